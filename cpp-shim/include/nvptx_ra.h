@@ -1,0 +1,267 @@
+/* The C ABI between the shim (C++, LLVM) and the core (Rust).
+ *
+ * Rules: fixed-width integers; every string and array is pointer plus length (the pointer may be null where the length
+ * is 0; strings are UTF-8 and not terminated); no bool and no enum fields, unknown values are errors and never guessed;
+ * every struct that may grow starts with its version and size; whoever allocates frees. Sizes and offsets are asserted
+ * in cpp-shim/Flatten.cpp and src/ffi/abi.rs. LLVM's own types never appear here.
+ */
+#ifndef NVPTX_RA_H
+#define NVPTX_RA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NVPTX_RA_ABI_VERSION 1u
+#define NVPTX_RA_NONE 0xFFFFFFFFu
+
+typedef struct nvptx_ra_str {
+  const char *data;
+  uint64_t len;
+} nvptx_ra_str;
+
+/* ---- The opcode table: crosses once per subtarget. ------------------------------------------------------------- */
+
+/* What LLVM's instruction descriptor claims (nvptx_ra_opcode_desc.flags). */
+#define NVPTX_RA_DESC_LOAD 1u
+#define NVPTX_RA_DESC_STORE 2u
+#define NVPTX_RA_DESC_SIDE_EFFECTS 4u
+#define NVPTX_RA_DESC_CONVERGENT 8u
+#define NVPTX_RA_DESC_CALL 16u
+#define NVPTX_RA_DESC_TERMINATOR 32u
+#define NVPTX_RA_DESC_META 64u
+#define NVPTX_RA_DESC_INLINE_ASM 128u
+
+typedef struct nvptx_ra_opcode_desc {
+  nvptx_ra_str name;
+  uint32_t flags; /* NVPTX_RA_DESC_* */
+  uint32_t num_defs;
+} nvptx_ra_opcode_desc;
+
+/* Owned by Rust; may be shared between threads. */
+typedef struct nvptx_ra_opcodes nvptx_ra_opcodes;
+
+/* The table's index is the opcode. Never null. */
+const nvptx_ra_opcodes *nvptx_ra_opcodes_create(const nvptx_ra_opcode_desc *descs, uint64_t count);
+void nvptx_ra_opcodes_free(const nvptx_ra_opcodes *opcodes);
+
+/* ---- The view: one machine function, flat. --------------------------------------------------------------------- */
+
+/* nvptx_ra_operand.kind */
+#define NVPTX_RA_OPERAND_REG 0u      /* id: virtual register */
+#define NVPTX_RA_OPERAND_PHYSICAL 1u /* id: LLVM's physical register */
+#define NVPTX_RA_OPERAND_NOREG 2u
+#define NVPTX_RA_OPERAND_IMMEDIATE 3u /* value */
+#define NVPTX_RA_OPERAND_FLOAT 4u     /* value: the bits */
+#define NVPTX_RA_OPERAND_SYMBOL 5u    /* id: index into view.symbols */
+#define NVPTX_RA_OPERAND_BLOCK 6u     /* id */
+#define NVPTX_RA_OPERAND_SLOT 7u      /* id: index into view.slots */
+
+/* nvptx_ra_operand.flags */
+#define NVPTX_RA_FLAG_DEF 1u
+#define NVPTX_RA_FLAG_IMPLICIT 2u
+#define NVPTX_RA_FLAG_UNDEF 4u
+#define NVPTX_RA_FLAG_DEAD 8u
+#define NVPTX_RA_FLAG_KILL 16u
+#define NVPTX_RA_FLAG_EARLY_CLOBBER 32u
+
+#define NVPTX_RA_NOT_TIED 255u
+
+typedef struct nvptx_ra_operand {
+  uint8_t kind;
+  uint8_t flags;
+  uint8_t tied; /* the operand it is tied to, or NVPTX_RA_NOT_TIED */
+  uint8_t reserved;
+  uint32_t id;
+  int64_t value;
+} nvptx_ra_operand;
+
+/* nvptx_ra_inst.flags: what LLVM knows of this very instruction, beside its descriptor. */
+#define NVPTX_RA_INST_ORDERED 1u       /* volatile, atomic: MachineInstr::hasOrderedMemoryRef */
+#define NVPTX_RA_INST_INVARIANT 2u     /* loads memory that does not change */
+#define NVPTX_RA_INST_CALL_SEQUENCE 4u /* between the declaration of a call's parameters and its return value */
+#define NVPTX_RA_INST_ASM_EFFECTS 8u   /* inline assembly with side effects */
+#define NVPTX_RA_INST_ASM_MEMORY 16u   /* inline assembly that may read or write memory */
+#define NVPTX_RA_INST_CONVERGENT 32u   /* MachineInstr::isConvergent of this instruction (inline assembly, calls) */
+#define NVPTX_RA_INST_LOAD 64u         /* MachineInstr::mayLoad */
+#define NVPTX_RA_INST_STORE 128u       /* MachineInstr::mayStore */
+
+typedef struct nvptx_ra_inst {
+  uint32_t opcode;
+  uint32_t flags; /* NVPTX_RA_INST_* */
+  uint32_t line;  /* source line, 0 unknown */
+  uint32_t operand_end;
+  uint32_t address_space; /* of its memory operands, where all agree; else 0 */
+  uint32_t reserved;
+} nvptx_ra_inst;
+
+typedef struct nvptx_ra_block {
+  uint32_t inst_end;
+  uint32_t succ_end;
+  uint32_t loop_depth;
+  uint32_t reserved;
+  double frequency; /* relative to the entry */
+} nvptx_ra_block;
+
+typedef struct nvptx_ra_reg {
+  nvptx_ra_str name; /* of the source; empty mostly */
+  uint32_t reg_class; /* 0 B1, 1 B16, 2 B32, 3 B64, 4 B128, 255 other */
+  uint32_t reserved;
+} nvptx_ra_reg;
+
+typedef struct nvptx_ra_slot {
+  uint64_t size;
+  uint64_t align;
+} nvptx_ra_slot;
+
+typedef struct nvptx_ra_view {
+  uint32_t version;
+  uint32_t size;
+  const nvptx_ra_opcodes *opcodes;
+  nvptx_ra_str name;
+  const nvptx_ra_block *blocks;
+  uint64_t num_blocks;
+  const uint32_t *succs;
+  uint64_t num_succs;
+  const nvptx_ra_inst *insts;
+  uint64_t num_insts;
+  const nvptx_ra_operand *operands;
+  uint64_t num_operands;
+  const nvptx_ra_reg *regs;
+  uint64_t num_regs;
+  const nvptx_ra_slot *slots;
+  uint64_t num_slots;
+  const nvptx_ra_str *symbols;
+  uint64_t num_symbols;
+} nvptx_ra_view;
+
+/* ---- Edits: see src/function/edit.rs for their meaning. -------------------------------------------------------- */
+
+/* nvptx_ra_edit.kind; the fields that each uses are in the comment. */
+#define NVPTX_RA_EDIT_CREATE_REGISTER 1u  /* id, a: class */
+#define NVPTX_RA_EDIT_CREATE_SLOT 2u      /* id, value: bytes, a: alignment */
+#define NVPTX_RA_EDIT_SPLIT_EDGE 3u       /* id, block: from, a: to */
+#define NVPTX_RA_EDIT_INSERT_COPY 4u      /* id, block, before, a: destination, b: source */
+#define NVPTX_RA_EDIT_INSERT_CONSTANT 5u  /* id, block, before, a: destination, b: opcode, operand */
+#define NVPTX_RA_EDIT_INSERT_CLONE 6u     /* id, block, before, a: destination, b: instruction */
+#define NVPTX_RA_EDIT_INSERT_SPILL 7u     /* id, block, before, a: register, b: slot */
+#define NVPTX_RA_EDIT_INSERT_RELOAD 8u    /* id, block, before, a: register, b: slot */
+#define NVPTX_RA_EDIT_MOVE 9u             /* id: instruction, block, before */
+#define NVPTX_RA_EDIT_PERMUTE 10u         /* block, a, b: range of edits.numbers */
+#define NVPTX_RA_EDIT_SET_REGISTER 11u    /* id: instruction, a: operand, b: register */
+#define NVPTX_RA_EDIT_SET_IMMEDIATE 12u   /* id: instruction, a: operand, b: opcode, value */
+#define NVPTX_RA_EDIT_SET_DEBUG_VALUE 13u /* id: instruction, b: register or NVPTX_RA_NONE */
+#define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */
+#define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */
+#define NVPTX_RA_EDIT_INSERT_DIRECTIVE 16u /* a, b: range of edits.text */
+#define NVPTX_RA_EDIT_SET_ATTRIBUTE 17u   /* a, b: range of edits.text, key '=' value */
+
+typedef struct nvptx_ra_edit {
+  uint32_t kind;
+  uint32_t id;
+  uint32_t block;
+  uint32_t before; /* instruction, or NVPTX_RA_NONE: before the block's terminators */
+  uint32_t a;
+  uint32_t b;
+  int64_t value;
+  nvptx_ra_operand operand;
+} nvptx_ra_edit;
+
+/* ---- Running a pass. -------------------------------------------------------------------------------------------- */
+
+/* nvptx_ra_request.flags */
+#define NVPTX_RA_REQUEST_OPTNONE 1u /* the function is marked optnone */
+#define NVPTX_RA_REQUEST_O0 2u      /* the code generator runs at -O0 */
+#define NVPTX_RA_REQUEST_REMARKS 4u /* somebody reads the remarks */
+#define NVPTX_RA_REQUEST_SSA 8u     /* the function is still in SSA form */
+
+typedef struct nvptx_ra_request {
+  uint32_t version;
+  uint32_t size;
+  nvptx_ra_str pass;         /* e.g. "nvptx-copy-coalescer" */
+  nvptx_ra_str parameters;   /* of the pipeline string, "a=b;c=d" */
+  nvptx_ra_str command_line; /* the -nvptx-ra-… options that were given, in the same form */
+  nvptx_ra_str attribute;    /* the function attribute "nvptx-ra", in the same form, or "off" */
+  nvptx_ra_str target;       /* "sm_90" */
+  const nvptx_ra_view *view;
+  uint32_t flags; /* NVPTX_RA_REQUEST_* */
+  uint32_t reserved;
+} nvptx_ra_request;
+
+/* nvptx_ra_remark.kind */
+#define NVPTX_RA_REMARK_PASSED 0u
+#define NVPTX_RA_REMARK_MISSED 1u
+#define NVPTX_RA_REMARK_ANALYSIS 2u
+
+typedef struct nvptx_ra_remark {
+  uint32_t kind;
+  uint32_t inst; /* where, an instruction of the view; or NVPTX_RA_NONE */
+  nvptx_ra_str name;
+  nvptx_ra_str message;
+} nvptx_ra_remark;
+
+/* nvptx_ra_response.status */
+#define NVPTX_RA_STATUS_UNCHANGED 0u /* nothing to do, or switched off */
+#define NVPTX_RA_STATUS_EDITS 1u     /* apply the edits */
+#define NVPTX_RA_STATUS_ERROR 2u     /* leave the function; report the message as a warning, or, where strict, an error */
+
+typedef struct nvptx_ra_response {
+  uint32_t version;
+  uint32_t size;
+  uint32_t status;
+  uint32_t strict; /* 1: an error is fatal */
+  uint32_t verify; /* 1: send the function back through nvptx_ra_verify_applied once the edits are applied, and run
+                      LLVM's machine verifier before and after */
+  uint32_t reserved;
+  nvptx_ra_str message; /* of the error, whole: "nvptx-ra: kernel 'k': …" */
+  nvptx_ra_str output;  /* text to print to standard error, of print passes and traces */
+  const nvptx_ra_edit *edits;
+  uint64_t num_edits;
+  const uint32_t *numbers;
+  uint64_t num_numbers;
+  nvptx_ra_str text;
+  const nvptx_ra_remark *remarks;
+  uint64_t num_remarks;
+} nvptx_ra_response;
+
+/* Runs a pass on a view. Never null, never unwinds. */
+const nvptx_ra_response *nvptx_ra_run(const nvptx_ra_request *request);
+
+/* Compares the function that the shim made with the one that the edits describe. Null where they agree, else a response
+ * with status ERROR, to be freed. */
+const nvptx_ra_response *nvptx_ra_verify_applied(const nvptx_ra_response *response, const nvptx_ra_view *after);
+
+/* Tells the core that the shim could not apply the edits, so that statistics are right. */
+void nvptx_ra_report_failure(const nvptx_ra_request *request, nvptx_ra_str message);
+
+/* How long the shim's own phases took, for the statistics. Nanoseconds. */
+void nvptx_ra_report_time(const nvptx_ra_request *request, uint64_t flatten_ns, uint64_t apply_ns);
+
+void nvptx_ra_response_free(const nvptx_ra_response *response);
+
+/* ---- Tables that registration reads. --------------------------------------------------------------------------- */
+
+typedef struct nvptx_ra_option_info {
+  nvptx_ra_str name;    /* without the prefix "nvptx-ra-" */
+  nvptx_ra_str help;    /* with type, range, default and unit */
+  nvptx_ra_str meta;    /* what stands for the value in help: "N", "on|off" */
+  uint32_t is_switch;   /* 1: may be given without a value */
+  uint32_t hidden;      /* 1: for developers */
+} nvptx_ra_option_info;
+
+uint64_t nvptx_ra_option_count(void);
+nvptx_ra_option_info nvptx_ra_option_at(uint64_t index);
+
+/* Checks "a=b;c=d". Null where it is right, else a response with status ERROR, to be freed. */
+const nvptx_ra_response *nvptx_ra_check_options(nvptx_ra_str parameters, nvptx_ra_str origin);
+
+/* The version of the plugin, "0.1.0". */
+nvptx_ra_str nvptx_ra_version(void);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif

@@ -1,0 +1,1 @@
+//! Errors that reach the user.

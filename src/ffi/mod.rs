@@ -1,0 +1,1 @@
+//! The C ABI: the only `unsafe` of the library.

@@ -1,0 +1,111 @@
+//! Builds a [`Function`] block by block: for the text form, for tests and for generators.
+
+use std::sync::Arc;
+
+use super::{
+    Block, BlockData, Effects, Function, Inst, MemorySpace, Opcode, OpcodeTable, Operand, RegClass, RegData, Slot,
+    SlotData, Symbol, VReg,
+};
+use crate::index::{EntityIndex, IndexVec};
+
+/// Builds a [`Function`]. Blocks are filled in layout order: instructions go to the block begun last.
+#[derive(Debug)]
+pub struct FunctionBuilder {
+    function: Function,
+    succs: Vec<Vec<Block>>,
+}
+
+impl FunctionBuilder {
+    /// An empty function.
+    pub fn new(name: &str, opcodes: Arc<OpcodeTable>) -> Self {
+        Self {
+            function: Function {
+                name: name.to_owned(),
+                opcodes,
+                blocks: IndexVec::new(),
+                succs: Vec::new(),
+                inst_opcode: IndexVec::new(),
+                inst_effects: IndexVec::new(),
+                inst_space: IndexVec::new(),
+                inst_line: IndexVec::new(),
+                operand_start: vec![0],
+                operands: Vec::new(),
+                regs: IndexVec::new(),
+                slots: IndexVec::new(),
+                symbols: IndexVec::new(),
+            },
+            succs: Vec::new(),
+        }
+    }
+
+    /// Declares a virtual register.
+    pub fn reg(&mut self, class: RegClass) -> VReg {
+        self.named_reg(class, None)
+    }
+
+    /// Declares a virtual register with a name.
+    pub fn named_reg(&mut self, class: RegClass, name: Option<&str>) -> VReg {
+        self.function.regs.push(RegData { class, name: name.map(Into::into) })
+    }
+
+    /// Declares a stack slot.
+    pub fn slot(&mut self, size: u64, align: u64) -> Slot {
+        self.function.slots.push(SlotData { size, align })
+    }
+
+    /// Declares a symbol.
+    pub fn symbol(&mut self, text: &str) -> Symbol {
+        self.function.symbols.push(text.into())
+    }
+
+    /// Begins the next block. Successors may name blocks that are begun later.
+    pub fn block(&mut self, succs: &[Block], frequency: f64, loop_depth: u32) -> Block {
+        let at = self.function.inst_opcode.len() as u32;
+        self.succs.push(succs.to_vec());
+        self.function.blocks.push(BlockData { insts: at..at, succs: 0..0, frequency, loop_depth })
+    }
+
+    /// Appends an instruction to the block begun last.
+    ///
+    /// # Panics
+    /// Where no block has been begun.
+    pub fn inst(&mut self, opcode: Opcode, operands: &[Operand], effects: Effects) -> Inst {
+        self.full_inst(opcode, operands, effects, MemorySpace::Generic, 0)
+    }
+
+    /// Appends an instruction with its memory space and source line.
+    ///
+    /// # Panics
+    /// Where no block has been begun.
+    pub fn full_inst(
+        &mut self,
+        opcode: Opcode,
+        operands: &[Operand],
+        effects: Effects,
+        space: MemorySpace,
+        line: u32,
+    ) -> Inst {
+        let function = &mut self.function;
+        assert!(!function.blocks.is_empty(), "an instruction before the first block");
+        let inst = function.inst_opcode.push(opcode);
+        function.inst_effects.push(effects);
+        function.inst_space.push(space);
+        function.inst_line.push(line);
+        function.operands.extend_from_slice(operands);
+        function.operand_start.push(function.operands.len() as u32);
+        let last = Block::new(function.blocks.len() - 1);
+        function.blocks[last].insts.end = inst.0 + 1;
+        inst
+    }
+
+    /// The function. Its rules are checked by [`Function::validate`], not here.
+    pub fn finish(self) -> Function {
+        let mut function = self.function;
+        for (block, succs) in function.blocks.iter_mut().zip(&self.succs) {
+            let start = function.succs.len() as u32;
+            function.succs.extend_from_slice(succs);
+            block.succs = start..function.succs.len() as u32;
+        }
+        function
+    }
+}

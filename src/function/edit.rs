@@ -1,0 +1,300 @@
+//! The edit language: the only way in which a pass changes a function.
+//!
+//! New registers, instructions, blocks and slots get the ids after the view's own, in the order of the edits that make
+//! them, so that later edits can name them. An [`EditList`] is total (every id is checked), sorted into phases and
+//! replayable: applying it to the same view gives the same function, here ([`EditList::apply`]) and in LLVM.
+
+use super::{Block, Function, Inst, Opcode, RegClass, Slot, VReg, Value};
+use crate::index::EntityIndex;
+
+/// A place in a block: before an instruction of the view, or at the block's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// The block.
+    pub block: Block,
+    /// The instruction of the view before which the place lies; `None`: after the last instruction of the block that
+    /// is not a terminator.
+    pub before: Option<Inst>,
+}
+
+/// One change to a function. Registers are named as they were before any [`Merge`](Edit::Merge).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edit {
+    /// A new register. `reg` is the next free id.
+    CreateRegister {
+        /// The id it gets.
+        reg: VReg,
+        /// Its class.
+        class: RegClass,
+    },
+    /// A new stack slot. `slot` is the next free id.
+    CreateSlot {
+        /// The id it gets.
+        slot: Slot,
+        /// Bytes.
+        size: u64,
+        /// Bytes, a power of two.
+        align: u64,
+    },
+    /// A new, empty block on an edge, laid out after all others, that goes on to `to`. `block` is the next free id.
+    SplitEdge {
+        /// The id it gets.
+        block: Block,
+        /// The edge's start.
+        from: Block,
+        /// The edge's end.
+        to: Block,
+    },
+    /// A new `COPY`. `inst` is the next free id, as in all insertions.
+    InsertCopy {
+        /// The id it gets.
+        inst: Inst,
+        /// Where; several insertions at one place keep the order of the list.
+        at: Position,
+        /// The register written.
+        dst: VReg,
+        /// The register read.
+        src: VReg,
+    },
+    /// A new `dst = opcode value`, for an immediate or a symbol.
+    InsertConstant {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// An opcode of role [`Constant`](super::Role::Constant).
+        opcode: Opcode,
+        /// The register written.
+        dst: VReg,
+        /// An immediate, a float or a symbol.
+        value: Value,
+    },
+    /// A copy of an instruction of the view that writes `dst` instead of its one definition. It must be pure.
+    InsertClone {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// The instruction to clone.
+        of: Inst,
+        /// The register written.
+        dst: VReg,
+    },
+    /// A store of `reg` to a slot.
+    InsertSpill {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// The register stored.
+        reg: VReg,
+        /// To where.
+        slot: Slot,
+    },
+    /// A load of `reg` from a slot.
+    InsertReload {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// The register loaded.
+        reg: VReg,
+        /// From where.
+        slot: Slot,
+    },
+    /// Moves an instruction to another place, in its block or another. PHIs and terminators stay.
+    Move {
+        /// The instruction.
+        inst: Inst,
+        /// Where to; the place must not be before a moved instruction.
+        at: Position,
+    },
+    /// A new order of all instructions of a block, insertions and moves included.
+    Permute {
+        /// The block.
+        block: Block,
+        /// Every instruction of the block, once.
+        order: Vec<Inst>,
+    },
+    /// Another register in an operand: also how a connected component is split off, and how a PHI is rewritten.
+    SetRegister {
+        /// The instruction.
+        inst: Inst,
+        /// The operand's number.
+        operand: u32,
+        /// The register, of the same class.
+        reg: VReg,
+    },
+    /// An immediate in place of a register operand, with the opcode that takes it.
+    SetImmediate {
+        /// The instruction.
+        inst: Inst,
+        /// The operand's number.
+        operand: u32,
+        /// The opcode that the instruction gets.
+        opcode: Opcode,
+        /// The immediate.
+        value: i64,
+    },
+    /// A debug value describes another register, or none: its variable is unknown from there on.
+    SetDebugValue {
+        /// The debug instruction.
+        inst: Inst,
+        /// The register.
+        reg: Option<VReg>,
+    },
+    /// Renames a register everywhere, after all other edits of operands. `into` is not itself merged.
+    Merge {
+        /// The register that goes.
+        from: VReg,
+        /// The register that stays.
+        into: VReg,
+    },
+    /// Deletes an instruction (a PHI too).
+    Delete {
+        /// The instruction.
+        inst: Inst,
+    },
+    /// A line of PTX at the top of the function, e.g. `.pragma "enable_smem_spilling";`.
+    InsertDirective {
+        /// The line.
+        text: String,
+    },
+    /// A function attribute.
+    SetAttribute {
+        /// Its key.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+impl Edit {
+    /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.
+    fn phase(&self) -> u8 {
+        match self {
+            Edit::CreateRegister { .. } | Edit::CreateSlot { .. } | Edit::SplitEdge { .. } => 0,
+            Edit::InsertCopy { .. }
+            | Edit::InsertConstant { .. }
+            | Edit::InsertClone { .. }
+            | Edit::InsertSpill { .. }
+            | Edit::InsertReload { .. } => 1,
+            Edit::Move { .. } => 2,
+            Edit::Permute { .. } => 3,
+            Edit::SetRegister { .. } | Edit::SetImmediate { .. } | Edit::SetDebugValue { .. } => 4,
+            Edit::Merge { .. } => 5,
+            Edit::Delete { .. } => 6,
+            Edit::InsertDirective { .. } | Edit::SetAttribute { .. } => 7,
+        }
+    }
+}
+
+/// Edits in the order of their phases; within a phase in the order in which they were made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EditList {
+    edits: Vec<Edit>,
+    next_reg: u32,
+    next_inst: u32,
+    next_block: u32,
+    next_slot: u32,
+}
+
+impl EditList {
+    /// No edits yet, to a function whose ids they continue.
+    pub fn new(function: &Function) -> Self {
+        Self {
+            edits: Vec::new(),
+            next_reg: function.num_regs() as u32,
+            next_inst: function.num_insts() as u32,
+            next_block: function.num_blocks() as u32,
+            next_slot: function.num_slots() as u32,
+        }
+    }
+
+    /// The edits, sorted by phase.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.edits.len()
+    }
+
+    /// Adds an edit that makes no new id.
+    pub fn push(&mut self, edit: Edit) {
+        self.edits.push(edit);
+    }
+
+    /// Sorts into phases; stable, so that insertions at one place keep their order. Call once, when all are made.
+    pub fn finish(&mut self) {
+        self.edits.sort_by_key(Edit::phase);
+    }
+
+    /// A new register of a class.
+    pub fn create_register(&mut self, class: RegClass) -> VReg {
+        let reg = next(&mut self.next_reg);
+        self.edits.push(Edit::CreateRegister { reg, class });
+        reg
+    }
+
+    /// A new stack slot.
+    pub fn create_slot(&mut self, size: u64, align: u64) -> Slot {
+        let slot = next(&mut self.next_slot);
+        self.edits.push(Edit::CreateSlot { slot, size, align });
+        slot
+    }
+
+    /// A new block on an edge.
+    pub fn split_edge(&mut self, from: Block, to: Block) -> Block {
+        let block = next(&mut self.next_block);
+        self.edits.push(Edit::SplitEdge { block, from, to });
+        block
+    }
+
+    /// A copy at a place.
+    pub fn insert_copy(&mut self, at: Position, dst: VReg, src: VReg) -> Inst {
+        let inst = next(&mut self.next_inst);
+        self.edits.push(Edit::InsertCopy { inst, at, dst, src });
+        inst
+    }
+
+    /// `dst = opcode value` at a place.
+    pub fn insert_constant(&mut self, at: Position, opcode: Opcode, dst: VReg, value: Value) -> Inst {
+        let inst = next(&mut self.next_inst);
+        self.edits.push(Edit::InsertConstant { inst, at, opcode, dst, value });
+        inst
+    }
+
+    /// A clone of a pure instruction at a place.
+    pub fn insert_clone(&mut self, at: Position, of: Inst, dst: VReg) -> Inst {
+        let inst = next(&mut self.next_inst);
+        self.edits.push(Edit::InsertClone { inst, at, of, dst });
+        inst
+    }
+
+    /// A store to a slot at a place.
+    pub fn insert_spill(&mut self, at: Position, reg: VReg, slot: Slot) -> Inst {
+        let inst = next(&mut self.next_inst);
+        self.edits.push(Edit::InsertSpill { inst, at, reg, slot });
+        inst
+    }
+
+    /// A load from a slot at a place.
+    pub fn insert_reload(&mut self, at: Position, reg: VReg, slot: Slot) -> Inst {
+        let inst = next(&mut self.next_inst);
+        self.edits.push(Edit::InsertReload { inst, at, reg, slot });
+        inst
+    }
+}
+
+fn next<I: EntityIndex>(counter: &mut u32) -> I {
+    let id = I::new(*counter as usize);
+    *counter += 1;
+    id
+}

@@ -1,0 +1,314 @@
+//! The program view: one flat, read-only picture of a machine function, and the edits that change it.
+//!
+//! Ids are dense; instructions are numbered in layout order, block after block, so that the instructions of a block are
+//! a range and an instruction's number is its place. Everything a pass may know of a function is here: nothing in the
+//! core looks back into LLVM.
+
+mod apply;
+mod builder;
+mod edit;
+mod effects;
+mod opcode;
+mod operand;
+mod text;
+mod validate;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use apply::{Applied, ApplyError, Origin};
+pub use builder::FunctionBuilder;
+pub use edit::{Edit, EditList, Position};
+pub use effects::{Effects, MemorySpace};
+pub use opcode::{Opcode, OpcodeTable, Role};
+pub use operand::{Operand, OperandFlags, Value};
+pub use text::ParseError;
+pub use validate::ValidationError;
+
+use crate::define_index;
+use crate::index::{EntityIndex, IndexVec};
+
+define_index! {
+    /// A basic block; block 0 is the entry.
+    Block, "bb"
+}
+define_index! {
+    /// An instruction; its number is its place in the layout.
+    Inst, "i"
+}
+define_index! {
+    /// A virtual register.
+    VReg, "%"
+}
+define_index! {
+    /// A stack slot.
+    Slot, "slot"
+}
+define_index! {
+    /// An operand that is only compared: a global, an external symbol, metadata.
+    Symbol, "sym"
+}
+
+/// The register classes of NVPTX since LLVM 21 (floats live in the integer classes). Classes are disjoint in PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum RegClass {
+    /// Predicates, `.pred`.
+    B1 = 0,
+    /// `.b16`
+    B16 = 1,
+    /// `.b32`
+    B32 = 2,
+    /// `.b64`
+    B64 = 3,
+    /// `.b128`
+    B128 = 4,
+    /// Any other class of LLVM: never touched.
+    Other = 255,
+}
+
+impl RegClass {
+    /// All classes that PTX declares, smallest first.
+    pub const ALL: [RegClass; 5] = [Self::B1, Self::B16, Self::B32, Self::B64, Self::B128];
+
+    /// The class with that number, as the enum numbers them.
+    pub fn from_number(number: u8) -> Self {
+        match number {
+            0 => Self::B1,
+            1 => Self::B16,
+            2 => Self::B32,
+            3 => Self::B64,
+            4 => Self::B128,
+            _ => Self::Other,
+        }
+    }
+
+    /// Its name in LLVM and in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::B1 => "B1",
+            Self::B16 => "B16",
+            Self::B32 => "B32",
+            Self::B64 => "B64",
+            Self::B128 => "B128",
+            Self::Other => "other",
+        }
+    }
+
+    /// How many bits a register of the class holds; 0 where that is unknown.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::B1 => 1,
+            Self::B16 => 16,
+            Self::B32 => 32,
+            Self::B64 => 64,
+            Self::B128 => 128,
+            Self::Other => 0,
+        }
+    }
+}
+
+/// A block of the view.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BlockData {
+    pub(crate) insts: Range<u32>,
+    pub(crate) succs: Range<u32>,
+    pub(crate) frequency: f64,
+    pub(crate) loop_depth: u32,
+}
+
+/// A stack slot of the view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotData {
+    /// Bytes.
+    pub size: u64,
+    /// Bytes, a power of two.
+    pub align: u64,
+}
+
+/// A virtual register of the view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RegData {
+    pub(crate) class: RegClass,
+    pub(crate) name: Option<Box<str>>,
+}
+
+/// A machine function, flat. See the [module](self) documentation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    pub(crate) name: String,
+    pub(crate) opcodes: Arc<OpcodeTable>,
+    pub(crate) blocks: IndexVec<Block, BlockData>,
+    pub(crate) succs: Vec<Block>,
+    pub(crate) inst_opcode: IndexVec<Inst, Opcode>,
+    pub(crate) inst_effects: IndexVec<Inst, Effects>,
+    pub(crate) inst_space: IndexVec<Inst, MemorySpace>,
+    /// Source line, 0 where unknown.
+    pub(crate) inst_line: IndexVec<Inst, u32>,
+    /// Operands of instruction `i`: `operand_start[i]..operand_start[i + 1]`; one entry more than instructions.
+    pub(crate) operand_start: Vec<u32>,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) regs: IndexVec<VReg, RegData>,
+    pub(crate) slots: IndexVec<Slot, SlotData>,
+    pub(crate) symbols: IndexVec<Symbol, Box<str>>,
+}
+
+impl Function {
+    /// The function's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The opcodes that its instructions are drawn from.
+    pub fn opcodes(&self) -> &Arc<OpcodeTable> {
+        &self.opcodes
+    }
+
+    /// All blocks, in layout order.
+    pub fn blocks(&self) -> impl DoubleEndedIterator<Item = Block> + ExactSizeIterator + use<> {
+        self.blocks.ids()
+    }
+
+    /// The number of blocks.
+    pub fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The number of instructions.
+    pub fn num_insts(&self) -> usize {
+        self.inst_opcode.len()
+    }
+
+    /// The number of virtual registers.
+    pub fn num_regs(&self) -> usize {
+        self.regs.len()
+    }
+
+    /// The number of stack slots.
+    pub fn num_slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// All virtual registers, in order.
+    pub fn regs(&self) -> impl DoubleEndedIterator<Item = VReg> + ExactSizeIterator + use<> {
+        self.regs.ids()
+    }
+
+    /// All instructions, in layout order.
+    pub fn insts(&self) -> impl DoubleEndedIterator<Item = Inst> + ExactSizeIterator + use<> {
+        self.inst_opcode.ids()
+    }
+
+    /// The instructions of a block, in order.
+    #[inline]
+    pub fn block_insts(&self, block: Block) -> impl DoubleEndedIterator<Item = Inst> + ExactSizeIterator + use<> {
+        let range = self.blocks[block].insts.clone();
+        (range.start as usize..range.end as usize).map(Inst::new)
+    }
+
+    /// The first instruction of a block and the one after its last.
+    #[inline]
+    pub fn block_range(&self, block: Block) -> Range<Inst> {
+        let range = &self.blocks[block].insts;
+        Inst(range.start)..Inst(range.end)
+    }
+
+    /// The block that holds an instruction. O(log blocks).
+    pub fn block_of(&self, inst: Inst) -> Block {
+        let after = self.blocks.as_slice().partition_point(|block| block.insts.start <= inst.0);
+        // Empty blocks share their start with the block after them: the last block that starts at or before is right,
+        // because an empty one would start after `inst`.
+        Block::new(after - 1)
+    }
+
+    /// The blocks that may follow a block, in LLVM's order, each once.
+    #[inline]
+    pub fn succs(&self, block: Block) -> &[Block] {
+        let range = &self.blocks[block].succs;
+        &self.succs[range.start as usize..range.end as usize]
+    }
+
+    /// How often a block runs for one run of the function, as LLVM estimates.
+    #[inline]
+    pub fn frequency(&self, block: Block) -> f64 {
+        self.blocks[block].frequency
+    }
+
+    /// How many loops a block is in.
+    #[inline]
+    pub fn loop_depth(&self, block: Block) -> u32 {
+        self.blocks[block].loop_depth
+    }
+
+    /// An instruction's opcode.
+    #[inline]
+    pub fn opcode(&self, inst: Inst) -> Opcode {
+        self.inst_opcode[inst]
+    }
+
+    /// What an instruction's opcode means.
+    #[inline]
+    pub fn role(&self, inst: Inst) -> Role {
+        self.opcodes.role(self.inst_opcode[inst])
+    }
+
+    /// What an instruction does beyond registers.
+    #[inline]
+    pub fn effects(&self, inst: Inst) -> Effects {
+        self.inst_effects[inst]
+    }
+
+    /// The memory that an instruction reads or writes.
+    #[inline]
+    pub fn memory_space(&self, inst: Inst) -> MemorySpace {
+        self.inst_space[inst]
+    }
+
+    /// The source line of an instruction, 0 where unknown.
+    #[inline]
+    pub fn line(&self, inst: Inst) -> u32 {
+        self.inst_line[inst]
+    }
+
+    /// An instruction's operands.
+    #[inline]
+    pub fn operands(&self, inst: Inst) -> &[Operand] {
+        &self.operands[self.operand_start[inst.index()] as usize..self.operand_start[inst.index() + 1] as usize]
+    }
+
+    /// A register's class.
+    #[inline]
+    pub fn class(&self, reg: VReg) -> RegClass {
+        self.regs[reg].class
+    }
+
+    /// A register's name in the source, where LLVM has one.
+    pub fn reg_name(&self, reg: VReg) -> Option<&str> {
+        self.regs[reg].name.as_deref()
+    }
+
+    /// A slot's size and alignment.
+    pub fn slot(&self, slot: Slot) -> SlotData {
+        self.slots[slot]
+    }
+
+    /// The text of a symbol.
+    pub fn symbol(&self, symbol: Symbol) -> &str {
+        &self.symbols[symbol]
+    }
+
+    /// Whether an instruction is a copy between virtual registers of one class: `Some((definition, source))`.
+    #[inline]
+    pub fn as_copy(&self, inst: Inst) -> Option<(VReg, VReg)> {
+        if self.role(inst) != Role::Copy {
+            return None;
+        }
+        match self.operands(inst) {
+            [dst, src, ..] if dst.is_def() && !src.is_def() => match (dst.reg(), src.reg()) {
+                (Some(dst), Some(src)) if self.class(dst) == self.class(src) => Some((dst, src)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Generators and oracles that the fuzz targets and the tests share.

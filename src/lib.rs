@@ -1,0 +1,20 @@
+//! nvptx-ra: what happens to registers between LLVM and NVIDIA's ptxas.
+//!
+//! The core (everything but [`ffi`] and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
+//! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
+//! only: `ffi` and the tool, then the passes ([`coalesce`]), then [`analysis`], [`target`], [`function`], [`index`].
+//! [`check`] imports [`function`] alone.
+
+pub mod analysis;
+pub mod check;
+pub mod coalesce;
+pub mod config;
+pub mod error;
+#[cfg(feature = "llvm")]
+pub mod ffi;
+pub mod function;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
+pub mod index;
+pub mod stats;
+pub mod target;
