@@ -95,6 +95,9 @@ impl Classification {
         if flags.contains(InstFlags::ORDERED) && effects.intersects(Effects::READ | Effects::WRITE) {
             effects |= Effects::ORDERED;
         }
+        if desc.contains(DescFlags::TERMINATOR) {
+            effects |= Effects::TERMINATOR;
+        }
         let in_call = flags.contains(InstFlags::CALL_SEQUENCE);
         if in_call && (!effects.is_pure() || info.purity == Purity::Reads) {
             effects |= Effects::CALL_SEQUENCE;
@@ -142,7 +145,7 @@ impl Classification {
     }
 }
 
-/// One 32-bit slot: the constant bank is an operand of most instructions, a move at worst.
+/// A load from the constant bank; most instructions take it as an operand.
 const PARAMETER_LOAD: RematCost = RematCost(1);
 
 /// Whether a load reads memory that nothing writes while the kernel runs: LLVM says so, or it is constant memory.
@@ -166,9 +169,6 @@ fn unknown_effects(desc: DescFlags, flags: InstFlags) -> Effects {
     }
     if desc.contains(DescFlags::CALL) {
         effects |= Effects::OPAQUE | Effects::CALL_SEQUENCE;
-    }
-    if desc.contains(DescFlags::TERMINATOR) {
-        effects |= Effects::TERMINATOR;
     }
     if desc.contains(DescFlags::META) {
         effects |= Effects::META;
