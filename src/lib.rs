@@ -16,5 +16,9 @@ pub mod function;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 pub mod index;
+pub mod passes;
 pub mod stats;
 pub mod target;
+
+/// The version of this project.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
