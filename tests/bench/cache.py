@@ -45,6 +45,9 @@ class Cache:
         except (FileNotFoundError, EOFError, gzip.BadGzipFile):
             return None
 
+    def has_text(self, key):
+        return self.path(key, ".gz").exists()
+
     def put_text(self, key, text):
         self.write(self.path(key, ".gz"), gzip.compress(text.encode(), 1))
 
