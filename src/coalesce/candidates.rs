@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     pub(super) frequency: f64,
     /// Instructions, uses and spill weight of the two registers: the heavier copy goes first among equals.
     pub(super) weight: f64,
-    /// The terminal rule makes it wait: see [`super::Options::terminal_rule`].
+    /// The terminal rule makes it wait: see [`crate::config::Config::terminal_rule`].
     pub(super) waits: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn any(program: &Program<'_>) -> bool {
 pub(super) fn collect(program: &Program<'_>) -> Vec<Candidate> {
     let function = program.function;
     let options = program.options;
-    let limit = if options.copy_limit == 0 { usize::MAX } else { options.copy_limit };
+    let limit = if options.copy_limit == 0 { usize::MAX } else { options.copy_limit as usize };
     let mut candidates = Vec::new();
     for block in function.blocks() {
         let frequency = if options.block_frequency { function.frequency(block) } else { 1.0 };
@@ -45,7 +45,7 @@ pub(super) fn collect(program: &Program<'_>) -> Vec<Candidate> {
             let weight = weight(program, dst, frequency) + weight(program, src, frequency);
             candidates.push(Candidate { inst, block, dst, src, frequency, weight, waits: false });
         }
-        if !options.join_split_edges && is_split_edge(program, block) {
+        if !options.join_splitedges && is_split_edge(program, block) {
             candidates.truncate(first);
         }
     }

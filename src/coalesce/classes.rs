@@ -8,7 +8,7 @@ use super::program::{Fate, Program};
 use super::report::Refusal;
 use super::values::Values;
 use crate::analysis::{LiveRanges, Occurrence, Occurrences, Point, Segment, ValueDef, ValueNumber, overlap};
-use crate::function::{Function, Inst, Role, VReg, Value};
+use crate::function::{Function, Inst, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 use crate::target;
 
@@ -22,7 +22,7 @@ struct Class {
     /// it into its users only while the register has one definition.
     frame_address: bool,
     /// How often a merge was tried since the range became large.
-    attempts: usize,
+    attempts: u32,
 }
 
 /// The classes of a round.
@@ -87,7 +87,7 @@ impl Classes {
             return Err(Refusal::MergeLimit);
         }
         let (a, b) = (self.slots[dst] as usize, self.slots[src] as usize);
-        if !options.join_global_copies && !(self.classes[a].local && self.classes[b].local) {
+        if !options.join_globalcopies && !(self.classes[a].local && self.classes[b].local) {
             return Err(Refusal::Global);
         }
         // The copy's own definition goes with the merge.
@@ -97,7 +97,7 @@ impl Classes {
         }
         for side in [a, b] {
             let class = &mut self.classes[side];
-            if class.segments.len() > options.large_interval_size_threshold {
+            if class.segments.len() > options.large_interval_size_threshold as usize {
                 class.attempts += 1;
                 if class.attempts > options.large_interval_freq_threshold {
                     return Err(Refusal::LargeRange);
@@ -236,11 +236,12 @@ fn is_frame_address(program: &Program<'_>, reg: VReg) -> bool {
         return false;
     }
     let names_slot = |inst: Inst| function.operands(inst).iter().any(|operand| matches!(operand.value, Value::Slot(_)));
+    let converts = |inst: Inst| {
+        let name = function.opcodes().name(function.opcode(inst));
+        target::classify(name).family == target::CopyFamily::AddressSpace
+    };
     names_slot(inst)
-        || target::is_address_space_conversion(function.opcodes().name(function.opcode(inst)))
-            && function.operands(inst).iter().any(|operand| {
-                operand.use_reg().is_some_and(|address| {
-                    program.single_definition(program.find(address)).is_some_and(names_slot)
-                })
-            })
+        || function.operands(inst).iter().filter_map(Operand::use_reg).any(|address| {
+            program.single_definition(program.find(address)).is_some_and(names_slot)
+        }) && converts(inst)
 }

@@ -15,7 +15,7 @@ use crate::function::{Inst, VReg};
 /// Left to merging are constants that a register takes from two places: merged, one definition may serve both. Unless
 /// the constant has so many copies that merging is not worth the time.
 pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool {
-    if !program.options.rematerialize_constants {
+    if !program.options.remat_constants {
         return false;
     }
     let mut copies: Vec<(VReg, VReg, Inst)> = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool 
     for of_one in copies.chunk_by(|a, b| a.0 == b.0) {
         let src = of_one[0].0;
         let taken_twice = of_one.windows(2).any(|pair| pair[0].1 == pair[1].1);
-        if of_one.len() <= program.options.late_remat_update_threshold
+        if of_one.len() <= program.options.late_remat_update_threshold as usize
             && (taken_twice || program.count(src).uses as usize != of_one.len())
         {
             continue;
@@ -54,7 +54,7 @@ pub(super) fn replace_refused(
     values: &Values,
     refused: &[Refused],
 ) -> bool {
-    if !program.options.rematerialize_constants {
+    if !program.options.remat_constants {
         return false;
     }
     let mut replaced = false;

@@ -15,7 +15,6 @@
 mod candidates;
 mod classes;
 mod constants;
-mod options;
 mod program;
 mod report;
 mod rewrite;
@@ -23,9 +22,9 @@ mod values;
 mod wide_pairs;
 mod worklist;
 
-pub use options::{Options, Priority};
 pub use report::{Refusal, Report};
 
+use crate::config::Config;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::function::{EditList, Function, Role};
 use crate::index::IndexVec;
@@ -49,9 +48,9 @@ pub struct Outcome {
 ///
 /// Near-linear in the size of the function: live ranges are built only for registers that copies name, and merging is
 /// linear in the segments merged.
-pub fn coalesce(function: &Function, options: &Options) -> Outcome {
+pub fn coalesce(function: &Function, options: &Config) -> Outcome {
     let mut program = Program::new(function, options);
-    if !options.join_live_intervals || has_phis(function) {
+    if !options.join_liveintervals || has_phis(function) {
         return program.finish();
     }
     if options.wide_pairs {

@@ -6,7 +6,8 @@
 use std::cell::RefCell;
 
 use super::report::Report;
-use super::{Options, Outcome, rewrite};
+use super::{Outcome, rewrite};
+use crate::config::Config;
 use crate::function::{Function, Inst, Operand, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
@@ -36,7 +37,7 @@ pub(super) struct Count {
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     pub(super) function: &'a Function,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a Config,
     pub(super) report: Report,
     counts: IndexVec<VReg, Count>,
     fates: IndexVec<Inst, Fate>,
@@ -46,7 +47,7 @@ pub(super) struct Program<'a> {
 
 impl<'a> Program<'a> {
     /// The function as it is. One pass over the operands.
-    pub(super) fn new(function: &'a Function, options: &'a Options) -> Self {
+    pub(super) fn new(function: &'a Function, options: &'a Config) -> Self {
         let mut counts = IndexVec::filled(Count::default(), function.num_regs());
         for inst in function.insts() {
             if function.role(inst) == Role::Debug {
@@ -120,7 +121,7 @@ impl<'a> Program<'a> {
 
     /// Whether the limit of merges is reached.
     pub(super) fn is_out_of_merges(&self) -> bool {
-        self.options.coalesce_limit != 0 && self.merges >= self.options.coalesce_limit
+        self.options.coalesce_limit != 0 && self.merges >= self.options.coalesce_limit as usize
     }
 
     /// How often a root is written and read.

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::candidates::Candidate;
 use super::classes::Classes;
-use super::options::Priority;
+use crate::config::Priority;
 use super::program::Program;
 use super::report::Refusal;
 use crate::function::Inst;
