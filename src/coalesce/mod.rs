@@ -21,6 +21,8 @@ mod rewrite;
 mod values;
 mod wide_pairs;
 mod worklist;
+#[cfg(test)]
+mod tests;
 
 pub use report::{Refusal, Report};
 
