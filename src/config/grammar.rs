@@ -49,28 +49,12 @@ impl Origin {
 
 /// The assignments in `text`, each checked: an option and the text of its value.
 pub fn assignments(text: &str, origin: Origin) -> Result<Vec<(&'static OptionSpec, String)>, Error> {
-    let check = |assignment: Assignment| {
-        let checked = assignment.resolve().and_then(|(spec, value)| check(spec, value, origin).map(|()| (spec, value)));
-        match checked {
-            Ok((spec, value)) => Ok((spec, value.to_owned())),
-            Err((problem, remedy)) => Err(refuse(origin, &assignment, &problem, remedy)),
-        }
-    };
-    split(text).into_iter().map(check).collect()
+    split(text).iter().map(|assignment| assignment.check(origin)).collect()
 }
 
 /// Those assignments in `text` that are right, without the others.
 pub(super) fn valid_assignments(text: &str, origin: Origin) -> Vec<(&'static OptionSpec, String)> {
-    let valid = |assignment: Assignment| {
-        let (spec, value) = assignment.resolve().ok()?;
-        check(spec, value, origin).ok()?;
-        Some((spec, value.to_owned()))
-    };
-    split(text).into_iter().filter_map(valid).collect()
-}
-
-fn refuse(origin: Origin, assignment: &Assignment, problem: &str, remedy: String) -> Error {
-    Error::new(ErrorKind::Option, format!("{}: {assignment}: {problem}", origin.name()), remedy)
+    split(text).iter().filter_map(|assignment| assignment.check(origin).ok()).collect()
 }
 
 /// What is wrong, and what is allowed.
@@ -83,6 +67,14 @@ struct Assignment {
 }
 
 impl Assignment {
+    /// The option that is named and the text of its value, where it may have that value.
+    fn check(&self, origin: Origin) -> Result<(&'static OptionSpec, String), Error> {
+        let checked = self.resolve().and_then(|(spec, value)| check(spec, value, origin).map(|()| (spec, value)));
+        checked.map(|(spec, value)| (spec, value.to_owned())).map_err(|(problem, remedy)| {
+            Error::new(ErrorKind::Option, format!("{}: {self}: {problem}", origin.name()), remedy)
+        })
+    }
+
     /// The option that is named, and the text of the value that it gets.
     fn resolve(&self) -> Result<(&'static OptionSpec, &str), Refusal> {
         if let Some(spec) = find(&self.name) {
