@@ -256,7 +256,7 @@ impl<'a> Naive<'a> {
             is_read_later[at] = live;
             live = (live && writes(inst).is_empty()) || self.reads(inst);
         }
-        let by_phi = insts.iter().filter(|&&inst| self.is_phi(inst)).filter_map(|&inst| self.last_write(inst)).last();
+        let by_phi = insts.iter().rev().filter(|&&inst| self.is_phi(inst)).find_map(|&inst| self.last_write(inst));
         let mut holds = live.then(|| self.value_in(block));
         if let Some(value) = by_phi {
             values[2 * insts[0].0 as usize] = Some(value);
