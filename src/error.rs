@@ -1,1 +1,170 @@
-//! Errors that reach the user.
+//! The one error type: what went wrong, where, and what to do about it.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::function::{ApplyError, ParseError, ValidationError};
+
+/// What an [`Error`] is about. It decides who must act: the user, or the authors of this project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// An option is unknown or has a value that is not allowed.
+    Option,
+    /// A function breaks the rules of the view, or its text cannot be read.
+    View,
+    /// A pass refuses the function, for a reason that is not a bug.
+    Pass,
+    /// A bug of this project: a panic that was caught, or an invariant that does not hold.
+    Internal,
+    /// The checker found that the edits change what the function computes.
+    Verify,
+    /// A file cannot be read or written.
+    File,
+}
+
+/// Something went wrong; the function it happened to stays as it was.
+///
+/// Prints as `nvptx-ra: kernel 'NAME': PROBLEM; REMEDY`, on one line, the kernel only where it is known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("nvptx-ra: {}{}; {}", Kernel(.function.as_deref()), one_line(.problem), one_line(.remedy))]
+pub struct Error {
+    /// What it is about.
+    pub kind: ErrorKind,
+    /// The machine function in which it happened, where that is known.
+    pub function: Option<String>,
+    /// The place and what is wrong there.
+    pub problem: String,
+    /// What to do, or what is allowed.
+    pub remedy: String,
+}
+
+impl Error {
+    /// An error of a kind, not yet bound to a function.
+    pub fn new(kind: ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { kind, function: None, problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A function that breaks the rules of the view.
+    pub fn view(problem: impl Into<String>) -> Self {
+        Self::new(ErrorKind::View, problem, "the function is left as LLVM made it")
+    }
+
+    /// A pass that refuses a function.
+    pub fn pass(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Pass, problem, remedy)
+    }
+
+    /// A bug of this project. `location` is the source file and line, as a panic reports it.
+    pub fn internal(message: impl fmt::Display, location: Option<&str>) -> Self {
+        let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
+        Self::new(
+            ErrorKind::Internal,
+            format!("internal error{place}: {message}"),
+            "the function is left as LLVM made it; please report this",
+        )
+    }
+
+    /// An edit that the checker refuses.
+    pub fn verify(problem: impl Into<String>) -> Self {
+        let problem = format!("the checker refuses the edits: {}", problem.into());
+        Self::new(ErrorKind::Verify, problem, "the function is left as LLVM made it; please report this")
+    }
+
+    /// A file that cannot be read or written.
+    pub fn file(path: &Path, error: &std::io::Error) -> Self {
+        let remedy = match error.kind() {
+            std::io::ErrorKind::NotFound => "check the path",
+            std::io::ErrorKind::PermissionDenied => "check the permissions",
+            _ => "check the path and the space that is left",
+        };
+        Self::new(ErrorKind::File, format!("{}: {error}", path.display()), remedy)
+    }
+
+    /// The same error, in a function. A function that is known already stays.
+    #[must_use]
+    pub fn in_function(mut self, name: &str) -> Self {
+        self.function.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    /// The same error, whose particulars were written to a bundle at `path`.
+    #[must_use]
+    pub fn with_bundle(mut self, path: &Path) -> Self {
+        self.remedy = format!("the function is left as LLVM made it; please report {}", path.display());
+        self
+    }
+
+    /// Whether the fault lies with this project, so that a bundle is worth writing.
+    pub fn is_bug(&self) -> bool {
+        matches!(self.kind, ErrorKind::Internal | ErrorKind::Verify)
+    }
+}
+
+impl From<ValidationError> for Error {
+    fn from(error: ValidationError) -> Self {
+        Self::view(error.to_string())
+    }
+}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Self {
+        Self::new(ErrorKind::View, error.to_string(), "see docs/mfv.md for the text form")
+    }
+}
+
+impl From<ApplyError> for Error {
+    /// Edits that do not fit the function that they were made for are a bug.
+    fn from(error: ApplyError) -> Self {
+        Self::internal(error, None)
+    }
+}
+
+/// `kernel 'NAME': `, or nothing.
+struct Kernel<'a>(Option<&'a str>);
+
+impl fmt::Display for Kernel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(name) => write!(f, "kernel '{}': ", one_line(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The text without line breaks: a diagnostic is one line, so that tools can grep it.
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error names the kernel, the problem and the remedy, in that order, on one line.
+    #[test]
+    fn prints_kernel_problem_remedy() {
+        let error = Error::pass("too\n many copies", "raise copy-limit").in_function("k");
+        assert_eq!(error.to_string(), "nvptx-ra: kernel 'k': too | many copies; raise copy-limit");
+    }
+
+    /// Without a kernel nothing stands in its place, and the first kernel that is named stays.
+    #[test]
+    fn kernel_is_optional_and_kept() {
+        let error = Error::view("block 3: no terminator");
+        assert_eq!(error.to_string(), "nvptx-ra: block 3: no terminator; the function is left as LLVM made it");
+        assert_eq!(error.in_function("a").in_function("b").function.as_deref(), Some("a"));
+    }
+
+    /// A bug says where it happened and which bundle to send; a refusal is no bug.
+    #[test]
+    fn bugs_name_place_and_bundle() {
+        let error = Error::internal("index out of bounds", Some("src/coalesce/mod.rs:7")).with_bundle(Path::new("/b"));
+        assert!(error.is_bug());
+        assert_eq!(
+            error.to_string(),
+            "nvptx-ra: internal error at src/coalesce/mod.rs:7: index out of bounds; \
+             the function is left as LLVM made it; please report /b"
+        );
+        assert!(!Error::pass("p", "r").is_bug());
+    }
+}

@@ -18,3 +18,6 @@ pub mod fuzzing;
 pub mod index;
 pub mod stats;
 pub mod target;
+
+/// The version of this project.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -194,6 +194,8 @@ impl Edit {
 pub struct EditList {
     edits: Vec<Edit>,
     next_reg: u32,
+    /// The classes of the registers that the edits create.
+    created: Vec<RegClass>,
     next_inst: u32,
     next_block: u32,
     next_slot: u32,
@@ -205,6 +207,7 @@ impl EditList {
         Self {
             edits: Vec::new(),
             next_reg: function.num_regs() as u32,
+            created: Vec::new(),
             next_inst: function.num_insts() as u32,
             next_block: function.num_blocks() as u32,
             next_slot: function.num_slots() as u32,
@@ -239,8 +242,17 @@ impl EditList {
     /// A new register of a class.
     pub fn create_register(&mut self, class: RegClass) -> VReg {
         let reg = next(&mut self.next_reg);
+        self.created.push(class);
         self.edits.push(Edit::CreateRegister { reg, class });
         reg
+    }
+
+    /// The class of a register of the function or of these edits. O(1).
+    pub fn class(&self, function: &Function, reg: VReg) -> Option<RegClass> {
+        match reg.index().checked_sub(function.num_regs()) {
+            None => Some(function.class(reg)),
+            Some(created) => self.created.get(created).copied(),
+        }
     }
 
     /// A new stack slot.

@@ -10,6 +10,7 @@ mod edit;
 mod effects;
 mod opcode;
 mod operand;
+mod parallel_copy;
 mod text;
 mod validate;
 
@@ -22,6 +23,7 @@ pub use edit::{Edit, EditList, Position};
 pub use effects::{Effects, MemorySpace};
 pub use opcode::{Opcode, OpcodeTable, Role};
 pub use operand::{Operand, OperandFlags, Value};
+pub use parallel_copy::{ParallelCopyError, sequentialize};
 pub use text::ParseError;
 pub use validate::ValidationError;
 

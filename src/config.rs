@@ -1,1 +1,0 @@
-//! Options: one table.

@@ -1,0 +1,159 @@
+//! What the table says, for people and for the compiler's help: all text about options is made here.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use super::nearest::nearest;
+use super::table::{Config, OPTIONS, OptionSpec, Scope};
+use super::value::Shape;
+use crate::error::{Error, ErrorKind};
+
+/// An option as the compiler's command line registers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionInfo {
+    /// The name without `nvptx-ra-`.
+    pub name: &'static str,
+    /// The help, with type, range, default and unit.
+    pub help: String,
+    /// What stands for the value in the help.
+    pub meta: String,
+    /// Whether it may be given without a value.
+    pub is_switch: bool,
+    /// Only for developers.
+    pub hidden: bool,
+}
+
+static INFOS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
+    let info = |spec: &OptionSpec| OptionInfo {
+        name: spec.name,
+        help: format!("{} {}", paragraph(spec.help), facts(spec)),
+        meta: spec.shape.meta(),
+        is_switch: spec.shape == Shape::Switch,
+        hidden: spec.hidden,
+    };
+    OPTIONS.iter().map(info).collect()
+});
+
+/// How many options there are.
+pub fn option_count() -> usize {
+    OPTIONS.len()
+}
+
+/// The option at a place in the table. It lives as long as the program, so that C++ may keep pointers to its text.
+pub fn option_at(index: usize) -> Option<&'static OptionInfo> {
+    INFOS.get(index)
+}
+
+/// All that is known of an option, for a terminal.
+pub fn explain(name: &str) -> Result<String, Error> {
+    // People paste what they see, so the forms of the command line and of a switch are names too.
+    let bare = name.trim_start_matches('-');
+    let bare = bare.strip_prefix("nvptx-ra-").unwrap_or(bare);
+    let bare = bare.split_once('=').map_or(bare, |(name, _)| name);
+    let found = super::find(bare).or_else(|| super::find(bare.strip_prefix("no-")?));
+    found.map(explain_one).ok_or_else(|| {
+        let hint = nearest(bare, OPTIONS.iter().map(|spec| spec.name));
+        let remedy = match hint {
+            Some(hint) => format!("did you mean {hint}? `nvptx-ra explain --all` lists the options"),
+            None => "`nvptx-ra explain --all` lists the options".to_owned(),
+        };
+        Error::new(ErrorKind::Option, format!("{name}: unknown option"), remedy)
+    })
+}
+
+/// All that is known of all options, for a terminal; the hidden ones too where they are asked for.
+pub fn explain_all(hidden: bool) -> String {
+    let shown = OPTIONS.iter().filter(|spec| hidden || !spec.hidden);
+    shown.map(explain_one).collect::<Vec<_>>().join("\n")
+}
+
+fn explain_one(spec: &OptionSpec) -> String {
+    let mut text = format!("{}={}\n", spec.name, spec.shape.meta());
+    let mut line = |label: &str, content: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {label:<11} {content}");
+    };
+    line("effect", &paragraph(spec.help));
+    for choice in spec.shape.choices() {
+        line("", &format!("{}: {}", choice.name, choice.help));
+    }
+    line("type", &spec.shape.describe());
+    line("default", &default_with_unit(spec));
+    line("read by", spec.pass.unwrap_or("every pass"));
+    line("given as", &usage(spec).join(", or "));
+    text
+}
+
+/// docs/options.md, whole.
+pub fn options_page() -> String {
+    let mut page = String::from(
+        "# Options\n\n\
+         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page).\n\n\
+         An option is given as a parameter of a pass in a pipeline string, on the compiler's command line, or as the \
+         function attribute `\"nvptx-ra\"`. Where it is given more than once the parameter counts first, then the \
+         command line, then the attribute. In parameters and attributes, options are separated by `;`. A switch alone \
+         is on, and with `no-` before it off. A backslash takes the next character as it stands. The attribute \
+         `\"nvptx-ra\"=\"off\"` switches all passes off for a function.\n",
+    );
+    let mut pass = None;
+    for spec in OPTIONS.iter().filter(|spec| !spec.hidden) {
+        if pass != Some(spec.pass) {
+            pass = Some(spec.pass);
+            match spec.pass {
+                Some(name) => page.push_str(&format!("\n## `{name}`\n")),
+                None => page.push_str("\n## Every pass\n"),
+            }
+        }
+        page.push_str(&section(spec));
+    }
+    page
+}
+
+fn section(spec: &OptionSpec) -> String {
+    let mut text = format!("\n### `{}`\n\n{}\n\n", spec.name, paragraph(spec.help));
+    for choice in spec.shape.choices() {
+        text.push_str(&format!("- `{}`: {}\n", choice.name, choice.help));
+    }
+    if !spec.shape.choices().is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&format!("{}\n\n", facts(spec)));
+    let usage: Vec<_> = usage(spec).iter().map(|form| format!("`{form}`")).collect();
+    text.push_str(&format!("Given as {}.\n", usage.join(" or ")));
+    text
+}
+
+/// Type, range and default in one sentence each.
+fn facts(spec: &OptionSpec) -> String {
+    let described = spec.shape.describe();
+    let mut letters = described.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase()).unwrap_or_default();
+    format!("{first}{}. Default: {}.", letters.as_str(), default_with_unit(spec))
+}
+
+fn default_with_unit(spec: &OptionSpec) -> String {
+    let value = spec.value(&Config::default());
+    match (value.as_ref(), spec.unit) {
+        ("", _) => "not given".to_owned(),
+        (value, "") => value.to_owned(),
+        (value, unit) => format!("{value} {unit}"),
+    }
+}
+
+/// How the option is written, wherever it may be given.
+fn usage(spec: &OptionSpec) -> Vec<String> {
+    let (name, meta) = (spec.name, spec.shape.meta());
+    let mut forms = vec![format!("-nvptx-ra-{name}={meta}")];
+    let short = if spec.shape == Shape::Switch { format!("{name} or no-{name}") } else { format!("{name}={meta}") };
+    match spec.scope {
+        Scope::Function => forms.push(format!("{short} as a pass parameter or in the function attribute")),
+        Scope::Trusted => forms.push(format!("{short} as a pass parameter")),
+        Scope::Process => {}
+    }
+    forms
+}
+
+/// The lines of a documentation comment as one paragraph.
+fn paragraph(help: &str) -> String {
+    help.split_whitespace().collect::<Vec<_>>().join(" ")
+}

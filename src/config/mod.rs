@@ -1,0 +1,97 @@
+//! Options: one [table](OPTIONS), one grammar, four layers.
+//!
+//! An option's value is the pass parameter's, else the command line's, else the function attribute's, else the default.
+
+mod describe;
+mod grammar;
+mod nearest;
+mod table;
+mod value;
+
+pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
+pub use grammar::{Origin, find};
+pub use table::{COPY_COALESCER, CoalescerPosition, Config, Injection, OPTIONS, OptionSpec, Priority, Scope, Trace};
+pub use value::{Choice, Shape};
+
+use crate::error::Error;
+
+/// The options that were given, as text, by where they were given. Empty: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layers<'a> {
+    /// The parameters in a pipeline string: strongest.
+    pub parameters: &'a str,
+    /// `-nvptx-ra-…` options.
+    pub command_line: &'a str,
+    /// The function attribute `"nvptx-ra"`, or `off`.
+    pub attribute: &'a str,
+}
+
+/// The function attribute that switches the passes off for a function.
+const ATTRIBUTE_OFF: &str = "off";
+
+impl<'a> Layers<'a> {
+    /// The layers, weakest first, but for an attribute that is `off`.
+    fn in_order(&self) -> [(Origin, &'a str); 3] {
+        let attribute = if self.is_off() { "" } else { self.attribute };
+        [
+            (Origin::Attribute, attribute),
+            (Origin::CommandLine, self.command_line),
+            (Origin::Parameters, self.parameters),
+        ]
+    }
+
+    fn is_off(&self) -> bool {
+        self.attribute.trim() == ATTRIBUTE_OFF
+    }
+}
+
+impl Config {
+    /// The options that hold where all of `layers` are given.
+    pub fn resolve(layers: &Layers<'_>) -> Result<Self, Error> {
+        let mut config = Self { enabled: !layers.is_off(), ..Self::default() };
+        for (origin, text) in layers.in_order() {
+            grammar::apply(&mut config, text, origin)?;
+        }
+        Ok(config)
+    }
+
+    /// Like [`resolve`](Self::resolve), but leaves out what is wrong: for the caller that must know whether an error in
+    /// the options is [fatal](Config::strict) and where its [bundle](Config::bundle) goes.
+    pub fn resolve_valid(layers: &Layers<'_>) -> Self {
+        let mut config = Self { enabled: !layers.is_off(), ..Self::default() };
+        for (origin, text) in layers.in_order() {
+            grammar::apply_valid(&mut config, text, origin);
+        }
+        config
+    }
+
+    /// Checks options that are given in one place.
+    pub fn check(text: &str, origin: Origin) -> Result<(), Error> {
+        if origin == Origin::Attribute && text.trim() == ATTRIBUTE_OFF {
+            return Ok(());
+        }
+        grammar::apply(&mut Self::default(), text, origin)
+    }
+
+    /// The options that differ from their defaults, in the order of the table, as text that reads back to the same:
+    /// `no-verify;copy-limit=7`.
+    pub fn to_parameters(&self) -> String {
+        let default = Self::default();
+        let mut parts = Vec::new();
+        for spec in OPTIONS {
+            let value = spec.value(self);
+            if value == spec.value(&default) {
+                continue;
+            }
+            parts.push(match (spec.shape, value.as_ref()) {
+                (Shape::Switch, "on") => spec.name.to_owned(),
+                (Shape::Switch, _) => format!("no-{}", spec.name),
+                (_, value) => format!("{}={}", spec.name, grammar::escape(value)),
+            });
+        }
+        parts.join(";")
+    }
+}
+
+#[cfg(test)]
+mod tests;

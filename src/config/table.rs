@@ -1,0 +1,222 @@
+//! The table of all options: the one place that names them.
+//!
+//! A row gives the option's name, its field in [`Config`], type, default, range, unit and help (the documentation of
+//! the field). Everything else is made from it: the `cl::opt` registration, the pass parameters, `nvptx-ra explain` and
+//! docs/options.md.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use super::value::{Choice, Shape, Value, choices, flags};
+
+choices! {
+    /// Where the coalescer stands in the code generator's pipeline.
+    pub enum CoalescerPosition {
+        /// Ahead of LLVM's register coalescer, which does what is left.
+        "before" => Before,
+        /// Behind LLVM's register coalescer, as in NVIDIA's cicc.
+        "after" => After,
+        /// In the place of LLVM's register coalescer, for measuring.
+        "instead" => Instead,
+        /// Not in the pipeline.
+        "off" => Off,
+    }
+}
+
+choices! {
+    /// Which copies the coalescer tries first.
+    pub enum Priority {
+        /// By register number, then by weight: NVIDIA's order.
+        "register" => Register,
+        /// Those that run most often.
+        "frequency" => Frequency,
+    }
+}
+
+choices! {
+    /// A fault to provoke, so that the handling of faults can be tested.
+    pub enum Injection {
+        /// No fault.
+        "none" => None,
+        /// The pass returns an error.
+        "error" => Error,
+        /// The pass panics.
+        "panic" => Panic,
+    }
+}
+
+flags! {
+    /// The phases whose decisions are printed to standard error.
+    pub struct Trace {
+        /// What each instruction is taken for.
+        "classify" => CLASSIFY = 0,
+        /// The live ranges.
+        "liveness" => LIVENESS = 1,
+        /// The copies that may be removed.
+        "candidates" => CANDIDATES = 2,
+        /// Each merge and each refusal with its reason.
+        "coalesce" => COALESCE = 3,
+        /// The edits that are handed back.
+        "edits" => EDITS = 4,
+    }
+}
+
+/// Where an option may be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// As a pass parameter, on the command line, and as a function attribute.
+    Function,
+    /// As a pass parameter and on the command line: a module must not name files that the compiler writes.
+    Trusted,
+    /// On the command line only: it is read before there is a function.
+    Process,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// The name: a pass parameter as it stands, a command-line option with `-nvptx-ra-` before it.
+    pub name: &'static str,
+    /// The pass that reads it; `None`: every pass.
+    pub pass: Option<&'static str>,
+    /// What it does.
+    pub help: &'static str,
+    /// What a value looks like.
+    pub shape: Shape,
+    /// What a number counts; empty for anything else.
+    pub unit: &'static str,
+    /// Where it may be given.
+    pub scope: Scope,
+    /// Only for the developers of this project.
+    pub hidden: bool,
+    pub(super) set: fn(&mut Config, &str, &Shape) -> bool,
+    pub(super) get: fn(&Config) -> Cow<'static, str>,
+}
+
+impl OptionSpec {
+    /// The text of the option's value in `config`; empty for a path that is not given.
+    pub fn value(&self, config: &Config) -> Cow<'static, str> {
+        (self.get)(config)
+    }
+}
+
+/// The value of a row's part, or what it is where the row leaves it out.
+macro_rules! part {
+    ($default:expr) => {
+        $default
+    };
+    ($default:expr, $given:expr) => {
+        $given
+    };
+}
+
+/// Makes [`Config`], its defaults and [`OPTIONS`] of the rows.
+macro_rules! options {
+    ($($pass:expr => {$(
+        $(#[doc = $help:literal])+
+        $name:literal => $field:ident: $type:ty = $default:expr
+            $(, range $range:expr)? $(, unit $unit:literal)? $(, scope $scope:ident)? $(, hidden $hidden:literal)?;
+    )+})+) => {
+        /// What the passes do: one field per option. Made by [`Config::resolve`].
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Config {
+            /// Whether the passes may touch the function at all: not where its attribute `"nvptx-ra"` is `off`.
+            pub enabled: bool,
+            $($($(#[doc = $help])+ pub $field: $type,)+)+
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { enabled: true, $($($field: $default,)+)+ }
+            }
+        }
+
+        /// All options, in the order in which they are printed.
+        pub static OPTIONS: &[OptionSpec] = &[$($(
+            OptionSpec {
+                name: $name,
+                pass: $pass,
+                help: concat!($($help),+).trim_ascii(),
+                shape: <$type as Value>::SHAPE$(.within($range))?,
+                unit: part!("" $(, $unit)?),
+                scope: part!(Scope::Function $(, Scope::$scope)?),
+                hidden: part!(false $(, $hidden)?),
+                set: |config, text, shape| match Value::parse(text, shape) {
+                    Some(value) => {
+                        config.$field = value;
+                        true
+                    }
+                    None => false,
+                },
+                get: |config| config.$field.print(),
+            },
+        )+)+];
+    };
+}
+
+/// The name of the copy coalescer's pass.
+pub const COPY_COALESCER: &str = "nvptx-copy-coalescer";
+
+const UNLIMITED: u32 = u32::MAX;
+
+options! {
+    None => {
+        /// Changes functions marked optnone too, which are otherwise left alone.
+        "optnone" => optnone: bool = false;
+        /// Makes every error fatal. Otherwise an error is a warning, and the function stays as LLVM made it.
+        "strict" => strict: bool = false;
+        /// Checks every change: the symbolic checker proves that the function computes the same, and LLVM's machine
+        /// verifier runs before and after. Costs about as much time as the passes themselves.
+        "verify" => verify: bool = false;
+        /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
+        /// `nvptx-ra stats FILE` adds them up.
+        "stats" => stats: Option<PathBuf> = None, scope Trusted;
+        /// Prints the decisions of these phases to standard error.
+        "trace" => trace: Trace = Trace::empty();
+        /// Leaves functions with more instructions than this alone; 0 leaves none alone.
+        "max-insts" => max_insts: u32 = 0, range 0..=UNLIMITED, unit "instructions";
+        /// The folder where an internal error writes its bundle (the function, the options, the versions); the
+        /// system's folder for temporary files unless given.
+        "bundle" => bundle: Option<PathBuf> = None, scope Trusted;
+        /// Provokes a fault in each pass, to test that the function then stays as it was.
+        "inject" => inject: Injection = Injection::None, hidden true;
+    }
+    Some(COPY_COALESCER) => {
+        /// Where the coalescer stands in the pipeline. Read when the pipeline is built.
+        "position" => position: CoalescerPosition = CoalescerPosition::Before, scope Process;
+        /// Coalesces copies at all.
+        "join-liveintervals" => join_liveintervals: bool = true;
+        /// Coalesces copies in blocks that only split an edge.
+        "join-splitedges" => join_splitedges: bool = true;
+        /// Coalesces copies whose registers live in several blocks; off leaves those within one block.
+        "join-globalcopies" => join_globalcopies: bool = true;
+        /// Lets a copy wait, among equals, whose one register no other copy names and whose other register is copied
+        /// again in the same block: joining it first could block the others.
+        "terminal-rule" => terminal_rule: bool = true;
+        /// Coalesces the copies within blocks before those between blocks.
+        "block-local" => block_local: bool = true;
+        /// Lets two registers share a name where they hold the same value, although both are live.
+        "value-interference" => value_interference: bool = true;
+        /// Writes a constant anew where that removes a copy or shortens a live range.
+        "remat-constants" => remat_constants: bool = true;
+        /// Follows the halves of wide registers through pack and unpack, so that round trips between them vanish.
+        "wide-pairs" => wide_pairs: bool = true;
+        /// Weighs a copy by how often its block runs; off counts each copy once.
+        "block-frequency" => block_frequency: bool = true;
+        /// Which copies are tried first.
+        "priority" => priority: Priority = Priority::Frequency;
+        /// Considers at most this many copies in a function; 0 considers all.
+        "copy-limit" => copy_limit: u32 = 0, range 0..=UNLIMITED, unit "copies";
+        /// Stops after this many merges in a function; 0 never stops.
+        "coalesce-limit" => coalesce_limit: u32 = 0, range 0..=UNLIMITED, unit "merges";
+        /// A constant with more copies than this has all of them replaced by the constant at once, without trying to
+        /// merge any.
+        "late-remat-update-threshold" => late_remat_update_threshold: u32 = 100, range 0..=UNLIMITED, unit "copies";
+        /// A live range with more values than this is large: merges into it are counted.
+        "large-interval-size-threshold" => large_interval_size_threshold: u32 = 100, range 0..=UNLIMITED, unit "values";
+        /// A large live range takes part in at most this many merges, which bounds the time that huge functions need.
+        "large-interval-freq-threshold" => large_interval_freq_threshold: u32 = 256, range 0..=UNLIMITED, unit "merges";
+        /// Checks the coalescer's edits with the symbolic checker alone, without LLVM's machine verifier.
+        "verify-coalescing" => verify_coalescing: bool = false;
+    }
+}

@@ -1,0 +1,200 @@
+//! What the layers, the grammar and the texts must do.
+
+use super::*;
+use crate::error::ErrorKind;
+
+fn parameters(text: &str) -> Result<Config, Error> {
+    Config::resolve(&Layers { parameters: text, ..Layers::default() })
+}
+
+fn refusal(text: &str) -> String {
+    let error = parameters(text).expect_err(text).in_function("k");
+    assert_eq!(error.kind, ErrorKind::Option);
+    error.to_string()
+}
+
+/// A stronger layer wins over a weaker one, option by option.
+#[test]
+fn precedence_is_parameter_command_line_attribute_default() {
+    let layers = Layers {
+        parameters: "copy-limit=1",
+        command_line: "copy-limit=2;coalesce-limit=2;stats=/s",
+        attribute: "copy-limit=3;coalesce-limit=3;max-insts=3",
+    };
+    let config = Config::resolve(&layers).unwrap();
+    assert_eq!((config.copy_limit, config.coalesce_limit, config.max_insts), (1, 2, 3));
+    assert_eq!(config.large_interval_size_threshold, 100);
+    assert_eq!(config.stats.as_deref(), Some(std::path::Path::new("/s")));
+}
+
+/// A switch is on alone, off with `no-`, and takes on and off; the last assignment counts.
+#[test]
+fn switches() {
+    let config = parameters(" verify ; no-block-local;strict=on;wide-pairs=off;optnone;no-optnone;; ").unwrap();
+    assert!(config.verify && config.strict && !config.block_local && !config.wide_pairs && !config.optnone);
+}
+
+/// A weaker layer's switch can be switched off again by a stronger one.
+#[test]
+fn a_default_given_explicitly_overrides() {
+    let layers = Layers { parameters: "no-verify", command_line: "verify", attribute: "" };
+    assert!(!Config::resolve(&layers).unwrap().verify);
+}
+
+/// The attribute `off` disables the function whatever else is given, and nothing else does.
+#[test]
+fn attribute_off() {
+    let off = Layers { attribute: " off ", parameters: "verify", ..Layers::default() };
+    let config = Config::resolve(&off).unwrap();
+    assert!(!config.enabled && config.verify);
+    assert!(Config::default().enabled);
+    assert!(Config::check("off", Origin::Attribute).is_ok());
+    assert!(refusal("off").contains("off stands alone"));
+}
+
+/// Each refusal names the origin, the option, what is wrong and what is allowed.
+#[test]
+fn refusals_name_what_is_allowed() {
+    let layers = Layers { command_line: "position=befor", ..Layers::default() };
+    assert_eq!(
+        Config::resolve(&layers).unwrap_err().in_function("k").to_string(),
+        "nvptx-ra: kernel 'k': command line: position=befor: unknown; use before, after, instead or off; \
+         did you mean before?"
+    );
+    for (text, expected) in [
+        ("verfy", "verfy: unknown option; did you mean verify? `nvptx-ra explain --all` lists the options"),
+        ("no-verfy", "no-verfy: unknown option; did you mean verify?"),
+        ("quux=1", "quux=1: unknown option; `nvptx-ra explain --all` lists the options"),
+        ("verify=maybe", "verify=maybe: neither on nor off; use on or off"),
+        ("no-verify=on", "no-verify=on: a switch with no- takes no value; use verify or no-verify"),
+        ("no-copy-limit", "no-copy-limit: no switch; use copy-limit=N"),
+        ("copy-limit", "copy-limit: no value; use copy-limit=N"),
+        ("copy-limit=", "copy-limit=: no value; use a whole number from 0 to 4294967295"),
+        ("copy-limit=-1", "copy-limit=-1: not a whole number; use a whole number from 0 to 4294967295"),
+        ("copy-limit=+1", "copy-limit=+1: not a whole number"),
+        ("copy-limit=4294967296", "copy-limit=4294967296: out of range; use a whole number from 0 to 4294967295"),
+        ("priority=frequence", "did you mean frequency?"),
+        ("trace=livenes", "trace=livenes: unknown; use none, all, or some of classify, liveness, candidates"),
+        ("stats=", "stats=: no value; use a path"),
+        ("=x", "=x: unknown option"),
+        ("position=after", "position=after: read before there is a function; use -nvptx-ra-position=…"),
+    ] {
+        let message = refusal(text);
+        assert!(message.starts_with("nvptx-ra: kernel 'k': pass parameters: "), "{message}");
+        assert!(message.contains(expected), "{message}\n  lacks {expected}");
+    }
+}
+
+/// A module cannot make the compiler write files.
+#[test]
+fn attributes_name_no_files() {
+    for text in ["stats=/etc/passwd", "bundle=/"] {
+        let error = Config::check(text, Origin::Attribute).unwrap_err().to_string();
+        assert!(error.contains("function attribute: ") && error.contains("not allowed here"), "{error}");
+        assert!(Config::check(text, Origin::CommandLine).is_ok());
+    }
+}
+
+/// With an error elsewhere, whether it is fatal is still known.
+#[test]
+fn valid_part_of_wrong_options() {
+    let layers = Layers { command_line: "nonsense;strict", parameters: "copy-limit=x", ..Layers::default() };
+    assert!(Config::resolve(&layers).is_err());
+    assert!(Config::resolve_valid(&layers).strict);
+}
+
+/// Lists are joined by `+`.
+#[test]
+fn trace_is_a_list() {
+    assert_eq!(parameters("trace=edits+classify").unwrap().trace, Trace::EDITS | Trace::CLASSIFY);
+    assert_eq!(parameters("trace=all").unwrap().trace, Trace::all());
+    assert_eq!(parameters("trace=none").unwrap().trace, Trace::empty());
+    assert_eq!(parameters("trace=edits+classify").unwrap().to_parameters(), "trace=classify+edits");
+}
+
+/// Printed options read back to the same, in the order of the table; defaults are not printed.
+#[test]
+fn prints_back() {
+    assert_eq!(Config::default().to_parameters(), "");
+    let text = r"copy-limit=7;no-wide-pairs;stats=/a\;b\\c=d;priority=register;verify";
+    let config = parameters(text).unwrap();
+    assert_eq!(config.stats.as_deref(), Some(std::path::Path::new(r"/a;b\c=d")));
+    let printed = config.to_parameters();
+    assert_eq!(printed, r"verify;stats=/a\;b\\c=d;no-wide-pairs;priority=register;copy-limit=7");
+    assert_eq!(parameters(&printed).unwrap(), config);
+}
+
+/// Every option can be set to every value that its help names, and prints back; names are unique and in use.
+#[test]
+fn table_is_consistent() {
+    for (index, spec) in OPTIONS.iter().enumerate() {
+        assert!(OPTIONS[..index].iter().all(|other| other.name != spec.name), "{} twice", spec.name);
+        assert!(spec.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", spec.name);
+        assert!(!spec.name.starts_with("no-"), "{}: would read as a negated switch", spec.name);
+        assert!(spec.help.ends_with('.'), "{}: help is no sentence", spec.name);
+        assert!(matches!(spec.shape, Shape::Integer { .. }) != spec.unit.is_empty(), "{}: unit", spec.name);
+        for value in values(&spec.shape) {
+            let text = format!("{}={value}", spec.name);
+            let layers = Layers { command_line: &text, ..Layers::default() };
+            let config = Config::resolve(&layers).unwrap();
+            assert_eq!(spec.value(&config), value, "{text}");
+            let printed = config.to_parameters();
+            let again = Config::resolve(&Layers { command_line: &printed, ..Layers::default() }).unwrap();
+            assert_eq!(again, config, "{printed}");
+        }
+    }
+}
+
+fn values(shape: &Shape) -> Vec<String> {
+    match shape {
+        Shape::Switch => vec!["on".into(), "off".into()],
+        Shape::Integer { min, max } => vec![min.to_string(), max.to_string()],
+        Shape::Choice(choices) | Shape::List(choices) => choices.iter().map(|choice| choice.name.to_owned()).collect(),
+        Shape::Path => vec!["/tmp/x y;z\\".replace(['\\', ';'], "")],
+    }
+}
+
+/// What C++ registers has a help with type and default for every option.
+#[test]
+fn registration_info() {
+    assert_eq!(option_count(), OPTIONS.len());
+    assert!(option_at(option_count()).is_none());
+    let info = (0..option_count()).filter_map(option_at).find(|info| info.name == "copy-limit").unwrap();
+    assert_eq!(
+        info.help,
+        "Considers at most this many copies in a function; 0 considers all. \
+         Whole number from 0 to 4294967295. Default: 0 copies."
+    );
+    assert_eq!((info.meta.as_str(), info.is_switch, info.hidden), ("N", false, false));
+}
+
+/// An option is found under the forms in which people meet it; a wrong name is an error with a hint.
+#[test]
+fn explain_finds_and_hints() {
+    for name in ["verify", "-nvptx-ra-verify", "--nvptx-ra-verify=on", "no-verify"] {
+        assert!(explain(name).unwrap().starts_with("verify=on|off\n"), "{name}");
+    }
+    assert!(explain("verfy").unwrap_err().to_string().contains("did you mean verify?"));
+    assert!(!explain_all(false).contains("inject") && explain_all(true).contains("inject"));
+}
+
+/// docs/options.md says what the table says. `UPDATE_EXPECT=1` rewrites it.
+#[test]
+fn page_is_in_step() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/options.md");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(path, options_page()).unwrap();
+    }
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(page == options_page(), "docs/options.md is out of step: run `UPDATE_EXPECT=1 cargo test`");
+}
+
+proptest::proptest! {
+    /// No text makes the reader panic, and what it accepts prints back to the same.
+    #[test]
+    fn any_text_is_read_or_refused(text in "[a-z0-9=;\\\\+-]{0,40}|(verify|no-strict|copy-limit=[0-9]{1,11}|trace=(edits|all)|;){0,5}") {
+        if let Ok(config) = parameters(&text) {
+            proptest::prop_assert_eq!(parameters(&config.to_parameters()).unwrap(), config);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The types that an option's value can have: how each is read, printed and described.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// One of the words that a choice allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The word.
+    pub name: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// What an option's value looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `on` or `off`; alone, the name means `on`, and `no-NAME` means `off`.
+    Switch,
+    /// A whole number in a range, its ends included.
+    Integer {
+        /// The least value.
+        min: u32,
+        /// The greatest value.
+        max: u32,
+    },
+    /// One of a few words.
+    Choice(&'static [Choice]),
+    /// Some of a few words, joined by `+`; `none` and `all` stand for none and all of them.
+    List(&'static [Choice]),
+    /// A file or folder.
+    Path,
+}
+
+impl Shape {
+    /// The shape of an integer, narrowed to a range. Other shapes have no range and stay.
+    pub(super) const fn within(self, range: std::ops::RangeInclusive<u32>) -> Self {
+        match self {
+            Self::Integer { .. } => Self::Integer { min: *range.start(), max: *range.end() },
+            other => other,
+        }
+    }
+
+    /// What stands for the value in a help text: `on|off`, `N`, `before|after`, `PATH`.
+    pub fn meta(&self) -> String {
+        match self {
+            Self::Switch => "on|off".into(),
+            Self::Integer { .. } => "N".into(),
+            Self::Choice(choices) => names(choices).join("|"),
+            Self::List(choices) => format!("none|all|{}", names(choices).join("+")),
+            Self::Path => "PATH".into(),
+        }
+    }
+
+    /// The type in words, with its range.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Switch => "switch, on or off".into(),
+            Self::Integer { min, max } => format!("whole number from {min} to {max}"),
+            Self::Choice(choices) => format!("one of {}", list(&names(choices))),
+            Self::List(choices) => format!("none, all, or some of {} joined by +", list(&names(choices))),
+            Self::Path => "path".into(),
+        }
+    }
+
+    /// The words that a choice allows.
+    pub fn choices(&self) -> &'static [Choice] {
+        match self {
+            Self::Choice(choices) | Self::List(choices) => choices,
+            _ => &[],
+        }
+    }
+
+    /// What is wrong with a value that could not be read, and what is allowed.
+    pub(super) fn refuse(&self, text: &str) -> (&'static str, String) {
+        if text.is_empty() {
+            return ("no value", format!("use {}", self.allowed()));
+        }
+        let problem = match self {
+            Self::Switch => "neither on nor off",
+            Self::Integer { .. } if text.bytes().all(|byte| byte.is_ascii_digit()) => "out of range",
+            Self::Integer { .. } => "not a whole number",
+            Self::Choice(_) | Self::List(_) => "unknown",
+            Self::Path => "not a path",
+        };
+        (problem, format!("use {}", self.allowed()))
+    }
+
+    fn allowed(&self) -> String {
+        match self {
+            Self::Switch => "on or off".into(),
+            Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Choice(choices) => list(&names(choices)),
+            Self::List(_) => self.describe(),
+            Self::Path => "a path".into(),
+        }
+    }
+}
+
+fn names(choices: &[Choice]) -> Vec<&'static str> {
+    choices.iter().map(|choice| choice.name).collect()
+}
+
+/// `a, b or c`.
+fn list(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [init @ .., last] => format!("{} or {last}", init.join(", ")),
+    }
+}
+
+/// A type that an option can have.
+pub(super) trait Value: Sized {
+    /// What its values look like.
+    const SHAPE: Shape;
+
+    /// The value that `text` stands for, if it stands for one of this shape.
+    fn parse(text: &str, shape: &Shape) -> Option<Self>;
+
+    /// The text that [`parse`](Self::parse) reads back.
+    fn print(&self) -> Cow<'static, str>;
+}
+
+impl Value for bool {
+    const SHAPE: Shape = Shape::Switch;
+
+    fn parse(text: &str, _: &Shape) -> Option<Self> {
+        match text {
+            "on" | "true" | "1" => Some(true),
+            "off" | "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn print(&self) -> Cow<'static, str> {
+        if *self { "on".into() } else { "off".into() }
+    }
+}
+
+impl Value for u32 {
+    const SHAPE: Shape = Shape::Integer { min: 0, max: u32::MAX };
+
+    fn parse(text: &str, shape: &Shape) -> Option<Self> {
+        let Shape::Integer { min, max } = *shape else { return None };
+        // `str::parse` takes a leading `+`, which the grammar does not.
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|value| digits && (min..=max).contains(value))
+    }
+
+    fn print(&self) -> Cow<'static, str> {
+        self.to_string().into()
+    }
+}
+
+impl Value for Option<PathBuf> {
+    const SHAPE: Shape = Shape::Path;
+
+    fn parse(text: &str, _: &Shape) -> Option<Self> {
+        if text.is_empty() { None } else { Some(Some(text.into())) }
+    }
+
+    fn print(&self) -> Cow<'static, str> {
+        self.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default().into()
+    }
+}
+
+/// Defines an enum whose variants are the words of a [`Shape::Choice`]; their documentation is the help.
+macro_rules! choices {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[doc = $help:literal])+ $word:literal => $variant:ident,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[doc = $help])+ $variant,)+
+        }
+
+        impl $crate::config::value::Value for $name {
+            const SHAPE: Shape = Shape::Choice(&[$(Choice { name: $word, help: concat!($($help),+).trim_ascii() },)+]);
+
+            fn parse(text: &str, _: &Shape) -> Option<Self> {
+                match text {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+
+            fn print(&self) -> std::borrow::Cow<'static, str> {
+                match self {
+                    $(Self::$variant => $word.into(),)+
+                }
+            }
+        }
+    };
+}
+pub(super) use choices;
+
+/// Defines bit flags that are the words of a [`Shape::List`]; their documentation is the help.
+macro_rules! flags {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[doc = $help:literal])+ $word:literal => $flag:ident = $bit:literal,)+ }) => {
+        bitflags::bitflags! {
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+            pub struct $name: u32 {
+                $($(#[doc = $help])+ const $flag = 1 << $bit;)+
+            }
+        }
+
+        impl $crate::config::value::Value for $name {
+            const SHAPE: Shape = Shape::List(&[$(Choice { name: $word, help: concat!($($help),+).trim_ascii() },)+]);
+
+            fn parse(text: &str, _: &Shape) -> Option<Self> {
+                match text {
+                    "none" | "off" => return Some(Self::empty()),
+                    "all" => return Some(Self::all()),
+                    _ => {}
+                }
+                let mut flags = Self::empty();
+                for word in text.split(['+', ',']) {
+                    flags |= match word {
+                        $($word => Self::$flag,)+
+                        _ => return None,
+                    };
+                }
+                Some(flags)
+            }
+
+            fn print(&self) -> std::borrow::Cow<'static, str> {
+                let words = [$((Self::$flag, $word),)+];
+                let given: Vec<_> =
+                    words.iter().filter(|(flag, _)| self.contains(*flag)).map(|(_, word)| *word).collect();
+                if given.is_empty() { "none".into() } else { given.join("+").into() }
+            }
+        }
+    };
+}
+pub(super) use flags;

@@ -1,0 +1,42 @@
+//! The text form of the view, `.mfv`: [`Display`](std::fmt::Display) prints it, [`Function::parse`] reads it.
+//!
+//! The grammar is in `docs/mfv.md`. A printed function parses back to an equal one, except that opcodes are numbered
+//! anew: two functions are the same where their texts are. A canonical text (one that was printed) prints back byte for
+//! byte.
+
+mod cursor;
+mod parse;
+mod print;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::{Function, OpcodeTable, Role};
+
+/// Why a text is not a view.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What is wrong, and what is expected.
+    pub reason: String,
+}
+
+impl Function {
+    /// Parses the text form. The function's table holds the opcodes that the text declares, and `COPY`.
+    ///
+    /// Every id of the result is in range, so that no accessor panics; the other rules are those of
+    /// [`validate`](Function::validate). Linear in the text, in time and in memory.
+    pub fn parse(text: &str) -> Result<Function, ParseError> {
+        let mut copy = OpcodeTable::new();
+        copy.intern("COPY", Role::Copy);
+        Self::parse_with(text, &copy)
+    }
+
+    /// Parses the text form into a table that also holds `known` opcodes, so that edits can use them. Where both
+    /// declare an opcode, the text's role counts.
+    pub fn parse_with(text: &str, known: &OpcodeTable) -> Result<Function, ParseError> {
+        parse::parse(text, known)
+    }
+}

@@ -1,0 +1,160 @@
+//! Prints a view as text.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use super::words::{self, EFFECTS, FLAGS, REGS_PER_LINE, ROLES, SPACES};
+use crate::function::{Block, Function, Inst, MemorySpace, Operand, Role, Slot, Value};
+use crate::index::EntityIndex;
+
+impl Display for Function {
+    /// Prints the text form of a valid function; see the grammar in `docs/mfv.md`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "mfv {}", words::VERSION)?;
+        write!(f, "function ")?;
+        quote(f, &self.name)?;
+        f.write_char('\n')?;
+        print_opcodes(self, f)?;
+        print_regs(self, f)?;
+        for index in 0..self.num_slots() {
+            let slot = Slot::new(index);
+            writeln!(f, "{slot} size {} align {}", self.slot(slot).size, self.slot(slot).align)?;
+        }
+        for (symbol, text) in self.symbols.iter_enumerated() {
+            write!(f, "@{} = ", symbol.0)?;
+            quote(f, text)?;
+            f.write_char('\n')?;
+        }
+        for block in self.blocks() {
+            print_block(self, block, f)?;
+        }
+        writeln!(f, "end")
+    }
+}
+
+/// The opcodes that are used, by name: an order that a changed instruction leaves alone.
+fn print_opcodes(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
+    let mut used = vec![false; function.opcodes.len()];
+    for &opcode in function.inst_opcode.iter() {
+        used[opcode.index()] = true;
+    }
+    let mut opcodes: Vec<_> = function.opcodes.ids().filter(|opcode| used[opcode.index()]).collect();
+    opcodes.sort_by_key(|&opcode| function.opcodes.name(opcode));
+    for opcode in opcodes {
+        f.write_str("opcode ")?;
+        print_opcode_name(f, function.opcodes.name(opcode))?;
+        match function.opcodes.role(opcode) {
+            Role::Other => {}
+            Role::Extract { index, parts } => write!(f, " extract {index} of {parts}")?,
+            role => {
+                for (_, word) in ROLES.iter().filter(|(known, _)| *known == role) {
+                    write!(f, " {word}")?;
+                }
+            }
+        }
+        f.write_char('\n')?;
+    }
+    Ok(())
+}
+
+fn print_regs(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
+    for (reg, data) in function.regs.iter_enumerated() {
+        if reg.index().is_multiple_of(REGS_PER_LINE) {
+            let line_end = if reg.index() == 0 { "" } else { "\n" };
+            write!(f, "{line_end}regs {reg}")?;
+        }
+        write!(f, " {}", data.class.name())?;
+        if let Some(name) = &data.name {
+            f.write_char(' ')?;
+            quote(f, name)?;
+        }
+    }
+    if function.num_regs() > 0 { f.write_char('\n') } else { Ok(()) }
+}
+
+fn print_block(function: &Function, block: Block, f: &mut Formatter<'_>) -> fmt::Result {
+    // `{:?}` prints the shortest decimal that reads back as the same number.
+    write!(f, "{block}: frequency {:?} depth {}", function.frequency(block), function.loop_depth(block))?;
+    if !function.succs(block).is_empty() {
+        f.write_str(" ->")?;
+    }
+    for succ in function.succs(block) {
+        write!(f, " {succ}")?;
+    }
+    f.write_char('\n')?;
+    function.block_insts(block).try_for_each(|inst| print_inst(function, inst, f))
+}
+
+fn print_inst(function: &Function, inst: Inst, f: &mut Formatter<'_>) -> fmt::Result {
+    let operands = function.operands(inst);
+    let defs = operands.iter().take_while(|operand| operand.is_def()).count();
+    f.write_str("  ")?;
+    for (index, operand) in operands[..defs].iter().enumerate() {
+        f.write_str(if index == 0 { "" } else { ", " })?;
+        print_operand(f, operand, true)?;
+    }
+    if defs > 0 {
+        f.write_str(" = ")?;
+    }
+    print_opcode_name(f, function.opcodes.name(function.opcode(inst)))?;
+    for (index, operand) in operands[defs..].iter().enumerate() {
+        f.write_str(if index == 0 { " " } else { ", " })?;
+        print_operand(f, operand, false)?;
+    }
+    print_attributes(function, inst, f)?;
+    f.write_char('\n')
+}
+
+fn print_attributes(function: &Function, inst: Inst, f: &mut Formatter<'_>) -> fmt::Result {
+    let (effects, space, line) = (function.effects(inst), function.memory_space(inst), function.line(inst));
+    if effects.is_pure() && space == MemorySpace::Generic && line == 0 {
+        return Ok(());
+    }
+    f.write_str(" ::")?;
+    for (_, word) in EFFECTS.iter().filter(|(effect, _)| effects.contains(*effect)) {
+        write!(f, " {word}")?;
+    }
+    for (_, word) in SPACES.iter().filter(|(known, _)| *known == space) {
+        write!(f, " {word}")?;
+    }
+    if line == 0 { Ok(()) } else { write!(f, " line {line}") }
+}
+
+/// Prints an operand; a definition left of `=` goes without its flag.
+fn print_operand(f: &mut Formatter<'_>, operand: &Operand, is_definition: bool) -> fmt::Result {
+    for (_, word) in FLAGS.iter().skip(usize::from(is_definition)).filter(|(flag, _)| operand.flags.contains(*flag)) {
+        write!(f, "{word} ")?;
+    }
+    match operand.value {
+        Value::Reg(reg) => write!(f, "{reg}")?,
+        Value::Physical(number) => write!(f, "${number}")?,
+        Value::NoReg => f.write_str("$noreg")?,
+        Value::Immediate(value) => write!(f, "{value}")?,
+        Value::Float(bits) => write!(f, "float {bits:#x}")?,
+        Value::Symbol(symbol) => write!(f, "@{}", symbol.0)?,
+        Value::Block(block) => write!(f, "{block}")?,
+        Value::Slot(slot) => write!(f, "{slot}")?,
+    }
+    match operand.tied {
+        Some(other) => write!(f, " tied {other}"),
+        None => Ok(()),
+    }
+}
+
+fn print_opcode_name(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
+    if words::is_plain(name) { f.write_str(name) } else { quote(f, name) }
+}
+
+/// Prints a string in quotes, on one line.
+fn quote(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_char('"')?;
+    for character in text.chars() {
+        match character {
+            '"' => f.write_str("\\\"")?,
+            '\\' => f.write_str("\\\\")?,
+            '\n' => f.write_str("\\n")?,
+            control if control.is_control() => write!(f, "\\u{{{:x}}}", u32::from(control))?,
+            plain => f.write_char(plain)?,
+        }
+    }
+    f.write_char('"')
+}

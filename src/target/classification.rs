@@ -1,0 +1,192 @@
+//! The classification of a subtarget's opcodes, and the effects of its instructions.
+
+use std::sync::Arc;
+
+use super::{CopyFamily, DescFlags, InstFlags, OpcodeInfo, Purity, RematCost, Uniformity, classify};
+use crate::function::{Effects, MemorySpace, Opcode, OpcodeTable};
+use crate::index::{EntityIndex, IndexVec};
+
+/// All opcodes of a subtarget: names and roles, what they are, what LLVM claims of them. Made once, shared.
+#[derive(Clone, Debug)]
+pub struct Classification {
+    table: Arc<OpcodeTable>,
+    infos: IndexVec<Opcode, OpcodeInfo>,
+    descs: IndexVec<Opcode, DescFlags>,
+}
+
+impl Classification {
+    /// Classifies opcodes; the first gets the number 0. O(opcodes).
+    ///
+    /// A name that stands twice, which LLVM never has, is unknown the second time and gets its number appended, so that
+    /// numbers stay LLVM's.
+    pub fn new<'a>(opcodes: impl IntoIterator<Item = (&'a str, DescFlags)>) -> Self {
+        let mut table = OpcodeTable::new();
+        let mut infos = IndexVec::new();
+        let mut descs = IndexVec::new();
+        for (name, desc) in opcodes {
+            let mut info = classify(name);
+            if table.intern(name, info.role()).index() != infos.len() {
+                info = OpcodeInfo::UNKNOWN;
+                let mut unique = format!("{name}#{}", infos.len());
+                while table.find(&unique).is_some() {
+                    unique.push('#');
+                }
+                table.intern(&unique, info.role());
+            }
+            info.convergent |= desc.contains(DescFlags::CONVERGENT);
+            infos.push(info);
+            descs.push(desc);
+        }
+        Self { table: Arc::new(table), infos, descs }
+    }
+
+    /// Names and roles.
+    pub fn table(&self) -> &Arc<OpcodeTable> {
+        &self.table
+    }
+
+    /// What an opcode is.
+    ///
+    /// # Panics
+    /// Where the opcode is not of this subtarget.
+    #[inline]
+    pub fn info(&self, opcode: Opcode) -> &OpcodeInfo {
+        &self.infos[opcode]
+    }
+
+    /// What an opcode is, if it is of this subtarget.
+    pub fn get(&self, opcode: Opcode) -> Option<&OpcodeInfo> {
+        self.infos.get(opcode)
+    }
+
+    /// What LLVM's descriptor claims of an opcode.
+    ///
+    /// # Panics
+    /// Where the opcode is not of this subtarget.
+    pub fn desc(&self, opcode: Opcode) -> DescFlags {
+        self.descs[opcode]
+    }
+
+    /// What an instruction does beyond registers, and in which memory. `address_space` is that of its memory operands,
+    /// by LLVM's number; 0 where they differ or are unknown.
+    ///
+    /// The name wins over the descriptor, with one exception: where the name says pure and LLVM says that memory is
+    /// accessed, or control leaves, LLVM is believed. An invariant load is pure: like LLVM, which hoists such loads
+    /// where the address is known to be good, it counts as one that cannot trap, and it is only ever moved to where
+    /// its own address register is defined. An instruction of a call sequence that is pure all the same (a copy between
+    /// the stores of two parameters) stays pure.
+    ///
+    /// # Panics
+    /// Where the opcode is not of this subtarget.
+    pub fn effects(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> (Effects, MemorySpace) {
+        let info = self.infos[opcode];
+        let desc = self.descs[opcode];
+        let space = info.space.unwrap_or_else(|| MemorySpace::from_number(address_space));
+        let mut effects = match info.purity {
+            Purity::Unknown => unknown_effects(desc, flags),
+            Purity::InlineAsm => asm_effects(flags),
+            Purity::Pure if contradicts_purity(desc, flags) => unknown_effects(desc, flags),
+            Purity::Reads if reads_unchanging_memory(flags, space) => Effects::empty(),
+            known => known.effects(),
+        };
+        if info.convergent || flags.contains(InstFlags::CONVERGENT) {
+            effects |= Effects::CONVERGENT;
+        }
+        if flags.contains(InstFlags::ORDERED) && effects.intersects(Effects::READ | Effects::WRITE) {
+            effects |= Effects::ORDERED;
+        }
+        let in_call = flags.contains(InstFlags::CALL_SEQUENCE);
+        if in_call && (!effects.is_pure() || info.purity == Purity::Reads) {
+            effects |= Effects::CALL_SEQUENCE;
+        }
+        let accesses = effects.intersects(Effects::READ | Effects::WRITE) || info.purity == Purity::ReadsInvariant;
+        (effects, if accesses { space } else { MemorySpace::Generic })
+    }
+
+    /// The cost of computing an instruction's value again: that of its opcode, or of a load of the function's own
+    /// parameters, which the hardware keeps in constant memory.
+    ///
+    /// # Panics
+    /// Where the opcode is not of this subtarget.
+    pub fn remat(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> Option<RematCost> {
+        let info = self.infos[opcode];
+        let (effects, _) = self.effects(opcode, flags, address_space);
+        if !effects.is_pure() {
+            return None;
+        }
+        let reads_parameter =
+            info.purity == Purity::Reads && MemorySpace::from_number(address_space) == MemorySpace::Param;
+        if reads_parameter { Some(PARAMETER_LOAD) } else { info.remat }
+    }
+
+    /// Whether all threads of a warp get the same value from an instruction, when they execute it together.
+    /// `in_kernel`: the function is a kernel, whose parameters are the same for all threads.
+    ///
+    /// # Panics
+    /// Where the opcode is not of this subtarget.
+    pub fn uniformity(&self, opcode: Opcode, address_space: u32, in_kernel: bool) -> Uniformity {
+        let info = self.infos[opcode];
+        if info.purity != Purity::Reads || info.space.is_some() {
+            return info.uniformity;
+        }
+        match MemorySpace::from_number(address_space) {
+            MemorySpace::Constant => Uniformity::Propagates,
+            MemorySpace::Param if in_kernel => Uniformity::Propagates,
+            _ => Uniformity::Divergent,
+        }
+    }
+
+    /// All opcodes of a copy family, in order.
+    pub fn of_family(&self, family: CopyFamily) -> impl Iterator<Item = Opcode> {
+        self.infos.iter_enumerated().filter(move |(_, info)| info.family == family).map(|(opcode, _)| opcode)
+    }
+}
+
+/// One 32-bit slot: the constant bank is an operand of most instructions, a move at worst.
+const PARAMETER_LOAD: RematCost = RematCost(1);
+
+/// Whether a load reads memory that nothing writes while the kernel runs: LLVM says so, or it is constant memory.
+fn reads_unchanging_memory(flags: InstFlags, space: MemorySpace) -> bool {
+    let unchanging = flags.contains(InstFlags::INVARIANT) || space == MemorySpace::Constant;
+    unchanging && !flags.intersects(InstFlags::ORDERED | InstFlags::STORE)
+}
+
+/// Whether LLVM claims more than side effects for want of a pattern.
+fn contradicts_purity(desc: DescFlags, flags: InstFlags) -> bool {
+    let accesses = DescFlags::LOAD | DescFlags::STORE;
+    desc.intersects(accesses | DescFlags::CALL | DescFlags::TERMINATOR | DescFlags::INLINE_ASM)
+        || flags.intersects(InstFlags::LOAD | InstFlags::STORE)
+}
+
+/// The effects of an opcode that is not known by name.
+fn unknown_effects(desc: DescFlags, flags: InstFlags) -> Effects {
+    let mut effects = Effects::empty();
+    if desc.intersects(DescFlags::SIDE_EFFECTS | DescFlags::INLINE_ASM) {
+        effects |= Effects::OPAQUE;
+    }
+    if desc.contains(DescFlags::CALL) {
+        effects |= Effects::OPAQUE | Effects::CALL_SEQUENCE;
+    }
+    if desc.contains(DescFlags::TERMINATOR) {
+        effects |= Effects::TERMINATOR;
+    }
+    if desc.contains(DescFlags::META) {
+        effects |= Effects::META;
+    }
+    let load = desc.contains(DescFlags::LOAD) || flags.contains(InstFlags::LOAD);
+    let store = desc.contains(DescFlags::STORE) || flags.contains(InstFlags::STORE);
+    effects.set(Effects::READ, load);
+    effects.set(Effects::WRITE, store);
+    // What does both may be an atomic.
+    effects.set(Effects::ORDERED, load && store);
+    effects
+}
+
+/// The effects of inline assembly. Without side effects and memory it is, by LLVM's rules, a function of its operands.
+fn asm_effects(flags: InstFlags) -> Effects {
+    let mut effects = Effects::empty();
+    effects.set(Effects::OPAQUE, flags.contains(InstFlags::ASM_EFFECTS));
+    effects.set(Effects::READ, flags.intersects(InstFlags::ASM_MEMORY | InstFlags::LOAD));
+    effects.set(Effects::WRITE, flags.intersects(InstFlags::ASM_MEMORY | InstFlags::STORE));
+    effects
+}
