@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|all]
-#     build   a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
-#     cuda    ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
+#   scripts/setup.sh [build|cuda|valgrind|all]
+#     build     a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
+#     cuda      ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
+#     valgrind  where apt has it
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 
@@ -90,12 +91,18 @@ setup_cuda() {
   say "$("$CUDA_PATH/bin/ptxas" --version | tail -n 1 | sed 's/.*cuda_/ptxas /; s/\.r.*//') in $CUDA_PATH"
 }
 
+# A part of `make check` wants it; without, that part is skipped.
+setup_valgrind() {
+  command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
+}
+
 case ${1:-all} in
   build) setup_build ;;
   cuda) setup_cuda ;;
+  valgrind) setup_valgrind ;;
   all)
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|valgrind|all]" ;;
 esac
