@@ -1,7 +1,7 @@
 //! Where registers are read and written, register by register.
 
 use super::grouping::Grouping;
-use crate::function::{Block, Function, Inst, OperandFlags, Role, VReg, Value};
+use crate::function::{Block, Function, Inst, Operand, OperandFlags, Role, VReg};
 
 /// An operand that names a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,18 +58,24 @@ pub struct Occurrences {
 impl Occurrences {
     /// The occurrences of those registers that `wanted` picks. O(operands + registers).
     pub fn new(function: &Function, wanted: &impl Fn(VReg) -> bool) -> Self {
+        Self::renamed(function, &|_, operand| operand.reg().filter(|&reg| wanted(reg)))
+    }
+
+    /// The occurrences of registers as `register` names them, operand by operand: for a pass that merges registers and
+    /// deletes instructions in its own books before it edits the function. Operands without a name do not occur.
+    pub fn renamed(function: &Function, register: &impl Fn(Inst, &Operand) -> Option<VReg>) -> Self {
         let mut occurrences = Self::default();
-        occurrences.compute(function, wanted);
+        occurrences.compute(function, register);
         occurrences
     }
 
-    /// Becomes the occurrences of the wanted registers of `function`.
-    pub fn compute(&mut self, function: &Function, wanted: &impl Fn(VReg) -> bool) {
+    /// Becomes the occurrences of the registers of `function` as `register` names them.
+    pub fn compute(&mut self, function: &Function, register: &impl Fn(Inst, &Operand) -> Option<VReg>) {
         self.found.clear();
         self.found_debug.clear();
         for block in function.blocks() {
             for inst in function.block_insts(block) {
-                self.collect(function, block, inst, wanted);
+                self.collect(function, block, inst, register);
             }
         }
         self.occurrences.compute(function.num_regs(), self.found.iter().copied());
@@ -89,16 +95,19 @@ impl Occurrences {
     }
 
     #[inline]
-    fn collect(&mut self, function: &Function, block: Block, inst: Inst, wanted: &impl Fn(VReg) -> bool) {
+    fn collect(
+        &mut self,
+        function: &Function,
+        block: Block,
+        inst: Inst,
+        register: &impl Fn(Inst, &Operand) -> Option<VReg>,
+    ) {
         let before = self.found.len();
         for (number, operand) in function.operands(inst).iter().enumerate() {
-            let Value::Reg(reg) = operand.value else { continue };
-            if wanted(reg) {
-                let flags = operand.flags;
-                let occurrence = Occurrence { inst, block, operand: number as u32, flags, is_phi: false };
-                let list = if operand.is_def() { &mut self.written } else { &mut self.found };
-                list.push((reg, occurrence));
-            }
+            let Some(reg) = register(inst, operand) else { continue };
+            let occurrence = Occurrence { inst, block, operand: number as u32, flags: operand.flags, is_phi: false };
+            let list = if operand.is_def() { &mut self.written } else { &mut self.found };
+            list.push((reg, occurrence));
         }
         self.found.append(&mut self.written);
         if self.found.len() == before {
