@@ -1,8 +1,11 @@
 //! Takes a draft out of SSA as LLVM does: PHI elimination, then two-address lowering, both naive.
 
+use arbitrary::{Result, Unstructured};
+
 use super::draft::{Draft, DraftInst};
-use crate::function::VReg;
-use crate::index::EntityIndex;
+use super::generate::{Options, draft};
+use super::trace::check_same_meaning;
+use crate::function::{VReg, Value};
 
 /// Replaces every PHI by copies through a register of its own, and makes tied operands the same register.
 ///
@@ -36,6 +39,31 @@ fn make_tied_equal(inst: &mut DraftInst) -> Option<(VReg, VReg)> {
     let read = inst.operands.iter().position(|operand| operand.tied.is_some() && !operand.is_def())?;
     let def = inst.operands[usize::from(inst.operands[read].tied?)].reg()?;
     let src = inst.operands[read].reg()?;
-    inst.operands[read].value = crate::function::Value::Reg(def);
-    (def.index() != src.index()).then_some((def, src))
+    inst.operands[read].value = Value::Reg(def);
+    (def != src).then_some((def, src))
+}
+
+/// Checks that generated functions are valid, and that leaving SSA keeps their meaning: the generator, the naive lowering
+/// and the interpreter against each other.
+pub fn check_lowering(u: &mut Unstructured<'_>) -> Result<()> {
+    let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
+    let mut draft = draft(u, &options)?;
+    let original = draft.finish();
+    lower(&mut draft);
+    let lowered = draft.finish();
+    assert_eq!(original.validate(), Ok(()), "{original}");
+    assert_eq!(lowered.validate(), Ok(()), "{lowered}");
+    assert_eq!(check_same_meaning(&original, &original), Ok(()), "{original}");
+    assert_eq!(check_same_meaning(&original, &lowered), Ok(()), "{original}\n{lowered}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lowering_keeps_the_meaning() {
+        arbtest::arbtest(check_lowering).budget_ms(1_000);
+    }
 }

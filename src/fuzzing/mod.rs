@@ -22,6 +22,7 @@ mod value;
 
 pub use generate::{Options, lowered_function, ssa_function};
 pub use interpret::{Limits, interpret};
+pub use lower::check_lowering;
 pub use opcodes::opcode_table;
 pub use parallel_copy::check_parallel_copy;
 pub use text::{check_round_trip, check_text};
