@@ -71,10 +71,14 @@ impl Classification {
     /// by LLVM's number; 0 where they differ or are unknown.
     ///
     /// The name wins over the descriptor, with one exception: where the name says pure and LLVM says that memory is
-    /// accessed, or control leaves, LLVM is believed. An invariant load is pure: like LLVM, which hoists such loads
-    /// where the address is known to be good, it counts as one that cannot trap, and it is only ever moved to where
-    /// its own address register is defined. An instruction of a call sequence that is pure all the same (a copy between
-    /// the stores of two parameters) stays pure.
+    /// accessed or control leaves, LLVM is believed.
+    ///
+    /// A load of memory that does not change counts as pure: it may be deleted, and repeated where it ran before. That
+    /// it cannot trap where it did not run before is not said; who moves instructions to other paths asks for
+    /// [`Purity::Pure`].
+    ///
+    /// A pure instruction among those of a call sequence (a copy between the stores of two parameters) stays pure;
+    /// loads never do, so that a call's result is read where it stands.
     ///
     /// # Panics
     /// Where the opcode is not of this subtarget.

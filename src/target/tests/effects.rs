@@ -4,16 +4,13 @@ use super::*;
 use crate::function::{Effects, MemorySpace, Opcode, Role};
 use crate::index::EntityIndex;
 
-/// The classification and the opcode of that name, in LLVM 22.
-fn opcode_of(name: &str) -> (Classification, Opcode) {
-    let classification = classification(&descriptors());
-    let opcode = classification.table().find(name).unwrap_or_else(|| panic!("no opcode {name}"));
-    (classification, opcode)
+/// The opcode of that name, in LLVM 22.
+fn opcode_of(name: &str) -> Opcode {
+    CLASSIFICATION.table().find(name).unwrap_or_else(|| panic!("no opcode {name}"))
 }
 
 fn effects_of(name: &str, flags: InstFlags, space: u32) -> (Effects, MemorySpace) {
-    let (classification, opcode) = opcode_of(name);
-    classification.effects(opcode, flags, space)
+    CLASSIFICATION.effects(opcode_of(name), flags, space)
 }
 
 #[test]
@@ -107,30 +104,30 @@ fn inline_assembly_does_what_its_flags_say() {
 #[test]
 fn registers_that_change_by_themselves_are_never_read_again() {
     for name in ["SREG_CLOCK", "SREG_CLOCK64", "SREG_GLOBALTIMER", "SREG_SMID", "SREG_WARPID", "INT_PTX_SREG_PM0"] {
-        let (classification, opcode) = opcode_of(name);
-        assert_eq!(classification.effects(opcode, InstFlags::empty(), 0).0, Effects::ORDERED, "{name}");
-        assert_eq!(classification.remat(opcode, InstFlags::empty(), 0), None, "{name}");
+        let opcode = opcode_of(name);
+        assert_eq!(CLASSIFICATION.effects(opcode, InstFlags::empty(), 0).0, Effects::ORDERED, "{name}");
+        assert_eq!(CLASSIFICATION.remat(opcode, InstFlags::empty(), 0), None, "{name}");
     }
     for name in ["INT_PTX_SREG_TID_x", "INT_PTX_SREG_CTAID_y", "INT_PTX_SREG_NTID_z", "SREG_LANEID", "MOV_SPECIAL"] {
-        let (classification, opcode) = opcode_of(name);
-        assert_eq!(classification.effects(opcode, InstFlags::empty(), 0).0, Effects::empty(), "{name}");
-        assert_eq!(classification.remat(opcode, InstFlags::empty(), 0), Some(RematCost(1)), "{name}");
+        let opcode = opcode_of(name);
+        assert_eq!(CLASSIFICATION.effects(opcode, InstFlags::empty(), 0).0, Effects::empty(), "{name}");
+        assert_eq!(CLASSIFICATION.remat(opcode, InstFlags::empty(), 0), Some(RematCost(1)), "{name}");
     }
 }
 
 #[test]
 fn loads_of_own_parameters_are_rematerialisable_and_other_loads_are_not() {
-    let (classification, load) = opcode_of("LD_i32");
+    let load = opcode_of("LD_i32");
     let invariant = InstFlags::LOAD | InstFlags::INVARIANT;
-    assert_eq!(classification.remat(load, invariant, 101), Some(RematCost(1)));
-    assert_eq!(classification.remat(load, InstFlags::LOAD, 101), None);
-    assert_eq!(classification.remat(load, invariant | InstFlags::CALL_SEQUENCE, 101), None);
-    assert_eq!(classification.remat(load, invariant, 1), None);
+    assert_eq!(CLASSIFICATION.remat(load, invariant, 101), Some(RematCost(1)));
+    assert_eq!(CLASSIFICATION.remat(load, InstFlags::LOAD, 101), None);
+    assert_eq!(CLASSIFICATION.remat(load, invariant | InstFlags::CALL_SEQUENCE, 101), None);
+    assert_eq!(CLASSIFICATION.remat(load, invariant, 1), None);
 }
 
 #[test]
 fn uniformity_starts_at_thread_numbers_and_loads() {
-    let (classification, load) = opcode_of("LD_i32");
+    let load = opcode_of("LD_i32");
     let of = |name: &str| classify(name).uniformity;
     assert_eq!(of("INT_PTX_SREG_TID_x"), Uniformity::Divergent);
     assert_eq!(of("SREG_LANEID"), Uniformity::Divergent);
@@ -141,9 +138,9 @@ fn uniformity_starts_at_thread_numbers_and_loads() {
     assert_eq!(of("MOV_B32_i"), Uniformity::Uniform);
     assert_eq!(of("ADD32rr"), Uniformity::Propagates);
     assert_eq!(of("COPY"), Uniformity::Propagates);
-    assert_eq!(classification.uniformity(load, 1, true), Uniformity::Divergent);
-    assert_eq!(classification.uniformity(load, 101, true), Uniformity::Propagates);
-    assert_eq!(classification.uniformity(load, 101, false), Uniformity::Divergent);
+    assert_eq!(CLASSIFICATION.uniformity(load, 1, true), Uniformity::Divergent);
+    assert_eq!(CLASSIFICATION.uniformity(load, 101, true), Uniformity::Propagates);
+    assert_eq!(CLASSIFICATION.uniformity(load, 101, false), Uniformity::Divergent);
 }
 
 #[test]

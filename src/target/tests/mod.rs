@@ -8,6 +8,7 @@ mod golden;
 mod names;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use super::*;
 use crate::function::RegClass;
@@ -28,10 +29,15 @@ fn golden_file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-fn descriptors() -> Vec<Descriptor> {
+static DESCRIPTORS: LazyLock<Vec<Descriptor>> = LazyLock::new(|| {
     let text = std::fs::read_to_string(golden_file("opcode_descriptors.txt")).expect("the descriptor file is readable");
     text.lines().map(|line| parse(line).unwrap_or_else(|| panic!("not a descriptor: {line}"))).collect()
-}
+});
+
+/// The classification of LLVM 22's opcodes, under its own descriptors.
+static CLASSIFICATION: LazyLock<Classification> = LazyLock::new(|| {
+    Classification::new(DESCRIPTORS.iter().map(|descriptor| (descriptor.name.as_str(), descriptor.flags)))
+});
 
 /// Parses `NAME (B32 = B64 _*2) flag flag | mnemonic`.
 fn parse(line: &str) -> Option<Descriptor> {
@@ -68,8 +74,4 @@ fn classes(list: &str) -> Option<Vec<Option<RegClass>>> {
         classes.resize(classes.len() + count.parse::<usize>().ok()?, class);
     }
     Some(classes)
-}
-
-fn classification(descriptors: &[Descriptor]) -> Classification {
-    Classification::new(descriptors.iter().map(|descriptor| (descriptor.name.as_str(), descriptor.flags)))
 }

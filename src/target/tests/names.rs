@@ -7,15 +7,13 @@ use crate::function::Role;
 
 #[test]
 fn there_are_6625_opcodes_and_each_stands_once() {
-    let descriptors = descriptors();
-    let names: HashSet<_> = descriptors.iter().map(|descriptor| &descriptor.name).collect();
-    assert_eq!((descriptors.len(), names.len()), (6625, 6625));
+    let names: HashSet<_> = DESCRIPTORS.iter().map(|descriptor| &descriptor.name).collect();
+    assert_eq!((DESCRIPTORS.len(), names.len()), (6625, 6625));
 }
 
 #[test]
 fn rules_name_opcodes_of_llvm_22_and_nothing_else() {
-    let descriptors = descriptors();
-    let names: HashSet<_> = descriptors.iter().map(|descriptor| descriptor.name.as_str()).collect();
+    let names: HashSet<_> = DESCRIPTORS.iter().map(|descriptor| descriptor.name.as_str()).collect();
     let mut stray: Vec<_> = KNOWN.keys().filter(|name| !names.contains(&***name)).collect();
     stray.sort_unstable();
     assert!(stray.is_empty(), "no opcodes of LLVM 22: {stray:?}");
@@ -51,7 +49,7 @@ fn what_is_opaque_is_generic_or_has_no_name() {
         "RELOC_NONE",
         "CONVERGENCECTRL_",
     ];
-    for descriptor in descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
         let name = &descriptor.name;
         let expected = is_anonymous(name)
             || name.starts_with("G_")
@@ -64,7 +62,7 @@ fn what_is_opaque_is_generic_or_has_no_name() {
 fn no_move_is_unclassified() {
     // Names that contain the letters and are no moves.
     const NOT_MOVES: [&str; 5] = ["COPYSIGN_F32RT", "COPYSIGN_F64RT", "G_FCOPYSIGN", "COPY_LANEMASK", "G_MEMMOVE"];
-    for descriptor in descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
         let name = descriptor.name.as_str();
         let converts = name.split_once("to").is_some_and(|(from, to)| is_vector(from) && is_vector(to));
         let named = ["MOV", "mov", "cvta", "Proxy", "COPY"].iter().any(|part| name.contains(part)) || converts;
@@ -84,7 +82,7 @@ fn is_vector(name: &str) -> bool {
 
 #[test]
 fn classes_and_operands_of_copies_are_those_of_the_descriptors() {
-    for descriptor in descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
         let info = classify(&descriptor.name);
         let name = &descriptor.name;
         if let Some(dst) = info.dst {
@@ -107,7 +105,7 @@ fn classes_and_operands_of_copies_are_those_of_the_descriptors() {
 
 #[test]
 fn what_coalesces_never_touches_128_bits_and_has_a_role() {
-    for descriptor in descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
         let info = classify(&descriptor.name);
         if info.coalesces {
             assert!(info.dst != Some(RegClass::B128) && info.src != Some(RegClass::B128), "{}", descriptor.name);
@@ -120,7 +118,7 @@ fn what_coalesces_never_touches_128_bits_and_has_a_role() {
 #[test]
 fn nothing_is_called_pure_that_llvm_says_accesses_memory() {
     let accesses = DescFlags::LOAD | DescFlags::STORE | DescFlags::CALL | DescFlags::TERMINATOR;
-    for descriptor in descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
         let purity = classify(&descriptor.name).purity;
         if matches!(purity, Purity::Pure | Purity::ReadsInvariant) {
             assert!(!descriptor.flags.intersects(accesses), "{}", descriptor.name);
@@ -132,7 +130,7 @@ fn nothing_is_called_pure_that_llvm_says_accesses_memory() {
 fn side_effects_are_denied_only_where_llvm_lacks_a_pattern() {
     // All that LLVM says has side effects and we say has none, by the beginning of the mnemonic (loads without).
     const DENIED: [&str; 5] = ["cvta.", "ldu.global", "setp.", "suq.", "txq."];
-    for descriptor in descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
         let purity = classify(&descriptor.name).purity;
         if descriptor.flags.contains(DescFlags::SIDE_EFFECTS) && purity.effects().is_pure() {
             let known = DENIED.iter().any(|mnemonic| descriptor.mnemonic.starts_with(mnemonic))
@@ -144,7 +142,7 @@ fn side_effects_are_denied_only_where_llvm_lacks_a_pattern() {
 
 #[test]
 fn what_llvm_calls_convergent_is_convergent() {
-    for descriptor in descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
         let info = classify(&descriptor.name);
         let known = !matches!(info.purity, Purity::Unknown | Purity::Call);
         if known && descriptor.flags.contains(DescFlags::CONVERGENT) {
@@ -155,11 +153,10 @@ fn what_llvm_calls_convergent_is_convergent() {
 
 #[test]
 fn what_is_rematerialisable_is_pure() {
-    let classification = classification(&descriptors());
-    for opcode in classification.table().ids() {
-        if classification.info(opcode).remat.is_some() {
-            let (effects, _) = classification.effects(opcode, InstFlags::empty(), 0);
-            assert!(effects.is_pure(), "{}", classification.table().name(opcode));
+    for opcode in CLASSIFICATION.table().ids() {
+        if CLASSIFICATION.info(opcode).remat.is_some() {
+            let (effects, _) = CLASSIFICATION.effects(opcode, InstFlags::empty(), 0);
+            assert!(effects.is_pure(), "{}", CLASSIFICATION.table().name(opcode));
         }
     }
 }
