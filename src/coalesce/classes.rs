@@ -149,8 +149,7 @@ impl Classes {
                 }
                 let root = values.root(segment.value);
                 let holds_already = self.value_at(program.find(reg), Point::early(inst)) == Some(root);
-                let is_dead = segment.end.0 == segment.start.0 + 1 && program.count(program.find(reg)).defs > 1;
-                if holds_already || is_dead {
+                if holds_already || is_dead(program.function, ranges, reg, segment) {
                     program.delete(inst);
                     program.report.removed.push(inst);
                     deleted = true;
@@ -200,6 +199,16 @@ fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
         Fate::Constant(_) => true,
         Fate::Delete | Fate::UnknownVariable => false,
     }
+}
+
+/// Whether nobody reads what a definition's segment holds. One point long, it may still be read behind the block's end.
+fn is_dead(function: &Function, ranges: &LiveRanges, reg: VReg, segment: &Segment) -> bool {
+    if segment.end != segment.start.next() {
+        return false;
+    }
+    let block = function.block_of(segment.start.inst());
+    segment.end < Point::block_end(function, block)
+        || function.succs(block).iter().all(|&succ| !ranges.is_live_in(reg, succ))
 }
 
 /// The last segment that starts before a point.

@@ -13,6 +13,7 @@
 //! [`constants`], and, once no round changes anything, [`rewrite`] into edits.
 
 mod candidates;
+mod census;
 mod classes;
 mod constants;
 mod program;
@@ -21,7 +22,10 @@ mod rewrite;
 mod values;
 mod wide_pairs;
 mod worklist;
+#[cfg(test)]
+mod tests;
 
+pub use census::{MoveKind, Tally, census};
 pub use report::{Refusal, Report};
 
 use crate::config::Config;

@@ -89,14 +89,19 @@ pub struct OptionSpec {
     pub scope: Scope,
     /// Only for the developers of this project.
     pub hidden: bool,
-    pub(super) set: fn(&mut Config, &str, &Shape) -> bool,
-    pub(super) get: fn(&Config) -> Cow<'static, str>,
+    set: fn(&mut Config, &str, &Shape) -> bool,
+    get: fn(&Config) -> Cow<'static, str>,
 }
 
 impl OptionSpec {
     /// The text of the option's value in `config`; empty for a path that is not given.
     pub fn value(&self, config: &Config) -> Cow<'static, str> {
         (self.get)(config)
+    }
+
+    /// Gives the option a value; false where the text is none.
+    pub(super) fn set(&self, config: &mut Config, value: &str) -> bool {
+        (self.set)(config, value, &self.shape)
     }
 }
 

@@ -1,1 +1,6 @@
-//! The C ABI: the only `unsafe` of the library.
+//! The crossing between C++ and the core.
+
+pub mod codegen;
+mod logging;
+
+pub use logging::start_logging;

@@ -71,10 +71,14 @@ impl Classification {
     /// by LLVM's number; 0 where they differ or are unknown.
     ///
     /// The name wins over the descriptor, with one exception: where the name says pure and LLVM says that memory is
-    /// accessed, or control leaves, LLVM is believed. An invariant load is pure: like LLVM, which hoists such loads
-    /// where the address is known to be good, it counts as one that cannot trap, and it is only ever moved to where
-    /// its own address register is defined. An instruction of a call sequence that is pure all the same (a copy between
-    /// the stores of two parameters) stays pure.
+    /// accessed or control leaves, LLVM is believed.
+    ///
+    /// A load of memory that does not change counts as pure: it may be deleted, and repeated where it ran before. That
+    /// it cannot trap where it did not run before is not said; who moves instructions to other paths asks for
+    /// [`Purity::Pure`].
+    ///
+    /// A pure instruction among those of a call sequence (a copy between the stores of two parameters) stays pure;
+    /// loads never do, so that a call's result is read where it stands.
     ///
     /// # Panics
     /// Where the opcode is not of this subtarget.
@@ -94,6 +98,9 @@ impl Classification {
         }
         if flags.contains(InstFlags::ORDERED) && effects.intersects(Effects::READ | Effects::WRITE) {
             effects |= Effects::ORDERED;
+        }
+        if desc.contains(DescFlags::TERMINATOR) {
+            effects |= Effects::TERMINATOR;
         }
         let in_call = flags.contains(InstFlags::CALL_SEQUENCE);
         if in_call && (!effects.is_pure() || info.purity == Purity::Reads) {
@@ -142,7 +149,7 @@ impl Classification {
     }
 }
 
-/// One 32-bit slot: the constant bank is an operand of most instructions, a move at worst.
+/// A load from the constant bank; most instructions take it as an operand.
 const PARAMETER_LOAD: RematCost = RematCost(1);
 
 /// Whether a load reads memory that nothing writes while the kernel runs: LLVM says so, or it is constant memory.
@@ -166,9 +173,6 @@ fn unknown_effects(desc: DescFlags, flags: InstFlags) -> Effects {
     }
     if desc.contains(DescFlags::CALL) {
         effects |= Effects::OPAQUE | Effects::CALL_SEQUENCE;
-    }
-    if desc.contains(DescFlags::TERMINATOR) {
-        effects |= Effects::TERMINATOR;
     }
     if desc.contains(DescFlags::META) {
         effects |= Effects::META;

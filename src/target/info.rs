@@ -109,7 +109,7 @@ impl Purity {
     }
 }
 
-/// What computing a value again costs, in issue slots of the hardware. Register operands must still be at hand.
+/// What computing a value again costs, in instructions of the hardware. Register operands must still be at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RematCost(pub u8);
 

@@ -1,6 +1,9 @@
 //! Moves: between registers, of constants, of special registers, into and out of wider registers.
 //!
-//! Costs of rematerialisation are counted in 32-bit issue slots: a 64-bit constant or address takes two.
+//! Costs of rematerialisation are the instructions that ptxas 13.0.88 makes for sm_90: 1 for most special registers and
+//! 32-bit constants, 2 for 64-bit ones; the address of a global is 1 (a load from the constant bank) and that of a
+//! shared variable 3, so that a symbol counts 2; numbers within a cluster are divisions, 6; generic addresses of global
+//! memory are the addresses themselves, 0, and other spaces have a base to add.
 
 use super::super::info::{CopyFamily, OpcodeInfo, Uniformity};
 use super::{Rule, rule};
@@ -16,7 +19,13 @@ const fn same(family: CopyFamily, class: RegClass) -> OpcodeInfo {
 }
 
 const fn cvta(class: RegClass, space: MemorySpace) -> OpcodeInfo {
-    let cost = if matches!(class, B64) { 2 } else { 1 };
+    let cost = match (class, space) {
+        (_, MemorySpace::Global) => 0,
+        (B32, _) => 1,
+        (_, MemorySpace::Shared | MemorySpace::SharedCluster) => 2,
+        (_, MemorySpace::Local) => 4,
+        _ => 3,
+    };
     OpcodeInfo::copy(AddressSpace, class, Some(class)).within(space).remat(cost)
 }
 
@@ -40,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("MOV_{B,F,BF}16_i", OpcodeInfo::constant(Immediate, B16, 1)),
     rule("MOV_{B,F}32_i", OpcodeInfo::constant(Immediate, B32, 1)),
     rule("MOV_{B,F}64_i", OpcodeInfo::constant(Immediate, B64, 2)),
-    rule("MOV_B32_sym", OpcodeInfo::constant(Symbol, B32, 1)),
+    rule("MOV_B32_sym", OpcodeInfo::constant(Symbol, B32, 2)),
     rule("MOV_B64_sym texsurf_handles", OpcodeInfo::constant(Symbol, B64, 2)),
     rule("MOV32_PARAM", OpcodeInfo::constant(Parameter, B32, 1).within(MemorySpace::Param)),
     rule("MOV64_PARAM", OpcodeInfo::constant(Parameter, B64, 2).within(MemorySpace::Param)),
@@ -53,10 +62,13 @@ pub(super) const RULES: &[Rule] = &[
     rule("MOV_SPECIAL", OpcodeInfo::special(Uniformity::Uniform)),
     rule("INT_PTX_SREG_TID_{x,y,z,w}", OpcodeInfo::special(Uniformity::Divergent)),
     rule(
-        "INT_PTX_SREG_{NTID,CTAID,NCTAID,CLUSTERID,NCLUSTERID}_{x,y,z,w} \
-         INT_PTX_SREG_CLUSTER_{CTAID,NCTAID}_{x,y,z,w} INT_PTX_SREG_CLUSTER_{CTARANK,NCTARANK} \
-         INT_PTX_SREG_WARPSIZE INT_PTX_SREG_{DYNAMIC,TOTAL,AGGR}_SMEM_SIZE",
+        "INT_PTX_SREG_{NTID,CTAID,NCTAID,NCLUSTERID}_{x,y,z,w} INT_PTX_SREG_CLUSTER_NCTAID_{x,y,z,w} \
+         INT_PTX_SREG_CLUSTER_{CTARANK,NCTARANK} INT_PTX_SREG_WARPSIZE INT_PTX_SREG_{DYNAMIC,TOTAL,AGGR}_SMEM_SIZE",
         OpcodeInfo::special(Uniformity::Uniform),
+    ),
+    rule(
+        "INT_PTX_SREG_CLUSTERID_{x,y,z,w} INT_PTX_SREG_CLUSTER_CTAID_{x,y,z,w}",
+        OpcodeInfo::special(Uniformity::Uniform).remat(6),
     ),
     rule("SREG_LANEID INT_PTX_SREG_LANEMASK_{EQ,LE,LT,GE,GT}", OpcodeInfo::special(Uniformity::Divergent)),
     rule("SREG_{GRIDID,NSMID,NWARPID}", OpcodeInfo::special(Uniformity::Uniform)),

@@ -1,0 +1,78 @@
+//===- Flatten.h - A machine function as a flat view ------------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_FLATTEN_H
+#define NVPTX_RA_FLATTEN_H
+
+#include "Target.h"
+#include "nvptx_ra.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/CodeGen/Register.h"
+#include <memory>
+
+namespace llvm {
+class MachineBasicBlock;
+class MachineBlockFrequencyInfo;
+class MachineFunction;
+class MachineInstr;
+class MachineLoopInfo;
+class MachineOperand;
+} // namespace llvm
+
+namespace nvptx_ra {
+
+/// A machine function, flat.
+///
+/// Blocks and instructions are numbered in layout order, virtual registers by
+/// LLVM's index, stack slots by frame index from the first fixed object on.
+/// Owns the arrays that view() points to. The numbers, and the pointers behind
+/// them, stay valid until the function is edited. Linear in the function.
+class FlatFunction {
+public:
+  /// Either analysis may be null: then each block runs once, in no loop.
+  FlatFunction(llvm::MachineFunction &MF,
+               const llvm::MachineBlockFrequencyInfo *MBFI,
+               const llvm::MachineLoopInfo *MLI,
+               const nvptx_ra_opcodes *Opcodes);
+  ~FlatFunction();
+  FlatFunction(const FlatFunction &) = delete;
+  FlatFunction &operator=(const FlatFunction &) = delete;
+
+  /// The view. Where refusal() is not empty, it must not be used.
+  const nvptx_ra_view &view() const { return View; }
+
+  /// Why the view cannot describe the function; empty where it can.
+  llvm::StringRef refusal() const { return Refusal; }
+
+  llvm::MachineInstr *inst(uint32_t Id) const;
+  llvm::MachineBasicBlock *block(uint32_t Id) const;
+  /// An operand that the symbol stands for.
+  const llvm::MachineOperand &symbol(uint32_t Id) const;
+  llvm::Register reg(uint32_t Id) const {
+    return llvm::Register::index2VirtReg(Id);
+  }
+  /// The frame index of a slot.
+  int slot(uint32_t Id) const { return FirstFrameIndex + static_cast<int>(Id); }
+  uint32_t numberOf(const llvm::MachineBasicBlock &MBB) const;
+
+private:
+  struct Arrays;
+  class Writer;
+  friend class Writer;
+
+  /// The arrays of the last functions of this thread, kept for their memory.
+  static std::unique_ptr<Arrays> takeArrays();
+
+  std::unique_ptr<Arrays> Data;
+  int FirstFrameIndex = 0;
+  const char *Refusal = "";
+  nvptx_ra_view View{};
+};
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_FLATTEN_H

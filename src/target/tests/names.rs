@@ -1,0 +1,162 @@
+//! What names are classified as, against the descriptors and mnemonics that LLVM has for them.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::function::Role;
+
+#[test]
+fn there_are_6625_opcodes_and_each_stands_once() {
+    let names: HashSet<_> = DESCRIPTORS.iter().map(|descriptor| &descriptor.name).collect();
+    assert_eq!((DESCRIPTORS.len(), names.len()), (6625, 6625));
+}
+
+#[test]
+fn rules_name_opcodes_of_llvm_22_and_nothing_else() {
+    let names: HashSet<_> = DESCRIPTORS.iter().map(|descriptor| descriptor.name.as_str()).collect();
+    let mut stray: Vec<_> = KNOWN.keys().filter(|name| !names.contains(&***name)).collect();
+    stray.sort_unstable();
+    assert!(stray.is_empty(), "no opcodes of LLVM 22: {stray:?}");
+}
+
+#[test]
+fn what_is_opaque_is_generic_or_has_no_name() {
+    // Pseudo-instructions that LLVM makes for all targets and that no NVPTX function contains.
+    const FOREIGN: [&str; 25] = [
+        "EXTRACT_SUBREG",
+        "INSERT_SUBREG",
+        "SUBREG_TO_REG",
+        "REG_SEQUENCE",
+        "COPY_LANEMASK",
+        "ARITH_FENCE",
+        "STACKMAP",
+        "FENTRY_CALL",
+        "PATCHPOINT",
+        "LOAD_STACK_GUARD",
+        "PREALLOCATED_SETUP",
+        "PREALLOCATED_ARG",
+        "STATEPOINT",
+        "LOCAL_ESCAPE",
+        "FAULTING_OP",
+        "PATCHABLE_OP",
+        "PATCHABLE_FUNCTION_ENTER",
+        "PATCHABLE_RET",
+        "PATCHABLE_FUNCTION_EXIT",
+        "PATCHABLE_TAIL_CALL",
+        "PATCHABLE_EVENT_CALL",
+        "PATCHABLE_TYPED_EVENT_CALL",
+        "ICALL_BRANCH_FUNNEL",
+        "RELOC_NONE",
+        "CONVERGENCECTRL_",
+    ];
+    for descriptor in DESCRIPTORS.iter() {
+        let name = &descriptor.name;
+        let expected = is_anonymous(name)
+            || name.starts_with("G_")
+            || FOREIGN.iter().any(|foreign| name == foreign || (foreign.ends_with('_') && name.starts_with(foreign)));
+        assert_eq!(classify(name).family == CopyFamily::Opaque, expected, "{name}");
+    }
+}
+
+#[test]
+fn no_move_is_unclassified() {
+    // Names that contain the letters and are no moves.
+    const NOT_MOVES: [&str; 5] = ["COPYSIGN_F32RT", "COPYSIGN_F64RT", "G_FCOPYSIGN", "COPY_LANEMASK", "G_MEMMOVE"];
+    for descriptor in DESCRIPTORS.iter() {
+        let name = descriptor.name.as_str();
+        let converts = name.split_once("to").is_some_and(|(from, to)| is_vector(from) && is_vector(to));
+        let named = ["MOV", "mov", "cvta", "Proxy", "COPY"].iter().any(|part| name.contains(part)) || converts;
+        let printed = descriptor.mnemonic.starts_with("mov.") || descriptor.mnemonic.contains("; mov.");
+        if (named && !NOT_MOVES.contains(&name)) || printed || descriptor.is_move {
+            let family = classify(name).family;
+            assert!(!matches!(family, CopyFamily::NotCopy | CopyFamily::Opaque), "{name} is a move and {family:?}");
+        }
+    }
+}
+
+/// Whether a name starts like the integers and vectors that pack and unpack: `I64`, `V2I32`.
+fn is_vector(name: &str) -> bool {
+    let width = |text: &str| text.strip_prefix('I').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    width(name) || name.strip_prefix('V').and_then(|rest| rest.get(1..)).is_some_and(width)
+}
+
+#[test]
+fn classes_and_operands_of_copies_are_those_of_the_descriptors() {
+    for descriptor in DESCRIPTORS.iter() {
+        let info = classify(&descriptor.name);
+        let name = &descriptor.name;
+        if let Some(dst) = info.dst {
+            assert!(!descriptor.defs.is_empty(), "{name} defines nothing");
+            assert!(descriptor.defs.iter().all(|&class| class == Some(dst)), "{name} does not define {dst:?}");
+        }
+        if let Some(src) = info.src {
+            assert!(descriptor.uses.iter().flatten().all(|&class| class == src), "{name} does not read {src:?}");
+        }
+        // The generic pseudo-instructions leave their classes open.
+        if let Some(operands) = info.copy_operands().filter(|_| info.dst.is_some()) {
+            let uses = usize::from(operands.uses.end - operands.uses.start);
+            assert_eq!(usize::from(operands.defs.end), descriptor.defs.len(), "{name}");
+            assert_eq!(usize::from(operands.uses.start), descriptor.defs.len(), "{name}");
+            let copied = &descriptor.uses[..uses];
+            assert!(info.src.is_none() || copied.iter().all(|&class| class == info.src), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_coalesces_never_touches_128_bits_and_has_a_role() {
+    for descriptor in DESCRIPTORS.iter() {
+        let info = classify(&descriptor.name);
+        if info.coalesces {
+            assert!(info.dst != Some(RegClass::B128) && info.src != Some(RegClass::B128), "{}", descriptor.name);
+            let copies = matches!(info.role(), Role::Copy | Role::Pack | Role::Unpack | Role::Extract { .. });
+            assert!(copies, "{} has no role", descriptor.name);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_called_pure_that_llvm_says_accesses_memory() {
+    let accesses = DescFlags::LOAD | DescFlags::STORE | DescFlags::CALL | DescFlags::TERMINATOR;
+    for descriptor in DESCRIPTORS.iter() {
+        let purity = classify(&descriptor.name).purity;
+        if matches!(purity, Purity::Pure | Purity::ReadsInvariant) {
+            assert!(!descriptor.flags.intersects(accesses), "{}", descriptor.name);
+        }
+    }
+}
+
+#[test]
+fn side_effects_are_denied_only_where_llvm_lacks_a_pattern() {
+    // All that LLVM says has side effects and we say has none, by the beginning of the mnemonic (loads without).
+    const DENIED: [&str; 5] = ["cvta.", "ldu.global", "setp.", "suq.", "txq."];
+    for descriptor in DESCRIPTORS.iter() {
+        let purity = classify(&descriptor.name).purity;
+        if descriptor.flags.contains(DescFlags::SIDE_EFFECTS) && purity.effects().is_pure() {
+            let known = DENIED.iter().any(|mnemonic| descriptor.mnemonic.starts_with(mnemonic))
+                || descriptor.name.starts_with("LD_GLOBAL_NC_");
+            assert!(known, "{}", descriptor.name);
+        }
+    }
+}
+
+#[test]
+fn what_llvm_calls_convergent_is_convergent() {
+    for descriptor in DESCRIPTORS.iter() {
+        let info = classify(&descriptor.name);
+        let known = !matches!(info.purity, Purity::Unknown | Purity::Call);
+        if known && descriptor.flags.contains(DescFlags::CONVERGENT) {
+            assert!(info.convergent, "{}", descriptor.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_rematerialisable_is_pure() {
+    for opcode in CLASSIFICATION.table().ids() {
+        if CLASSIFICATION.info(opcode).remat.is_some() {
+            let (effects, _) = CLASSIFICATION.effects(opcode, InstFlags::empty(), 0);
+            assert!(effects.is_pure(), "{}", CLASSIFICATION.table().name(opcode));
+        }
+    }
+}
