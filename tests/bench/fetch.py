@@ -38,7 +38,7 @@ def fetch_crates(sources):
     folder = FOLDER / "crates"
     if (folder / "Cargo.toml").exists() and (folder / "Cargo.toml").read_text() == manifest:
         return folder / "vendor"
-    print("corpus: fetching crates:", ", ".join(f'{s["crate"]} {s["version"]}' for s in sources), flush=True)
+    print("corpus: fetching crates:", ", ".join(f"{s['crate']} {s['version']}" for s in sources), flush=True)
     (folder / "src").mkdir(parents=True, exist_ok=True)
     (folder / "src/lib.rs").touch()
     (folder / "Cargo.toml").write_text(manifest)
@@ -52,12 +52,12 @@ def fetch_crates(sources):
 
 def fetch_sdist(source):
     """Downloads and unpacks a source distribution."""
-    name = f'{source["sdist"].replace("-", "_")}-{source["version"]}'
+    name = f"{source['sdist'].replace('-', '_')}-{source['version']}"
     folder = FOLDER / "sdist"
     if not (folder / name).exists():
         print(f"corpus: fetching {name}", flush=True)
         folder.mkdir(parents=True, exist_ok=True)
-        wanted = f'{source["sdist"]}=={source["version"]}'
+        wanted = f"{source['sdist']}=={source['version']}"
         pip(["download", "--no-deps", "--no-binary", source["sdist"], "-d", str(folder), wanted])
         with tarfile.open(folder / f"{name}.tar.gz") as archive:
             archive.extractall(folder, filter="data")
@@ -65,7 +65,11 @@ def fetch_sdist(source):
 
 
 def pip(arguments):
-    call([f"{tools.ROOT}/target/venv/bin/python", "-m", "pip", *arguments[:1], "-q", "--disable-pip-version-check", *arguments[1:]])
+    """Runs pip in a virtual environment of our own, made where it is missing."""
+    python = tools.ROOT / "target/venv/bin/python"
+    if not python.exists():
+        call([sys.executable, "-m", "venv", str(python.parents[1])])
+    call([str(python), "-m", "pip", arguments[0], "-q", "--disable-pip-version-check", *arguments[1:]])
 
 
 def fetch_headers(packages):
@@ -89,7 +93,7 @@ def commands(source, folder, clang, cuda, headers):
     common += [f"-D{define}" for define in source.get("defines", [])]
     for file in sorted(files):
         name = str(file.relative_to(folder).with_suffix("")).replace("/", "_")
-        module = MODULES / f'{source["name"]}__{name}.bc'
+        module = MODULES / f"{source['name']}__{name}.bc"
         yield module, [*common, "-emit-llvm", "-c", str(file), "-o", f"{module}.part"]
 
 
