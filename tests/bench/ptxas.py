@@ -51,7 +51,7 @@ def with_limit(text, limit):
 
 
 def assemble(text, cpu, tools, timeout, with_sass):
-    """Returns {"error", "seconds", "kernels": {name: {"registers", "stack", "stores", "loads", "sass", "sass_moves"}}}."""
+    """Returns {"error", "seconds", "kernels"}, the last by name, each with what parse_log and count_sass find."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = os.path.join(folder, "in.ptx"), os.path.join(folder, "out.cubin")
         with open(source, "w", encoding="utf8") as file:
