@@ -81,7 +81,7 @@ def compile_module(module, configuration, options, tools, cache):
     flags.append("-fp-contract=fast")
     key = key_of("ptx", file_hash(module), file_hash(tools.llc), flags, configuration.identity(tools.plugin), COUNTER)
     result = cache.get(key)
-    if result and not (options.limits and not result["error"] and not cache.has_text(key)):
+    if result and (not options.limits or cache.has_text(key)):
         return result, key
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.ptx")
@@ -93,7 +93,8 @@ def compile_module(module, configuration, options, tools, cache):
             result |= {"bytes": len(text), "functions": ptx.count(text), "text_hash": text_hash(text)}
             if options.limits:
                 cache.put_text(key, text)
-    cache.put(key, result)
+    if not result["error"]:  # a time-out on a busy machine, a plugin rebuilt meanwhile: try again next time
+        cache.put(key, result)
     return result, key
 
 
@@ -113,5 +114,6 @@ def assemble_module(text, limit, options, tools, cache):
         text = cache.get_text(text_key)
         text = ptxas.with_limit(text, limit) if limit else text
         result = ptxas.assemble(text, options.cpu, tools, options.timeout, with_sass)
-        cache.put(key, result)
+        if not result["error"]:
+            cache.put(key, result)
     return result
