@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     /// Where floating-point operations may be fused
     #[arg(long, value_enum, default_value_t = FpContract::On)]
     fp_contract: FpContract,
-    /// The optimisation level of the code generator
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
+    /// The optimisation level of the code generator; llc's default
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
     /// An option of the passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
