@@ -135,6 +135,7 @@ typedef struct nvptx_ra_view {
   uint64_t num_slots;
   const nvptx_ra_str *symbols;
   uint64_t num_symbols;
+  nvptx_ra_str refusal; /* why a view cannot describe the function; empty where this one does */
 } nvptx_ra_view;
 
 /* ---- Edits: see src/function/edit.rs for their meaning. -------------------------------------------------------- */

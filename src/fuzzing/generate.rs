@@ -6,8 +6,8 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::graph::{by_dominance, predecessors, successors};
 use super::draft::{Draft, DraftBlock, DraftInst, DraftPhi, SLOTS, SYMBOLS, opcode};
+use super::graph::{by_dominance, predecessors, successors};
 use super::lower::lower;
 use super::opcodes::{ARITHMETIC, CALL, CONSTANTS, COPIES, EFFECTFUL, PARTS, Template, Use};
 use crate::function::{Block, Effects, Function, Operand, OperandFlags, RegClass, Slot, Symbol, VReg, Value};

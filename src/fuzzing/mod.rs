@@ -3,6 +3,7 @@
 //! Each `check_…` is the body of one fuzz target in `tests/fuzz`: it draws an input from bytes, and panics where a
 //! property does not hold. The ordinary test run gives each a second of random bytes.
 
+mod coalesce;
 pub mod control_flow;
 mod draft;
 mod generate;
@@ -20,6 +21,7 @@ mod text;
 mod trace;
 mod value;
 
+pub use coalesce::check_coalesce;
 pub use generate::{Options, lowered_function, ssa_function};
 pub use interpret::{Limits, interpret};
 pub use lower::check_lowering;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use arbitrary::{Result, Unstructured};
 
-use super::graph::predecessors;
 use super::generate::{Options, lowered_function, ssa_function};
+use super::graph::predecessors;
 use super::interpret::{Limits, interpret};
 use super::value::mix;
 use crate::function::{Block, Function, Operand, OperandFlags, Role, VReg};
