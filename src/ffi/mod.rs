@@ -3,23 +3,30 @@
 //! A function comes in as a raw view, is checked and turned into a [`Function`](crate::function::Function) ([`view`]);
 //! a pass runs under a guard that turns panics into errors ([`guard`], [`run`]); its edits go out as flat arrays
 //! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]).
+//!
+//! Around it, what LLVM and the tool call: the plugin's entry point ([`plugin`]), the passes on IR ([`choices`]), the
+//! drivers of the tool ([`codegen`], [`mir_main`]).
 
 #![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
 
 mod abi;
+mod choices;
 pub mod codegen;
 mod compare;
 mod edits;
 mod guard;
 mod logging;
+mod mir;
 mod opcodes;
 mod options;
+mod plugin;
 mod response;
 mod run;
 mod verify;
 mod view;
 
-pub use logging::start_logging;
-
 #[cfg(test)]
 mod tests;
+
+pub use logging::start_logging;
+pub use mir::mir_main;
