@@ -6,6 +6,7 @@
 //! [`check`] imports [`function`] alone.
 
 pub mod analysis;
+pub mod bundle;
 pub mod check;
 pub mod coalesce;
 pub mod config;

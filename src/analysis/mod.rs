@@ -1,1 +1,56 @@
-//! Analyses of the view: control flow, dominators, loops, liveness, live ranges, interval trees.
+//! Analyses of the view: control flow, dominators, loops, occurrences of registers, live ranges, interval trees.
+//!
+//! Every analysis is linear in what it reads, or nearly so, and keeps its memory: `compute` fills it anew for another
+//! function, `new` is `compute` on an empty one. An [`AnalysisContext`] holds one of each, to be reused from function
+//! to function. Nothing here depends on the order of hash tables or on addresses.
+
+mod cfg;
+mod dominators;
+mod grouping;
+mod interval_tree;
+mod live_ranges;
+mod liveness;
+mod loops;
+mod occurrences;
+mod phi_placement;
+mod segment;
+
+pub use cfg::Cfg;
+pub use dominators::Dominators;
+pub use interval_tree::{IntervalTree, Overlap};
+pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
+pub use loops::{Loop, Loops};
+pub use occurrences::{Occurrence, Occurrences};
+pub use segment::{Point, Segment, ValueNumber, overlap, union};
+
+/// One of each analysis, with the memory that they keep between functions.
+#[derive(Debug, Default)]
+pub struct AnalysisContext {
+    /// Predecessors and orders of the blocks.
+    pub cfg: Cfg,
+    /// The dominator tree.
+    pub dominators: Dominators,
+    /// The natural loops.
+    pub loops: Loops,
+    /// Where the wanted registers are read and written.
+    pub occurrences: Occurrences,
+    /// Where the wanted registers are live, and with which value.
+    pub live_ranges: LiveRanges,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::function::{Block, Function, FunctionBuilder, OpcodeTable};
+
+    /// A function of empty blocks with the given successors.
+    pub(super) fn graph(succs: &[&[u32]]) -> Function {
+        let mut builder = FunctionBuilder::new("graph", Arc::new(OpcodeTable::new()));
+        for succs in succs {
+            let succs: Vec<Block> = succs.iter().copied().map(Block).collect();
+            builder.block(&succs, 1.0, 0);
+        }
+        builder.finish()
+    }
+}

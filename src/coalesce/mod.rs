@@ -1,1 +1,99 @@
-//! The copy coalescer.
+//! The copy coalescer: merges the two sides of copies that need not be two registers.
+//!
+//! It follows the structure of NVIDIA's NVPTX coalescer (candidates, block-local copies before global ones, a worklist
+//! with a second heap for the refused, retried until nothing changes) and goes beyond it in three ways: two live ranges
+//! interfere only where they hold different *values* (Budimlić et al. 2002, Boissinot et al. 2009); a copy of a constant
+//! becomes the constant; and the order of merging follows block frequencies.
+//!
+//! PTX has no register file: the aim is the fewest moves, not the lowest pressure. Classes are disjoint in PTX, so only
+//! registers of one class merge; 128-bit registers are left to LLVM.
+//!
+//! Phase order of a round, each a file of this room:
+//! [`wide_pairs`] (first round), [`candidates`], live ranges (`analysis`), [`values`], [`worklist`] over [`classes`],
+//! [`constants`], and, once no round changes anything, [`rewrite`] into edits.
+
+mod candidates;
+mod census;
+mod classes;
+mod constants;
+mod program;
+mod report;
+mod rewrite;
+#[cfg(test)]
+mod tests;
+mod values;
+mod wide_pairs;
+mod worklist;
+
+pub use census::{MoveKind, Tally, census};
+pub use report::{Refusal, Report};
+
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
+use crate::config::Config;
+use crate::function::{EditList, Function, Role};
+use crate::index::IndexVec;
+use classes::Classes;
+use program::Program;
+use values::Values;
+
+/// Rounds end by themselves, because each must delete or shorten something; the cap bounds compile time.
+const MAX_ROUNDS: usize = 8;
+
+/// What the coalescer did to a function.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The changes.
+    pub edits: EditList,
+    /// Why, by copy.
+    pub report: Report,
+}
+
+/// Coalesces the copies of a function. The function must have left SSA: with PHIs it is left alone.
+///
+/// Near-linear in the size of the function: live ranges are built only for registers that copies name, and merging is
+/// linear in the segments merged.
+pub fn coalesce(function: &Function, options: &Config) -> Outcome {
+    let mut program = Program::new(function, options);
+    if !options.join_liveintervals || has_phis(function) {
+        return program.finish();
+    }
+    if options.wide_pairs {
+        wide_pairs::forward(&mut program);
+    }
+    if !candidates::any(&program) {
+        return program.finish();
+    }
+    let cfg = Cfg::new(function);
+    let dominators = Dominators::new(function, &cfg);
+    let mut changed = true;
+    while changed && program.report.rounds < MAX_ROUNDS {
+        constants::replace_copies_of_pure_sources(&mut program);
+        let candidates = candidates::collect(&program);
+        if candidates.is_empty() {
+            break;
+        }
+        program.report.rounds += 1;
+        let wanted = candidates::registers(&candidates);
+        let mut is_wanted = IndexVec::filled(false, function.num_regs());
+        wanted.iter().for_each(|&reg| is_wanted[reg] = true);
+        let occurrences = Occurrences::renamed(function, &|inst, operand| {
+            program.register(inst, operand).filter(|&reg| is_wanted[reg])
+        });
+        let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &wanted);
+        let values = Values::new(&program, &ranges, &candidates);
+        let mut classes = Classes::new(&program, &ranges, &values, &wanted);
+        let refused = worklist::drain(&mut program, &mut classes, candidates);
+        changed = constants::replace_refused(&mut program, &ranges, &values, &refused)
+            | classes.delete_redundant_definitions(&mut program, &ranges, &values, &wanted);
+        classes.settle_debug_values(&mut program, &occurrences, &ranges, &values, &wanted);
+        program.report.refused = worklist::standing(&program, &refused);
+    }
+    program.finish()
+}
+
+fn has_phis(function: &Function) -> bool {
+    // PHIs stand first in their block.
+    function
+        .blocks()
+        .any(|block| function.block_insts(block).next().is_some_and(|inst| function.role(inst) == Role::Phi))
+}

@@ -47,26 +47,18 @@ impl Origin {
     }
 }
 
-/// Applies `text` to `config`. What stands before a wrong assignment has been applied when it is found.
-pub(super) fn apply(config: &mut Config, text: &str, origin: Origin) -> Result<(), Error> {
-    for assignment in split(text) {
-        apply_one(config, &assignment, origin)
-            .map_err(|(problem, remedy)| refuse(origin, &assignment.printed(), &problem, remedy))?;
-    }
-    Ok(())
+/// The assignments in `text`, each checked: an option and the text of its value.
+pub fn assignments(text: &str, origin: Origin) -> Result<Vec<(&'static OptionSpec, String)>, Error> {
+    split(text).iter().map(|assignment| assignment.check(origin)).collect()
 }
 
-/// Applies those assignments of `text` that are right and skips the others.
-pub(super) fn apply_valid(config: &mut Config, text: &str, origin: Origin) {
-    for assignment in split(text) {
-        // Skipping is the purpose: the caller wants what can be known in spite of errors that others report.
-        let _ = apply_one(config, &assignment, origin);
-    }
+/// Those assignments in `text` that are right, without the others.
+pub(super) fn valid_assignments(text: &str, origin: Origin) -> Vec<(&'static OptionSpec, String)> {
+    split(text).iter().filter_map(|assignment| assignment.check(origin).ok()).collect()
 }
 
-fn refuse(origin: Origin, assignment: &str, problem: &str, remedy: String) -> Error {
-    Error::new(ErrorKind::Option, format!("{}: {assignment}: {problem}", origin.name()), remedy)
-}
+/// What is wrong, and what is allowed.
+type Refusal = (String, String);
 
 /// An assignment as it was given.
 struct Assignment {
@@ -75,10 +67,48 @@ struct Assignment {
 }
 
 impl Assignment {
-    fn printed(&self) -> String {
+    /// The option that is named and the text of its value, where it may have that value.
+    fn check(&self, origin: Origin) -> Result<(&'static OptionSpec, String), Error> {
+        let checked = self.resolve().and_then(|(spec, value)| check(spec, value, origin).map(|()| (spec, value)));
+        checked.map(|(spec, value)| (spec, value.to_owned())).map_err(|(problem, remedy)| {
+            Error::new(ErrorKind::Option, format!("{}: {self}: {problem}", origin.name()), remedy)
+        })
+    }
+
+    /// The option that is named, and the text of the value that it gets.
+    fn resolve(&self) -> Result<(&'static OptionSpec, &str), Refusal> {
+        if let Some(spec) = find(&self.name) {
+            return match (&self.value, spec.shape) {
+                (Some(value), _) => Ok((spec, value)),
+                (None, Shape::Switch) => Ok((spec, "on")),
+                (None, shape) => Err(("no value".into(), format!("use {}={}", spec.name, shape.meta()))),
+            };
+        }
+        if let Some(spec) = self.name.strip_prefix("no-").and_then(find) {
+            return match (&self.value, spec.shape) {
+                (None, Shape::Switch) => Ok((spec, "off")),
+                (Some(_), Shape::Switch) => {
+                    Err(("a switch with no- takes no value".into(), format!("use {0} or no-{0}", spec.name)))
+                }
+                (_, shape) => Err(("no switch".into(), format!("use {}={}", spec.name, shape.meta()))),
+            };
+        }
+        if self.name == "off" {
+            let remedy = "off stands alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
+            return Err(("unknown option".into(), remedy.into()));
+        }
+        let visible = OPTIONS.iter().filter(|spec| !spec.hidden).map(|spec| spec.name);
+        let name = self.name.strip_prefix("no-").unwrap_or(&self.name);
+        let hint = nearest(name, visible).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+        Err(("unknown option".into(), format!("{hint}`nvptx-ra explain --all` lists the options")))
+    }
+}
+
+impl std::fmt::Display for Assignment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.value {
-            Some(value) => format!("{}={value}", self.name),
-            None => self.name.clone(),
+            Some(value) => write!(f, "{}={value}", self.name),
+            None => f.write_str(&self.name),
         }
     }
 }
@@ -125,11 +155,8 @@ pub(super) fn escape(value: &str) -> String {
     escaped
 }
 
-/// What is wrong, and what is allowed.
-type Refusal = (String, String);
-
-fn apply_one(config: &mut Config, assignment: &Assignment, origin: Origin) -> Result<(), Refusal> {
-    let (spec, value) = resolve(assignment)?;
+/// Whether an option may have a value, given there.
+fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), Refusal> {
     if !origin.allows(spec.scope) {
         let (what, remedy) = match spec.scope {
             Scope::Process => ("read before there is a function", format!("use -nvptx-ra-{}=…", spec.name)),
@@ -137,7 +164,7 @@ fn apply_one(config: &mut Config, assignment: &Assignment, origin: Origin) -> Re
         };
         return Err((what.into(), remedy));
     }
-    if (spec.set)(config, value, &spec.shape) {
+    if spec.set(&mut Config::default(), value) {
         return Ok(());
     }
     let (problem, mut remedy) = spec.shape.refuse(value);
@@ -145,34 +172,6 @@ fn apply_one(config: &mut Config, assignment: &Assignment, origin: Origin) -> Re
         remedy = format!("{remedy}; did you mean {name}?");
     }
     Err((problem.into(), remedy))
-}
-
-/// The option that an assignment names, and the text of the value that it gets.
-fn resolve(assignment: &Assignment) -> Result<(&'static OptionSpec, &str), Refusal> {
-    if let Some(spec) = find(&assignment.name) {
-        return match (&assignment.value, spec.shape) {
-            (Some(value), _) => Ok((spec, value)),
-            (None, Shape::Switch) => Ok((spec, "on")),
-            (None, shape) => Err(("no value".into(), format!("use {}={}", spec.name, shape.meta()))),
-        };
-    }
-    if let Some(spec) = assignment.name.strip_prefix("no-").and_then(find) {
-        return match (&assignment.value, spec.shape) {
-            (None, Shape::Switch) => Ok((spec, "off")),
-            (Some(_), Shape::Switch) => {
-                Err(("a switch with no- takes no value".into(), format!("use {0} or no-{0}", spec.name)))
-            }
-            (_, shape) => Err(("no switch".into(), format!("use {}={}", spec.name, shape.meta()))),
-        };
-    }
-    if assignment.name == "off" {
-        let remedy = "off stands alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
-        return Err(("unknown option".into(), remedy.into()));
-    }
-    let visible = OPTIONS.iter().filter(|spec| !spec.hidden).map(|spec| spec.name);
-    let name = assignment.name.strip_prefix("no-").unwrap_or(&assignment.name);
-    let hint = nearest(name, visible).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
-    Err(("unknown option".into(), format!("{hint}`nvptx-ra explain --all` lists the options")))
 }
 
 /// The option of that name.

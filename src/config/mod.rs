@@ -9,7 +9,7 @@ mod table;
 mod value;
 
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
-pub use grammar::{Origin, find};
+pub use grammar::{Origin, assignments, find};
 pub use table::{COPY_COALESCER, CoalescerPosition, Config, Injection, OPTIONS, OptionSpec, Priority, Scope, Trace};
 pub use value::{Choice, Shape};
 
@@ -50,7 +50,7 @@ impl Config {
     pub fn resolve(layers: &Layers<'_>) -> Result<Self, Error> {
         let mut config = Self { enabled: !layers.is_off(), ..Self::default() };
         for (origin, text) in layers.in_order() {
-            grammar::apply(&mut config, text, origin)?;
+            config.apply(&assignments(text, origin)?);
         }
         Ok(config)
     }
@@ -60,9 +60,17 @@ impl Config {
     pub fn resolve_valid(layers: &Layers<'_>) -> Self {
         let mut config = Self { enabled: !layers.is_off(), ..Self::default() };
         for (origin, text) in layers.in_order() {
-            grammar::apply_valid(&mut config, text, origin);
+            config.apply(&grammar::valid_assignments(text, origin));
         }
         config
+    }
+
+    /// Applies checked assignments, in order.
+    fn apply(&mut self, assignments: &[(&OptionSpec, String)]) {
+        for (spec, value) in assignments {
+            let set = spec.set(self, value);
+            debug_assert!(set, "{}={value} was checked", spec.name);
+        }
     }
 
     /// Checks options that are given in one place.
@@ -70,7 +78,7 @@ impl Config {
         if origin == Origin::Attribute && text.trim() == ATTRIBUTE_OFF {
             return Ok(());
         }
-        grammar::apply(&mut Self::default(), text, origin)
+        assignments(text, origin).map(|_| ())
     }
 
     /// The options that differ from their defaults, in the order of the table, as text that reads back to the same:

@@ -89,14 +89,19 @@ pub struct OptionSpec {
     pub scope: Scope,
     /// Only for the developers of this project.
     pub hidden: bool,
-    pub(super) set: fn(&mut Config, &str, &Shape) -> bool,
-    pub(super) get: fn(&Config) -> Cow<'static, str>,
+    set: fn(&mut Config, &str, &Shape) -> bool,
+    get: fn(&Config) -> Cow<'static, str>,
 }
 
 impl OptionSpec {
     /// The text of the option's value in `config`; empty for a path that is not given.
     pub fn value(&self, config: &Config) -> Cow<'static, str> {
         (self.get)(config)
+    }
+
+    /// Gives the option a value; false where the text is none.
+    pub(super) fn set(&self, config: &mut Config, value: &str) -> bool {
+        (self.set)(config, value, &self.shape)
     }
 }
 
@@ -184,14 +189,14 @@ options! {
     Some(COPY_COALESCER) => {
         /// Where the coalescer stands in the pipeline. Read when the pipeline is built.
         "position" => position: CoalescerPosition = CoalescerPosition::Before, scope Process;
-        /// Coalesces copies at all; off leaves only the rematerialisation of constants.
+        /// Coalesces copies at all.
         "join-liveintervals" => join_liveintervals: bool = true;
         /// Coalesces copies in blocks that only split an edge.
         "join-splitedges" => join_splitedges: bool = true;
         /// Coalesces copies whose registers live in several blocks; off leaves those within one block.
         "join-globalcopies" => join_globalcopies: bool = true;
-        /// Leaves the copy at the end of a block for last where both of its registers are copied again right behind
-        /// it: joining it first would block the others.
+        /// Lets a copy wait, among equals, whose one register no other copy names and whose other register is copied
+        /// again in the same block: joining it first could block the others.
         "terminal-rule" => terminal_rule: bool = true;
         /// Coalesces the copies within blocks before those between blocks.
         "block-local" => block_local: bool = true;
@@ -209,14 +214,14 @@ options! {
         "copy-limit" => copy_limit: u32 = 0, range 0..=UNLIMITED, unit "copies";
         /// Stops after this many merges in a function; 0 never stops.
         "coalesce-limit" => coalesce_limit: u32 = 0, range 0..=UNLIMITED, unit "merges";
-        /// A constant with more copies than this has its live range recomputed once, after all of them are replaced,
-        /// and not after each.
+        /// A constant with more copies than this has all of them replaced by the constant at once, without trying to
+        /// merge any.
         "late-remat-update-threshold" => late_remat_update_threshold: u32 = 100, range 0..=UNLIMITED, unit "copies";
         /// A live range with more values than this is large: merges into it are counted.
         "large-interval-size-threshold" => large_interval_size_threshold: u32 = 100, range 0..=UNLIMITED, unit "values";
         /// A large live range takes part in at most this many merges, which bounds the time that huge functions need.
         "large-interval-freq-threshold" => large_interval_freq_threshold: u32 = 256, range 0..=UNLIMITED, unit "merges";
-        /// Compares the coalescer's live ranges with freshly computed ones after each round. Slow.
+        /// Checks the coalescer's edits with the symbolic checker alone, without LLVM's machine verifier.
         "verify-coalescing" => verify_coalescing: bool = false;
     }
 }

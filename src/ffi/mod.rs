@@ -7,15 +7,19 @@
 #![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
 
 mod abi;
+pub mod codegen;
 mod compare;
 mod edits;
 mod guard;
+mod logging;
 mod opcodes;
 mod options;
 mod response;
 mod run;
 mod verify;
 mod view;
+
+pub use logging::start_logging;
 
 #[cfg(test)]
 mod tests;

@@ -171,7 +171,7 @@ pub enum Edit {
 
 impl Edit {
     /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.
-    fn phase(&self) -> u8 {
+    pub(super) fn phase(&self) -> u8 {
         match self {
             Edit::CreateRegister { .. } | Edit::CreateSlot { .. } | Edit::SplitEdge { .. } => 0,
             Edit::InsertCopy { .. }

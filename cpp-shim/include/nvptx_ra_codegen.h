@@ -1,0 +1,31 @@
+/* What `nvptx-ra compile` needs of LLVM beyond LLVM's C API, so that it emits what llc emits. */
+#ifndef NVPTX_RA_CODEGEN_H
+#define NVPTX_RA_CODEGEN_H
+
+#include "nvptx_ra.h"
+
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Types.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Parses LLVM IR, as text or bitcode, with the data layout of its triple: LLVM's C API takes the one in the text, which
+ * test cases leave out, and then aligns differently from llc. Null where it is no IR; `message` then holds the reason,
+ * to be freed by LLVMDisposeMessage. */
+LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nvptx_ra_str name, char **message);
+
+#define NVPTX_RA_FP_CONTRACT_FAST 0u
+#define NVPTX_RA_FP_CONTRACT_ON 1u
+#define NVPTX_RA_FP_CONTRACT_OFF 2u
+
+/* Whether floating-point operations are fused: llc's -fp-contract. Unknown modes are taken for NVPTX_RA_FP_CONTRACT_ON. */
+void nvptx_ra_set_fp_contract(LLVMTargetMachineRef machine, uint32_t mode);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif

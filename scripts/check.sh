@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Everything that must hold, step by step; a step that fails does not stop the others. Closes with "N passed, N failed",
+# where each test counts, and each step that runs no tests counts as one.
+set -uo pipefail
+"$(dirname "$0")/setup.sh" || exit 1
+"$(dirname "$0")/setup.sh" valgrind
+source "$(dirname "$0")/env.sh"
+cd "$ROOT" || exit 1
+LOGS=$ROOT/target/check
+mkdir -p "$LOGS"
+passed=0 failed=0 started=$SECONDS
+
+# step NAME COMMAND...: runs a command, shows its output if it fails, and counts what its test runner counted.
+step() {
+  local name=$1 log=$LOGS/${1// /-}.log begin=$SECONDS ok=1
+  shift
+  "$@" >"$log" 2>&1 </dev/null || ok=0
+  local good bad
+  read -r good bad < <(count_tests "$log")
+  if ((good + bad == 0)); then good=$ok; fi
+  if ((ok == 0 && bad == 0)); then bad=1; fi
+  passed=$((passed + good)) failed=$((failed + bad))
+  printf '%-28s %s  %5d passed  %3d failed  %4d s\n' "$name" "$( ((bad)) && echo FAILED || echo "ok    ")" "$good" "$bad" $((SECONDS - begin))
+  if ((bad)); then tail -n 80 "$log" | sed 's/^/    /'; fi
+}
+
+# Sums what cargo test, lit and unittest say: passed, failed.
+count_tests() {
+  awk '
+    /^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) good += $(i-1); if ($i ~ /^failed/) bad += $(i-1) } }
+    /^ *Passed *:/ { sub(/.*: */, ""); good += $1 }
+    /^ *(Failed|Timed Out|Unresolved|Unexpectedly Passed) *:/ { sub(/.*: */, ""); bad += $1 }
+    /^Ran [0-9]+ tests? in/ { ran += $2 }
+    /^FAILED \(/ { gsub(/[^0-9]+/, " "); for (i = 1; i <= NF; i++) wrong += $i }
+    END { print good + ran - wrong, bad + wrong }' "$1"
+}
+
+step "format" cargo fmt --check
+step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
+step "build" cargo build --release
+step "tests" cargo test --features fuzzing
+step "tests of the core alone" cargo test --no-default-features --features fuzzing
+step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
+step "lit" "$LLVM_BIN/lit" tests/lit
+if command -v valgrind >/dev/null; then
+  step "one of these under valgrind" env VALGRIND=1 "$LLVM_BIN/lit" tests/lit/smoke/deterministic.ll # all: make valgrind
+else
+  echo "valgrind                     skipped: not there; apt-get install valgrind brings it"
+fi
+
+echo "logs in ${LOGS#"$ROOT"/}, $((SECONDS - started)) s"
+echo "$passed passed, $failed failed"
+((failed == 0))

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
+#
+#   scripts/setup.sh [build|cuda|valgrind|all]
+#     build     a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
+#     cuda      ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
+#     valgrind  where apt has it
+set -euo pipefail
+source "$(dirname "$0")/env.sh"
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() {
+  printf 'setup: %s\n' "$@" >&2
+  exit 1
+}
+
+# apt_install PACKAGE...: as root, or with sudo, or with the command for the user to run.
+apt_install() {
+  local install="apt-get install -y --no-install-recommends $*" sudo=()
+  command -v apt-get >/dev/null || fail "missing, and this system has no apt: $*" "$OTHERWISE"
+  if [[ $(id -u) != 0 ]]; then
+    command -v sudo >/dev/null || fail "missing; as root: apt-get update && $install"
+    sudo=(sudo)
+  fi
+  say "installing with apt: $*"
+  mkdir -p "$ROOT/target/setup"
+  local log=$ROOT/target/setup/apt.log
+  "${sudo[@]}" apt-get update >"$log" 2>&1 || true # a source that does not answer need not be the one that is needed
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive $install >>"$log" 2>&1 ||
+    fail "$(tail -n 5 "$log")" "apt could not install: $*" "$OTHERWISE"
+}
+
+setup_build() {
+  command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.88 or newer, then run this again"
+  OTHERWISE="install a C++ compiler and Python 3 with venv"
+  local packages=()
+  command -v c++ >/dev/null || packages+=(g++)
+  python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
+  [[ ${#packages[@]} == 0 ]] || apt_install "${packages[@]}"
+
+  OTHERWISE="install LLVM $LLVM_MAJOR with development files, clang, libclang, lld, lit and FileCheck, or name it: LLVM_CONFIG=/path/to/llvm-config"
+  if [[ -z $LLVM_CONFIG ]]; then
+    apt_install "llvm-$LLVM_MAJOR-dev" "llvm-$LLVM_MAJOR-tools" "clang-$LLVM_MAJOR" "libclang-$LLVM_MAJOR-dev" "lld-$LLVM_MAJOR"
+    set_llvm
+  fi
+  local version
+  version=$("$LLVM_CONFIG" --version) || fail "$LLVM_CONFIG does not run" "$OTHERWISE"
+  [[ $version == "$LLVM_MAJOR".* ]] || fail "$LLVM_CONFIG is LLVM $version, LLVM $LLVM_MAJOR is needed" "$OTHERWISE"
+
+  packages=()
+  [[ -f $("$LLVM_CONFIG" --includedir)/llvm/Plugins/PassPlugin.h ]] || packages+=("llvm-$LLVM_MAJOR-dev")
+  [[ -x $LLVM_BIN/FileCheck && -x $LLVM_BIN/not ]] || packages+=("llvm-$LLVM_MAJOR-tools")
+  [[ -x $LLVM_BIN/clang ]] || packages+=("clang-$LLVM_MAJOR")
+  compgen -G "$LIBCLANG_PATH/libclang*.so*" >/dev/null || packages+=("libclang-$LLVM_MAJOR-dev")
+  [[ -x $LLVM_BIN/ld.lld ]] || packages+=("lld-$LLVM_MAJOR")
+  if [[ ${#packages[@]} != 0 ]]; then
+    [[ $LLVM_BIN == /usr/lib/llvm-$LLVM_MAJOR/bin ]] || fail "the LLVM in $LLVM_BIN lacks what these packages hold: ${packages[*]}" "$OTHERWISE"
+    apt_install "${packages[@]}"
+  fi
+  say "LLVM $version in $LLVM_BIN"
+}
+
+setup_venv() {
+  [[ -x $VENV/bin/python ]] && return
+  say "making a virtual environment in $VENV"
+  python3 -m venv "$VENV"
+}
+
+# The tree of links that clang's --cuda-path wants, made again when the list of packages changes.
+setup_cuda() {
+  if [[ $CUDA_PATH != "$ROOT/target/cuda" ]]; then
+    [[ -x $CUDA_PATH/bin/ptxas ]] || fail "CUDA_PATH=$CUDA_PATH has no bin/ptxas"
+    say "CUDA in $CUDA_PATH, as CUDA_PATH says"
+    return
+  fi
+  local list=$ROOT/scripts/cuda-packages.txt stamp=$CUDA_PATH/.packages
+  if ! cmp -s "$list" "$stamp"; then
+    setup_venv
+    say "installing with pip: $(grep -v '^#' "$list" | paste -sd' ')"
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$list"
+    local site
+    site=$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cu13
+    rm -rf "$CUDA_PATH"
+    mkdir -p "$CUDA_PATH"
+    local folder
+    for folder in bin include lib nvvm; do cp -as "$site/$folder" "$CUDA_PATH/$folder"; done
+    ln -s lib "$CUDA_PATH/lib64"
+    echo '{"cuda":{"name":"CUDA SDK","version":"13.0.88"}}' >"$CUDA_PATH/version.json" # clang reads it
+    cp "$list" "$stamp"
+  fi
+  say "$("$CUDA_PATH/bin/ptxas" --version | tail -n 1 | sed 's/.*cuda_/ptxas /; s/\.r.*//') in $CUDA_PATH"
+}
+
+# A part of `make check` wants it; without, that part is skipped.
+setup_valgrind() {
+  command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
+}
+
+case ${1:-all} in
+  build) setup_build ;;
+  cuda) setup_cuda ;;
+  valgrind) setup_valgrind ;;
+  all)
+    setup_build
+    setup_cuda
+    ;;
+  *) fail "usage: setup.sh [build|cuda|valgrind|all]" ;;
+esac

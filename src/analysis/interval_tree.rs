@@ -1,0 +1,85 @@
+//! Which owner covers which points: live ranges that share one register of the machine without overlapping.
+//!
+//! A map from disjoint segments to their owners, one per colour. An ordered map of the segments' starts is an interval
+//! tree here: because the segments are disjoint, their ends are ordered as their starts are, and no node needs to know
+//! the greatest end below it. docs/notebook.md has the measurements against sorted vectors and a red-black tree.
+
+use std::collections::BTreeMap;
+
+use super::{Point, Segment};
+
+/// Where a live range meets a segment of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap<T> {
+    /// The first point that both cover.
+    pub start: Point,
+    /// The point after the last that both cover.
+    pub end: Point,
+    /// Who covers it in the tree.
+    pub owner: T,
+}
+
+/// A map from disjoint segments to owners.
+#[derive(Clone, Debug)]
+pub struct IntervalTree<T> {
+    /// By start: the end, exclusive, and the owner.
+    segments: BTreeMap<Point, (Point, T)>,
+}
+
+impl<T> Default for IntervalTree<T> {
+    fn default() -> Self {
+        Self { segments: BTreeMap::new() }
+    }
+}
+
+impl<T: Copy> IntervalTree<T> {
+    /// An empty tree.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of segments.
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Whether there are no segments.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Adds a live range that overlaps nothing in the tree. O(its segments · log all).
+    pub fn insert(&mut self, range: &[Segment], owner: T) {
+        debug_assert!(self.first_overlap(range).is_none(), "the live range overlaps another");
+        for segment in range {
+            self.segments.insert(segment.start, (segment.end, owner));
+        }
+    }
+
+    /// Takes out a live range, as it was inserted. O(its segments · log all).
+    pub fn remove(&mut self, range: &[Segment]) {
+        for segment in range {
+            let removed = self.segments.remove(&segment.start);
+            debug_assert!(removed.is_some_and(|(end, _)| end == segment.end), "the live range is not in the tree");
+        }
+    }
+
+    /// The first overlap of a live range with the tree.
+    pub fn first_overlap(&self, range: &[Segment]) -> Option<Overlap<T>> {
+        self.overlaps(range).next()
+    }
+
+    /// All overlaps of a live range with the tree, in order. O(log all) for each segment of the range, and each overlap.
+    pub fn overlaps<'a>(&'a self, range: &'a [Segment]) -> impl Iterator<Item = Overlap<T>> + 'a {
+        range.iter().flat_map(|segment| {
+            let before = self.segments.range(..segment.start).next_back();
+            let inside = self.segments.range(segment.start..segment.end);
+            let overlapping = before.into_iter().chain(inside).filter(|(_, (end, _))| *end > segment.start);
+            overlapping.map(|(&start, &(end, owner))| Overlap {
+                start: start.max(segment.start),
+                end: end.min(segment.end),
+                owner,
+            })
+        })
+    }
+}

@@ -1,0 +1,360 @@
+//! Live ranges: over which points a register is live, and with which value.
+//!
+//! Values are what SSA form would name: each definition makes one, and so does each block in which different values of
+//! the register meet. Hence the rule that makes "the same value" mean "the same bits": a value is live into a block as
+//! itself only if it was made in a block that strictly dominates it; around a cycle, a new value comes at its entry.
+
+use std::ops::Range;
+
+use super::liveness::BlockLiveness;
+use super::phi_placement::PhiPlacement;
+use super::segment::{append, covering};
+use super::{Cfg, Dominators, Occurrence, Occurrences, Point, Segment, ValueNumber};
+use crate::function::{Block, Function, Inst, VReg, Value};
+use crate::index::{EntityIndex, IndexVec};
+
+/// Where a value is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueDef {
+    /// By an instruction, a PHI included.
+    Inst {
+        /// The instruction.
+        inst: Inst,
+        /// The number of the operand that it writes.
+        operand: u32,
+    },
+    /// At the start of a block, where different values of the register meet. One of them may be that of the undefined
+    /// register. Every block that is unreachable counts as such a meeting.
+    Phi(Block),
+    /// At the start of a block without predecessors: nobody wrote the register.
+    Undefined(Block),
+}
+
+/// A block that a register is live into, and with which value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveIn {
+    /// The block.
+    pub block: Block,
+    /// What the register holds at its start, before its PHIs.
+    pub value: ValueNumber,
+}
+
+/// Where the parts of a register's live range start in the lists of all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Starts {
+    segments: u32,
+    values: u32,
+    live_ins: u32,
+}
+
+/// The live ranges of the wanted registers of a function.
+#[derive(Clone, Debug, Default)]
+pub struct LiveRanges {
+    /// A register's number among the live ranges; number 0 is the empty range of those that were not wanted.
+    numbers: IndexVec<VReg, u32>,
+    /// By that number, with one more entry at the end.
+    starts: Vec<Starts>,
+    segments: Vec<Segment>,
+    values: IndexVec<ValueNumber, ValueDef>,
+    live_ins: Vec<LiveIn>,
+    scratch: Scratch,
+}
+
+/// Memory for one register's turn.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    liveness: BlockLiveness,
+    placement: PhiPlacement,
+    definers: Vec<Block>,
+    phi_exits: Vec<Block>,
+    /// What the register holds at the start of a block; meaningful where it is live in.
+    value_in: IndexVec<Block, ValueNumber>,
+    /// What the register holds at the end of a block; meaningful where it is defined or live through.
+    value_out: IndexVec<Block, ValueNumber>,
+}
+
+impl LiveRanges {
+    /// The live ranges of `wanted` registers, whose occurrences are given. The cost is that of the occurrences, and of
+    /// the blocks that each register is live into: O(n log n) in their number.
+    pub fn new(
+        function: &Function,
+        cfg: &Cfg,
+        dominators: &Dominators,
+        occurrences: &Occurrences,
+        wanted: &[VReg],
+    ) -> Self {
+        let mut ranges = Self::default();
+        ranges.compute(function, cfg, dominators, occurrences, wanted);
+        ranges
+    }
+
+    /// Becomes the live ranges of `wanted` registers of `function`.
+    pub fn compute(
+        &mut self,
+        function: &Function,
+        cfg: &Cfg,
+        dominators: &Dominators,
+        occurrences: &Occurrences,
+        wanted: &[VReg],
+    ) {
+        self.reset(function);
+        for &reg in wanted {
+            if self.numbers[reg] == 0 {
+                self.numbers[reg] = self.starts.len() as u32 - 1;
+                self.compute_register(function, cfg, dominators, occurrences.of(reg));
+                self.starts.push(self.ends());
+            }
+        }
+    }
+
+    /// The segments of a register; none where it is not wanted, or occurs nowhere.
+    #[inline]
+    pub fn segments(&self, reg: VReg) -> &[Segment] {
+        let (start, end) = self.bounds(reg);
+        &self.segments[start.segments as usize..end.segments as usize]
+    }
+
+    /// The values of a register: those of its definitions in layout order, then those made where blocks start.
+    #[inline]
+    pub fn values_of(&self, reg: VReg) -> Range<ValueNumber> {
+        let (start, end) = self.bounds(reg);
+        ValueNumber(start.values)..ValueNumber(end.values)
+    }
+
+    /// The blocks that a register is live into, in layout order, empty blocks included.
+    #[inline]
+    pub fn live_ins(&self, reg: VReg) -> &[LiveIn] {
+        let (start, end) = self.bounds(reg);
+        &self.live_ins[start.live_ins as usize..end.live_ins as usize]
+    }
+
+    /// Where a value is made.
+    #[inline]
+    pub fn value_def(&self, value: ValueNumber) -> ValueDef {
+        self.values[value]
+    }
+
+    /// The number of values of all registers.
+    pub fn num_values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// What a register holds at a point; none where it is not live. O(log segments).
+    #[inline]
+    pub fn value_at(&self, reg: VReg, point: Point) -> Option<ValueNumber> {
+        covering(self.segments(reg), point).map(|segment| segment.value)
+    }
+
+    /// What a register holds at the start of a block, before its PHIs; none where it is not live in.
+    /// O(log blocks that it is live into).
+    pub fn live_in_value(&self, reg: VReg, block: Block) -> Option<ValueNumber> {
+        let live_ins = self.live_ins(reg);
+        let found = live_ins.binary_search_by_key(&block, |live_in| live_in.block);
+        found.ok().map(|at| live_ins[at].value)
+    }
+
+    /// Whether a register is live into a block.
+    pub fn is_live_in(&self, reg: VReg, block: Block) -> bool {
+        self.live_in_value(reg, block).is_some()
+    }
+
+    /// What a register holds at the end of a block; none where it is dead there. A definition by the last instruction
+    /// counts as if it were read afterwards.
+    pub fn live_out_value(&self, function: &Function, reg: VReg, block: Block) -> Option<ValueNumber> {
+        let insts = function.block_range(block);
+        if insts.is_empty() {
+            return self.live_in_value(reg, block);
+        }
+        self.value_at(reg, Point(Point::early(insts.end).0 - 1))
+    }
+
+    fn bounds(&self, reg: VReg) -> (Starts, Starts) {
+        let number = self.numbers[reg] as usize;
+        (self.starts[number], self.starts[number + 1])
+    }
+
+    fn ends(&self) -> Starts {
+        Starts {
+            segments: self.segments.len() as u32,
+            values: self.values.len() as u32,
+            live_ins: self.live_ins.len() as u32,
+        }
+    }
+
+    fn reset(&mut self, function: &Function) {
+        self.numbers.clear();
+        self.numbers.resize(function.num_regs(), 0);
+        self.starts.clear();
+        self.starts.resize(2, Starts::default());
+        self.segments.clear();
+        self.values.clear();
+        self.live_ins.clear();
+        let num_blocks = function.num_blocks();
+        self.scratch.liveness.reset(num_blocks);
+        self.scratch.placement.reset(num_blocks);
+        self.scratch.value_in.resize(num_blocks, ValueNumber(0));
+        self.scratch.value_out.resize(num_blocks, ValueNumber(0));
+    }
+
+    fn compute_register(
+        &mut self,
+        function: &Function,
+        cfg: &Cfg,
+        dominators: &Dominators,
+        occurrences: &[Occurrence],
+    ) {
+        let first_value = self.values.next_id();
+        self.scan(function, occurrences);
+        let num_defs = self.values.len() - first_value.index();
+        let scratch = &mut self.scratch;
+        scratch.liveness.propagate(cfg);
+        if !scratch.liveness.live_in().is_empty() {
+            // A lone definition that no path from the entry, or from unreachable blocks, gets around reaches all.
+            let gets_around = |&block: &Block| block.index() == 0 || !cfg.is_reachable(block);
+            if num_defs == 1 && !scratch.liveness.live_in().iter().any(gets_around) {
+                for &block in scratch.liveness.live_in() {
+                    scratch.value_in[block] = first_value;
+                }
+            } else {
+                self.resolve_values(function, cfg, dominators);
+            }
+            let scratch = &mut self.scratch;
+            scratch.liveness.sort_live_in();
+            self.live_ins.extend(
+                scratch.liveness.live_in().iter().map(|&block| LiveIn { block, value: scratch.value_in[block] }),
+            );
+        }
+        self.build_segments(function, occurrences, first_value);
+    }
+
+    /// Numbers the definitions, and tells the liveness of writes and of reads that values from elsewhere reach.
+    fn scan(&mut self, function: &Function, occurrences: &[Occurrence]) {
+        let Scratch { liveness, definers, phi_exits, value_out, .. } = &mut self.scratch;
+        liveness.begin();
+        definers.clear();
+        phi_exits.clear();
+        let mut defined_in = None;
+        for occurrence in occurrences {
+            let block = occurrence.block;
+            if occurrence.is_def() {
+                let def = ValueDef::Inst { inst: occurrence.inst, operand: occurrence.operand };
+                value_out[block] = self.values.push(def);
+                if defined_in != Some(block) {
+                    defined_in = Some(block);
+                    definers.push(block);
+                    liveness.define(block);
+                }
+            } else if occurrence.is_use() {
+                if occurrence.is_phi {
+                    phi_exits.extend(phi_predecessor(function, occurrence));
+                } else if defined_in != Some(block) {
+                    liveness.read_from_start(block);
+                }
+            }
+        }
+        for &block in phi_exits.iter() {
+            liveness.read_at_end(block);
+        }
+    }
+
+    /// Finds out which value is live into each block, and makes values where several meet.
+    fn resolve_values(&mut self, function: &Function, cfg: &Cfg, dominators: &Dominators) {
+        let Scratch { liveness, placement, definers, value_in, value_out, .. } = &mut self.scratch;
+        placement.place(function, cfg, dominators, liveness, definers);
+        let meeting = |block: Block| match cfg.preds(block) {
+            [] => ValueDef::Undefined(block),
+            _ => ValueDef::Phi(block),
+        };
+        for &block in liveness.live_in() {
+            if !cfg.is_reachable(block) {
+                value_in[block] = self.values.push(meeting(block));
+            }
+        }
+        for (block, has_phi) in placement.blocks() {
+            if !liveness.is_live_in(block) {
+                continue;
+            }
+            value_in[block] = match dominators.idom(block) {
+                Some(dominator) if !has_phi => value_out[dominator],
+                _ => self.values.push(meeting(block)),
+            };
+            if !liveness.is_defined_in(block) {
+                value_out[block] = value_in[block];
+            }
+        }
+    }
+
+    /// Goes through the register's blocks in layout order: those that it occurs in and those that it is live into.
+    fn build_segments(&mut self, function: &Function, occurrences: &[Occurrence], first_value: ValueNumber) {
+        let first_segment = self.segments.len();
+        let mut next_value = first_value;
+        let mut occurrences = occurrences;
+        let mut live_in = self.scratch.liveness.live_in();
+        loop {
+            let block = match (occurrences.first(), live_in.first()) {
+                (Some(occurrence), Some(&block)) => block.min(occurrence.block),
+                (Some(occurrence), None) => occurrence.block,
+                (None, Some(&block)) => block,
+                (None, None) => break,
+            };
+            let mut open: Option<Segment> = None;
+            let mut read_until = Point(0);
+            if let Some((&first, rest)) = live_in.split_first()
+                && first == block
+            {
+                let start = Point::block_start(function, block);
+                open = Some(Segment { start, end: start, value: self.scratch.value_in[block] });
+                live_in = rest;
+            }
+            while let Some((occurrence, rest)) = occurrences.split_first()
+                && occurrence.block == block
+            {
+                occurrences = rest;
+                if occurrence.is_def() {
+                    let (start, end) = definition_points(function, occurrence);
+                    let mut segment = Segment { start, end, value: next_value };
+                    next_value = ValueNumber(next_value.0 + 1);
+                    // Beside a read of the same instruction, an early write waits; of two writes the last stands.
+                    segment.start = start.max(read_until);
+                    if let Some(mut before) = open {
+                        before.end = before.end.min(segment.start);
+                        append(&mut self.segments, first_segment, before);
+                    }
+                    open = Some(segment);
+                } else if occurrence.is_use() && !occurrence.is_phi {
+                    read_until = Point::late(occurrence.inst);
+                    if let Some(segment) = &mut open {
+                        segment.end = segment.end.max(read_until);
+                    }
+                }
+            }
+            if let Some(mut segment) = open {
+                if self.scratch.liveness.is_live_out(block) {
+                    segment.end = Point::block_end(function, block);
+                }
+                append(&mut self.segments, first_segment, segment);
+            }
+        }
+    }
+}
+
+/// The predecessor at whose end a PHI reads.
+#[inline]
+fn phi_predecessor(function: &Function, occurrence: &Occurrence) -> Option<Block> {
+    match function.operands(occurrence.inst).get(occurrence.operand as usize + 1)?.value {
+        Value::Block(block) => Some(block),
+        _ => None,
+    }
+}
+
+/// The first point of a definition, and the point after the last if nobody reads it. What is written early occupies
+/// both points of its instruction: nothing else that the instruction writes may share the register.
+#[inline]
+fn definition_points(function: &Function, occurrence: &Occurrence) -> (Point, Point) {
+    if occurrence.is_phi {
+        let start = Point::block_start(function, occurrence.block);
+        return (start, start.next());
+    }
+    let late = Point::late(occurrence.inst);
+    (if occurrence.is_early_clobber() { Point::early(occurrence.inst) } else { late }, late.next())
+}

@@ -1,0 +1,106 @@
+//! The blocks that one register is live into and out of: by walking backwards from its reads to its definitions.
+//!
+//! Sparse, one register at a time (the by-variable method of Boissinot et al., "Computing Liveness Sets for SSA-Form
+//! Programs", 2011, which needs no SSA): the cost is that of the answer, and there are no bit sets to clear. Marks are
+//! stamped with the number of the register's turn, so that forgetting them all is one addition.
+
+use super::Cfg;
+use crate::function::Block;
+use crate::index::IndexVec;
+
+/// A block's marks, each the stamp of the last register that set it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    live_in: u32,
+    live_out: u32,
+    defines: u32,
+}
+
+/// Where the register whose turn it is lives at the boundaries of blocks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BlockLiveness {
+    stamp: u32,
+    marks: IndexVec<Block, Marks>,
+    /// Blocks with the register live in; those whose predecessors have not been told yet are the worklist.
+    live_in: Vec<Block>,
+}
+
+impl BlockLiveness {
+    /// Prepares for the registers of another function.
+    pub(super) fn reset(&mut self, num_blocks: usize) {
+        self.stamp = 0;
+        self.marks.clear();
+        self.marks.resize(num_blocks, Marks::default());
+    }
+
+    /// The next register's turn. A function has fewer than 2^32 registers, so that stamps do not wrap.
+    pub(super) fn begin(&mut self) {
+        self.stamp += 1;
+        self.live_in.clear();
+    }
+
+    /// The register is written in a block.
+    #[inline]
+    pub(super) fn define(&mut self, block: Block) {
+        self.marks[block].defines = self.stamp;
+    }
+
+    /// The register is read in a block before any write there.
+    #[inline]
+    pub(super) fn read_from_start(&mut self, block: Block) {
+        let marks = &mut self.marks[block];
+        if marks.live_in != self.stamp {
+            marks.live_in = self.stamp;
+            self.live_in.push(block);
+        }
+    }
+
+    /// The register is read on an edge that leaves a block. To be told when all writes are known.
+    #[inline]
+    pub(super) fn read_at_end(&mut self, block: Block) {
+        let marks = &mut self.marks[block];
+        marks.live_out = self.stamp;
+        if marks.defines != self.stamp {
+            self.read_from_start(block);
+        }
+    }
+
+    /// Carries the reads backwards to the writes. O(edges into blocks that the register is live into).
+    pub(super) fn propagate(&mut self, cfg: &Cfg) {
+        let mut told = 0;
+        while let Some(&block) = self.live_in.get(told) {
+            told += 1;
+            for &pred in cfg.preds(block) {
+                self.read_at_end(pred);
+            }
+        }
+    }
+
+    /// The blocks that the register is live into, each once.
+    pub(super) fn live_in(&self) -> &[Block] {
+        &self.live_in
+    }
+
+    /// Brings [`live_in`](Self::live_in) into layout order.
+    pub(super) fn sort_live_in(&mut self) {
+        self.live_in.sort_unstable();
+    }
+
+    /// Whether the register is live into a block.
+    #[inline]
+    pub(super) fn is_live_in(&self, block: Block) -> bool {
+        self.marks[block].live_in == self.stamp
+    }
+
+    /// Whether the register is live out of a block.
+    #[inline]
+    pub(super) fn is_live_out(&self, block: Block) -> bool {
+        self.marks[block].live_out == self.stamp
+    }
+
+    /// Whether the register is written in a block.
+    #[inline]
+    pub(super) fn is_defined_in(&self, block: Block) -> bool {
+        self.marks[block].defines == self.stamp
+    }
+}

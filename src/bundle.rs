@@ -1,0 +1,207 @@
+//! Bundles: all that is needed to see an internal error again, in a folder of its own.
+//!
+//! `report.json` holds the particulars, `function.mfv` the function as the pass met it. `nvptx-ra replay FOLDER` runs
+//! the pass on it again, without LLVM.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::function::Function;
+
+const REPORT: &str = "report.json";
+const FUNCTION: &str = "function.mfv";
+
+/// The options of a run as text, as [`Layers`](crate::config::Layers) holds them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GivenOptions {
+    /// The parameters in the pipeline string.
+    pub parameters: String,
+    /// The `-nvptx-ra-…` options.
+    pub command_line: String,
+    /// The function attribute `"nvptx-ra"`.
+    pub attribute: String,
+}
+
+impl GivenOptions {
+    /// The same, as the reader of options takes them.
+    pub fn layers(&self) -> crate::config::Layers<'_> {
+        crate::config::Layers {
+            parameters: &self.parameters,
+            command_line: &self.command_line,
+            attribute: &self.attribute,
+        }
+    }
+}
+
+/// The particulars of an internal error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// The version of this project.
+    pub version: String,
+    /// LLVM's version.
+    pub llvm: String,
+    /// The pass that failed.
+    pub pass: String,
+    /// The processor that the code is for.
+    pub target: String,
+    /// The function's name.
+    pub function: String,
+    /// The options.
+    pub options: GivenOptions,
+    /// The flags of the request (`NVPTX_RA_REQUEST_*`), which say in which state the function was.
+    pub flags: u32,
+    /// The diagnostic.
+    pub message: String,
+    /// Where a panic came from, where it was caught.
+    pub backtrace: String,
+}
+
+impl Report {
+    /// A report of this version of the project.
+    pub fn new() -> Self {
+        Self { version: crate::VERSION.into(), ..Self::default() }
+    }
+
+    /// Writes the bundle into a new folder under `parent` and returns the folder. The function may be missing, where the
+    /// error is that there is none.
+    pub fn write(&self, parent: &Path, function: Option<&Function>) -> Result<PathBuf, Error> {
+        fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
+        let folder = new_folder(parent, &self.function)?;
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(|error| Error::file(&path, &error))
+        };
+        let json = serde_json::to_string_pretty(self).map_err(|error| Error::internal(error, None))?;
+        write(REPORT, &(json + "\n"))?;
+        if let Some(function) = function {
+            // A function that broke the pass may be malformed enough to break the printer too: the report still counts.
+            match catch_unwind(AssertUnwindSafe(|| function.to_string())) {
+                Ok(text) => write(FUNCTION, &text)?,
+                Err(_) => log::warn!("{}: the function cannot be printed", folder.display()),
+            }
+        }
+        Ok(folder)
+    }
+}
+
+/// What [`read`] found.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    /// The particulars; those of a bare `.mfv` are unknown and empty.
+    pub report: Report,
+    /// The function.
+    pub function: Function,
+}
+
+/// Reads a bundle's folder, or a bare `.mfv` file.
+pub fn read(path: &Path) -> Result<Bundle, Error> {
+    let (report, text_path) = if path.is_dir() {
+        let file = path.join(REPORT);
+        let text = fs::read_to_string(&file).map_err(|error| Error::file(&file, &error))?;
+        let report = serde_json::from_str(&text).map_err(|error| {
+            let reason = io::Error::new(io::ErrorKind::InvalidData, format!("no report: {error}"));
+            Error::file(&file, &reason)
+        })?;
+        (report, path.join(FUNCTION))
+    } else {
+        (Report::default(), path.to_owned())
+    };
+    let text = fs::read_to_string(&text_path).map_err(|error| Error::file(&text_path, &error))?;
+    let function = Function::parse(&text).map_err(|error| {
+        let mut error = Error::from(error);
+        error.problem = format!("{}: {}", text_path.display(), error.problem);
+        error
+    })?;
+    Ok(Bundle { report, function })
+}
+
+/// Makes `nvptx-ra-NAME-N` with the least free N. `create_dir` fails where another process was faster, so that no two
+/// share a folder.
+fn new_folder(parent: &Path, function: &str) -> Result<PathBuf, Error> {
+    /// A compiler that fails on every function should not fill the disk.
+    const MOST: u32 = 1000;
+    let stem = file_stem(function);
+    for number in 0..MOST {
+        let folder = parent.join(format!("nvptx-ra-{stem}-{number}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::file(&folder, &error)),
+        }
+    }
+    let reason = io::Error::new(io::ErrorKind::AlreadyExists, format!("{MOST} bundles of {stem} are there already"));
+    Err(Error::file(parent, &reason))
+}
+
+/// A function's name as part of a file name: short, and without what a path gives a meaning.
+fn file_stem(function: &str) -> String {
+    const LONGEST: usize = 60;
+    let safe = |character: char| {
+        if character.is_ascii_alphanumeric() || matches!(character, '_' | '.') { character } else { '_' }
+    };
+    function.chars().take(LONGEST).map(safe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::function::{FunctionBuilder, OpcodeTable, Role};
+
+    fn parent(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("nvptx-ra-test-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        path
+    }
+
+    fn report() -> Report {
+        let options = GivenOptions { parameters: "verify".into(), ..GivenOptions::default() };
+        Report { function: "a/../b".into(), message: "boom".into(), options, ..Report::new() }
+    }
+
+    fn function() -> Function {
+        let mut opcodes = OpcodeTable::new();
+        opcodes.intern("COPY", Role::Copy);
+        let mut builder = FunctionBuilder::new("k", Arc::new(opcodes));
+        builder.block(&[], 1.0, 0);
+        builder.finish()
+    }
+
+    /// A bundle reads back as it was written, and two of one function do not share a folder.
+    #[test]
+    fn round_trip() {
+        let parent = parent("bundle");
+        let first = report().write(&parent, Some(&function())).unwrap();
+        let second = report().write(&parent, Some(&function())).unwrap();
+        assert_eq!(first.file_name().unwrap(), "nvptx-ra-a_.._b-0");
+        assert_eq!(second.file_name().unwrap(), "nvptx-ra-a_.._b-1");
+        let bundle = read(&first).unwrap();
+        assert_eq!(bundle.report, report());
+        assert_eq!(bundle.function, function());
+        assert!(crate::config::Config::resolve(&bundle.report.options.layers()).unwrap().verify);
+        fs::remove_dir_all(parent).unwrap();
+    }
+
+    /// Without a function the report is written all the same, and reading names what is missing.
+    #[test]
+    fn missing_and_malformed_parts_are_named() {
+        let parent = parent("missing");
+        let folder = report().write(&parent, None).unwrap();
+        let error = read(&folder).unwrap_err().to_string();
+        assert!(error.contains("function.mfv"), "{error}");
+        fs::write(folder.join(REPORT), "{").unwrap();
+        let error = read(&folder).unwrap_err().to_string();
+        assert!(error.contains("report.json: no report"), "{error}");
+        fs::write(folder.join(FUNCTION), "nonsense").unwrap();
+        let error = read(&folder.join(FUNCTION)).unwrap_err().to_string();
+        assert!(error.contains("function.mfv: line 1"), "{error}");
+        fs::remove_dir_all(parent).unwrap();
+    }
+}

@@ -1,0 +1,225 @@
+//! Proves that two values are equal: a worklist of goals, each reduced to goals that lie earlier. The
+//! [module](super) documentation has the argument.
+
+use std::collections::HashSet;
+
+use super::ids::Location;
+use super::pair::{Pair, Which};
+use super::terms::{MAX_TERM_SIZE, Operation, Terms, Value};
+use super::values::LocalValues;
+use crate::function::{Block, Inst, RegClass, VReg};
+use crate::index::{EntityIndex, IndexVec};
+
+/// Two values at the same point of a visit of a block, one of each function, that must be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Goal {
+    pub(super) block: Block,
+    pub(super) after: Value,
+    pub(super) before: Value,
+}
+
+/// The number of the obligation that a goal serves.
+pub(super) type ObligationId = u32;
+
+/// The prover.
+pub(super) struct Prover<'a> {
+    pair: &'a Pair<'a>,
+    before: LocalValues<'a>,
+    after: LocalValues<'a>,
+    terms: Terms,
+    untouched: IndexVec<VReg, bool>,
+    /// Every goal ever pushed: proven, or assumed while it is being proven.
+    seen: HashSet<Goal>,
+    worklist: Vec<(Goal, ObligationId)>,
+    /// Per obligation, the goal that could not be proven.
+    failed: Vec<Option<Goal>>,
+    num_failed: usize,
+}
+
+impl<'a> Prover<'a> {
+    pub(super) fn new(pair: &'a Pair<'a>) -> Self {
+        let mut terms = Terms::default();
+        let before = LocalValues::new(pair, Which::Before, &mut terms);
+        let after = LocalValues::new(pair, Which::After, &mut terms);
+        Self {
+            pair,
+            before,
+            after,
+            terms,
+            untouched: untouched_registers(pair),
+            seen: HashSet::new(),
+            worklist: Vec::new(),
+            failed: Vec::new(),
+            num_failed: 0,
+        }
+    }
+
+    pub(super) fn values(&self, which: Which) -> &LocalValues<'a> {
+        match which {
+            Which::Before => &self.before,
+            Which::After => &self.after,
+        }
+    }
+
+    pub(super) fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// An immediate, as a value.
+    pub(super) fn literal(&mut self, class: RegClass, value: i64) -> Value {
+        self.terms.literal(class, value)
+    }
+
+    /// Whether a goal needs no obligation, because it is proven at sight.
+    pub(super) fn is_evident(&self, goal: Goal) -> bool {
+        self.at_sight(goal) == Some(true)
+    }
+
+    /// Adds an obligation and returns its number, the next one.
+    pub(super) fn oblige(&mut self, goal: Goal) -> ObligationId {
+        let id = self.failed.len() as ObligationId;
+        self.failed.push(None);
+        self.push(goal, id);
+        id
+    }
+
+    /// Tries to prove all obligations; stops after `max_failed` of them have failed.
+    pub(super) fn run(&mut self, max_failed: usize) {
+        while let Some((goal, obligation)) = self.worklist.pop() {
+            if self.num_failed >= max_failed {
+                return;
+            }
+            if self.failed[obligation as usize].is_none() && self.reduce(goal, obligation).is_none() {
+                self.fail(goal, obligation);
+            }
+        }
+    }
+
+    /// The goal at which an obligation failed.
+    pub(super) fn failure(&self, obligation: ObligationId) -> Option<Goal> {
+        self.failed[obligation as usize]
+    }
+
+    fn fail(&mut self, goal: Goal, obligation: ObligationId) {
+        if self.failed[obligation as usize].is_none() {
+            self.failed[obligation as usize] = Some(goal);
+            self.num_failed += 1;
+        }
+    }
+
+    fn push(&mut self, goal: Goal, obligation: ObligationId) {
+        match self.at_sight(goal) {
+            Some(true) => {}
+            Some(false) => self.fail(goal, obligation),
+            None => {
+                if self.seen.insert(goal) {
+                    self.worklist.push((goal, obligation));
+                }
+            }
+        }
+    }
+
+    /// What is known of a goal without looking further.
+    fn at_sight(&self, goal: Goal) -> Option<bool> {
+        match (goal.after, goal.before) {
+            (_, Value::Undefined) => Some(true),
+            (Value::Undefined, _) | (Value::Unknown, Value::Constant(_)) => Some(false),
+            (Value::Constant(after), Value::Constant(before)) => Some(after == before),
+            (Value::Kept(..), _) if goal.after == goal.before => Some(true),
+            (Value::Entry(location), _) if goal.after == goal.before && self.is_untouched(location) => Some(true),
+            _ => None,
+        }
+    }
+
+    fn is_untouched(&self, location: Location) -> bool {
+        self.untouched.get(VReg::new(location.index())).copied().unwrap_or(false)
+    }
+
+    /// Replaces a goal by goals that together imply it; `None` where there are none.
+    fn reduce(&mut self, goal: Goal, obligation: ObligationId) -> Option<()> {
+        let after = self.after.application(&mut self.terms, goal.after);
+        let before = self.before.application(&mut self.terms, goal.before);
+        if let (Some((after_op, after_args)), Some((before_op, before_args))) = (&after, &before) {
+            if after_op == before_op && after_args.len() == before_args.len() {
+                for (&after, &before) in after_args.iter().zip(before_args) {
+                    self.push(Goal { block: goal.block, after, before }, obligation);
+                }
+                return Some(());
+            }
+            if matches!((after_op, before_op), (Operation::Other(_), Operation::Other(_))) {
+                return None;
+            }
+        }
+        if goal.after == Value::Unknown && before.is_some() {
+            return None;
+        }
+        self.reduce_to_predecessors(goal, obligation)
+    }
+
+    fn reduce_to_predecessors(&mut self, goal: Goal, obligation: ObligationId) -> Option<()> {
+        if goal.block == Block(0) {
+            let (after, before) = self.cross(goal, None)?;
+            self.equal_at_start(after, before).then_some(())?;
+        }
+        let pair = self.pair;
+        for pred in pair.preds(goal.block) {
+            let (after, before) = self.cross(goal, Some(pred))?;
+            self.push(Goal { block: pred, after, before }, obligation);
+        }
+        Some(())
+    }
+
+    fn cross(&mut self, goal: Goal, pred: Option<Block>) -> Option<(Value, Value)> {
+        let (mut after_budget, mut before_budget) = (MAX_TERM_SIZE, MAX_TERM_SIZE);
+        let after = self.after.cross(&mut self.terms, pred, goal.after, &mut after_budget).unwrap_or(Value::Unknown);
+        let before = self.before.cross(&mut self.terms, pred, goal.before, &mut before_budget)?;
+        Some((after, before))
+    }
+
+    /// Whether two values at the function's start are equal: only constants and operations on them are left there.
+    fn equal_at_start(&self, after: Value, before: Value) -> bool {
+        match (after, before) {
+            (_, Value::Undefined) => true,
+            (Value::Term(after), Value::Term(before)) => {
+                let (after_op, after_args) = self.terms.get_term(after);
+                let (before_op, before_args) = self.terms.get_term(before);
+                after_op == before_op
+                    && after_args.len() == before_args.len()
+                    && after_args.iter().zip(before_args).all(|(&after, &before)| self.equal_at_start(after, before))
+            }
+            (Value::Constant(after), Value::Constant(before)) => after == before,
+            _ => false,
+        }
+    }
+}
+
+/// The registers whose definitions are the same instructions in both functions, in the same blocks and order.
+///
+/// Such a register holds equal values at equal points: it was last written by the same instruction, whose operands are
+/// obligations of their own. So its goals are proven at sight, and the cost follows what the edits touched.
+fn untouched_registers(pair: &Pair<'_>) -> IndexVec<VReg, bool> {
+    let (before, after) = (pair.before.function, pair.after.function);
+    let mut untouched = IndexVec::filled(true, after.num_regs());
+    let mut count: IndexVec<VReg, u32> = IndexVec::filled(0, after.num_regs());
+    let mut last: IndexVec<VReg, Inst> = IndexVec::filled(Inst(0), after.num_regs());
+    for inst in after.insts() {
+        let original = pair.kept_in_place(Which::After, inst);
+        for (number, operand) in after.operands(inst).iter().enumerate() {
+            let Some(reg) = operand.def() else { continue };
+            match original {
+                Some(original) if before.operands(original)[number].def() == Some(reg) && last[reg] <= original => {
+                    last[reg] = original;
+                    count[reg] += 1;
+                }
+                _ => untouched[reg] = false,
+            }
+        }
+    }
+    for reg in before.insts().flat_map(|inst| before.operands(inst)).filter_map(|operand| operand.def()) {
+        match count[reg].checked_sub(1) {
+            Some(left) => count[reg] = left,
+            None => untouched[reg] = false,
+        }
+    }
+    untouched
+}

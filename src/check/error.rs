@@ -1,0 +1,113 @@
+//! What the checker finds.
+
+use std::fmt;
+
+use crate::function::{ApplyError, Inst, VReg};
+
+/// Which rule an edited function breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The edits do not fit the function at all.
+    Edits,
+    /// An operand reads another value than before.
+    Operand,
+    /// A debug value shows another value than before.
+    DebugValue,
+    /// An instruction that does more than define registers is gone.
+    Deleted,
+    /// An instruction that does more than define registers is in another block.
+    Moved,
+    /// Two instructions that must keep their order have changed it.
+    Order,
+    /// A call sequence has been broken up.
+    CallSequence,
+    /// An instruction follows a terminator.
+    Terminator,
+    /// Tied operands are no longer one register.
+    Tied,
+    /// An early-clobber definition writes a register that the instruction reads.
+    EarlyClobber,
+    /// Two definitions of one instruction, or two PHIs of one block, write one register.
+    DoubleDefinition,
+    /// An opcode has been replaced by one that is not known to do the same.
+    Opcode,
+}
+
+impl ErrorKind {
+    /// A short name, as reports show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Edits => "edits",
+            Self::Operand => "operand",
+            Self::DebugValue => "debug value",
+            Self::Deleted => "deleted",
+            Self::Moved => "moved",
+            Self::Order => "order",
+            Self::CallSequence => "call sequence",
+            Self::Terminator => "terminator",
+            Self::Tied => "tied operands",
+            Self::EarlyClobber => "early clobber",
+            Self::DoubleDefinition => "double definition",
+            Self::Opcode => "opcode",
+        }
+    }
+}
+
+/// One place where an edited function does not provably mean what it meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct CheckError {
+    /// The rule.
+    pub kind: ErrorKind,
+    /// The instruction, as the view numbers it.
+    pub before: Option<Inst>,
+    /// The instruction, as the edited function numbers it.
+    pub after: Option<Inst>,
+    /// The operand's number.
+    pub operand: Option<u32>,
+    /// The register that the operand read in the view.
+    pub read_before: Option<VReg>,
+    /// The register that it reads in the edited function.
+    pub read_after: Option<VReg>,
+    /// What differs, on one line.
+    pub reason: String,
+}
+
+impl CheckError {
+    /// An error at an instruction of the view.
+    pub(super) fn at(kind: ErrorKind, before: Inst, after: Option<Inst>, reason: String) -> Self {
+        Self { before: Some(before), after, ..Self::new(kind, reason) }
+    }
+
+    /// An error without a place.
+    pub(super) fn new(kind: ErrorKind, reason: String) -> Self {
+        Self { kind, before: None, after: None, operand: None, read_before: None, read_after: None, reason }
+    }
+}
+
+impl From<ApplyError> for CheckError {
+    fn from(error: ApplyError) -> Self {
+        Self::new(ErrorKind::Edits, error.to_string())
+    }
+}
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.name())?;
+        if let Some(before) = self.before {
+            write!(f, ": {before}")?;
+        }
+        if let Some(after) = self.after {
+            write!(f, " (now {after})")?;
+        }
+        if let Some(operand) = self.operand {
+            write!(f, " operand {operand}")?;
+        }
+        if let Some(reg) = self.read_before {
+            write!(f, " read {reg}")?;
+        }
+        if let Some(reg) = self.read_after {
+            write!(f, ", reads {reg} now")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}

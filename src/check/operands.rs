@@ -1,0 +1,118 @@
+//! Checks of single instructions: tied and early-clobber operands, definitions of one register, opcodes.
+
+use super::error::{CheckError, ErrorKind};
+use super::pair::Pair;
+use crate::function::{Function, Inst, OperandFlags, Role, VReg};
+
+/// Checks every instruction of the edited function. O(operands · log operands of one instruction).
+pub(super) fn check(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
+    let mut scratch = Vec::new();
+    for after in pair.after.function.insts() {
+        if let Some(before) = pair.after.partner[after] {
+            check_tied(pair, before, after, errors);
+            check_opcode(pair, before, after, errors);
+            check_early_clobber(pair, before, after, errors);
+            check_definitions(pair, before, after, &mut scratch, errors);
+        }
+    }
+    check_phis(pair, errors);
+}
+
+fn check_tied(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut Vec<CheckError>) {
+    let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
+    for (number, operand) in (0..).zip(old) {
+        let Some(tied) = operand.tied.map(usize::from).filter(|&tied| tied < old.len()) else { continue };
+        // In SSA form tied operands are still two registers.
+        if old[tied].value == operand.value && new[tied].value != new[number as usize].value {
+            let reason = format!("it was the same register as operand {tied}, to which it is tied");
+            let error = CheckError::at(ErrorKind::Tied, before, Some(after), reason);
+            errors.push(CheckError { operand: Some(number), ..error });
+        }
+    }
+}
+
+/// LLVM names the forms of an NVPTX instruction by a letter per operand, `r` for a register and `i` for an immediate:
+/// an opcode with one `r` turned into `i` computes the same from an immediate. A copy of an immediate is a constant.
+fn check_opcode(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut Vec<CheckError>) {
+    let (old, new) = (pair.before.function, pair.after.function);
+    if old.opcode(before) == new.opcode(after) {
+        return;
+    }
+    let (old_name, new_name) = (old.opcodes().name(old.opcode(before)), new.opcodes().name(new.opcode(after)));
+    let becomes_constant = old.role(before) == Role::Copy && new.role(after) == Role::Constant;
+    if !becomes_constant && !is_immediate_form(old, before, old_name, new_name) {
+        let reason = format!("{old_name} becomes {new_name}, which is not known to be its form with immediates");
+        errors.push(CheckError::at(ErrorKind::Opcode, before, Some(after), reason));
+    }
+}
+
+fn is_immediate_form(old: &Function, before: Inst, old_name: &str, new_name: &str) -> bool {
+    let changed = || old_name.bytes().zip(new_name.bytes()).filter(|(old, new)| old != new);
+    let num_changed = changed().count();
+    old_name.len() == new_name.len()
+        && num_changed <= old.operands(before).len()
+        && changed().all(|letters| letters == (b'r', b'i'))
+}
+
+fn check_early_clobber(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut Vec<CheckError>) {
+    let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
+    for (number, def) in new.iter().enumerate() {
+        if !def.flags.contains(OperandFlags::DEF | OperandFlags::EARLY_CLOBBER) {
+            continue;
+        }
+        for (read_number, read) in new.iter().enumerate() {
+            if read.use_reg().is_some() && read.value == def.value && old[read_number].value != old[number].value {
+                let reason = "it reads a register that the instruction writes before it reads".to_owned();
+                let error = CheckError::at(ErrorKind::EarlyClobber, before, Some(after), reason);
+                errors.push(CheckError { operand: Some(read_number as u32), ..error });
+            }
+        }
+    }
+}
+
+fn check_definitions(
+    pair: &Pair<'_>,
+    before: Inst,
+    after: Inst,
+    defs: &mut Vec<(VReg, VReg)>,
+    errors: &mut Vec<CheckError>,
+) {
+    let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
+    defs.clear();
+    defs.extend(new.iter().zip(old).filter_map(|(new, old)| Some((new.def()?, old.def()?))));
+    push_double_definitions(defs, before, after, errors);
+}
+
+/// PHIs of a block are evaluated at once, so that they are as one instruction.
+fn check_phis(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
+    let (view, function) = (pair.before.function, pair.after.function);
+    let mut defs = Vec::new();
+    for block in function.blocks() {
+        defs.clear();
+        let mut place = None;
+        for after in function.block_insts(block).take_while(|&inst| function.role(inst) == Role::Phi) {
+            let Some(before) = pair.after.partner[after] else { continue };
+            place.get_or_insert((before, after));
+            let (old, new) = (view.operands(before).first(), function.operands(after).first());
+            defs.extend(new.and_then(|new| Some((new.def()?, old?.def()?))));
+        }
+        if let Some((before, after)) = place {
+            push_double_definitions(&mut defs, before, after, errors);
+        }
+    }
+}
+
+/// Reports registers that are defined twice now by what defined two registers before.
+fn push_double_definitions(defs: &mut [(VReg, VReg)], before: Inst, after: Inst, errors: &mut Vec<CheckError>) {
+    if defs.len() < 2 {
+        return;
+    }
+    defs.sort_unstable();
+    for pair in defs.windows(2) {
+        let ((first, first_before), (second, second_before)) = (pair[0], pair[1]);
+        if first == second && first_before != second_before {
+            let reason = format!("{first} is defined at once as what was {first_before} and {second_before}");
+            errors.push(CheckError::at(ErrorKind::DoubleDefinition, before, Some(after), reason));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The function before and after, and which instruction of one is which of the other.
+
+use std::collections::HashSet;
+
+use crate::function::{Applied, Block, Effects, Function, Inst, Origin, Role, Value};
+use crate::index::{EntityIndex, IndexVec};
+
+/// One of the two functions.
+pub(super) struct Side<'a> {
+    pub(super) function: &'a Function,
+    /// Per instruction, the same instruction of the other function, wherever it is there.
+    pub(super) partner: IndexVec<Inst, Option<Inst>>,
+    pub(super) block_of: IndexVec<Inst, Block>,
+    /// Per instruction, whether it computes its definitions from its operands and does nothing else.
+    pub(super) pure: IndexVec<Inst, bool>,
+}
+
+/// Which of the two functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    Before,
+    After,
+}
+
+/// Both functions. Blocks have the same numbers in both; the blocks that edits made are empty before.
+pub(super) struct Pair<'a> {
+    pub(super) before: Side<'a>,
+    pub(super) after: Side<'a>,
+    pub(super) origin: &'a IndexVec<Inst, Origin>,
+    preds: Vec<Block>,
+    pred_start: IndexVec<Block, u32>,
+    reachable: IndexVec<Block, bool>,
+}
+
+impl<'a> Pair<'a> {
+    pub(super) fn new(view: &'a Function, applied: &'a Applied) -> Self {
+        let after = &applied.function;
+        let mut after_of = IndexVec::filled(None, view.num_insts());
+        let mut before_of = IndexVec::filled(None, after.num_insts());
+        for (inst, &origin) in applied.origin.iter_enumerated() {
+            if let Origin::Kept(original) = origin {
+                after_of[original] = Some(inst);
+                before_of[inst] = Some(original);
+            }
+        }
+        let written = written_physical(view);
+        let (pred_start, preds) = predecessors(after);
+        Self {
+            before: Side::new(view, after_of, &written),
+            after: Side::new(after, before_of, &written),
+            origin: &applied.origin,
+            preds,
+            pred_start,
+            reachable: reachable(after),
+        }
+    }
+
+    pub(super) fn side(&self, which: Which) -> &Side<'a> {
+        match which {
+            Which::Before => &self.before,
+            Which::After => &self.after,
+        }
+    }
+
+    /// The view's instruction that an instruction is, where it is still in the same block.
+    pub(super) fn kept_in_place(&self, which: Which, inst: Inst) -> Option<Inst> {
+        let partner = self.side(which).partner[inst]?;
+        let (before, after) = match which {
+            Which::Before => (inst, partner),
+            Which::After => (partner, inst),
+        };
+        (self.before.block_of[before] == self.after.block_of[after]).then_some(before)
+    }
+
+    /// The blocks from which a block is reached after the edits, without those that are never reached themselves.
+    pub(super) fn preds(&self, block: Block) -> impl Iterator<Item = Block> + use<'_, 'a> {
+        let start = self.pred_start[block] as usize;
+        let end = self.pred_start[Block::new(block.index() + 1)] as usize;
+        self.preds[start..end].iter().copied().filter(|&pred| self.reachable[pred])
+    }
+
+    pub(super) fn is_reachable(&self, block: Block) -> bool {
+        self.reachable[block]
+    }
+
+    /// The block that a PHI of one of the functions names for a predecessor: before the edits, the block on a split
+    /// edge was the edge's start.
+    pub(super) fn named_pred(&self, which: Which, pred: Block) -> Block {
+        if which == Which::Before && pred.index() >= self.before.function.num_blocks() {
+            self.preds[self.pred_start[pred] as usize]
+        } else {
+            pred
+        }
+    }
+}
+
+impl<'a> Side<'a> {
+    fn new(function: &'a Function, partner: IndexVec<Inst, Option<Inst>>, written: &HashSet<u32>) -> Self {
+        let mut block_of = IndexVec::filled(Block(0), function.num_insts());
+        for block in function.blocks() {
+            for inst in function.block_insts(block) {
+                block_of[inst] = block;
+            }
+        }
+        let pure = function.insts().map(|inst| is_pure(function, inst, written)).collect();
+        Self { function, partner, block_of, pure }
+    }
+}
+
+/// Whether an instruction computes its definitions from its operands and does nothing else.
+///
+/// A copy inside a call sequence is pure though it is a member. An instruction that touches a physical register is not,
+/// unless nobody writes that register: the view does not follow values through physical registers.
+fn is_pure(function: &Function, inst: Inst, written: &HashSet<u32>) -> bool {
+    let effects = function.effects(inst);
+    let transparent =
+        !matches!(function.role(inst), Role::Other | Role::Phi | Role::Debug | Role::Spill | Role::Reload);
+    let allowed = if transparent { Effects::CALL_SEQUENCE } else { Effects::empty() };
+    allowed.contains(effects)
+        && function.operands(inst).iter().all(|operand| match operand.value {
+            Value::Physical(reg) => !operand.is_def() && !written.contains(&reg),
+            _ => true,
+        })
+}
+
+/// The physical registers that instructions write.
+fn written_physical(function: &Function) -> HashSet<u32> {
+    let written = function.operands.iter().filter(|operand| operand.is_def());
+    written.filter_map(|operand| if let Value::Physical(reg) = operand.value { Some(reg) } else { None }).collect()
+}
+
+fn predecessors(function: &Function) -> (IndexVec<Block, u32>, Vec<Block>) {
+    let mut start = IndexVec::filled(0, function.num_blocks() + 1);
+    for block in function.blocks() {
+        for &succ in function.succs(block) {
+            start[Block::new(succ.index() + 1)] += 1;
+        }
+    }
+    for index in 1..start.len() {
+        start[Block::new(index)] += start[Block::new(index - 1)];
+    }
+    let mut next = start.clone();
+    let mut preds = vec![Block(0); function.blocks().map(|block| function.succs(block).len()).sum()];
+    for block in function.blocks() {
+        for &succ in function.succs(block) {
+            preds[next[succ] as usize] = block;
+            next[succ] += 1;
+        }
+    }
+    (start, preds)
+}
+
+fn reachable(function: &Function) -> IndexVec<Block, bool> {
+    let mut reachable = IndexVec::filled(false, function.num_blocks());
+    let mut stack: Vec<Block> = function.blocks().take(1).collect();
+    while let Some(block) = stack.pop() {
+        if !std::mem::replace(&mut reachable[block], true) {
+            stack.extend(function.succs(block).iter().filter(|&&succ| !reachable[succ]));
+        }
+    }
+    reachable
+}

@@ -1,0 +1,303 @@
+//! Value numbering within blocks: what each operand reads and what each location holds at a block's end, in terms of
+//! what the block's own instructions compute and what it was entered with.
+
+use super::computation::{Computation, Division, computation};
+use super::ids::Location;
+use super::pair::{Pair, Which};
+use super::terms::{Application, Operation, Terms, Value};
+use crate::function::{self, Block, Function, Inst, Origin, RegClass, Role, Slot, VReg};
+use crate::index::{EntityIndex, IndexVec};
+
+/// The values of one function.
+pub(super) struct LocalValues<'a> {
+    pair: &'a Pair<'a>,
+    which: Which,
+    /// Per operand of the function, what it reads. Operands of PHIs, which read elsewhere, have none.
+    operands: Vec<Value>,
+    /// Per block, where its part of `ends` starts; one entry more than blocks.
+    end_start: Vec<u32>,
+    /// What the locations written in a block hold at its end, sorted.
+    ends: Vec<(Location, Value)>,
+}
+
+/// How many locations a slot is: one for each class that it may be stored as.
+const LOCATIONS_PER_SLOT: usize = RegClass::ALL.len();
+
+/// The location that a register is.
+pub(super) fn reg_location(reg: VReg) -> Location {
+    Location::new(reg.index())
+}
+
+/// The location that a slot is, where it holds a register of a class.
+fn slot_location(function: &Function, slot: Slot, class: RegClass) -> Location {
+    let number = RegClass::ALL.iter().position(|&other| other == class).unwrap_or(0);
+    Location::new(function.num_regs() + slot.index() * LOCATIONS_PER_SLOT + number)
+}
+
+impl<'a> LocalValues<'a> {
+    /// Numbers the values of a function: one pass over its instructions, O(size + definitions · log definitions).
+    pub(super) fn new(pair: &'a Pair<'a>, which: Which, terms: &mut Terms) -> Self {
+        let function = pair.side(which).function;
+        let values = Self {
+            pair,
+            which,
+            operands: Vec::with_capacity(function.operands.len()),
+            end_start: vec![0],
+            ends: Vec::new(),
+        };
+        let locations = function.num_regs() + function.num_slots() * LOCATIONS_PER_SLOT;
+        let numbering = Numbering { values, current: IndexVec::filled(None, locations), written: Vec::new() };
+        numbering.run(function, terms)
+    }
+
+    /// What a register operand reads.
+    pub(super) fn read(&self, inst: Inst, operand: u32) -> Value {
+        self.operands[(self.function().operand_start[inst.index()] + operand) as usize]
+    }
+
+    /// What a location holds at the end of a block.
+    pub(super) fn at_end(&self, block: Block, location: Location) -> Value {
+        let Some(&end) = self.end_start.get(block.index() + 1) else {
+            return Value::Entry(location);
+        };
+        let ends = &self.ends[self.end_start[block.index()] as usize..end as usize];
+        match ends.binary_search_by_key(&location, |&(location, _)| location) {
+            Ok(index) => ends[index].1,
+            Err(_) => Value::Entry(location),
+        }
+    }
+
+    pub(super) fn function(&self) -> &'a Function {
+        self.pair.side(self.which).function
+    }
+
+    /// The instruction of this function, and its operand, that define a value.
+    pub(super) fn definition(&self, value: Value) -> Option<(Inst, u32)> {
+        match value {
+            Value::Own(inst, operand) => Some((inst, operand)),
+            Value::Kept(inst, operand) if self.which == Which::Before => Some((inst, operand)),
+            Value::Kept(inst, operand) => Some((self.pair.before.partner[inst]?, operand)),
+            _ => None,
+        }
+    }
+
+    /// The operation that a value is the result of, where it is that of a pure instruction or a term.
+    pub(super) fn application(&self, terms: &mut Terms, value: Value) -> Option<Application> {
+        if let Value::Term(id) = value {
+            return Some(terms.get_term(id).clone());
+        }
+        let (inst, operand) = self.definition(value)?;
+        if !self.pair.side(self.which).pure[inst] {
+            return None;
+        }
+        match computation(self.function(), inst, operand) {
+            Computation::Phi => None,
+            Computation::Pack(_) | Computation::Part { .. } => self.division(terms, value),
+            _ => Some((terms.skeleton(self.function(), inst, operand), self.reads(inst))),
+        }
+    }
+
+    /// The operation that a value is the result of, where it takes a register apart or puts it together.
+    fn division(&self, terms: &Terms, value: Value) -> Option<Application> {
+        if let Value::Term(id) = value {
+            return Some(terms.get_term(id).clone()).filter(|(operation, _)| !matches!(operation, Operation::Other(_)));
+        }
+        let (inst, operand) = self.definition(value)?;
+        match computation(self.function(), inst, operand) {
+            Computation::Pack(of) => Some((Operation::Pack(of), self.reads(inst))),
+            Computation::Part { index, of, source } => {
+                Some((Operation::Part { index, of }, vec![self.read(inst, source)]))
+            }
+            _ => None,
+        }
+    }
+
+    /// What an instruction's register operands read, in order.
+    fn reads(&self, inst: Inst) -> Vec<Value> {
+        let operands = self.function().operands(inst).iter().zip(0..);
+        operands
+            .filter(|(operand, _)| operand.read_reg().is_some())
+            .map(|(_, number)| self.read(inst, number))
+            .collect()
+    }
+
+    /// The value that an operation gives without computing anything: a part of what has just been put together, or
+    /// all the parts of one value put together again.
+    fn reduce(&self, terms: &Terms, operation: Operation, args: &[Value]) -> Option<Value> {
+        if operation_is_division(operation) && args.iter().all(|&arg| arg == Value::Undefined) {
+            return Some(Value::Undefined);
+        }
+        match operation {
+            Operation::Other(_) => None,
+            Operation::Part { index, of } => match self.division(terms, *args.first()?)? {
+                (Operation::Pack(packed), parts) if packed == of => parts.get(usize::from(index)).copied(),
+                _ => None,
+            },
+            Operation::Pack(of) => {
+                let whole = |(index, &arg): (usize, &Value)| self.part_of(terms, arg, index, of);
+                let mut wholes = args.iter().enumerate().map(whole);
+                let first = wholes.next()??;
+                wholes.all(|whole| whole == Some(first)).then_some(first)
+            }
+        }
+    }
+
+    /// What a value is the part with that index of.
+    fn part_of(&self, terms: &Terms, value: Value, expected: usize, division: Division) -> Option<Value> {
+        match self.division(terms, value)? {
+            (Operation::Part { index, of }, args) if usize::from(index) == expected && of == division => {
+                args.first().copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// A value at the entry of a block, as a value at the end of the predecessor from which the block was entered;
+    /// without a predecessor, at the function's start, where every location is undefined.
+    ///
+    /// `None` where the value is made in the block by an instruction with effects, or where the terms get too large.
+    /// `budget` bounds the number of values looked at.
+    pub(super) fn cross(
+        &self,
+        terms: &mut Terms,
+        pred: Option<Block>,
+        value: Value,
+        budget: &mut u32,
+    ) -> Option<Value> {
+        *budget = budget.checked_sub(1)?;
+        match value {
+            Value::Undefined | Value::Unknown | Value::Constant(_) => return Some(value),
+            Value::Entry(location) => return Some(self.before_entry(pred, location)),
+            _ => {}
+        }
+        if let Some((inst, 0)) = self.definition(value)
+            && self.function().role(inst) == Role::Phi
+        {
+            return self.phi_input(inst, pred);
+        }
+        let (operation, args) = self.application(terms, value)?;
+        let mut crossed = Vec::with_capacity(args.len());
+        for arg in args {
+            crossed.push(self.cross(terms, pred, arg, budget)?);
+        }
+        match self.reduce(terms, operation, &crossed) {
+            Some(value) => Some(value),
+            None => terms.term(operation, crossed),
+        }
+    }
+
+    fn before_entry(&self, pred: Option<Block>, location: Location) -> Value {
+        pred.map_or(Value::Undefined, |pred| self.at_end(pred, location))
+    }
+
+    fn phi_input(&self, phi: Inst, pred: Option<Block>) -> Option<Value> {
+        let Some(pred) = pred else { return Some(Value::Undefined) };
+        let named = function::Value::Block(self.pair.named_pred(self.which, pred));
+        let inputs = self.function().operands(phi).get(1..)?;
+        let input = inputs.chunks_exact(2).find(|input| input[1].value == named)?;
+        Some(input[0].use_reg().map_or(Value::Undefined, |reg| self.at_end(pred, reg_location(reg))))
+    }
+}
+
+fn operation_is_division(operation: Operation) -> bool {
+    !matches!(operation, Operation::Other(_))
+}
+
+/// The state of [`LocalValues::new`].
+struct Numbering<'a> {
+    values: LocalValues<'a>,
+    /// What the locations that this block has written hold.
+    current: IndexVec<Location, Option<Value>>,
+    /// Those locations.
+    written: Vec<Location>,
+}
+
+impl<'a> Numbering<'a> {
+    fn run(mut self, function: &Function, terms: &mut Terms) -> LocalValues<'a> {
+        for block in function.blocks() {
+            for inst in function.block_insts(block) {
+                self.read_operands(function, inst);
+                self.write_operands(function, inst, terms);
+            }
+            self.written.sort_unstable();
+            for location in self.written.drain(..) {
+                self.values.ends.extend(self.current[location].take().map(|value| (location, value)));
+            }
+            self.values.end_start.push(self.values.ends.len() as u32);
+        }
+        self.values
+    }
+
+    fn get(&self, location: Location) -> Value {
+        self.current[location].unwrap_or(Value::Entry(location))
+    }
+
+    fn set(&mut self, location: Location, value: Value) {
+        if self.current[location].replace(value).is_none() {
+            self.written.push(location);
+        }
+    }
+
+    fn read_operands(&mut self, function: &Function, inst: Inst) {
+        let is_phi = function.role(inst) == Role::Phi;
+        for operand in function.operands(inst) {
+            let value = match operand.use_reg() {
+                Some(reg) if !is_phi => self.get(reg_location(reg)),
+                _ => Value::Undefined,
+            };
+            self.values.operands.push(value);
+        }
+    }
+
+    fn write_operands(&mut self, function: &Function, inst: Inst, terms: &mut Terms) {
+        if self.values.which == Which::After && self.values.pair.origin[inst] == Origin::Inserted {
+            match (function.role(inst), function.operands(inst)) {
+                (Role::Spill, [reg, slot]) => return self.spill(function, inst, reg, slot),
+                (Role::Reload, [reg, slot]) => return self.reload(function, reg, slot),
+                _ => {}
+            }
+        }
+        for (operand, number) in function.operands(inst).iter().zip(0..) {
+            if let Some(reg) = operand.def() {
+                let value = self.defined(function, inst, number, terms);
+                self.set(reg_location(reg), value);
+            }
+        }
+    }
+
+    /// The value of a definition.
+    fn defined(&self, function: &Function, inst: Inst, operand: u32, terms: &mut Terms) -> Value {
+        let reduced = match computation(function, inst, operand) {
+            Computation::Undefined => Some(Value::Undefined),
+            Computation::Copy { source } => Some(self.values.read(inst, source)),
+            Computation::Constant => Some(terms.constant(function, inst)),
+            Computation::Pack(of) => self.values.reduce(terms, Operation::Pack(of), &self.values.reads(inst)),
+            Computation::Part { index, of, source } => {
+                self.values.reduce(terms, Operation::Part { index, of }, &[self.values.read(inst, source)])
+            }
+            Computation::Phi | Computation::Unknown => None,
+        };
+        reduced.unwrap_or_else(|| match self.values.pair.kept_in_place(self.values.which, inst) {
+            Some(original) => Value::Kept(original, operand),
+            None => Value::Own(inst, operand),
+        })
+    }
+
+    /// A spill makes the slot hold the register's value for reloads of its class, and nothing for others.
+    fn spill(&mut self, function: &Function, inst: Inst, reg: &function::Operand, slot: &function::Operand) {
+        if let (Some(reg), function::Value::Slot(slot)) = (reg.reg(), slot.value) {
+            let value = self.values.read(inst, 0);
+            for class in RegClass::ALL {
+                let held = if class == function.class(reg) { value } else { Value::Undefined };
+                self.set(slot_location(function, slot, class), held);
+            }
+        }
+    }
+
+    fn reload(&mut self, function: &Function, reg: &function::Operand, slot: &function::Operand) {
+        if let (Some(reg), function::Value::Slot(slot)) = (reg.reg(), slot.value) {
+            let value = self.get(slot_location(function, slot, function.class(reg)));
+            self.set(reg_location(reg), value);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The command-line tool: compiles in process with the passes active, replays functions, explains options.
+
+mod compile;
+mod explain;
+mod stats;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use nvptx_ra::error::Error;
+
+/// Register coalescing and allocation for LLVM's NVPTX back end.
+///
+/// The same passes run as a plugin: clang -fpass-plugin=libnvptx_ra.so, llc -load-pass-plugin=libnvptx_ra.so.
+#[derive(Parser)]
+#[command(name = "nvptx-ra", version = version(), arg_required_else_help = true)]
+#[command(after_help = "NVPTX_RA_LOG sets what is logged to standard error, e.g. NVPTX_RA_LOG=debug.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Compile(compile::Arguments),
+    Explain(explain::Arguments),
+    Stats(stats::Arguments),
+}
+
+fn main() -> ExitCode {
+    nvptx_ra::ffi::start_logging();
+    let result = match Arguments::parse().command {
+        Command::Compile(arguments) => compile::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// This project's version and that of the LLVM that is loaded.
+fn version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("{} (LLVM {major}.{minor}.{patch})", nvptx_ra::VERSION)
+}
+
+/// Writes to standard output. A reader that has seen enough (`| head`) is no error.
+fn print(text: &[u8]) -> Result<ExitCode, Error> {
+    use std::io::Write as _;
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text).and_then(|()| output.flush()) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(Error::file("standard output".as_ref(), &error)),
+    }
+}

@@ -1,0 +1,107 @@
+//! Candidates: the copies that the coalescer considers, each with what decides when its turn comes.
+
+use super::program::Program;
+use crate::function::{Block, Inst, Role, VReg};
+use crate::index::IndexVec;
+
+/// A copy that may be merged away. Registers are roots at the time of collection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Candidate {
+    /// The copy.
+    pub(super) inst: Inst,
+    /// The block that it stands in.
+    pub(super) block: Block,
+    /// The register written.
+    pub(super) dst: VReg,
+    /// The register read.
+    pub(super) src: VReg,
+    /// How often the block runs; 1 where frequencies are not to count.
+    pub(super) frequency: f64,
+    /// Instructions, uses and spill weight of the two registers: the heavier copy goes first among equals.
+    pub(super) weight: f64,
+    /// The terminal rule makes it wait: see [`crate::config::Config::terminal_rule`].
+    pub(super) waits: bool,
+}
+
+/// Whether a function has any copy to consider: the common early exit.
+pub(super) fn any(program: &Program<'_>) -> bool {
+    program.function.insts().any(|inst| program.as_copy(inst).is_some())
+}
+
+/// All copies that remain, in layout order, within the limits that the options set.
+pub(super) fn collect(program: &Program<'_>) -> Vec<Candidate> {
+    let function = program.function;
+    let options = program.options;
+    let limit = if options.copy_limit == 0 { usize::MAX } else { options.copy_limit as usize };
+    let mut candidates = Vec::new();
+    for block in function.blocks() {
+        let frequency = if options.block_frequency { function.frequency(block) } else { 1.0 };
+        let first = candidates.len();
+        for inst in function.block_insts(block) {
+            let Some((dst, src)) = program.as_copy(inst) else { continue };
+            if candidates.len() == limit {
+                return candidates;
+            }
+            let weight = weight(program, dst, frequency) + weight(program, src, frequency);
+            candidates.push(Candidate { inst, block, dst, src, frequency, weight, waits: false });
+        }
+        if !options.join_splitedges && is_split_edge(program, block) {
+            candidates.truncate(first);
+        }
+    }
+    if options.terminal_rule {
+        apply_terminal_rule(program, &mut candidates);
+    }
+    candidates
+}
+
+/// The registers that candidates name, sorted, each once.
+pub(super) fn registers(candidates: &[Candidate]) -> Vec<VReg> {
+    let mut registers: Vec<VReg> = candidates.iter().flat_map(|candidate| [candidate.dst, candidate.src]).collect();
+    registers.sort_unstable();
+    registers.dedup();
+    registers
+}
+
+/// The weight of a register: the instructions that name it, its uses, and what a spill of it would cost, a store for
+/// each definition and a load for each use at the frequency of the copy.
+fn weight(program: &Program<'_>, reg: VReg, frequency: f64) -> f64 {
+    let count = program.count(reg);
+    let instructions = f64::from(count.defs + count.uses);
+    instructions + f64::from(count.uses) + frequency * instructions
+}
+
+/// Whether a block holds nothing but copies and its end, as blocks on split edges do.
+fn is_split_edge(program: &Program<'_>, block: Block) -> bool {
+    let function = program.function;
+    function.succs(block).len() == 1
+        && function
+            .block_insts(block)
+            .all(|inst| matches!(function.role(inst), Role::Copy | Role::Debug) || !function.effects(inst).is_pure())
+}
+
+/// A copy whose one register no other copy names gains nothing by going first: where its other register is copied again
+/// in the same block, it waits, so that the copy with more at stake is merged before it.
+fn apply_terminal_rule(program: &Program<'_>, candidates: &mut [Candidate]) {
+    let mut degree: IndexVec<VReg, u32> = IndexVec::filled(0, program.num_regs());
+    for candidate in candidates.iter() {
+        degree[candidate.dst] += 1;
+        degree[candidate.src] += 1;
+    }
+    // Copies per register in the block at hand; only the block's own entries are touched, and wiped after it.
+    let mut in_block: IndexVec<VReg, u32> = IndexVec::filled(0, program.num_regs());
+    for copies in candidates.chunk_by_mut(|a, b| a.block == b.block) {
+        for candidate in copies.iter() {
+            in_block[candidate.dst] += 1;
+            in_block[candidate.src] += 1;
+        }
+        for candidate in copies.iter_mut() {
+            let terminal = |reg: VReg, other: VReg| degree[reg] == 1 && in_block[other] > 1;
+            candidate.waits = terminal(candidate.dst, candidate.src) || terminal(candidate.src, candidate.dst);
+        }
+        for candidate in copies.iter() {
+            in_block[candidate.dst] = 0;
+            in_block[candidate.src] = 0;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The census of a function's moves: how many of each family, and how often they run.
+
+use std::collections::BTreeMap;
+
+use crate::function::{Function, Inst, Opcode, Role, VReg};
+use crate::index::IndexVec;
+use crate::target::{CopyFamily, classify};
+
+/// What a move is, for the census. One move counts once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MoveKind {
+    /// A copy between registers of one class.
+    Copy,
+    /// Such a copy, of a register that only one constant writes.
+    CopyOfConstant,
+    /// A move of an immediate.
+    Immediate,
+    /// A move of a symbol or of a parameter's address.
+    Symbol,
+    /// A read of a special register.
+    SpecialRegister,
+    /// The address of the stack frame, or in it.
+    FrameAddress,
+    /// A conversion between register classes that keeps the low bits.
+    CrossClass,
+    /// Registers put together into a wider one.
+    Pack,
+    /// A register taken apart, or one part of it.
+    Unpack,
+    /// An unpack of what one pack alone made.
+    RoundTrip,
+    /// A conversion between address spaces.
+    AddressSpace,
+}
+
+impl MoveKind {
+    /// The kind's name in statistics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::CopyOfConstant => "copy of constant",
+            Self::Immediate => "immediate",
+            Self::Symbol => "symbol",
+            Self::SpecialRegister => "special register",
+            Self::FrameAddress => "frame address",
+            Self::CrossClass => "cross-class",
+            Self::Pack => "pack",
+            Self::Unpack => "unpack",
+            Self::RoundTrip => "round trip",
+            Self::AddressSpace => "address space",
+        }
+    }
+}
+
+/// How many moves of a kind there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// How many stand in the code.
+    pub count: u64,
+    /// How many run in one run of the function, by the blocks' frequencies.
+    pub executed: f64,
+}
+
+/// Counts the moves of a function, by kind. Linear.
+pub fn census(function: &Function) -> BTreeMap<MoveKind, Tally> {
+    let definitions = Definitions::new(function);
+    let mut families: IndexVec<Opcode, Option<CopyFamily>> = IndexVec::filled(None, function.opcodes().len());
+    let mut tallies: BTreeMap<MoveKind, Tally> = BTreeMap::new();
+    for block in function.blocks() {
+        for inst in function.block_insts(block) {
+            let opcode = function.opcode(inst);
+            let family = *families[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)).family);
+            let Some(kind) = kind(function, &definitions, inst, family) else { continue };
+            let tally = tallies.entry(kind).or_default();
+            tally.count += 1;
+            tally.executed += function.frequency(block);
+        }
+    }
+    tallies
+}
+
+fn kind(function: &Function, definitions: &Definitions, inst: Inst, family: CopyFamily) -> Option<MoveKind> {
+    let only_role = |role: fn(Role) -> bool| {
+        let source = function.operands(inst).iter().find_map(|operand| operand.use_reg())?;
+        definitions.single(source).filter(|&def| role(function.role(def)))
+    };
+    Some(match family {
+        CopyFamily::Copy | CopyFamily::Move | CopyFamily::Proxy => {
+            function.as_copy(inst)?;
+            match only_role(|role| role == Role::Constant) {
+                Some(_) => MoveKind::CopyOfConstant,
+                None => MoveKind::Copy,
+            }
+        }
+        CopyFamily::Immediate => MoveKind::Immediate,
+        CopyFamily::Symbol | CopyFamily::Parameter => MoveKind::Symbol,
+        CopyFamily::SpecialRegister => MoveKind::SpecialRegister,
+        CopyFamily::StackAddress | CopyFamily::FrameAddress => MoveKind::FrameAddress,
+        CopyFamily::CrossClass => MoveKind::CrossClass,
+        CopyFamily::Pack => MoveKind::Pack,
+        CopyFamily::Unpack | CopyFamily::Extract => match only_role(|role| role == Role::Pack) {
+            Some(_) => MoveKind::RoundTrip,
+            None => MoveKind::Unpack,
+        },
+        CopyFamily::AddressSpace => MoveKind::AddressSpace,
+        CopyFamily::Abi | CopyFamily::NotCopy | CopyFamily::Opaque => return None,
+    })
+}
+
+/// The definition of each register that has just one.
+struct Definitions(IndexVec<VReg, Definition>);
+
+#[derive(Clone, Copy)]
+enum Definition {
+    None,
+    One(Inst),
+    Many,
+}
+
+impl Definitions {
+    fn new(function: &Function) -> Self {
+        let mut definitions = IndexVec::filled(Definition::None, function.num_regs());
+        for inst in function.insts() {
+            for reg in function.operands(inst).iter().filter_map(|operand| operand.def()) {
+                definitions[reg] = match definitions[reg] {
+                    Definition::None => Definition::One(inst),
+                    Definition::One(_) | Definition::Many => Definition::Many,
+                };
+            }
+        }
+        Self(definitions)
+    }
+
+    fn single(&self, reg: VReg) -> Option<Inst> {
+        match self.0[reg] {
+            Definition::One(inst) => Some(inst),
+            Definition::None | Definition::Many => None,
+        }
+    }
+}

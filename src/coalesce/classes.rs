@@ -1,0 +1,264 @@
+//! Congruence classes: registers merged so far, with one live range for each class.
+//!
+//! A class's live range is a sorted list of disjoint segments that carry roots of values. Where the ranges of two classes
+//! overlap with equal roots, both hold the same bits, and the union holds them once.
+
+use super::candidates::Candidate;
+use super::program::{Fate, Program};
+use super::report::Refusal;
+use super::values::Values;
+use crate::analysis::{LiveRanges, Occurrence, Occurrences, Point, Segment, ValueDef, ValueNumber, overlap};
+use crate::function::{Function, Inst, Operand, Role, VReg, Value};
+use crate::index::IndexVec;
+use crate::target;
+
+/// What is known of one class, by its root register.
+#[derive(Clone, Debug, Default)]
+struct Class {
+    segments: Vec<Segment>,
+    /// All segments lie in one block.
+    local: bool,
+    /// A member is the address of a stack slot, or derived from one by address-space conversion: NVPTX's peephole folds
+    /// it into its users only while the register has one definition.
+    frame_address: bool,
+    /// How often a merge was tried since the range became large.
+    attempts: u32,
+}
+
+/// The classes of a round.
+#[derive(Debug)]
+pub(super) struct Classes {
+    /// Where a register's class is in `classes`; `u32::MAX` for registers that no candidate names.
+    slots: IndexVec<VReg, u32>,
+    classes: Vec<Class>,
+    union: Vec<Segment>,
+}
+
+impl Classes {
+    /// One class for each wanted register.
+    pub(super) fn new(program: &Program<'_>, ranges: &LiveRanges, values: &Values, wanted: &[VReg]) -> Self {
+        let mut slots = IndexVec::filled(u32::MAX, program.num_regs());
+        let mut classes = Vec::with_capacity(wanted.len());
+        for &reg in wanted {
+            slots[reg] = classes.len() as u32;
+            let mut segments = Vec::with_capacity(ranges.segments(reg).len());
+            for &segment in ranges.segments(reg) {
+                append(&mut segments, Segment { value: values.root(segment.value), ..segment });
+            }
+            let local = is_local(program.function, &segments);
+            classes.push(Class { segments, local, frame_address: is_frame_address(program, reg), attempts: 0 });
+        }
+        Self { slots, classes, union: Vec::new() }
+    }
+
+    fn class(&self, root: VReg) -> &Class {
+        &self.classes[self.slots[root] as usize]
+    }
+
+    /// Whether all of a class lies in one block.
+    pub(super) fn is_local(&self, root: VReg) -> bool {
+        self.class(root).local
+    }
+
+    /// The root value that a class holds at a point: none where it is not live.
+    pub(super) fn value_at(&self, root: VReg, point: Point) -> Option<ValueNumber> {
+        let segments = &self.class(root).segments;
+        let after = segments.partition_point(|segment| segment.start <= point);
+        segments[..after].last().filter(|segment| point < segment.end).map(|segment| segment.value)
+    }
+
+    /// Merges the two sides of a copy, which goes, or says why not.
+    pub(super) fn try_merge(&mut self, program: &mut Program<'_>, candidate: &Candidate) -> Result<(), Refusal> {
+        let (dst, src) = (program.find(candidate.dst), program.find(candidate.src));
+        if dst != src {
+            self.check(program, dst, src)?;
+        }
+        program.delete(candidate.inst);
+        program.report.removed.push(candidate.inst);
+        if dst != src {
+            self.merge(program, dst, src);
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, program: &Program<'_>, dst: VReg, src: VReg) -> Result<(), Refusal> {
+        let options = program.options;
+        if program.is_out_of_merges() {
+            return Err(Refusal::MergeLimit);
+        }
+        let (a, b) = (self.slots[dst] as usize, self.slots[src] as usize);
+        if !options.join_globalcopies && !(self.classes[a].local && self.classes[b].local) {
+            return Err(Refusal::Global);
+        }
+        // The copy's own definition goes with the merge.
+        let definitions = program.count(dst).defs + program.count(src).defs - 1;
+        if (self.classes[a].frame_address || self.classes[b].frame_address) && definitions > 1 {
+            return Err(Refusal::FrameAddress);
+        }
+        for side in [a, b] {
+            let class = &mut self.classes[side];
+            if class.segments.len() > options.large_interval_size_threshold as usize {
+                class.attempts += 1;
+                if class.attempts > options.large_interval_freq_threshold {
+                    return Err(Refusal::LargeRange);
+                }
+            }
+        }
+        if overlap(&self.classes[a].segments, &self.classes[b].segments, |a, b| a != b) {
+            return Err(Refusal::Interference);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, program: &mut Program<'_>, dst: VReg, src: VReg) {
+        let root = program.merge(dst, src);
+        let other = if root == dst { src } else { dst };
+        let taken = std::mem::take(&mut self.classes[self.slots[other] as usize]);
+        let into = &mut self.classes[self.slots[root] as usize];
+        self.union.clear();
+        let (mut a, mut b) = (into.segments.iter().peekable(), taken.segments.iter().peekable());
+        while let Some(segment) = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if y.start < x.start => b.next(),
+            (Some(_), _) => a.next(),
+            (None, _) => b.next(),
+        } {
+            append(&mut self.union, *segment);
+        }
+        std::mem::swap(&mut into.segments, &mut self.union);
+        into.local = into.local && taken.local && is_local(program.function, &into.segments);
+        into.frame_address |= taken.frame_address;
+        into.attempts = into.attempts.max(taken.attempts);
+    }
+
+    /// Deletes copies and constants whose value nobody reads, or whose register holds that value already: two merged
+    /// definitions by equal constants leave the later one without effect. Whether any went.
+    pub(super) fn delete_redundant_definitions(
+        &self,
+        program: &mut Program<'_>,
+        ranges: &LiveRanges,
+        values: &Values,
+        wanted: &[VReg],
+    ) -> bool {
+        let mut deleted = false;
+        for &reg in wanted {
+            for segment in ranges.segments(reg) {
+                let ValueDef::Inst { inst, .. } = ranges.value_def(segment.value) else { continue };
+                // A value has its definition in one segment: the one that starts there.
+                if segment.start != Point::late(inst) || !is_plain_definition(program, inst) {
+                    continue;
+                }
+                let root = values.root(segment.value);
+                if self.value_at(program.find(reg), Point::early(inst)) == Some(root) {
+                    program.delete(inst);
+                } else if is_dead(program.function, ranges, reg, segment) {
+                    program.delete_dead(inst);
+                } else {
+                    continue;
+                }
+                program.report.removed.push(inst);
+                deleted = true;
+            }
+        }
+        deleted
+    }
+
+    /// A debug value of a merged register stays where the class still holds what the register held there; elsewhere the
+    /// register may have been written for another member, and the variable is unknown.
+    pub(super) fn settle_debug_values(
+        &self,
+        program: &mut Program<'_>,
+        occurrences: &Occurrences,
+        ranges: &LiveRanges,
+        values: &Values,
+        wanted: &[VReg],
+    ) {
+        for &reg in wanted {
+            for &Occurrence { inst, .. } in occurrences.debug_uses(reg) {
+                let point = Point::early(inst);
+                if ranges.value_at(reg, point).is_some() {
+                    continue;
+                }
+                let block = program.function.block_range(program.function.block_of(inst));
+                let own = last_before(ranges.segments(reg), point);
+                let class = last_before(&self.class(program.find(reg)).segments, point);
+                let still_there = match (own, class) {
+                    (Some(own), Some(class)) => {
+                        own.start >= Point::early(block.start)
+                            && values.root(own.value) == class.value
+                            && program.fate(own.start.inst()) != Fate::Dead
+                    }
+                    _ => false,
+                };
+                if !still_there {
+                    program.forget_variable(inst);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an instruction does nothing but put a value into a register: a copy or a constant, not merged or deleted.
+fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
+    match program.fate(inst) {
+        Fate::Keep => program.as_copy(inst).is_some() || program.function.role(inst) == Role::Constant,
+        Fate::Constant(_) => true,
+        Fate::Delete | Fate::Dead | Fate::UnknownVariable => false,
+    }
+}
+
+/// Whether nobody reads what a definition's segment holds. One point long, it may still be read behind the block's end.
+fn is_dead(function: &Function, ranges: &LiveRanges, reg: VReg, segment: &Segment) -> bool {
+    if segment.end != segment.start.next() {
+        return false;
+    }
+    let block = function.block_of(segment.start.inst());
+    segment.end < Point::block_end(function, block)
+        || function.succs(block).iter().all(|&succ| !ranges.is_live_in(reg, succ))
+}
+
+/// The last segment that starts before a point.
+fn last_before(segments: &[Segment], point: Point) -> Option<&Segment> {
+    segments[..segments.partition_point(|segment| segment.start < point)].last()
+}
+
+/// Appends a segment, in order of starts: one that overlaps or touches the last with the same value extends it.
+fn append(segments: &mut Vec<Segment>, segment: Segment) {
+    if let Some(last) = segments.last_mut() {
+        if segment.start < last.end {
+            debug_assert_eq!(last.value, segment.value, "merged ranges hold one value where they overlap");
+        }
+        if segment.start <= last.end && segment.value == last.value {
+            last.end = last.end.max(segment.end);
+            return;
+        }
+    }
+    segments.push(segment);
+}
+
+/// Whether segments lie in one block. O(log blocks).
+fn is_local(function: &Function, segments: &[Segment]) -> bool {
+    let (Some(first), Some(last)) = (segments.first(), segments.last()) else { return true };
+    let block = function.block_range(function.block_of(first.start.inst()));
+    last.end <= Point::early(block.end)
+}
+
+/// Whether a register is the address of a stack slot, possibly converted between address spaces.
+fn is_frame_address(program: &Program<'_>, reg: VReg) -> bool {
+    let function = program.function;
+    let Some(inst) = program.single_definition(reg) else { return false };
+    if !function.effects(inst).is_pure() {
+        return false;
+    }
+    let names_slot = |inst: Inst| function.operands(inst).iter().any(|operand| matches!(operand.value, Value::Slot(_)));
+    let converts = |inst: Inst| {
+        let name = function.opcodes().name(function.opcode(inst));
+        target::classify(name).family == target::CopyFamily::AddressSpace
+    };
+    names_slot(inst)
+        || function
+            .operands(inst)
+            .iter()
+            .filter_map(Operand::use_reg)
+            .any(|address| program.single_definition(program.find(address)).is_some_and(names_slot))
+            && converts(inst)
+}

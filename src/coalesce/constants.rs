@@ -1,0 +1,83 @@
+//! Copies of constants become constants.
+//!
+//! LLVM marks none of NVPTX's `mov` of immediates or symbols as rematerialisable, so that one constant that flows into
+//! several PHIs ends as one definition and a copy for each: the largest class of moves that stock LLVM leaves. A copy
+//! replaced by its constant costs the same `mov`, frees the constant's register, and often its definition as well.
+
+use super::program::Program;
+use super::values::Values;
+use super::worklist::Refused;
+use crate::analysis::{LiveRanges, Point};
+use crate::function::{Inst, VReg};
+
+/// Replaces the copies of each constant that nothing but copies reads: its own definition then goes.
+///
+/// Left to merging are constants that a register takes from two places: merged, one definition may serve both. Unless
+/// the constant has so many copies that merging is not worth the time.
+pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool {
+    if !program.options.remat_constants {
+        return false;
+    }
+    let mut copies: Vec<(VReg, VReg, Inst)> = Vec::new();
+    for inst in program.function.insts() {
+        let Some((dst, src)) = program.as_copy(inst) else { continue };
+        if definition(program, src).is_some() {
+            copies.push((src, dst, inst));
+        }
+    }
+    copies.sort_unstable();
+    let mut replaced = false;
+    for of_one in copies.chunk_by(|a, b| a.0 == b.0) {
+        let src = of_one[0].0;
+        let taken_twice = of_one.windows(2).any(|pair| pair[0].1 == pair[1].1);
+        if of_one.len() <= program.options.late_remat_update_threshold as usize
+            && (taken_twice || program.count(src).uses as usize != of_one.len())
+        {
+            continue;
+        }
+        let Some((def, constant)) = definition(program, src) else { continue };
+        for &(_, _, copy) in of_one {
+            program.make_constant(copy, constant);
+        }
+        if program.count(src).uses == 0 {
+            program.delete_dead(def);
+        }
+        replaced = true;
+    }
+    replaced
+}
+
+/// Replaces refused copies whose source holds a constant at the copy. Whether any was.
+pub(super) fn replace_refused(
+    program: &mut Program<'_>,
+    ranges: &LiveRanges,
+    values: &Values,
+    refused: &[Refused],
+) -> bool {
+    if !program.options.remat_constants {
+        return false;
+    }
+    let mut replaced = false;
+    for Refused { candidate, .. } in refused {
+        let Some(value) = ranges.value_at(candidate.src, Point::early(candidate.inst)) else { continue };
+        let Some(constant) = values.constant(value) else { continue };
+        if program.as_copy(candidate.inst).is_none() {
+            continue;
+        }
+        program.make_constant(candidate.inst, constant);
+        replaced = true;
+        let src = program.find(candidate.src);
+        if program.count(src).uses == 0
+            && let Some((def, _)) = definition(program, src)
+        {
+            program.delete_dead(def);
+        }
+    }
+    replaced
+}
+
+/// The one instruction that writes a register, where it is a constant, and the constant's definition in the view.
+fn definition(program: &Program<'_>, reg: VReg) -> Option<(Inst, Inst)> {
+    let def = program.single_definition(reg)?;
+    Some((def, program.constant_definition(def)?))
+}

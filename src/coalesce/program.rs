@@ -1,0 +1,231 @@
+//! The function as it stands after the merges and deletions decided so far.
+//!
+//! Edits are not applied between rounds: registers are looked up through a union-find, and each instruction has a fate.
+//! Instruction numbers, and with them all program points, stay those of the view.
+
+use std::cell::RefCell;
+
+use super::report::Report;
+use super::{Outcome, rewrite};
+use crate::config::Config;
+use crate::function::{Function, Inst, Operand, RegClass, Role, VReg};
+use crate::index::{EntityIndex, IndexVec};
+
+/// What becomes of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It stays.
+    Keep,
+    /// It goes, and the register holds what it would have written: a merged copy, a constant that was there already.
+    Delete,
+    /// It goes because nobody reads what it writes.
+    Dead,
+    /// A copy that becomes a clone of this constant's definition.
+    Constant(Inst),
+    /// A debug value whose variable is unknown from here on.
+    UnknownVariable,
+}
+
+/// How a register is written and read, debug values aside. Counts are of the view and not kept up to date by merges.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Count {
+    pub(super) defs: u32,
+    pub(super) uses: u32,
+    /// An instruction that writes it; the only one where `defs` is 1, unless it has been deleted.
+    pub(super) def: u32,
+}
+
+/// The function with the decisions taken so far.
+#[derive(Debug)]
+pub(super) struct Program<'a> {
+    pub(super) function: &'a Function,
+    pub(super) options: &'a Config,
+    pub(super) report: Report,
+    counts: IndexVec<VReg, Count>,
+    fates: IndexVec<Inst, Fate>,
+    parents: RefCell<IndexVec<VReg, VReg>>,
+    pub(super) merges: usize,
+}
+
+impl<'a> Program<'a> {
+    /// The function as it is. One pass over the operands.
+    pub(super) fn new(function: &'a Function, options: &'a Config) -> Self {
+        let mut counts = IndexVec::filled(Count::default(), function.num_regs());
+        for inst in function.insts() {
+            if function.role(inst) == Role::Debug {
+                continue;
+            }
+            for operand in function.operands(inst) {
+                let Some(reg) = operand.reg() else { continue };
+                let count: &mut Count = &mut counts[reg];
+                if operand.is_def() {
+                    count.defs += 1;
+                    count.def = inst.0;
+                } else {
+                    count.uses += 1;
+                }
+            }
+        }
+        Self {
+            function,
+            options,
+            report: Report::default(),
+            counts,
+            fates: IndexVec::filled(Fate::Keep, function.num_insts()),
+            parents: RefCell::new(function.regs().collect()),
+            merges: 0,
+        }
+    }
+
+    /// The number of registers of the view.
+    pub(super) fn num_regs(&self) -> usize {
+        self.function.num_regs()
+    }
+
+    /// The register that a register has been merged into: itself where it has not.
+    pub(super) fn find(&self, reg: VReg) -> VReg {
+        let mut parents = self.parents.borrow_mut();
+        let mut root = reg;
+        while parents[root] != root {
+            // Path halving keeps the trees flat (Tarjan and van Leeuwen 1984).
+            let grandparent = parents[parents[root]];
+            parents[root] = grandparent;
+            root = grandparent;
+        }
+        root
+    }
+
+    /// The register of an operand as it stands now: none where the instruction is deleted, where nothing is read, or
+    /// where a replaced copy reads its source no more.
+    pub(super) fn register(&self, inst: Inst, operand: &Operand) -> Option<VReg> {
+        let reg = operand.reg()?;
+        match self.fates[inst] {
+            Fate::Delete | Fate::Dead | Fate::UnknownVariable => None,
+            Fate::Constant(_) if !operand.is_def() => None,
+            _ => Some(self.find(reg)),
+        }
+    }
+
+    /// Merges two roots; the lower register stays, so that names do not depend on the order of merging.
+    pub(super) fn merge(&mut self, a: VReg, b: VReg) -> VReg {
+        let (into, from) = if a < b { (a, b) } else { (b, a) };
+        self.parents.borrow_mut()[from] = into;
+        let other = self.counts[from];
+        let count = &mut self.counts[into];
+        if count.defs == 0 {
+            count.def = other.def;
+        }
+        count.defs += other.defs;
+        count.uses += other.uses;
+        self.merges += 1;
+        into
+    }
+
+    /// Whether the limit of merges is reached.
+    pub(super) fn is_out_of_merges(&self) -> bool {
+        self.options.coalesce_limit != 0 && self.merges >= self.options.coalesce_limit as usize
+    }
+
+    /// How often a root is written and read.
+    pub(super) fn count(&self, reg: VReg) -> Count {
+        self.counts[reg]
+    }
+
+    /// The instruction that alone writes a root: none where there are more, where none does, or where that is not known.
+    pub(super) fn single_definition(&self, reg: VReg) -> Option<Inst> {
+        let count = self.counts[reg];
+        let def = Inst::new(count.def as usize);
+        // Of several definitions the one remembered may be the one that went.
+        (count.defs == 1 && !self.is_deleted(def)).then_some(def)
+    }
+
+    /// What becomes of an instruction.
+    pub(super) fn fate(&self, inst: Inst) -> Fate {
+        self.fates[inst]
+    }
+
+    /// Whether an instruction goes.
+    pub(super) fn is_deleted(&self, inst: Inst) -> bool {
+        matches!(self.fates[inst], Fate::Delete | Fate::Dead)
+    }
+
+    /// Deletes an instruction whose register holds the value it writes without it.
+    pub(super) fn delete(&mut self, inst: Inst) {
+        self.remove(inst, Fate::Delete);
+    }
+
+    /// Deletes an instruction that nobody reads.
+    pub(super) fn delete_dead(&mut self, inst: Inst) {
+        self.remove(inst, Fate::Dead);
+    }
+
+    /// What an instruction that goes wrote and read counts no more.
+    fn remove(&mut self, inst: Inst, fate: Fate) {
+        for operand in self.function.operands(inst) {
+            let Some(reg) = self.register(inst, operand) else { continue };
+            let count = &mut self.counts[reg];
+            if operand.is_def() {
+                count.defs -= 1;
+            } else {
+                count.uses -= 1;
+            }
+        }
+        self.fates[inst] = fate;
+    }
+
+    /// Makes a copy a clone of a constant's definition.
+    pub(super) fn make_constant(&mut self, copy: Inst, of: Inst) {
+        for operand in self.function.operands(copy) {
+            if operand.is_def() {
+                continue;
+            }
+            if let Some(reg) = self.register(copy, operand) {
+                self.counts[reg].uses -= 1;
+            }
+        }
+        self.fates[copy] = Fate::Constant(of);
+        self.report.constants += 1;
+    }
+
+    /// Whether nothing writes a register any more: its definitions were constants, each now where it was copied to.
+    pub(super) fn has_lost_its_definitions(&self, reg: VReg) -> bool {
+        self.counts[self.find(reg)].defs == 0
+    }
+
+    /// A debug value describes nothing from here on.
+    pub(super) fn forget_variable(&mut self, inst: Inst) {
+        self.fates[inst] = Fate::UnknownVariable;
+    }
+
+    /// A copy as it stands now, `(definition, source)`: none for anything else, a merged copy included.
+    pub(super) fn as_copy(&self, inst: Inst) -> Option<(VReg, VReg)> {
+        if self.fates[inst] != Fate::Keep {
+            return None;
+        }
+        let (dst, src) = self.function.as_copy(inst)?;
+        if matches!(self.function.class(dst), RegClass::B128 | RegClass::Other) {
+            return None;
+        }
+        // Operands beyond the two (an implicit register, say) make it more than a copy; a read of an undefined value
+        // copies nothing.
+        if self.function.operands(inst).len() != 2 || self.function.operands(inst)[1].use_reg().is_none() {
+            return None;
+        }
+        let (dst, src) = (self.find(dst), self.find(src));
+        (dst != src).then_some((dst, src))
+    }
+
+    /// The definition that an instruction makes a constant by: itself, or the one that a replaced copy became.
+    pub(super) fn constant_definition(&self, inst: Inst) -> Option<Inst> {
+        match self.fates[inst] {
+            Fate::Constant(of) => Some(of),
+            Fate::Keep if self.function.role(inst) == Role::Constant => Some(inst),
+            _ => None,
+        }
+    }
+
+    /// Turns the decisions into edits.
+    pub(super) fn finish(self) -> Outcome {
+        rewrite::outcome(self)
+    }
+}

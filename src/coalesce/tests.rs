@@ -1,0 +1,319 @@
+//! What the coalescer must and must not do, on the smallest functions that show it.
+
+use super::{Refusal, coalesce};
+use crate::check::check;
+use crate::config::{Config, Priority};
+use crate::function::Function;
+
+/// A function with the given blocks, over twelve 32-bit registers and the opcodes of these tests.
+fn function(blocks: &str) -> Function {
+    let text = format!(
+        "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode MOV_B32_r copy\nopcode ADD\n\
+         opcode LOAD\nopcode STORE\nopcode BRANCH\nopcode V2I32toI64 pack\nopcode I64toV2I32 unpack\n\
+         opcode I64toI32H extract 1 of 2\nopcode LEA_ADDRi64\nopcode cvta_local_64\nopcode DBG_VALUE debug\n\
+         regs %0 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32\nregs %12 B64 B64 B64 B64 B128 B128\n\
+         slot0 size 8 align 8\n{blocks}\nend\n"
+    );
+    let function = Function::parse(&text).expect("the test's text is a view");
+    function.validate().expect("the test's function is valid");
+    function
+}
+
+/// The body that is left, checked, and why copies stay.
+fn coalesced_with(blocks: &str, config: &Config) -> (String, Vec<Refusal>) {
+    let function = function(blocks);
+    let outcome = coalesce(&function, config);
+    assert_eq!(check(&function, &outcome.edits), Ok(()), "the checker agrees");
+    let text = outcome.edits.apply(&function).expect("the edits fit").function.to_string();
+    let body = text[text.find("bb0:").expect("there is a block")..].trim_end_matches("end\n").to_owned();
+    (body, outcome.report.refused.iter().map(|&(_, reason)| reason).collect())
+}
+
+fn coalesced(blocks: &str) -> (String, Vec<Refusal>) {
+    coalesced_with(blocks, &Config::default())
+}
+
+fn count(body: &str, word: &str) -> usize {
+    body.matches(word).count()
+}
+
+const LOAD_AND_STORE: &str = "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  %1 = COPY %0
+  %2 = MOV_B32_r %1
+  STORE %2, %0 :: write";
+
+/// A chain of copies becomes its first register, whatever move each is.
+#[test]
+fn chains_become_one_register() {
+    let (body, refused) = coalesced(LOAD_AND_STORE);
+    assert_eq!(count(&body, "COPY") + count(&body, "MOV"), 0, "{body}");
+    assert!(body.contains("STORE %0, %0"), "{body}");
+    assert_eq!(refused, []);
+}
+
+/// Without interference by value, a copy whose source lives on stays.
+#[test]
+fn interference_by_value_can_be_switched_off() {
+    let config = Config { value_interference: false, ..Config::default() };
+    let (body, refused) = coalesced_with(LOAD_AND_STORE, &config);
+    assert_eq!(count(&body, "COPY") + count(&body, "MOV"), 1, "{body}");
+    assert_eq!(refused, [Refusal::Interference]);
+}
+
+/// Two registers that trade places in a loop cannot be one.
+#[test]
+fn swapped_registers_stay_apart() {
+    let (body, refused) = coalesced(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  %1 = LOAD 1 :: read
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %2 = COPY %0
+  %0 = COPY %1
+  %1 = COPY %2
+  STORE %0, %1 :: write
+bb2: frequency 1.0 depth 0",
+    );
+    assert_eq!(count(&body, "COPY"), 3, "{body}");
+    assert_eq!(refused.len(), 3);
+}
+
+/// A value still read after its register's next value was made keeps its copy.
+#[test]
+fn lost_copies_are_not_lost() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %1 = COPY %0
+  %0 = ADD %1, 1
+bb2: frequency 1.0 depth 0
+  STORE %1, 0 :: write",
+    );
+    assert_eq!(count(&body, "COPY"), 1, "{body}");
+}
+
+/// Of two copies that exclude each other, the one in the hotter block goes, or by register number the lower one.
+#[test]
+fn priority_decides_which_copy_goes() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %0 = LOAD 0 :: read
+  %1 = LOAD 1 :: read
+bb1: frequency 0.1 depth 0 -> bb3
+  %2 = COPY %0
+bb2: frequency 0.9 depth 0 -> bb3
+  %2 = COPY %1
+bb3: frequency 1.0 depth 0
+  STORE %2, %0, %1 :: write";
+    let left_in = |body: &str| body.find("COPY").map(|at| body[..at].matches("bb").count());
+    let config = Config { value_interference: false, ..Config::default() };
+    let read_on = blocks.replace(", %0, %1", "");
+    let (body, _) = coalesced_with(&read_on, &config);
+    assert_eq!(count(&body, "COPY"), 1, "{body}");
+    assert!(body.find("COPY") < body.find("bb2:"), "the copy in the colder block stays: {body}");
+    let config = Config { priority: Priority::Register, ..config };
+    let (body, _) = coalesced_with(&read_on, &config);
+    assert!(body.find("COPY") > body.find("bb2:"), "the copy of the higher register stays: {body}");
+    assert!(left_in(&body).is_some());
+}
+
+/// A constant that flows into two registers is put into each; nothing is left of its own register.
+#[test]
+fn constants_are_put_where_they_are_copied() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = MOV_B32_i 0
+  %1 = COPY %0
+  %2 = COPY %0
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %1 = ADD %1, 1
+  %2 = ADD %2, %1
+bb2: frequency 1.0 depth 0
+  STORE %2, 0 :: write";
+    let (body, _) = coalesced(blocks);
+    assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 2), "{body}");
+    let config = Config { remat_constants: false, ..Config::default() };
+    let (body, _) = coalesced_with(blocks, &config);
+    assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (1, 1), "{body}");
+}
+
+/// A constant that one register takes from two places keeps its one definition: two would be a move more.
+#[test]
+fn a_constant_taken_twice_is_defined_once() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %0 = MOV_B32_i 7
+bb1: frequency 0.5 depth 0 -> bb3
+  %1 = COPY %0
+bb2: frequency 0.5 depth 0 -> bb3
+  %1 = COPY %0
+bb3: frequency 1.0 depth 0
+  STORE %1, 0 :: write",
+    );
+    assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 1), "{body}");
+}
+
+/// A copy becomes a constant where its source holds one there, though other definitions write the source too.
+#[test]
+fn the_value_counts_and_not_the_register() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %0 = MOV_B32_i 5
+  %1 = COPY %0
+  %0 = ADD %0, 1
+  STORE %1, %0 :: write
+  %0 = ADD %0, 1
+  STORE %1, %0 :: write",
+    );
+    assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 2), "{body}");
+}
+
+/// Two definitions by one constant in a merged register: the second has no effect and goes.
+#[test]
+fn a_register_that_holds_the_constant_is_not_told_again() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %0 = MOV_B32_i 5
+  STORE %0, 0 :: write
+  %1 = MOV_B32_i 5
+  %2 = COPY %1
+  STORE %0, %1, %2 :: write
+  %2 = COPY %0
+  STORE %0, %1, %2 :: write",
+    );
+    assert_eq!((count(&body, "COPY"), count(&body, "MOV_B32_i")), (0, 1), "{body}");
+}
+
+/// A pair packed and unpacked again is the pair.
+#[test]
+fn round_trips_of_pairs_vanish() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  %1 = LOAD 1 :: read
+  %12 = V2I32toI64 %0, %1
+  %2, %3 = I64toV2I32 %12
+  %4 = I64toI32H %12
+  STORE %2, %3, %4 :: write",
+    );
+    assert_eq!(count(&body, "I64"), 0, "{body}");
+    assert!(body.contains("STORE %0, %1, %1"), "{body}");
+}
+
+/// A part that changes after the pack is not what the unpack gives.
+#[test]
+fn a_changed_part_is_not_forwarded() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  %1 = LOAD 1 :: read
+  %12 = V2I32toI64 %0, %1
+  %0 = ADD %0, 1
+  %2, %3 = I64toV2I32 %12
+  STORE %0, %2, %3 :: write",
+    );
+    assert_eq!(count(&body, "I64toV2I32"), 1, "{body}");
+}
+
+/// Both halves of a pair, put together in order, are the pair; in another order they are not.
+#[test]
+fn the_parts_in_order_are_the_whole() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %12 = LOAD 0 :: read
+  %0, %1 = I64toV2I32 %12
+  %13 = V2I32toI64 %0, %1
+  %14 = V2I32toI64 %1, %0
+  STORE %13, %14 :: write",
+    );
+    assert_eq!(count(&body, "V2I32toI64"), 1, "{body}");
+    assert!(body.contains("STORE %12, %14"), "{body}");
+}
+
+/// The address of a slot keeps its one definition, though nothing interferes.
+#[test]
+fn frame_addresses_keep_one_definition() {
+    let (body, refused) = coalesced(
+        "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %12 = LOAD 0 :: read
+bb1: frequency 0.5 depth 0 -> bb3
+  %13 = LEA_ADDRi64 slot0, 0
+  %14 = cvta_local_64 %13
+  %15 = COPY %14
+bb2: frequency 0.5 depth 0 -> bb3
+  %15 = COPY %12
+bb3: frequency 1.0 depth 0
+  STORE %15, 0 :: write",
+    );
+    assert_eq!(count(&body, "COPY"), 1, "{body}");
+    assert_eq!(refused, [Refusal::FrameAddress]);
+}
+
+/// Registers of 128 bits are not touched.
+#[test]
+fn quads_are_left_alone() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %16 = LOAD 0 :: read
+  %17 = COPY %16
+  STORE %17, 0 :: write",
+    );
+    assert_eq!(count(&body, "COPY"), 1, "{body}");
+}
+
+/// A debug value stays where the merged register still holds its variable, and is unknown where it may not.
+#[test]
+fn debug_values_stay_true() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  %1 = COPY %0
+  DBG_VALUE %1 :: meta
+  STORE %1, 0 :: write
+  DBG_VALUE %0 :: meta
+  %1 = LOAD 1 :: read
+  DBG_VALUE %0 :: meta
+  STORE %1, 0 :: write",
+    );
+    assert_eq!(count(&body, "COPY"), 0, "{body}");
+    assert_eq!(count(&body, "DBG_VALUE %0"), 2, "{body}");
+}
+
+/// Limits hold: of three copies that could all go, as many go as the limit says.
+#[test]
+fn limits_bound_the_work() {
+    for (config, left) in [
+        (Config { coalesce_limit: 1, ..Config::default() }, 1),
+        (Config { copy_limit: 1, ..Config::default() }, 1),
+        (Config { join_liveintervals: false, ..Config::default() }, 2),
+    ] {
+        let (body, _) = coalesced_with(LOAD_AND_STORE, &config);
+        assert_eq!(count(&body, "COPY") + count(&body, "MOV"), left, "{body}");
+    }
+}
+
+/// Functions with PHIs, or without copies, or without blocks, are left as they are.
+#[test]
+fn nothing_to_do_is_nothing_done() {
+    for blocks in ["", "bb0: frequency 1.0 depth 0\n  STORE 0, 1 :: write"] {
+        let function = function(blocks);
+        assert!(coalesce(&function, &Config::default()).edits.is_empty());
+    }
+}
+
+/// Copies between blocks stay where only those within blocks are asked for.
+#[test]
+fn global_copies_can_be_left() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  %1 = COPY %0
+  STORE %1, 0 :: write
+  %2 = LOAD 0 :: read
+  %3 = COPY %2
+bb1: frequency 1.0 depth 0
+  STORE %3, 0 :: write";
+    let config = Config { join_globalcopies: false, ..Config::default() };
+    let (body, refused) = coalesced_with(blocks, &config);
+    assert_eq!(count(&body, "COPY"), 1, "{body}");
+    assert_eq!(refused, [Refusal::Global]);
+}

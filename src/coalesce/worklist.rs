@@ -1,0 +1,101 @@
+//! The worklist: candidates by priority, and a second heap for those refused.
+//!
+//! The two heaps swap roles until a whole turn merges nothing, as NVIDIA's coalescer does: a merge can clear the way for
+//! a copy refused before it (a limit that no longer bites, a definition that is gone).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::candidates::Candidate;
+use super::classes::Classes;
+use super::program::Program;
+use super::report::Refusal;
+use crate::config::Priority;
+use crate::function::Inst;
+
+/// A candidate in the heap: the greatest comes first.
+#[derive(Debug)]
+struct Entry {
+    candidate: Candidate,
+    local: bool,
+    by: Priority,
+    refusal: Option<Refusal>,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.candidate, &other.candidate);
+        let priority = match self.by {
+            Priority::Register => b.dst.min(b.src).cmp(&a.dst.min(a.src)),
+            Priority::Frequency => a.frequency.total_cmp(&b.frequency),
+        };
+        (self.local.cmp(&other.local))
+            .then(priority)
+            .then(b.waits.cmp(&a.waits))
+            .then(a.weight.total_cmp(&b.weight))
+            .then(b.inst.cmp(&a.inst))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
+
+/// A copy that stays, for now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refused {
+    pub(super) candidate: Candidate,
+    pub(super) reason: Refusal,
+}
+
+/// Merges what can be merged and returns the copies that remain, in layout order.
+pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates: Vec<Candidate>) -> Vec<Refused> {
+    let (local, by) = (program.options.block_local, program.options.priority);
+    let mut heap: BinaryHeap<Entry> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let local = local && classes.is_local(candidate.dst) && classes.is_local(candidate.src);
+            Entry { candidate, local, by, refusal: None }
+        })
+        .collect();
+    let mut refused = BinaryHeap::new();
+    loop {
+        let merges = program.merges;
+        while let Some(mut entry) = heap.pop() {
+            entry.refusal = classes.try_merge(program, &entry.candidate).err();
+            if entry.refusal.is_some() {
+                refused.push(entry);
+            }
+        }
+        let retry = refused.iter().any(|entry: &Entry| entry.refusal.is_some_and(Refusal::may_pass));
+        std::mem::swap(&mut heap, &mut refused);
+        if program.merges == merges || !retry {
+            break;
+        }
+    }
+    let mut left: Vec<Refused> = heap
+        .into_iter()
+        .filter_map(|entry| Some(Refused { candidate: entry.candidate, reason: entry.refusal? }))
+        .collect();
+    left.sort_unstable_by_key(|refused| refused.candidate.inst);
+    left
+}
+
+/// The copies among those refused that still stand, and why.
+pub(super) fn standing(program: &Program<'_>, refused: &[Refused]) -> Vec<(Inst, Refusal)> {
+    refused
+        .iter()
+        .map(|refused| (refused.candidate.inst, refused.reason))
+        .filter(|&(inst, _)| program.as_copy(inst).is_some())
+        .collect()
+}

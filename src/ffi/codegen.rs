@@ -1,0 +1,82 @@
+//! Code generation in process: what the command-line tool needs of LLVM beyond inkwell.
+#![allow(unsafe_code, reason = "calls LLVM's C API and the shim")]
+
+use std::ffi::{CStr, CString, c_char};
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use llvm_sys::core::LLVMDisposeMessage;
+use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef};
+use llvm_sys::support::LLVMParseCommandLineOptions;
+use llvm_sys::target_machine::LLVMTargetMachineRef;
+
+/// `nvptx_ra_str`: bytes by pointer and length, for the time of a call.
+#[repr(C)]
+struct Str {
+    data: *const u8,
+    len: u64,
+}
+
+impl From<&[u8]> for Str {
+    fn from(bytes: &[u8]) -> Self {
+        Self { data: bytes.as_ptr(), len: bytes.len() as u64 }
+    }
+}
+
+// Mirrors cpp-shim/include/nvptx_ra_codegen.h.
+unsafe extern "C" {
+    fn nvptx_ra_parse_ir(context: LLVMContextRef, content: Str, name: Str, message: *mut *mut c_char) -> LLVMModuleRef;
+    fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
+}
+
+/// Whether floating-point operations are fused: llc's `-fp-contract`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FpContract {
+    /// Wherever that is possible.
+    Fast = 0,
+    /// Where the program allows it.
+    On = 1,
+    /// Nowhere.
+    Off = 2,
+}
+
+/// Parses LLVM IR, as text or bitcode. An error is LLVM's own message.
+pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<Module<'c>, String> {
+    let mut message = std::ptr::null_mut();
+    // SAFETY: the context outlives the call, the two texts too, and `message` may be written.
+    let module = unsafe { nvptx_ra_parse_ir(context.raw(), content.into(), name.as_bytes().into(), &raw mut message) };
+    if !module.is_null() {
+        // SAFETY: a fresh module of this context, which nobody else owns.
+        return Ok(unsafe { Module::new(module) });
+    }
+    // SAFETY: without a module the message is a terminated text that we own, and it is not used after its release.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().trim().to_owned();
+        LLVMDisposeMessage(message);
+        Err(text)
+    }
+}
+
+/// Sets how floating-point operations are fused.
+pub fn set_fp_contract(machine: &TargetMachine, mode: FpContract) {
+    // SAFETY: the machine is alive, and nothing runs on it.
+    unsafe { nvptx_ra_set_fp_contract(machine.as_mut_ptr(), mode as u32) }
+}
+
+/// Gives LLVM options as its own tools take them. A wrong one makes LLVM print a message and end the process.
+///
+/// # Errors
+/// Where an argument holds a zero byte, which C cannot take: that argument.
+pub fn parse_llvm_options(arguments: &[String]) -> Result<(), String> {
+    let texts: Result<Vec<CString>, _> = std::iter::once("nvptx-ra")
+        .chain(arguments.iter().map(String::as_str))
+        .map(|argument| CString::new(argument).map_err(|_| argument.to_owned()))
+        .collect();
+    let texts = texts?;
+    let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+    // SAFETY: as many terminated texts as announced; LLVM copies what it keeps; the overview may be null.
+    unsafe { LLVMParseCommandLineOptions(pointers.len() as i32, pointers.as_ptr(), std::ptr::null()) };
+    Ok(())
+}

@@ -1,0 +1,387 @@
+//! Takes edits one by one, checks each, and collects what they ask for.
+
+use std::sync::Arc;
+
+use super::layout::Layout;
+use super::split::SplitEdges;
+use super::{Applied, ApplyError, Origin, rebuild};
+use crate::function::{
+    Block, Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData,
+    Role, Slot, SlotData, VReg, Value,
+};
+use crate::index::{EntityIndex, IndexVec};
+
+/// What is wrong with an edit.
+pub(super) type Reason = String;
+
+/// A function while it is edited.
+pub(super) struct Editor<'f> {
+    before: &'f Function,
+    /// A copy of the function; inserted instructions follow its own, in no block yet.
+    pub(super) work: Function,
+    pub(super) origin: IndexVec<Inst, Origin>,
+    pub(super) splits: SplitEdges,
+    pub(super) layout: Layout,
+    /// Per register, what it is renamed to, and by which edit.
+    pub(super) merged: IndexVec<VReg, Option<(VReg, usize)>>,
+    pub(super) deleted: IndexVec<Inst, bool>,
+}
+
+impl<'f> Editor<'f> {
+    pub(super) fn new(before: &'f Function, num_edits: usize) -> Self {
+        Self {
+            before,
+            work: before.clone(),
+            origin: before.insts().map(Origin::Kept).collect(),
+            splits: SplitEdges::default(),
+            layout: Layout::new(before, num_edits),
+            merged: IndexVec::filled(None, before.num_regs()),
+            deleted: IndexVec::filled(false, before.num_insts()),
+        }
+    }
+
+    /// Takes the edit with that number.
+    pub(super) fn edit(&mut self, index: usize, edit: &Edit) -> Result<(), Reason> {
+        match *edit {
+            Edit::CreateRegister { reg, class } => self.create_register(reg, class),
+            Edit::CreateSlot { slot, size, align } => self.create_slot(slot, size, align),
+            Edit::SplitEdge { block, from, to } => self.splits.add(self.before, index, block, from, to),
+            Edit::InsertCopy { inst, at, dst, src } => self.insert_copy(inst, at, dst, src),
+            Edit::InsertConstant { inst, at, opcode, dst, value } => self.insert_constant(inst, at, opcode, dst, value),
+            Edit::InsertClone { inst, at, of, dst } => self.insert_clone(inst, at, of, dst),
+            Edit::InsertSpill { inst, at, reg, slot } => self.insert_spill(inst, at, reg, slot),
+            Edit::InsertReload { inst, at, reg, slot } => self.insert_reload(inst, at, reg, slot),
+            Edit::Move { inst, at } => self.move_inst(index, inst, at),
+            Edit::Permute { block, ref order } => self.layout.permute(self.num_blocks(), index, block, order),
+            Edit::SetRegister { inst, operand, reg } => self.set_register(inst, operand, reg),
+            Edit::SetImmediate { inst, operand, opcode, value } => self.set_immediate(inst, operand, opcode, value),
+            Edit::SetDebugValue { inst, reg } => self.set_debug_value(inst, reg),
+            Edit::Merge { from, into } => self.merge(index, from, into),
+            Edit::Delete { inst } => self.delete(inst),
+            Edit::InsertDirective { ref text } => check_directive(text),
+            Edit::SetAttribute { ref key, ref value } => check_attribute(key, value),
+        }
+    }
+
+    /// Checks what only the whole list shows, and builds the edited function.
+    pub(super) fn finish(mut self) -> Result<Applied, ApplyError> {
+        for reg in self.merged.ids() {
+            if let Some((into, index)) = self.merged[reg]
+                && self.merged[into].is_some()
+            {
+                let reason = format!("{into} is itself merged: merge {reg} into the register that stays");
+                return Err(ApplyError { index, reason });
+            }
+        }
+        let splits = std::mem::take(&mut self.splits);
+        let branches = splits.apply(&mut self)?;
+        let order = self.layout.order(&self.work, splits.len(), &branches)?;
+        Ok(rebuild::rebuild(self, &splits, &order))
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.before.num_blocks() + self.splits.len()
+    }
+
+    fn known_reg(&self, reg: VReg) -> Result<RegClass, Reason> {
+        match self.work.regs.get(reg) {
+            None => Err(format!("there is no register {reg}: the function has {}", self.work.num_regs())),
+            Some(RegData { class: RegClass::Other, .. }) => Err(format!("{reg} is of a class that is never touched")),
+            Some(data) => Ok(data.class),
+        }
+    }
+
+    fn same_class(&self, left: VReg, right: VReg) -> Result<RegClass, Reason> {
+        let (left_class, right_class) = (self.known_reg(left)?, self.known_reg(right)?);
+        if left_class != right_class {
+            let (left_name, right_name) = (left_class.name(), right_class.name());
+            return Err(format!("{left} is of class {left_name}, {right} of class {right_name}: they must be of one"));
+        }
+        Ok(left_class)
+    }
+
+    fn known_inst(&self, inst: Inst) -> Result<(), Reason> {
+        if inst.index() < self.work.num_insts() {
+            Ok(())
+        } else {
+            Err(format!("there is no instruction {inst}: the function has {}", self.work.num_insts()))
+        }
+    }
+
+    fn known_opcode(&self, opcode: Opcode) -> Result<Role, Reason> {
+        if opcode.index() < self.work.opcodes.len() {
+            Ok(self.work.opcodes.role(opcode))
+        } else {
+            Err(format!("there is no opcode {opcode}: the table has {}", self.work.opcodes.len()))
+        }
+    }
+
+    fn create_register(&mut self, reg: VReg, class: RegClass) -> Result<(), Reason> {
+        next_id(reg, self.work.regs.next_id())?;
+        if class == RegClass::Other {
+            return Err(format!("{reg} cannot be of class other: name one of PTX's classes"));
+        }
+        self.work.regs.push(RegData { class, name: None });
+        self.merged.push(None);
+        Ok(())
+    }
+
+    fn create_slot(&mut self, slot: Slot, size: u64, align: u64) -> Result<(), Reason> {
+        next_id(slot, self.work.slots.next_id())?;
+        if size == 0 || !align.is_power_of_two() {
+            return Err(format!(
+                "{slot} has size {size}, alignment {align}: need at least one byte and a power of two"
+            ));
+        }
+        self.work.slots.push(SlotData { size, align });
+        Ok(())
+    }
+
+    /// The opcode of that name and role, added to the table where it is missing.
+    pub(super) fn intern(&mut self, name: &str, role: Role) -> Result<Opcode, Reason> {
+        let opcode = match self.work.opcodes.find(name) {
+            Some(opcode) => opcode,
+            None => Arc::make_mut(&mut self.work.opcodes).intern(name, role),
+        };
+        if self.work.opcodes.role(opcode) == role {
+            Ok(opcode)
+        } else {
+            Err(format!("opcode {name} has another role in this table: it must be {role:?}"))
+        }
+    }
+
+    /// Adds an instruction that is in no block yet.
+    pub(super) fn add_inst(
+        &mut self,
+        opcode: Opcode,
+        operands: &[Operand],
+        effects: Effects,
+        space: MemorySpace,
+        origin: Origin,
+    ) -> Inst {
+        let inst = self.work.inst_opcode.push(opcode);
+        self.work.inst_effects.push(effects);
+        self.work.inst_space.push(space);
+        self.work.inst_line.push(0);
+        self.work.operands.extend_from_slice(operands);
+        self.work.operand_start.push(self.work.operands.len() as u32);
+        self.origin.push(origin);
+        self.deleted.push(false);
+        inst
+    }
+
+    /// Checks an insertion's id and place, before anything is added.
+    fn begin_insert(&self, inst: Inst, at: Position) -> Result<(), Reason> {
+        next_id(inst, self.work.inst_opcode.next_id())?;
+        self.layout.check_place(self.before, self.num_blocks(), at)
+    }
+
+    fn insert_copy(&mut self, inst: Inst, at: Position, dst: VReg, src: VReg) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.same_class(dst, src)?;
+        let opcode = self.intern("COPY", Role::Copy)?;
+        let operands = [Operand::write(dst), Operand::read(src)];
+        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    fn insert_constant(
+        &mut self,
+        inst: Inst,
+        at: Position,
+        opcode: Opcode,
+        dst: VReg,
+        value: Value,
+    ) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.known_reg(dst)?;
+        if self.known_opcode(opcode)? != Role::Constant {
+            return Err(format!("opcode {} does not make constants", self.work.opcodes.name(opcode)));
+        }
+        match value {
+            Value::Immediate(_) | Value::Float(_) => {}
+            Value::Symbol(symbol) if symbol.index() < self.work.symbols.len() => {}
+            other => return Err(format!("{other:?} is no constant: need an immediate, a float or a known symbol")),
+        }
+        let operands = [Operand::write(dst), Operand::plain(value)];
+        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    fn insert_clone(&mut self, inst: Inst, at: Position, of: Inst, dst: VReg) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        if of.index() >= self.before.num_insts() {
+            return Err(format!("{of} is not an instruction of the view"));
+        }
+        if !self.before.effects(of).is_pure() || matches!(self.before.role(of), Role::Phi | Role::Debug) {
+            return Err(format!("{of} is not pure: only pure instructions are cloned"));
+        }
+        let mut operands = self.before.operands(of).to_vec();
+        if operands.iter().any(|operand| operand.tied.is_some()) {
+            return Err(format!("{of} has tied operands, which a clone cannot keep"));
+        }
+        let mut defs = operands.iter_mut().filter(|operand| operand.is_def());
+        let (Some(def), None) = (defs.next(), defs.next()) else {
+            return Err(format!("{of} must have one definition to be cloned"));
+        };
+        let Some(original) = def.reg() else {
+            return Err(format!("{of} does not define a virtual register"));
+        };
+        self.same_class(dst, original)?;
+        def.value = Value::Reg(dst);
+        let (opcode, effects, space) = (self.before.opcode(of), self.before.effects(of), self.before.memory_space(of));
+        let clone = self.add_inst(opcode, &operands, effects, space, Origin::Clone(of));
+        self.work.inst_line[clone] = self.before.line(of);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    /// Checks the register and the slot of a spill or reload: the slot must be one that an edit made, so that nothing
+    /// else writes to it, and large enough.
+    fn check_slot(&self, reg: VReg, slot: Slot) -> Result<(), Reason> {
+        let class = self.known_reg(reg)?;
+        let Some(data) = self.work.slots.get(slot) else {
+            return Err(format!("there is no slot {slot}: the function has {}", self.work.num_slots()));
+        };
+        if slot.index() < self.before.num_slots() {
+            return Err(format!("{slot} belongs to the function: spill to slots made by CreateSlot"));
+        }
+        if data.size.saturating_mul(8) < u64::from(class.bits()) {
+            return Err(format!("{slot} has {} bytes, too few for {reg} of class {}", data.size, class.name()));
+        }
+        Ok(())
+    }
+
+    fn insert_spill(&mut self, inst: Inst, at: Position, reg: VReg, slot: Slot) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.check_slot(reg, slot)?;
+        let opcode = self.intern("SPILL", Role::Spill)?;
+        let operands = [Operand::read(reg), Operand::plain(Value::Slot(slot))];
+        self.add_inst(opcode, &operands, Effects::WRITE, MemorySpace::Local, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    fn insert_reload(&mut self, inst: Inst, at: Position, reg: VReg, slot: Slot) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.check_slot(reg, slot)?;
+        let opcode = self.intern("RELOAD", Role::Reload)?;
+        let operands = [Operand::write(reg), Operand::plain(Value::Slot(slot))];
+        self.add_inst(opcode, &operands, Effects::READ, MemorySpace::Local, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    fn move_inst(&mut self, index: usize, inst: Inst, at: Position) -> Result<(), Reason> {
+        if inst.index() >= self.before.num_insts() {
+            return Err(format!("{inst} is not an instruction of the view: insert it where it belongs"));
+        }
+        if self.before.role(inst) == Role::Phi || self.before.effects(inst).contains(Effects::TERMINATOR) {
+            return Err(format!("{inst} is a PHI or a terminator, which stay"));
+        }
+        self.layout.check_place(self.before, self.num_blocks(), at)?;
+        self.layout.move_inst(index, inst, at)
+    }
+
+    fn operand_mut(&mut self, inst: Inst, operand: u32) -> Result<&mut Operand, Reason> {
+        self.known_inst(inst)?;
+        let range = self.work.operand_start[inst.index()]..self.work.operand_start[inst.index() + 1];
+        if operand >= range.end - range.start {
+            return Err(format!("{inst} has no operand {operand}: it has {}", range.end - range.start));
+        }
+        Ok(&mut self.work.operands[(range.start + operand) as usize])
+    }
+
+    fn set_register(&mut self, inst: Inst, operand: u32, reg: VReg) -> Result<(), Reason> {
+        let Some(old) = self.operand_mut(inst, operand)?.reg() else {
+            return Err(format!("operand {operand} of {inst} is not a virtual register"));
+        };
+        self.same_class(old, reg)?;
+        self.operand_mut(inst, operand)?.value = Value::Reg(reg);
+        Ok(())
+    }
+
+    fn set_immediate(&mut self, inst: Inst, operand: u32, opcode: Opcode, value: i64) -> Result<(), Reason> {
+        self.known_opcode(opcode)?;
+        let place = self.operand_mut(inst, operand)?;
+        if place.read_reg().is_none() || place.tied.is_some() {
+            return Err(format!("operand {operand} of {inst} is not an untied register that is read"));
+        }
+        *place = Operand::immediate(value);
+        self.work.inst_opcode[inst] = opcode;
+        Ok(())
+    }
+
+    fn set_debug_value(&mut self, inst: Inst, reg: Option<VReg>) -> Result<(), Reason> {
+        self.known_inst(inst)?;
+        if self.work.role(inst) != Role::Debug {
+            return Err(format!("{inst} is not a debug instruction"));
+        }
+        let range = self.work.operand_start[inst.index()] as usize..self.work.operand_start[inst.index() + 1] as usize;
+        let regs: Vec<usize> = range.filter(|&index| self.work.operands[index].reg().is_some()).collect();
+        if let Some(reg) = reg {
+            let [only] = regs[..] else {
+                return Err(format!("{inst} has {} registers: use SetRegister for each, or no register", regs.len()));
+            };
+            if let Some(old) = self.work.operands[only].reg() {
+                self.same_class(old, reg)?;
+            }
+        }
+        for index in regs {
+            let operand = &mut self.work.operands[index];
+            operand.value = reg.map_or(Value::NoReg, Value::Reg);
+            operand.flags.remove(OperandFlags::KILL | OperandFlags::UNDEF);
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, index: usize, from: VReg, into: VReg) -> Result<(), Reason> {
+        self.same_class(from, into)?;
+        if from == into {
+            return Err(format!("{from} is merged into itself"));
+        }
+        if self.merged[from].is_some() {
+            return Err(format!("{from} is merged twice"));
+        }
+        self.merged[from] = Some((into, index));
+        Ok(())
+    }
+
+    fn delete(&mut self, inst: Inst) -> Result<(), Reason> {
+        self.known_inst(inst)?;
+        if self.deleted[inst] {
+            return Err(format!("{inst} is deleted twice"));
+        }
+        if self.layout.is_moved(inst) {
+            return Err(format!("{inst} is both moved and deleted"));
+        }
+        self.deleted[inst] = true;
+        Ok(())
+    }
+}
+
+/// Whether an edit names the id that its new entity gets.
+pub(super) fn next_id<I: EntityIndex + std::fmt::Display>(id: I, next: I) -> Result<(), Reason> {
+    if id == next { Ok(()) } else { Err(format!("the next free id is {next}, not {id}")) }
+}
+
+/// Whether a block is one of the first `count`.
+pub(super) fn known_block(block: Block, count: usize) -> Result<(), Reason> {
+    if block.index() < count { Ok(()) } else { Err(format!("there is no block {block}: the function has {count}")) }
+}
+
+fn check_directive(text: &str) -> Result<(), Reason> {
+    if text.trim().is_empty() || text.contains(['\n', '\r', '\0']) {
+        return Err("a directive is one line that is not empty".into());
+    }
+    Ok(())
+}
+
+fn check_attribute(key: &str, value: &str) -> Result<(), Reason> {
+    if key.is_empty() || key.contains(['=', '\0']) || value.contains('\0') {
+        return Err(format!("attribute {key:?}: a key is not empty and has no '='"));
+    }
+    Ok(())
+}

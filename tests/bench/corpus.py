@@ -1,0 +1,23 @@
+"""The modules to compare on: a folder of bitcode and textual IR, and what brings it."""
+
+import fnmatch
+import sys
+import tomllib
+from pathlib import Path
+
+from tools import ROOT
+
+LIST = Path(__file__).with_name("corpus.toml")
+
+
+def modules(folder, globs=(), subset=None):
+    """The paths of the modules in a folder, sorted; where globs are given, of those whose name one of them matches."""
+    folder = Path(folder or ROOT / "target/corpus/modules").resolve()
+    if subset:
+        globs = [*globs, *tomllib.loads(LIST.read_text())["subset"][subset]]
+    paths = sorted(str(p) for p in folder.glob("*") if p.suffix in (".bc", ".ll"))
+    if globs:
+        paths = [p for p in paths if any(fnmatch.fnmatch(Path(p).stem, g) for g in globs)]
+    if not paths:
+        sys.exit(f"no modules in {folder}: make corpus, or CORPUS=… with .bc or .ll files")
+    return paths

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""What the coalescer costs beside LLVM's LiveIntervals and RegisterCoalescer, on the same modules in one run of llc.
+
+    cost.py [options] [MODULE-GLOB …]
+
+By instructions: callgrind, everything below each pass's entry (for ours: flattening, the core, applying the edits; the
+checker is off). By time: -time-passes. The cost of whole llc, with and without the plugin, shows what analyses run for
+the plugin's sake alone, and what LLVM's coalescer saves because less is left for it.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import callgrind
+import corpus
+import report
+import tools
+
+MODULES = ["candle__affine", "candle__conv", "candle__reduce", "dfdx__conv2d_conv2d", "ggml__softmax", "mrs-quant__rotary_rotary"]
+ENTRY = "llvm::MachineFunctionPass::runOnFunction(llvm::Function&)"
+LIVE_INTERVALS = "llvm::LiveIntervalsWrapperPass::runOnMachineFunction(llvm::MachineFunction&)"
+COALESCER_ALONE_CALLS = "llvm::CoalescerPair::setRegisters(llvm::MachineInstr const*)"
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("modules", nargs="*", metavar="MODULE-GLOB", help=f"default: {' '.join(MODULES)}")
+    add("--corpus", default=os.environ.get("CORPUS"), help="folder with .bc and .ll files (default: $CORPUS, target/corpus)")
+    add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: the plugin's own options")
+    add("--pass-name", default="NVPTX copy coalescer", help="what -time-passes calls our pass, a part of it (default: %(default)s)")
+    add("--no-callgrind", dest="callgrind", action="store_false", help="time alone")
+    add("--repeat", type=int, default=5, help="runs for time, of which the fastest counts (default: %(default)s)")
+    add("--timeout", type=int, default=1200)
+    return parser.parse_args()
+
+
+def command_for(found, module, plugin_args):
+    """llc's command line; stock where plugin_args is None."""
+    command = [found.llc]
+    if plugin_args is not None:
+        command += [f"-load-pass-plugin={found.plugin}", *shlex.split(plugin_args)]
+    return [*command, "-O3", "-mcpu=sm_90", "-mattr=+ptx88", "-fp-contract=fast", module, "-o", os.devnull]
+
+
+def checked(outcome):
+    if outcome.error:
+        sys.exit(outcome.error)
+    return outcome.output
+
+
+def count_instructions(found, module, arguments):
+    """Instructions of our pass, of LLVM's two, and of whole llc with and without the plugin."""
+    with tempfile.TemporaryDirectory() as folder:
+        profiles = []
+        for plugin_args in (arguments.plugin_args, None):
+            output = os.path.join(folder, "callgrind.out")
+            prefix = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}"]
+            checked(tools.run([*prefix, *command_for(found, module, plugin_args)], arguments.timeout))
+            profiles.append(callgrind.read(output))
+    ours, stock = profiles
+    result = Counter({"llc": ours.total, "stock llc": stock.total})
+    for callee, cost in ours.callees(ENTRY).items():
+        if callee[0] == os.path.basename(found.plugin):
+            result["ours"] += cost
+        elif callee[1] == LIVE_INTERVALS:
+            result["LiveIntervals"] += cost
+        elif ours.reaches(callee, COALESCER_ALONE_CALLS):
+            result["RegisterCoalescer"] += cost
+    return result
+
+
+def time_passes(found, module, arguments):
+    """Seconds of our pass and of LLVM's two, the fastest of several runs."""
+    best = {}
+    for _ in range(arguments.repeat):
+        command = command_for(found, module, arguments.plugin_args)
+        output = checked(tools.run([*command, "-time-passes"], arguments.timeout))
+        seconds = Counter()
+        for line in output.splitlines():
+            match = re.match(r".* ([\d.]+) \(\s*[\d.]+%\)\s+(\D.*)$", line)
+            if not match:
+                continue
+            name = match.group(2).strip()
+            if arguments.pass_name.lower() in name.lower():
+                seconds["ours"] += float(match.group(1))
+            elif name in ("Live Interval Analysis", "Register Coalescer"):
+                seconds[name.replace(" Analysis", "s").replace(" ", "")] += float(match.group(1))
+        if not best or seconds["ours"] < best["ours"]:
+            best = seconds
+    return best
+
+
+def rows_of(measured, unit):
+    """One row per module: ours, LLVM's two, and the ratio."""
+    total = Counter()
+    for counts in measured.values():
+        total.update(counts)
+    for name, counts in [*measured.items(), ("total", total)]:
+        theirs = counts["LiveIntervals"] + counts["RegisterCoalescer"]
+        ratio = f"{counts['ours'] / theirs:.2f}" if theirs else "-"
+        row = [name, *(unit(counts[k]) for k in ("ours", "LiveIntervals", "RegisterCoalescer")), ratio]
+        if "llc" in counts:
+            row.append(f"{(counts['llc'] - counts['stock llc']) / counts['stock llc'] * 100:+.2f} %")
+        yield row
+
+
+def main():
+    arguments = parse_arguments()
+    found = tools.find(arguments.plugin, with_ptxas=False)
+    modules = corpus.modules(arguments.corpus, arguments.modules or MODULES)
+    header = ["module", "ours", "LiveIntervals", "RegisterCoalescer", "ours / theirs"]
+    if arguments.callgrind and not shutil.which("valgrind"):
+        sys.exit("missing:\n  valgrind: scripts/setup.sh valgrind, or --no-callgrind")
+    if arguments.callgrind:
+        counted = {Path(m).stem: count_instructions(found, m, arguments) for m in modules}
+        print("millions of instructions, and how many more llc executes with the plugin than without")
+        print("\n".join(report.table(rows_of(counted, lambda n: f"{n / 1e6:.2f}"), [*header, "whole llc"])))
+    timed = {Path(m).stem: time_passes(found, m, arguments) for m in modules}
+    print(f"\nmilliseconds by -time-passes, the fastest of {arguments.repeat}")
+    print("\n".join(report.table(rows_of(timed, lambda s: f"{s * 1e3:.2f}"), header)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Counts what a PTX module as llc prints it is made of: moves by family, declared registers, bytes.
+
+The parser is line based and knows llc's layout: a body opens and closes with a brace in the first column, and inline
+assembly stands between two comments. Moves inside inline assembly belong to the user and are counted as nobody's,
+but the registers that they write count as defined.
+"""
+
+import re
+from collections import Counter
+
+# What is counted per function, in the order in which tables show it.
+COUNTS = {
+    "instructions": "instructions, inline assembly apart",
+    "reg_moves": "moves from register to register",
+    "imm_copies": "of these: the source is defined once, by a move of an immediate",
+    "true_copies": "of these: all others",
+    "imm_moves": "moves of an immediate",
+    "moves": "moves from register to register and of immediates",
+    "pack": "moves of several registers into a wider one",
+    "unpack": "moves of a wide register into several",
+    "round_trips": "unpacks of a register that one pack defines",
+    "symbol_moves": "moves of an address, a parameter's name or the stack pointer",
+    "special_moves": "moves of a special register",
+    "weighted_copies": "true copies, each 10 to the power of its loop depth",
+    "weighted_moves": "moves from register to register and of immediates, weighted alike",
+    "registers": "declared registers",
+    "bytes": "length of the body",
+}
+
+HEADER = re.compile(r"^(?:\.(?:visible|weak|extern|common)\s+)*\.(entry|func)\s*(?:\([^)]*\)\s*)?([\w$.]+)")
+REGISTERS = re.compile(r"^\s*\.reg\s+\.\w+\s+%\w+<(\d+)>")
+STATEMENT = re.compile(r"^(?:@!?%\w+\s+)?([a-z][\w.:]*)\s*(.*)$", re.S)
+REGISTER = re.compile(r"%(?:p|rs|r|rd|rq|f|fd|h|hh)\d+\b")
+WHOLE_REGISTER = re.compile(r"^%(?:p|rs|r|rd|rq|f|fd|h|hh)\d+$")
+IMMEDIATE = re.compile(r"^(?:-?\d+(?:\.\d+)?U?|-?0[xX][0-9A-Fa-f]+|0[fFdD][0-9A-Fa-f]+|true|false)$")
+DEPTH = re.compile(r"Depth=(\d+)")
+NO_RESULT = ("st", "bra", "call", "red", "bar", "barrier", "ret", "exit", "trap", "membar", "fence", "prefetch", "cp")
+DEEPEST = 6  # deeper loops weigh no more, or one of them would be the whole sum
+
+
+def functions(text):
+    """Yields (name, is a kernel, body's lines) of each function that has a body."""
+    head, body, in_asm = None, None, False
+    for line in text.split("\n"):
+        if body is None:
+            match = HEADER.match(line)
+            if match:
+                head = match
+            if line.startswith("{") and head:
+                body = []
+            elif line.rstrip().endswith(";") and not line.startswith("\t"):
+                head = None
+            continue
+        if "inline asm" in line:
+            in_asm = "begin" in line
+        if line.startswith("}") and not in_asm:
+            yield head.group(2), head.group(1) == "entry", body
+            head, body = None, None
+        else:
+            body.append(line)
+
+
+def count(text):
+    """Counts every function of a module: {name: {"entry": bool, family: number}}."""
+    return {name: {"entry": entry, **count_body(lines)} for name, entry, lines in functions(text)}
+
+
+def count_body(lines):
+    """Counts one function's body."""
+    counts = Counter(dict.fromkeys(COUNTS, 0))
+    counts["bytes"] = sum(map(len, lines)) + len(lines)
+    definitions = Counter()
+    constants, packs = set(), set()  # registers that some move of an immediate, some pack defines
+    copies, unpacks = [], []  # (source, weight)
+    depth, in_asm = 0, False
+    for line in lines:
+        if "inline asm" in line:
+            in_asm = "begin" in line
+            continue
+        code, slash, comment = line.partition("//")
+        if code.startswith("$L") or comment.startswith(" %bb."):
+            depth = 0
+        if slash and "Depth=" in comment:
+            depth = max([depth, *map(int, DEPTH.findall(comment))])
+        for statement in code.split(";"):
+            statement = strip_scope(statement)
+            if not statement:
+                continue
+            if statement.startswith("."):
+                match = REGISTERS.match(statement)
+                counts["registers"] += int(match.group(1)) - 1 if match else 0
+                continue
+            match = STATEMENT.match(statement)
+            if not match:
+                continue
+            opcode, operands = match.groups()
+            base = opcode.partition(".")[0]
+            destination, source = split_destination(operands)
+            if base not in NO_RESULT:
+                definitions.update(REGISTER.findall(destination))
+            if in_asm:
+                continue
+            counts["instructions"] += 1
+            if base != "mov":
+                continue
+            weight = 10 ** min(depth, DEEPEST)
+            family = family_of(destination, source)
+            counts[family] += 1
+            if family == "reg_moves":
+                copies.append((source, weight))
+            elif family == "imm_moves":
+                constants.add(destination)
+                counts["weighted_moves"] += weight
+            elif family == "pack":
+                packs.add(destination)
+            elif family == "unpack":
+                unpacks.append(source)
+    for source, weight in copies:
+        counts["weighted_moves"] += weight
+        if source in constants and definitions[source] == 1:
+            counts["imm_copies"] += 1
+        else:
+            counts["true_copies"] += 1
+            counts["weighted_copies"] += weight
+    counts["round_trips"] = sum(1 for source in unpacks if source in packs and definitions[source] == 1)
+    counts["moves"] = counts["reg_moves"] + counts["imm_moves"]
+    return dict(counts)
+
+
+def strip_scope(statement):
+    """Takes a label and the braces of a scope off a statement; braces of a register list stay."""
+    statement = statement.strip()
+    while statement and (statement[0] in "{}" or statement.startswith("$L")):
+        if statement[0] in "{}":
+            statement = statement[1:].lstrip()
+        else:
+            statement = statement.partition(":")[2].lstrip()
+    return statement
+
+
+def split_destination(operands):
+    """Splits operands at the first comma that stands outside of braces."""
+    operands = operands.strip()
+    start = operands.find("}") if operands.startswith("{") else 0
+    comma = operands.find(",", start)
+    if comma < 0:
+        return operands, ""
+    return operands[:comma].strip(), operands[comma + 1 :].strip()
+
+
+def family_of(destination, source):
+    """Names the family, one of COUNTS, of a `mov` with these operands."""
+    if destination.startswith("{"):
+        return "unpack"
+    if source.startswith("{"):
+        return "pack"
+    if WHOLE_REGISTER.match(source):
+        return "reg_moves"
+    if IMMEDIATE.match(source):
+        return "imm_moves"
+    if source.startswith("%") and source not in ("%SP", "%SPL"):
+        return "special_moves"
+    return "symbol_moves"

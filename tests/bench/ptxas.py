@@ -1,0 +1,92 @@
+"""What ptxas makes of a PTX module: registers and spills per kernel, and the instructions of the machine code."""
+
+import os
+import re
+import subprocess
+import tempfile
+from collections import Counter
+
+from tools import run
+
+KERNEL = re.compile(r"Compiling entry function '([^']+)'")
+PROPERTIES = re.compile(r"Function properties for (\S+)")
+SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+USED = re.compile(r"Used (\d+) registers")
+SASS_FUNCTION = re.compile(r"\s*Function : (\S+)")
+SASS_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
+
+# Of each SM: warps it holds at most. A warp's registers come in units of 256 from one of four partitions of 16,384.
+MAX_WARPS = {"sm_75": 32, "sm_80": 64, "sm_86": 48, "sm_87": 48, "sm_89": 48, "sm_90": 64, "sm_90a": 64, "sm_100": 64, "sm_120": 48}
+
+
+def resident_warps(registers, cpu):
+    """How many warps of a kernel an SM holds, as far as registers decide it."""
+    unit = max(-(-registers * 32 // 256) * 256, 256)
+    return min(MAX_WARPS.get(cpu, 64), 4 * (16384 // unit))
+
+
+def with_limit(text, limit):
+    """Writes `.maxnreg` on every kernel, instead of one that stands there; other directives stay."""
+    lines, in_head = [], False
+    for line in text.split("\n"):
+        if ".entry" in line and not line.startswith(("\t", "//")):
+            in_head = True
+        if in_head and line.startswith("{"):
+            lines.append(f".maxnreg {limit}")
+            in_head = False
+        if not (in_head and line.lstrip().startswith(".maxnreg")):
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def assemble(text, cpu, tools, timeout, with_sass):
+    """Returns {"error", "seconds", "kernels": {name: {"registers", "stack", "stores", "loads", "sass", "sass_moves"}}}."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = os.path.join(folder, "in.ptx"), os.path.join(folder, "out.cubin")
+        with open(source, "w", encoding="utf8") as file:
+            file.write(text)
+        outcome = run([tools.ptxas, "-v", "-O3", f"-arch={cpu}", source, "-o", cubin], timeout)
+        result = {"error": outcome.error, "seconds": outcome.seconds, "kernels": {}}
+        if not outcome.error:
+            result["kernels"] = parse_log(outcome.output)
+            if with_sass:
+                count_sass(cubin, result["kernels"], tools)
+        return result
+
+
+def parse_log(log):
+    """Reads what `ptxas -v` prints."""
+    kernels, kernel, properties_of = {}, None, None
+    for line in log.splitlines():
+        if match := KERNEL.search(line):
+            kernel = kernels[match.group(1)] = Counter(registers=0, stack=0, stores=0, loads=0)
+        elif match := PROPERTIES.search(line):
+            properties_of = match.group(1)
+        elif (match := SPILLS.search(line)) and properties_of in kernels:
+            stack, stores, loads = map(int, match.groups())
+            kernels[properties_of].update(stack=stack, stores=stores, loads=loads)
+        elif (match := USED.search(line)) and kernel is not None:
+            kernel["registers"], kernel = int(match.group(1)), None
+    return {name: dict(counts) for name, counts in kernels.items()}
+
+
+def count_sass(cubin, kernels, tools):
+    """Adds each kernel's SASS instructions, NOPs apart, and how many of them only move a value."""
+    command = [tools.cuobjdump, "-sass", cubin]
+    counts = None
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+        for line in process.stdout:
+            if match := SASS_INSTRUCTION.match(line):
+                opcode = match.group(1)
+                if counts is not None and opcode != "NOP":
+                    counts["sass"] += 1
+                    counts["sass_moves"] += is_sass_move(opcode)
+            elif match := SASS_FUNCTION.match(line):
+                counts = kernels.get(match.group(1))
+                if counts is not None:
+                    counts.update(sass=0, sass_moves=0)
+
+
+def is_sass_move(opcode):
+    """MOV, UMOV, and the multiply-add that stands in for a move."""
+    return opcode.split(".")[0] in ("MOV", "UMOV") or opcode.startswith("IMAD.MOV")

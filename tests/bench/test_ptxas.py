@@ -1,0 +1,58 @@
+"""Tests of what is written for ptxas and read from it."""
+
+import unittest
+
+import ptxas
+
+TEXT = """.visible .entry first(
+	.param .u64 first_param_0
+)
+.maxntid 256, 1, 1
+.maxnreg 80
+{
+	ret;
+}
+.visible .func second()
+{
+	ret;
+}
+.visible .entry third()
+{
+	ret;
+}
+"""
+
+LOG = """ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'k' for 'sm_90'
+ptxas info    : Function properties for k
+    176 bytes stack frame, 356 bytes spill stores, 232 bytes spill loads
+ptxas info    : Used 32 registers, used 1 barriers, 176 bytes cumulative stack size
+ptxas info    : Function properties for helper
+    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads
+"""
+
+
+class Limits(unittest.TestCase):
+    def test_every_kernel_gets_the_limit_once_and_keeps_its_bounds(self):
+        lines = ptxas.with_limit(TEXT, 32).split("\n")
+        self.assertEqual(lines.count(".maxnreg 32"), 2)
+        self.assertNotIn(".maxnreg 80", lines)
+        self.assertIn(".maxntid 256, 1, 1", lines)
+        self.assertEqual(lines[lines.index(".visible .func second()") + 1], "{")
+
+
+class Reading(unittest.TestCase):
+    def test_a_kernel_has_its_own_spills_not_its_callees(self):
+        self.assertEqual(ptxas.parse_log(LOG), {"k": {"registers": 32, "stack": 176, "stores": 356, "loads": 232}})
+
+    def test_resident_warps_fall_in_steps(self):
+        self.assertEqual([ptxas.resident_warps(n, "sm_90") for n in (16, 32, 33, 40, 41, 64, 128, 255)], [64, 64, 48, 48, 40, 32, 16, 8])
+
+    def test_moves_in_disguise_count(self):
+        self.assertTrue(ptxas.is_sass_move("IMAD.MOV.U32"))
+        self.assertFalse(ptxas.is_sass_move("IMAD.WIDE"))
+        self.assertFalse(ptxas.is_sass_move("MOVM.16.MT88"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""The programs that the harness runs, where they are looked for, and how they are run."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LLVM_MAJOR = 22
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Paths; None where a program is neither found nor needed."""
+
+    llc: str
+    plugin: str
+    ptxas: str | None
+    cuobjdump: str | None
+
+
+def find_llc():
+    """llc of the LLVM that LLVM_CONFIG names, else of Debian's."""
+    config = os.environ.get("LLVM_CONFIG") or shutil.which(f"llvm-config-{LLVM_MAJOR}")
+    if config:
+        folder = subprocess.run([config, "--bindir"], capture_output=True, text=True, check=True).stdout.strip()
+        return os.path.join(folder, "llc")
+    return shutil.which(f"llc-{LLVM_MAJOR}") or f"/usr/lib/llvm-{LLVM_MAJOR}/bin/llc"
+
+
+def find_cuda(program):
+    """A program of the CUDA toolkit: under CUDA_PATH, under target/cuda, or in PATH."""
+    for folder in (os.environ.get("CUDA_PATH"), ROOT / "target/cuda"):
+        if folder and os.access(Path(folder, "bin", program), os.X_OK):
+            return str(Path(folder, "bin", program))
+    return shutil.which(program)
+
+
+def find(plugin, with_ptxas=True, with_sass=True):
+    """Finds everything, or ends the program with what is missing and the command that brings it."""
+    tools = Tools(
+        llc=find_llc(),
+        plugin=str(Path(plugin or os.environ.get("PLUGIN") or ROOT / "target/release/libnvptx_ra.so").resolve()),
+        ptxas=find_cuda("ptxas") if with_ptxas else None,
+        cuobjdump=find_cuda("cuobjdump") if with_ptxas and with_sass else None,
+    )
+    missing = []
+    if not os.access(tools.llc, os.X_OK):
+        missing.append(f"llc of LLVM {LLVM_MAJOR}: make setup, or LLVM_CONFIG=…/llvm-config")
+    if not os.path.exists(tools.plugin):
+        missing.append(f"{tools.plugin}: cargo build --release, or PLUGIN=…")
+    if with_ptxas and not tools.ptxas:
+        missing.append("ptxas: make setup, or CUDA_PATH=…, or --no-ptxas")
+    if with_ptxas and with_sass and not tools.cuobjdump:
+        missing.append("cuobjdump: make setup, or CUDA_PATH=…, or --no-sass")
+    if missing:
+        sys.exit("missing:\n  " + "\n  ".join(missing))
+    return tools
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended. `error` is empty where it did what it should."""
+
+    error: str
+    output: str
+    seconds: float
+
+
+def run(command, timeout):
+    """Runs a command without input. Output and errors come back together."""
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(f"{Path(command[0]).name}: more than {timeout} s", "", time.monotonic() - start)
+    seconds = time.monotonic() - start
+    output = done.stdout.decode("utf8", "replace")
+    if done.returncode == 0:
+        return Outcome("", output, seconds)
+    lines = [line for line in output.splitlines() if "rror" in line or "fatal" in line] or output.splitlines()
+    reason = lines[0].strip()[:300] if lines else f"exit status {done.returncode}"
+    return Outcome(f"{Path(command[0]).name}: {reason}", output, seconds)

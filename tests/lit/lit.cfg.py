@@ -1,0 +1,77 @@
+# The lit suite: every test compiles with the plugin in place. It needs no CMake; the environment says where things are
+# (scripts/env.sh), and what is absent turns a feature off.
+#
+# Substitutions
+#   %llc-ra       llc with the plugin, strict, with its checker and the machine verifier on: what most tests want
+#   %llc %opt %clang %nvptx-ra   the bare programs      %plugin   the plugin's path
+#   %clang-cuda   clang for the device side of a .cu file, with CUDA's headers
+#   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
+#   %llc14 %llc19 llc of other LLVM majors
+# FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, llc14, llc19, and
+# NAME-registered-target for each target of llc. With VALGRIND=1, %llc-ra and %nvptx-ra run under valgrind.
+
+import os
+import re
+import shutil
+import subprocess
+
+import lit.formats
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+environment = os.environ.get
+
+config.name = "nvptx-ra"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".ll", ".mir", ".cu", ".mfv", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(ROOT, "target/lit")
+
+llvm_config = environment("LLVM_CONFIG") or shutil.which("llvm-config-22")
+if not llvm_config:
+    lit_config.fatal("no LLVM 22: run scripts/setup.sh, or name it with LLVM_CONFIG")
+bin_folder = subprocess.check_output([llvm_config, "--bindir"], text=True).strip()
+plugin = environment("PLUGIN", os.path.join(ROOT, "target/release/libnvptx_ra.so"))
+nvptx_ra = environment("NVPTX_RA", os.path.join(ROOT, "target/release/nvptx-ra"))
+cuda = environment("CUDA_PATH", os.path.join(ROOT, "target/cuda"))
+ptxas = os.path.join(cuda, "bin/ptxas")
+config.environment["PATH"] = os.pathsep.join([bin_folder, environment("PATH", "")])
+if not os.path.exists(plugin):
+    lit_config.fatal(f"no plugin at {plugin}: run cargo build --release, or name it with PLUGIN")
+
+
+def tool(name):
+    return os.path.join(bin_folder, name)
+
+
+valgrind = "valgrind -q --error-exitcode=99 " if environment("VALGRIND") == "1" else ""
+substitutions = {
+    "%llc-ra": f"{valgrind}{tool('llc')} -load-pass-plugin={plugin} -nvptx-ra-strict -nvptx-ra-verify",
+    "%llc14": "llc-14",
+    "%llc19": "llc-19",
+    "%llc": tool("llc"),
+    "%opt": tool("opt"),
+    "%clang-cuda": f"{tool('clang')} -x cuda --cuda-device-only --cuda-path={cuda} -Wno-unknown-cuda-version",
+    "%clang": tool("clang"),
+    "%nvptx-ra": valgrind + nvptx_ra,
+    "%plugin": plugin,
+    "%ptxas-verify": f"{ptxas} -c -",
+    "%ptxas": ptxas,
+    "%FileCheck": "FileCheck",
+    "%not": "not",
+}
+# In this order, so a longer name stands before its own beginning; a name ends where a word ends.
+config.substitutions += [(re.escape(name) + r"(?![\w-])", value) for name, value in substitutions.items()]
+
+if os.access(ptxas, os.X_OK):
+    config.available_features.add("ptxas")
+if os.path.exists(os.path.join(cuda, "include/cuda.h")) and os.path.exists(tool("clang")):
+    config.available_features.add("cuda")
+for major in (14, 19):
+    if shutil.which(f"llc-{major}"):
+        config.available_features.add(f"llc{major}")
+targets = subprocess.check_output([tool("llc"), "--version"], text=True).partition("Registered Targets:")[2]
+for line in targets.splitlines():
+    name = line.split(" - ")[0].strip()
+    if name:
+        config.available_features.add(f"{name}-registered-target")
