@@ -2,6 +2,7 @@
 
 mod compile;
 mod explain;
+mod mir;
 mod stats;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ struct Arguments {
 enum Command {
     Compile(compile::Arguments),
     Explain(explain::Arguments),
+    Mir(mir::Arguments),
     Stats(stats::Arguments),
 }
 
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Mir(arguments) => mir::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
     };
     match result {

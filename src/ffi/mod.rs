@@ -7,19 +7,24 @@
 #![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
 
 mod abi;
+mod choices;
 pub mod codegen;
 mod compare;
 mod edits;
 mod guard;
 mod logging;
+mod mir;
 mod opcodes;
 mod options;
+mod plugin;
 mod response;
 mod run;
 mod verify;
 mod view;
 
 pub use logging::start_logging;
+pub use mir::mir_main;
+pub use plugin::llvmGetPassPluginInfo;
 
 #[cfg(test)]
 mod tests;
