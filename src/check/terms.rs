@@ -72,8 +72,8 @@ pub(super) struct Skeleton {
     operands: Vec<Bone>,
 }
 
-/// Terms of more than this many operations are given up.
-pub(super) const MAX_TERM_SIZE: u32 = 64;
+/// Terms of more than this many operations are given up: longer chains are not computed again where they are used.
+pub(super) const MAX_TERM_SIZE: u32 = 16;
 
 /// The tables of constants, skeletons and terms.
 #[derive(Default)]

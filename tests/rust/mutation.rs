@@ -918,3 +918,50 @@ fn an_unreachable_block_needs_no_proof() {
     ";
     accepts(text, |program, edits| set(program, edits, program.nth("st", 2), 0, "a"));
 }
+
+/// Neither a long block, nor a long chain of blocks, nor a loop that makes ever longer terms is too much.
+#[test]
+fn large_functions_are_checked() {
+    use std::fmt::Write;
+    let mut text = String::from("bb0 -> bb1\nx = ld 1\ny = ld 2\n");
+    for _ in 0..20_000 {
+        text.push_str("y = copy x\nx = add y x\n");
+    }
+    for block in 1..10_000 {
+        write!(text, "bb{block} -> bb{}\ny = copy x\nst y\n", block + 1).expect("a string takes all");
+    }
+    text.push_str("bb10000\nst x\nret\n");
+    accepts(&text, |program, edits| {
+        merge(program, edits, "y", "x");
+        for inst in program.function.insts().filter(|&inst| program.function.as_copy(inst).is_some()) {
+            delete(edits, inst);
+        }
+    });
+}
+
+#[test]
+fn endless_terms_are_given_up() {
+    let text = "
+        bb0 -> bb1
+        x = ld 1
+        y = ld 2
+        bb1 -> bb2 bb3
+        x = add x y
+        br x bb2
+        bb2 -> bb1 bb3
+        y = add y x
+        br y bb1
+        bb3 -> bb1 bb4
+        x = mul x y
+        br x bb1
+        bb4
+        st x
+        st y
+        ret
+    ";
+    refuses(ErrorKind::Operand, text, |program, edits| {
+        edits.push(Edit::Move { inst: program.nth_def("x", 1), at: end_of(2) });
+        edits.push(Edit::Move { inst: program.nth_def("y", 1), at: end_of(3) });
+        edits.push(Edit::Move { inst: program.nth_def("x", 2), at: end_of(1) });
+    });
+}
