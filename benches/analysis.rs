@@ -40,7 +40,8 @@ fn analyses(criterion: &mut Criterion) {
             let AnalysisContext { cfg, dominators, occurrences, live_ranges, .. } = &mut context;
             let regs: Vec<VReg> = function.regs().filter(|reg| wanted[reg.0 as usize]).collect();
             bench(&format!("occurrences of {set}"), &mut || {
-                occurrences.compute(black_box(&function), &|reg| wanted[reg.0 as usize]);
+                occurrences
+                    .compute(black_box(&function), &|_, operand| operand.reg().filter(|reg| wanted[reg.0 as usize]));
             });
             bench(&format!("live ranges of {set}"), &mut || {
                 live_ranges.compute(black_box(&function), cfg, dominators, occurrences, &regs);

@@ -208,7 +208,7 @@ impl Workload {
         let mut context = AnalysisContext::default();
         context.cfg.compute(&function);
         context.dominators.compute(&function, &context.cfg);
-        context.occurrences.compute(&function, &|_| true);
+        context.occurrences.compute(&function, &|_, operand| operand.reg());
         context.live_ranges.compute(&function, &context.cfg, &context.dominators, &context.occurrences, &regs);
         let mut queries: Vec<Vec<Segment>> =
             regs.iter().map(|&reg| context.live_ranges.segments(reg).to_vec()).collect();

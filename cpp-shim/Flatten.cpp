@@ -48,9 +48,9 @@ static_assert(sizeof(nvptx_ra_block) == 24 &&
 static_assert(sizeof(nvptx_ra_reg) == 24 &&
               offsetof(nvptx_ra_reg, reg_class) == 16);
 static_assert(sizeof(nvptx_ra_slot) == 16 && offsetof(nvptx_ra_slot, align) == 8);
-static_assert(sizeof(nvptx_ra_view) == 144 &&
+static_assert(sizeof(nvptx_ra_view) == 160 &&
               offsetof(nvptx_ra_view, blocks) == 32 &&
-              offsetof(nvptx_ra_view, num_symbols) == 136);
+              offsetof(nvptx_ra_view, refusal) == 144);
 static_assert(sizeof(nvptx_ra_edit) == 48 && offsetof(nvptx_ra_edit, value) == 24 &&
               offsetof(nvptx_ra_edit, operand) == 32);
 static_assert(sizeof(nvptx_ra_request) == 104 &&
@@ -427,6 +427,7 @@ FlatFunction::FlatFunction(MachineFunction &MF,
   View.num_slots = Data->Slots.size();
   View.symbols = Data->Symbols.data();
   View.num_symbols = Data->Symbols.size();
+  View.refusal = asStr(Refusal);
 }
 
 FlatFunction::~FlatFunction() {

@@ -42,11 +42,8 @@ public:
   FlatFunction(const FlatFunction &) = delete;
   FlatFunction &operator=(const FlatFunction &) = delete;
 
-  /// The view. Where refusal() is not empty, it must not be used.
+  /// The view. Its member `refusal` says where it must not be used.
   const nvptx_ra_view &view() const { return View; }
-
-  /// Why the view cannot describe the function; empty where it can.
-  llvm::StringRef refusal() const { return Refusal; }
 
   llvm::MachineInstr *inst(uint32_t Id) const;
   llvm::MachineBasicBlock *block(uint32_t Id) const;
@@ -69,7 +66,7 @@ private:
 
   std::unique_ptr<Arrays> Data;
   int FirstFrameIndex = 0;
-  const char *Refusal = "";
+  llvm::StringRef Refusal;
   nvptx_ra_view View{};
 };
 

@@ -17,6 +17,7 @@ pub mod function;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 pub mod index;
+pub mod passes;
 pub mod stats;
 pub mod target;
 

@@ -135,6 +135,7 @@ typedef struct nvptx_ra_view {
   uint64_t num_slots;
   const nvptx_ra_str *symbols;
   uint64_t num_symbols;
+  nvptx_ra_str refusal; /* why a view cannot describe the function; empty where this one does */
 } nvptx_ra_view;
 
 /* ---- Edits: see src/function/edit.rs for their meaning. -------------------------------------------------------- */
@@ -256,6 +257,15 @@ nvptx_ra_option_info nvptx_ra_option_at(uint64_t index);
 
 /* Checks "a=b;c=d". Null where it is right, else a response with status ERROR, to be freed. */
 const nvptx_ra_response *nvptx_ra_check_options(nvptx_ra_str parameters, nvptx_ra_str origin);
+
+/* Where the coalescer stands in the code generator's pipeline. */
+#define NVPTX_RA_POSITION_OFF 0u
+#define NVPTX_RA_POSITION_BEFORE 1u  /* ahead of LLVM's register coalescer */
+#define NVPTX_RA_POSITION_AFTER 2u   /* behind it */
+#define NVPTX_RA_POSITION_INSTEAD 3u /* in its place */
+
+/* The position that the -nvptx-ra-… options ask for; the default's where they are wrong, which is reported elsewhere. */
+uint32_t nvptx_ra_position(nvptx_ra_str command_line);
 
 /* The version of the plugin, "0.1.0". */
 nvptx_ra_str nvptx_ra_version(void);

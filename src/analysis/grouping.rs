@@ -67,7 +67,7 @@ mod tests {
         let pairs = [(VReg(2), 'a'), (VReg(0), 'b'), (VReg(2), 'c'), (VReg(3), 'd')];
         grouping.compute(5, pairs.iter().copied());
         assert_eq!(grouping.of(VReg(0)), ['b']);
-        assert_eq!(grouping.of(VReg(1)), []);
+        assert!(grouping.of(VReg(1)).is_empty());
         assert_eq!(grouping.of(VReg(2)), ['a', 'c']);
         assert_eq!(grouping.of(VReg(3)), ['d']);
         assert_eq!(grouping.of(VReg(4)), []);
@@ -79,6 +79,6 @@ mod tests {
         let mut grouping = Grouping::<VReg, u8>::default();
         grouping.compute(2, [(VReg(1), 7)].into_iter());
         grouping.compute(2, std::iter::empty());
-        assert_eq!(grouping.of(VReg(1)), []);
+        assert!(grouping.of(VReg(1)).is_empty());
     }
 }

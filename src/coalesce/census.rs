@@ -69,8 +69,7 @@ pub fn census(function: &Function) -> BTreeMap<MoveKind, Tally> {
     for block in function.blocks() {
         for inst in function.block_insts(block) {
             let opcode = function.opcode(inst);
-            let family =
-                *families[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)).family);
+            let family = *families[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)).family);
             let Some(kind) = kind(function, &definitions, inst, family) else { continue };
             let tally = tallies.entry(kind).or_default();
             tally.count += 1;

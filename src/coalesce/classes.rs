@@ -148,12 +148,15 @@ impl Classes {
                     continue;
                 }
                 let root = values.root(segment.value);
-                let holds_already = self.value_at(program.find(reg), Point::early(inst)) == Some(root);
-                if holds_already || is_dead(program.function, ranges, reg, segment) {
+                if self.value_at(program.find(reg), Point::early(inst)) == Some(root) {
                     program.delete(inst);
-                    program.report.removed.push(inst);
-                    deleted = true;
+                } else if is_dead(program.function, ranges, reg, segment) {
+                    program.delete_dead(inst);
+                } else {
+                    continue;
                 }
+                program.report.removed.push(inst);
+                deleted = true;
             }
         }
         deleted
@@ -180,7 +183,9 @@ impl Classes {
                 let class = last_before(&self.class(program.find(reg)).segments, point);
                 let still_there = match (own, class) {
                     (Some(own), Some(class)) => {
-                        own.start >= Point::early(block.start) && values.root(own.value) == class.value
+                        own.start >= Point::early(block.start)
+                            && values.root(own.value) == class.value
+                            && program.fate(own.start.inst()) != Fate::Dead
                     }
                     _ => false,
                 };
@@ -197,7 +202,7 @@ fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
     match program.fate(inst) {
         Fate::Keep => program.as_copy(inst).is_some() || program.function.role(inst) == Role::Constant,
         Fate::Constant(_) => true,
-        Fate::Delete | Fate::UnknownVariable => false,
+        Fate::Delete | Fate::Dead | Fate::UnknownVariable => false,
     }
 }
 
@@ -250,7 +255,10 @@ fn is_frame_address(program: &Program<'_>, reg: VReg) -> bool {
         target::classify(name).family == target::CopyFamily::AddressSpace
     };
     names_slot(inst)
-        || function.operands(inst).iter().filter_map(Operand::use_reg).any(|address| {
-            program.single_definition(program.find(address)).is_some_and(names_slot)
-        }) && converts(inst)
+        || function
+            .operands(inst)
+            .iter()
+            .filter_map(Operand::use_reg)
+            .any(|address| program.single_definition(program.find(address)).is_some_and(names_slot))
+            && converts(inst)
 }

@@ -40,7 +40,7 @@ pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool 
             program.make_constant(copy, constant);
         }
         if program.count(src).uses == 0 {
-            program.delete(def);
+            program.delete_dead(def);
         }
         replaced = true;
     }
@@ -70,7 +70,7 @@ pub(super) fn replace_refused(
         if program.count(src).uses == 0
             && let Some((def, _)) = definition(program, src)
         {
-            program.delete(def);
+            program.delete_dead(def);
         }
     }
     replaced

@@ -19,17 +19,17 @@ mod constants;
 mod program;
 mod report;
 mod rewrite;
+#[cfg(test)]
+mod tests;
 mod values;
 mod wide_pairs;
 mod worklist;
-#[cfg(test)]
-mod tests;
 
 pub use census::{MoveKind, Tally, census};
 pub use report::{Refusal, Report};
 
-use crate::config::Config;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
+use crate::config::Config;
 use crate::function::{EditList, Function, Role};
 use crate::index::IndexVec;
 use classes::Classes;
@@ -93,7 +93,7 @@ pub fn coalesce(function: &Function, options: &Config) -> Outcome {
 
 fn has_phis(function: &Function) -> bool {
     // PHIs stand first in their block.
-    function.blocks().any(|block| {
-        function.block_insts(block).next().is_some_and(|inst| function.role(inst) == Role::Phi)
-    })
+    function
+        .blocks()
+        .any(|block| function.block_insts(block).next().is_some_and(|inst| function.role(inst) == Role::Phi))
 }

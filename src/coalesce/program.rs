@@ -16,8 +16,10 @@ use crate::index::{EntityIndex, IndexVec};
 pub(super) enum Fate {
     /// It stays.
     Keep,
-    /// It goes.
+    /// It goes, and the register holds what it would have written: a merged copy, a constant that was there already.
     Delete,
+    /// It goes because nobody reads what it writes.
+    Dead,
     /// A copy that becomes a clone of this constant's definition.
     Constant(Inst),
     /// A debug value whose variable is unknown from here on.
@@ -98,7 +100,7 @@ impl<'a> Program<'a> {
     pub(super) fn register(&self, inst: Inst, operand: &Operand) -> Option<VReg> {
         let reg = operand.reg()?;
         match self.fates[inst] {
-            Fate::Delete | Fate::UnknownVariable => None,
+            Fate::Delete | Fate::Dead | Fate::UnknownVariable => None,
             Fate::Constant(_) if !operand.is_def() => None,
             _ => Some(self.find(reg)),
         }
@@ -134,7 +136,7 @@ impl<'a> Program<'a> {
         let count = self.counts[reg];
         let def = Inst::new(count.def as usize);
         // Of several definitions the one remembered may be the one that went.
-        (count.defs == 1 && self.fates[def] != Fate::Delete).then_some(def)
+        (count.defs == 1 && !self.is_deleted(def)).then_some(def)
     }
 
     /// What becomes of an instruction.
@@ -142,8 +144,23 @@ impl<'a> Program<'a> {
         self.fates[inst]
     }
 
-    /// Deletes an instruction; what it wrote and read counts no more.
+    /// Whether an instruction goes.
+    pub(super) fn is_deleted(&self, inst: Inst) -> bool {
+        matches!(self.fates[inst], Fate::Delete | Fate::Dead)
+    }
+
+    /// Deletes an instruction whose register holds the value it writes without it.
     pub(super) fn delete(&mut self, inst: Inst) {
+        self.remove(inst, Fate::Delete);
+    }
+
+    /// Deletes an instruction that nobody reads.
+    pub(super) fn delete_dead(&mut self, inst: Inst) {
+        self.remove(inst, Fate::Dead);
+    }
+
+    /// What an instruction that goes wrote and read counts no more.
+    fn remove(&mut self, inst: Inst, fate: Fate) {
         for operand in self.function.operands(inst) {
             let Some(reg) = self.register(inst, operand) else { continue };
             let count = &mut self.counts[reg];
@@ -153,7 +170,7 @@ impl<'a> Program<'a> {
                 count.uses -= 1;
             }
         }
-        self.fates[inst] = Fate::Delete;
+        self.fates[inst] = fate;
     }
 
     /// Makes a copy a clone of a constant's definition.
@@ -168,6 +185,11 @@ impl<'a> Program<'a> {
         }
         self.fates[copy] = Fate::Constant(of);
         self.report.constants += 1;
+    }
+
+    /// Whether nothing writes a register any more: its definitions were constants, each now where it was copied to.
+    pub(super) fn has_lost_its_definitions(&self, reg: VReg) -> bool {
+        self.counts[self.find(reg)].defs == 0
     }
 
     /// A debug value describes nothing from here on.

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::program::{Fate, Program};
-use crate::function::{Edit, EditList, Inst, Position, Role};
+use crate::function::{Edit, EditList, Inst, Operand, Position, Role};
 
 /// The edits that make the view the function that the decisions describe.
 pub(super) fn outcome(program: Program<'_>) -> Outcome {
@@ -12,8 +12,9 @@ pub(super) fn outcome(program: Program<'_>) -> Outcome {
         for inst in function.block_insts(block) {
             match program.fate(inst) {
                 Fate::Keep if is_identity(&program, inst) => edits.push(Edit::Delete { inst }),
+                Fate::Keep if describes_nothing(&program, inst) => edits.push(Edit::SetDebugValue { inst, reg: None }),
                 Fate::Keep => {}
-                Fate::Delete => edits.push(Edit::Delete { inst }),
+                Fate::Delete | Fate::Dead => edits.push(Edit::Delete { inst }),
                 Fate::Constant(of) => {
                     let Some((dst, _)) = function.as_copy(inst) else { continue };
                     edits.insert_clone(Position { block, before: Some(inst) }, of, dst);
@@ -35,6 +36,13 @@ pub(super) fn outcome(program: Program<'_>) -> Outcome {
     report.removed.sort_unstable();
     report.removed.dedup();
     Outcome { edits, report }
+}
+
+/// Whether a debug value names a register that nothing writes any more.
+fn describes_nothing(program: &Program<'_>, inst: Inst) -> bool {
+    let function = program.function;
+    function.role(inst) == Role::Debug
+        && function.operands(inst).iter().filter_map(Operand::use_reg).any(|reg| program.has_lost_its_definitions(reg))
 }
 
 /// Whether a copy writes the register that it reads: merging its two sides through other copies made it so.

@@ -25,8 +25,7 @@ impl Values {
     /// Finds the roots. O(values + candidates · log segments).
     pub(super) fn new(program: &Program<'_>, ranges: &LiveRanges, candidates: &[Candidate]) -> Self {
         let len = ranges.num_values();
-        let mut this =
-            Self { roots: (0..len).map(ValueNumber::new).collect(), constants: IndexVec::filled(None, len) };
+        let mut this = Self { roots: (0..len).map(ValueNumber::new).collect(), constants: IndexVec::filled(None, len) };
         if !program.options.value_interference {
             this.note_constants(program, ranges);
             return this;

@@ -8,9 +8,9 @@ use std::collections::BinaryHeap;
 
 use super::candidates::Candidate;
 use super::classes::Classes;
-use crate::config::Priority;
 use super::program::Program;
 use super::report::Refusal;
+use crate::config::Priority;
 use crate::function::Inst;
 
 /// A candidate in the heap: the greatest comes first.
@@ -59,11 +59,7 @@ pub(super) struct Refused {
 }
 
 /// Merges what can be merged and returns the copies that remain, in layout order.
-pub(super) fn drain(
-    program: &mut Program<'_>,
-    classes: &mut Classes,
-    candidates: Vec<Candidate>,
-) -> Vec<Refused> {
+pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates: Vec<Candidate>) -> Vec<Refused> {
     let (local, by) = (program.options.block_local, program.options.priority);
     let mut heap: BinaryHeap<Entry> = candidates
         .into_iter()

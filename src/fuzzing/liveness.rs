@@ -18,7 +18,7 @@ pub fn check_live_ranges(function: &Function) -> Result<(), String> {
         let AnalysisContext { cfg, dominators, occurrences, live_ranges, .. } = context;
         cfg.compute(function);
         dominators.compute(function, cfg);
-        occurrences.compute(function, &|_| true);
+        occurrences.compute(function, &|_, operand| operand.reg());
         live_ranges.compute(function, cfg, dominators, occurrences, &regs);
         let graph = Graph::new(function);
         for &reg in &regs {

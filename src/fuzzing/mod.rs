@@ -1,6 +1,32 @@
 //! Generators and oracles that the fuzz targets and the tests share.
+//!
+//! Each `check_…` is the body of one fuzz target in `tests/fuzz`: it draws an input from bytes, and panics where a
+//! property does not hold. The ordinary test run gives each a second of random bytes.
 
+mod coalesce;
 pub mod control_flow;
+mod draft;
+mod generate;
+mod graph;
+mod interpret;
 #[cfg(feature = "fuzzing")]
 pub mod interval_tree;
 pub mod liveness;
+mod lower;
+mod opcodes;
+mod parallel_copy;
+#[cfg(test)]
+mod tests;
+mod text;
+mod trace;
+mod value;
+
+pub use coalesce::check_coalesce;
+pub use generate::{Options, lowered_function, ssa_function};
+pub use interpret::{Limits, interpret};
+pub use lower::check_lowering;
+pub use opcodes::opcode_table;
+pub use parallel_copy::check_parallel_copy;
+pub use text::{check_round_trip, check_text};
+pub use trace::{Event, Mismatch, Trace, check_same_meaning};
+pub use value::Bits;

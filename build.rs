@@ -1,0 +1,234 @@
+//! Compiles the shim against the LLVM that `llvm-config.toml` asks for, and makes the Rust side of its C ABI.
+//!
+//! Without the feature `llvm` there is nothing to do: the core is plain Rust.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    #[cfg(feature = "llvm")]
+    if let Err(message) = shim::build() {
+        eprintln!("nvptx-ra: {message}");
+        std::process::exit(1);
+    }
+}
+
+#[cfg(feature = "llvm")]
+mod shim {
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    const SHIM: &str = "cpp-shim";
+    const WANTED: &str = "llvm-config.toml";
+    const ARCHIVE: &str = "nvptx_ra_shim";
+
+    /// The content of `llvm-config.toml`.
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    struct Wanted {
+        major: u32,
+        llvm_config: Vec<PathBuf>,
+        components: Vec<String>,
+        install: String,
+    }
+
+    /// An llvm-config of the right major.
+    struct Llvm {
+        config: PathBuf,
+        major: u32,
+    }
+
+    pub(super) fn build() -> Result<(), String> {
+        println!("cargo:rerun-if-changed={WANTED}");
+        let text = std::fs::read_to_string(WANTED).map_err(|error| format!("{WANTED}: {error}"))?;
+        let wanted: Wanted = toml::from_str(&text).map_err(|error| format!("{WANTED}: {error}"))?;
+        let llvm = Llvm::find(&wanted)?;
+        compile(&llvm, &wanted)?;
+        bind(&llvm, &wanted)?;
+        link(&llvm)
+    }
+
+    impl Llvm {
+        fn find(wanted: &Wanted) -> Result<Self, String> {
+            println!("cargo:rerun-if-env-changed=LLVM_CONFIG");
+            println!("cargo:rerun-if-env-changed=PATH");
+            let candidates = match std::env::var_os("LLVM_CONFIG") {
+                Some(path) => vec![PathBuf::from(path)],
+                None => wanted.llvm_config.clone(),
+            };
+            let mut tried = Vec::new();
+            for config in candidates {
+                let found = match query(&config, &["--version"]) {
+                    Ok(version) if major_of(&version) == Some(wanted.major) => {
+                        let llvm = Self { config, major: wanted.major };
+                        llvm.check_components(wanted)?;
+                        return Ok(llvm);
+                    }
+                    Ok(version) => format!("version {version}"),
+                    Err(error) => error,
+                };
+                tried.push(format!("  {}: {found}", config.display()));
+            }
+            Err(format!(
+                "LLVM {} is needed and was not found:\n{}\n{}",
+                wanted.major,
+                tried.join("\n"),
+                wanted.remedy()
+            ))
+        }
+
+        fn query(&self, flag: &str) -> Result<String, String> {
+            query(&self.config, &[flag]).map_err(|error| format!("{} {flag}: {error}", self.config.display()))
+        }
+
+        fn check_components(&self, wanted: &Wanted) -> Result<(), String> {
+            let built = self.query("--components")?;
+            let built: Vec<&str> = built.split_whitespace().collect();
+            let missing: Vec<&str> =
+                wanted.components.iter().map(String::as_str).filter(|name| !built.contains(name)).collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
+            Err(format!(
+                "the LLVM of {} was built without {}\n{}",
+                self.config.display(),
+                missing.join(", "),
+                wanted.remedy()
+            ))
+        }
+    }
+
+    impl Wanted {
+        fn remedy(&self) -> String {
+            format!(
+                "`{}` brings it; elsewhere, set LLVM_CONFIG to the llvm-config of LLVM {}",
+                self.install, self.major
+            )
+        }
+    }
+
+    fn query(config: &Path, flags: &[&str]) -> Result<String, String> {
+        let output = Command::new(config).args(flags).output().map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    fn major_of(version: &str) -> Option<u32> {
+        version.split('.').next()?.parse().ok()
+    }
+
+    fn compile(llvm: &Llvm, wanted: &Wanted) -> Result<(), String> {
+        println!("cargo:rerun-if-changed={SHIM}");
+        let include = llvm.query("--includedir")?;
+        if !Path::new(&include).join("llvm/CodeGen/MachineFunction.h").exists() {
+            return Err(format!("LLVM's headers are not under {include}\n{}", wanted.remedy()));
+        }
+        let mut sources: Vec<PathBuf> = std::fs::read_dir(SHIM)
+            .map_err(|error| format!("{SHIM}: {error}"))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cpp"))
+            .collect();
+        // The order of the directory is the file system's; the archive's should not be.
+        sources.sort();
+        let mut compiler = cc::Build::new();
+        compiler
+            .cpp(true)
+            .std("c++17")
+            .flag("-fno-exceptions")
+            // The plugin exports its one entry point; a symbol of the host must never take another's place.
+            .flag("-fvisibility=hidden")
+            .flag("-isystem")
+            .flag(&include)
+            .include(Path::new(SHIM).join("include"))
+            .warnings(true)
+            .extra_warnings(true)
+            .files(sources)
+            // `link` says how, because the archive must be linked whole.
+            .cargo_metadata(false);
+        // A class derived from one of LLVM's refers to its type information, which is there only if LLVM has it.
+        if llvm.query("--has-rtti")? != "YES" {
+            compiler.flag("-fno-rtti");
+        }
+        compiler.try_compile(ARCHIVE).map_err(|error| format!("the shim does not compile: {error}"))
+    }
+
+    fn bind(llvm: &Llvm, wanted: &Wanted) -> Result<(), String> {
+        println!("cargo:rerun-if-env-changed=LIBCLANG_PATH");
+        if std::env::var_os("LIBCLANG_PATH").is_none() {
+            let libdir = llvm.query("--libdir")?;
+            let has_libclang = std::fs::read_dir(&libdir)
+                .map_err(|error| format!("{libdir}: {error}"))?
+                .filter_map(Result::ok)
+                .any(|entry| entry.file_name().to_string_lossy().starts_with("libclang"));
+            if has_libclang {
+                set_libclang_path(&libdir);
+            }
+        }
+        let bindings = std::panic::catch_unwind(|| {
+            bindgen::Builder::default()
+                .header(format!("{SHIM}/include/nvptx_ra.h"))
+                .allowlist_item("(nvptx_ra|NVPTX_RA)_.*")
+                .rust_edition(bindgen::RustEdition::Edition2024)
+                .use_core()
+                .derive_default(true)
+                .generate()
+        });
+        // bindgen panics where it finds no libclang, and has already said so.
+        let bindings = bindings
+            .map_err(|_| format!("libclang was not found\n{}", wanted.remedy()))?
+            .map_err(|error| format!("no bindings of the C ABI: {error}"))?;
+        let out = PathBuf::from(env("OUT_DIR")?).join("nvptx_ra_bindings.rs");
+        bindings.write_to_file(&out).map_err(|error| format!("{}: {error}", out.display()))
+    }
+
+    #[allow(unsafe_code, reason = "bindgen is told of libclang by the environment alone")]
+    fn set_libclang_path(path: &str) {
+        // SAFETY: the build script has one thread.
+        unsafe { std::env::set_var("LIBCLANG_PATH", path) }
+    }
+
+    /// The plugin leaves LLVM's symbols to the program that loads it: a second copy of LLVM would register every option
+    /// twice. Only what runs by itself is linked with LLVM.
+    fn link(llvm: &Llvm) -> Result<(), String> {
+        println!("cargo:rustc-link-search=native={}", env("OUT_DIR")?);
+        // Whole, because nothing refers to the static constructor.
+        println!("cargo:rustc-link-lib=static:+whole-archive={ARCHIVE}");
+        println!("cargo:rustc-link-lib=dylib=stdc++");
+        let libdir = llvm.query("--libdir")?;
+        // For the unit tests of the library, which name the library in an attribute: no link argument reaches them alone.
+        println!("cargo:rustc-link-search=native={libdir}");
+        for kind in programs()? {
+            println!("cargo:rustc-link-arg-{kind}=-L{libdir}");
+            println!("cargo:rustc-link-arg-{kind}=-lLLVM-{}", llvm.major);
+            println!("cargo:rustc-link-arg-{kind}=-Wl,-rpath,{libdir}");
+        }
+        Ok(())
+    }
+
+    /// The kinds of programs that this package has: Cargo refuses link arguments for a kind that it has not.
+    fn programs() -> Result<Vec<&'static str>, String> {
+        let text = std::fs::read_to_string("Cargo.toml").map_err(|error| format!("Cargo.toml: {error}"))?;
+        let manifest: toml::Table = toml::from_str(&text).map_err(|error| format!("Cargo.toml: {error}"))?;
+        println!("cargo:rerun-if-changed=Cargo.toml");
+        let kinds = [("bin", "src/bin"), ("test", "tests"), ("bench", "benches"), ("example", "examples")];
+        let has = |(kind, folder): &(&str, &str)| {
+            manifest.contains_key(*kind)
+                || std::fs::read_dir(folder).is_ok_and(|entries| {
+                    entries.filter_map(Result::ok).map(|entry| entry.path()).any(|path| {
+                        path.extension().is_some_and(|extension| extension == "rs") || path.join("main.rs").exists()
+                    })
+                })
+        };
+        let plural = |kind| match kind {
+            "bin" => "bins",
+            "test" => "tests",
+            "bench" => "benches",
+            _ => "examples",
+        };
+        Ok(kinds.into_iter().filter(has).map(|(kind, _)| plural(kind)).collect())
+    }
+
+    fn env(name: &str) -> Result<String, String> {
+        std::env::var(name).map_err(|error| format!("{name}: {error}"))
+    }
+}

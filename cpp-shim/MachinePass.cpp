@@ -1,0 +1,237 @@
+//===- MachinePass.cpp - The passes on machine code ---------------------------===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// See MachinePass.h.
+///
+//===----------------------------------------------------------------------===//
+
+#include "MachinePass.h"
+
+#include "Apply.h"
+#include "Compat.h"
+#include "Flatten.h"
+#include "Options.h"
+#include "Remarks.h"
+#include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
+#include "llvm/CodeGen/MachineLoopInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <chrono>
+#include <memory>
+
+using namespace llvm;
+
+namespace nvptx_ra {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+uint64_t nanosecondsSince(Clock::time_point Start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() -
+                                                              Start)
+      .count();
+}
+
+struct FreeResponse {
+  void operator()(const nvptx_ra_response *Response) const {
+    nvptx_ra_response_free(Response);
+  }
+};
+using ResponsePtr = std::unique_ptr<const nvptx_ra_response, FreeResponse>;
+
+/// Whether -opt-bisect-limit and -opt-disable let the pass run. Unlike
+/// FunctionPass::skipFunction this does not look at optnone.
+bool passesGate(const Function &F, const PassDesc &Desc) {
+  const OptPassGate &Gate = F.getContext().getOptPassGate();
+  return !Gate.isEnabled() ||
+         Gate.shouldRunPass(Desc.Name, ("function (" + F.getName() + ")").str());
+}
+
+/// One run of a pass on a function.
+class Run {
+  MachineFunction &MF;
+  const RequiredAnalyses &Analyses;
+  const PassDesc &Desc;
+  const std::string CommandLine = commandLine();
+  nvptx_ra_request Request = {};
+  ResponsePtr Response;
+
+public:
+  Run(MachineFunction &MF, const RequiredAnalyses &Analyses,
+      const PassDesc &Desc, StringRef Parameters)
+      : MF(MF), Analyses(Analyses), Desc(Desc) {
+    const Function &F = MF.getFunction();
+    Request.version = NVPTX_RA_ABI_VERSION;
+    Request.size = sizeof(Request);
+    Request.pass = toStr(Desc.Name);
+    Request.parameters = toStr(Parameters);
+    Request.command_line = toStr(CommandLine);
+    Request.attribute =
+        toStr(F.getFnAttribute("nvptx-ra").getValueAsString());
+    Request.target = toStr(MF.getSubtarget().getCPU());
+    if (F.hasOptNone())
+      Request.flags |= NVPTX_RA_REQUEST_OPTNONE;
+    if (MF.getTarget().getOptLevel() == CodeGenOptLevel::None)
+      Request.flags |= NVPTX_RA_REQUEST_O0;
+    if (remarksEnabled(MF, Desc))
+      Request.flags |= NVPTX_RA_REQUEST_REMARKS;
+    if (compat::isSSA(MF))
+      Request.flags |= NVPTX_RA_REQUEST_SSA;
+  }
+
+  /// Returns whether the function changed.
+  bool run() {
+    Clock::time_point Start = Clock::now();
+    const FlatFunction Flat = flatten();
+    uint64_t FlattenTime = nanosecondsSince(Start);
+    Request.view = &Flat.view();
+    Response.reset(nvptx_ra_run(&Request));
+    errs() << toRef(Response->output);
+    emitRemarks(MF, Analyses.MBFI, Desc, Flat, *Response);
+    uint64_t ApplyTime = 0;
+    bool Changed = false;
+    switch (Response->status) {
+    case NVPTX_RA_STATUS_UNCHANGED:
+      break;
+    case NVPTX_RA_STATUS_EDITS:
+      Changed = apply(Flat, ApplyTime);
+      break;
+    default:
+      refuse(toRef(Response->message));
+      break;
+    }
+    nvptx_ra_report_time(&Request, FlattenTime, ApplyTime);
+    return Changed;
+  }
+
+private:
+  FlatFunction flatten() {
+    return FlatFunction(MF, Analyses.MBFI, Analyses.MLI,
+                        opcodesOf(*MF.getSubtarget().getInstrInfo()));
+  }
+
+  /// Reports an error that leaves the function as it was.
+  void refuse(StringRef Message) {
+    report(MF, Message, Response->strict ? DS_Error : DS_Warning);
+  }
+
+  /// A problem that the shim itself finds, as the core words its own.
+  std::string problem(const Twine &Text) {
+    return ("nvptx-ra: kernel '" + MF.getName() + "': " + Text).str();
+  }
+
+  bool apply(const FlatFunction &Flat, uint64_t &Time) {
+    bool WasClean = !Response->verify || verify("before");
+    Clock::time_point Start = Clock::now();
+    Error Failure = checkEdits();
+    if (!Failure)
+      Failure = applyEdits(MF, Flat, *Response);
+    Time = nanosecondsSince(Start);
+    if (Failure) {
+      std::string Message = problem(toString(std::move(Failure)));
+      nvptx_ra_report_failure(&Request, toStr(Message));
+      refuse(Message);
+      return false;
+    }
+    if (Response->verify)
+      verifyApplied(WasClean);
+    return true;
+  }
+
+  /// Both wrappers promise that the control flow graph stays.
+  Error checkEdits() {
+    for (const nvptx_ra_edit &Edit :
+         ArrayRef(Response->edits, Response->num_edits))
+      if (Edit.kind == NVPTX_RA_EDIT_SPLIT_EDGE)
+        return createStringError(Desc.Name + " must not split edges");
+    return Error::success();
+  }
+
+  /// The function has changed: what is found wrong now is always an error.
+  void verifyApplied(bool WasClean) {
+    const FlatFunction After = flatten();
+    if (ResponsePtr Difference{
+            nvptx_ra_verify_applied(Response.get(), &After.view())})
+      report(MF, toRef(Difference->message), DS_Error);
+    if (!verify("after") && WasClean)
+      report(MF,
+             problem("LLVM's machine verifier finds errors after " +
+                     Desc.Name + " and found none before"),
+             DS_Error);
+  }
+
+  /// Runs LLVM's machine verifier; false where it finds errors. It gets no
+  /// analyses: those that were computed before the edits no longer hold.
+  bool verify(StringRef When) {
+    std::string Banner = (When + " " + Desc.Name).str();
+    return MF.verify(/*LiveInts=*/nullptr, /*Indexes=*/nullptr, Banner.c_str(),
+                     &errs(), /*AbortOnError=*/false);
+  }
+};
+
+} // namespace
+
+RequiredAnalyses::RequiredAnalyses(Pass &P)
+    : MBFI(&P.getAnalysis<MachineBlockFrequencyInfoWrapperPass>().getMBFI()),
+      MLI(&P.getAnalysis<MachineLoopInfoWrapperPass>().getLI()) {}
+
+RequiredAnalyses::RequiredAnalyses(MachineFunction &MF,
+                                   MachineFunctionAnalysisManager &MFAM)
+    : MBFI(&MFAM.getResult<MachineBlockFrequencyAnalysis>(MF)),
+      MLI(&MFAM.getResult<MachineLoopAnalysis>(MF)) {}
+
+bool runPass(MachineFunction &MF, const RequiredAnalyses &Analyses,
+             const PassDesc &Desc, StringRef Parameters) {
+  if (!MF.getTarget().getTargetTriple().isNVPTX())
+    return false;
+  if (Desc.Edits && !passesGate(MF.getFunction(), Desc))
+    return false;
+  return Run(MF, Analyses, Desc, Parameters).run();
+}
+
+template <const PassDesc &Desc>
+void LegacyPass<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
+  if (WithAnalyses) {
+    AU.addRequired<MachineBlockFrequencyInfoWrapperPass>();
+    AU.addRequired<MachineLoopInfoWrapperPass>();
+  }
+  if (Desc.Edits)
+    AU.setPreservesCFG();
+  else
+    AU.setPreservesAll();
+  MachineFunctionPass::getAnalysisUsage(AU);
+}
+
+template <const PassDesc &Desc>
+PreservedAnalyses NewPass<Desc>::run(MachineFunction &MF,
+                                     MachineFunctionAnalysisManager &MFAM) {
+  if (!MF.getTarget().getTargetTriple().isNVPTX() ||
+      !runPass(MF, RequiredAnalyses(MF, MFAM), Desc, Parameters))
+    return PreservedAnalyses::all();
+  PreservedAnalyses PA = getMachineFunctionPassPreservedAnalyses();
+  PA.preserveSet<CFGAnalyses>();
+  return PA;
+}
+
+template <const PassDesc &Desc>
+void NewPass<Desc>::printPipeline(raw_ostream &OS,
+                                  function_ref<StringRef(StringRef)>) {
+  OS << Desc.Name;
+  if (!Parameters.empty())
+    OS << '<' << Parameters << '>';
+}
+
+template class LegacyPass<CopyCoalescer>;
+template class LegacyPass<ViewPrinter>;
+template class LegacyPass<ViewPrinterAlias>;
+template class NewPass<CopyCoalescer>;
+template class NewPass<ViewPrinter>;
+
+} // namespace nvptx_ra

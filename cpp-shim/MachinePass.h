@@ -1,0 +1,124 @@
+//===- MachinePass.h - The passes on machine code ----------------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// One implementation for both pass managers: a pass flattens the function,
+/// runs the core on the view, and applies the edits that come back.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_MACHINEPASS_H
+#define NVPTX_RA_MACHINEPASS_H
+
+#include "llvm/CodeGen/MachineFunctionAnalysisManager.h"
+#include "llvm/CodeGen/MachineFunctionPass.h"
+#include "llvm/IR/PassManager.h"
+#include <string>
+
+namespace llvm {
+class MachineBlockFrequencyInfo;
+class MachineLoopInfo;
+} // namespace llvm
+
+namespace nvptx_ra {
+
+/// A pass of the core.
+struct PassDesc {
+  /// Its name in the core, in pipeline strings and in remarks.
+  llvm::StringLiteral Name;
+  /// Its name for -run-pass.
+  llvm::StringLiteral LegacyName;
+  /// One line for people.
+  llvm::StringLiteral Title;
+  /// Whether it changes functions.
+  bool Edits;
+};
+
+inline constexpr PassDesc CopyCoalescer{"nvptx-copy-coalescer",
+                                        "nvptx-copy-coalescer",
+                                        "NVPTX copy coalescer", true};
+inline constexpr PassDesc ViewPrinter{"print<nvptx-ra-view>",
+                                      "print-nvptx-ra-view",
+                                      "NVPTX register allocation view printer",
+                                      false};
+/// The printer under its own name, for a -run-pass whose shell lets it through.
+inline constexpr PassDesc ViewPrinterAlias{ViewPrinter.Name, ViewPrinter.Name,
+                                           ViewPrinter.Title, false};
+
+/// What the passes read of LLVM's analyses. Null at -O0, where computing them
+/// would cost more than they bring.
+struct RequiredAnalyses {
+  llvm::MachineBlockFrequencyInfo *MBFI = nullptr;
+  llvm::MachineLoopInfo *MLI = nullptr;
+
+  RequiredAnalyses() = default;
+  explicit RequiredAnalyses(llvm::Pass &P);
+  RequiredAnalyses(llvm::MachineFunction &MF,
+                   llvm::MachineFunctionAnalysisManager &MFAM);
+};
+
+/// Runs a pass of the core on a function. Returns whether the function changed.
+/// On any error it stays as it was, and a diagnostic says so.
+bool runPass(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
+             const PassDesc &Desc, llvm::StringRef Parameters);
+
+/// The pass for the legacy pass manager.
+template <const PassDesc &Desc>
+class LegacyPass : public llvm::MachineFunctionPass {
+  /// Whether block frequencies and loops are computed for it.
+  bool WithAnalyses;
+
+public:
+  static char ID;
+
+  explicit LegacyPass(bool WithAnalyses = true)
+      : MachineFunctionPass(ID), WithAnalyses(WithAnalyses) {}
+
+  llvm::StringRef getPassName() const override { return Desc.Title; }
+
+  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override;
+
+  bool runOnMachineFunction(llvm::MachineFunction &MF) override {
+    return runPass(MF,
+                   WithAnalyses ? RequiredAnalyses(*this) : RequiredAnalyses(),
+                   Desc, /*Parameters=*/"");
+  }
+};
+
+template <const PassDesc &Desc> char LegacyPass<Desc>::ID = 0;
+
+/// The pass for the new pass manager, with the parameters of its pipeline
+/// string.
+template <const PassDesc &Desc>
+class NewPass : public llvm::PassInfoMixin<NewPass<Desc>> {
+  std::string Parameters;
+
+public:
+  explicit NewPass(llvm::StringRef Parameters) : Parameters(Parameters) {}
+
+  /// The name that instrumentation prints.
+  static llvm::StringRef name() { return Desc.Name; }
+
+  /// The core itself decides on functions marked optnone.
+  static bool isRequired() { return true; }
+
+  llvm::PreservedAnalyses run(llvm::MachineFunction &MF,
+                              llvm::MachineFunctionAnalysisManager &MFAM);
+
+  void printPipeline(llvm::raw_ostream &OS,
+                     llvm::function_ref<llvm::StringRef(llvm::StringRef)>);
+};
+
+extern template class LegacyPass<CopyCoalescer>;
+extern template class LegacyPass<ViewPrinter>;
+extern template class LegacyPass<ViewPrinterAlias>;
+extern template class NewPass<CopyCoalescer>;
+extern template class NewPass<ViewPrinter>;
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_MACHINEPASS_H

@@ -1,0 +1,210 @@
+//===- MirDriver.cpp - Machine code through the new pass manager ----------===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// `nvptx-ra mir`: runs a pipeline string on a .mir file and prints what comes
+/// out. llc cannot: it does not hand its pass builder to plugins.
+///
+//===----------------------------------------------------------------------===//
+
+#include "nvptx_ra_host.h"
+#include "llvm/CodeGen/CommandFlags.h"
+#include "llvm/CodeGen/MIRParser/MIRParser.h"
+#include "llvm/CodeGen/MIRPrinter.h"
+#include "llvm/CodeGen/MachineFunctionAnalysis.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/MachinePassManager.h"
+#include "llvm/CodeGen/MachineVerifier.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+// The tool is for NVPTX alone; LLVM has no header for a single target.
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+}
+
+namespace {
+
+/// The options of the driver, which only its process has.
+struct DriverOptions {
+  cl::OptionCategory Category{"nvptx-ra mir"};
+  cl::opt<std::string> Input{cl::Positional, cl::desc("in.mir"),
+                             cl::init("-"), cl::cat(Category)};
+  cl::opt<std::string> Output{"o", cl::desc("Output file"),
+                              cl::value_desc("file"), cl::init("-"),
+                              cl::cat(Category)};
+  cl::opt<std::string> Passes{
+      "passes", cl::Required, cl::cat(Category), cl::value_desc("pipeline"),
+      cl::desc("Passes on machine functions, separated by commas")};
+  cl::opt<bool> DebugPM{"debug-pass-manager", cl::Hidden,
+                        cl::desc("Print what the pass manager does"),
+                        cl::cat(Category)};
+  /// -mcpu, -mattr and their like.
+  codegen::RegisterCodeGenFlags CodeGenFlags;
+};
+
+/// Prints diagnostics; LLVM's own handler ends the process at the first error.
+struct PrintDiagnostics : DiagnosticHandler {
+  bool handleDiagnostics(const DiagnosticInfo &Info) override {
+    if (const auto *Remark = dyn_cast<DiagnosticInfoOptimizationBase>(&Info))
+      if (!Remark->isEnabled())
+        return true;
+    if (Info.getSeverity() == DS_Error)
+      HasErrors = true;
+    if (const auto *Source = dyn_cast<DiagnosticInfoSrcMgr>(&Info)) {
+      Source->getSMDiag().print(nullptr, errs());
+      return true;
+    }
+    errs() << LLVMContext::getDiagnosticMessagePrefix(Info.getSeverity())
+           << ": ";
+    DiagnosticPrinterRawOStream Printer(errs());
+    Info.print(Printer);
+    errs() << '\n';
+    return true;
+  }
+};
+
+int fail(StringRef Program, const Twine &Message) {
+  WithColor::error(errs(), Program) << Message << '\n';
+  return 1;
+}
+
+/// The managers of the new pass manager. Destroyed in reverse: the analyses go
+/// before the module information that machine functions refer to.
+struct PassManagers {
+  MachineModuleInfo MMI;
+  PassInstrumentationCallbacks PIC;
+  StandardInstrumentations SI;
+  PassBuilder PB;
+  LoopAnalysisManager LAM;
+  MachineFunctionAnalysisManager MFAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+
+  PassManagers(LLVMContext &Context, TargetMachine &TM, bool DebugPM)
+      : MMI(&TM), SI(Context, DebugPM),
+        PB(&TM, PipelineTuningOptions(), std::nullopt, &PIC) {
+    nvptx_ra_register_callbacks(&PB);
+    PB.registerModuleAnalyses(MAM);
+    PB.registerCGSCCAnalyses(CGAM);
+    PB.registerFunctionAnalyses(FAM);
+    PB.registerLoopAnalyses(LAM);
+    PB.registerMachineFunctionAnalyses(MFAM);
+    PB.crossRegisterProxies(LAM, FAM, CGAM, MAM, &MFAM);
+    SI.registerCallbacks(PIC, &MAM);
+    MAM.registerPass([this] { return MachineModuleAnalysis(MMI); });
+  }
+};
+
+/// Adds what prints the machine code behind the passes.
+void addPrinter(ModulePassManager &MPM, raw_ostream &OS) {
+  MachineFunctionPassManager MFPM;
+  MFPM.addPass(PrintMIRPass(OS));
+  FunctionPassManager FPM;
+  FPM.addPass(createFunctionToMachineFunctionPassAdaptor(std::move(MFPM)));
+  MPM.addPass(PrintMIRPreparePass(OS));
+  MPM.addPass(createModuleToFunctionPassAdaptor(std::move(FPM)));
+}
+
+std::string printed(ModulePassManager &MPM, PassInstrumentationCallbacks &PIC) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  MPM.printPipeline(OS, [&PIC](StringRef ClassName) {
+    StringRef PassName = PIC.getPassNameForClassName(ClassName);
+    return PassName.empty() ? ClassName : PassName;
+  });
+  return Text;
+}
+
+int run(StringRef Program, const DriverOptions &Options) {
+  LLVMContext Context;
+  auto Handler = std::make_unique<PrintDiagnostics>();
+  const PrintDiagnostics &Diagnostics = *Handler;
+  Context.setDiagnosticHandler(std::move(Handler));
+
+  SMDiagnostic Problem;
+  std::unique_ptr<MIRParser> Parser =
+      createMIRParserFromFile(Options.Input, Problem, Context);
+  if (!Parser) {
+    Problem.print(Program.data(), errs());
+    return 1;
+  }
+
+  std::unique_ptr<TargetMachine> TM;
+  std::string TargetProblem;
+  std::unique_ptr<Module> M = Parser->parseIRModule(
+      [&](StringRef Triple, StringRef) -> std::optional<std::string> {
+        Expected<std::unique_ptr<TargetMachine>> Made =
+            codegen::createTargetMachineForTriple(
+                Triple.empty() ? StringRef("nvptx64-nvidia-cuda") : Triple);
+        if (!Made) {
+          TargetProblem = toString(Made.takeError());
+          return std::nullopt;
+        }
+        TM = std::move(*Made);
+        return TM->createDataLayout().getStringRepresentation();
+      });
+  if (!TargetProblem.empty())
+    return fail(Program, TargetProblem);
+  if (!M || !TM)
+    return fail(Program, "no machine code in " + Options.Input);
+  if (M->getTargetTriple().empty())
+    M->setTargetTriple(TM->getTargetTriple());
+  codegen::setFunctionAttributes(codegen::getCPUStr(),
+                                 codegen::getFeaturesStr(), *M);
+
+  std::error_code FileProblem;
+  ToolOutputFile Out(Options.Output, FileProblem, sys::fs::OF_TextWithCRLF);
+  if (FileProblem)
+    return fail(Program, Options.Output + ": " + FileProblem.message());
+
+  PassManagers Managers(Context, *TM, Options.DebugPM);
+  ModulePassManager MPM;
+  if (Error Wrong = Managers.PB.parsePassPipeline(MPM, Options.Passes))
+    return fail(Program, toString(std::move(Wrong)));
+  if (PrintPipelinePasses) {
+    Out.os() << printed(MPM, Managers.PIC) << '\n';
+    Out.keep();
+    return 0;
+  }
+  addPrinter(MPM, Out.os());
+  if (Parser->parseMachineFunctions(*M, Managers.MAM))
+    return 1;
+  MPM.run(*M, Managers.MAM);
+  if (Diagnostics.HasErrors)
+    return 1;
+  Out.keep();
+  return 0;
+}
+
+} // namespace
+
+int32_t nvptx_ra_mir_main(int32_t argc, const char *const *argv) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  DriverOptions Options;
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "runs passes of the new pass manager on NVPTX machine code\n");
+  return run(argv[0], Options);
+}

@@ -1,0 +1,117 @@
+//===- Options.cpp - The -nvptx-ra-... options -------------------------------===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// See Options.h. A wrong value is refused by the option's own parser, so that
+/// llc, opt and clang report it as they report their own options, and once.
+///
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "llvm/Support/CommandLine.h"
+#include <utility>
+#include <vector>
+
+using namespace llvm;
+
+namespace nvptx_ra {
+
+namespace {
+
+constexpr StringLiteral Prefix = "nvptx-ra-";
+
+/// The core's text for one option: the name alone is a switch that is on.
+std::string assignment(StringRef Name, StringRef Value) {
+  std::string Text = Name.str();
+  if (Value.empty())
+    return Text;
+  Text += '=';
+  for (char C : Value) {
+    if (C == ';' || C == '\\')
+      Text += '\\';
+    Text += C;
+  }
+  return Text;
+}
+
+/// Reads any text and asks the core whether it is allowed.
+class OptionParser : public cl::parser<std::string> {
+public:
+  using parser::parser;
+
+  bool parse(cl::Option &O, StringRef ArgName, StringRef Arg,
+             std::string &Value) {
+    StringRef Name = O.ArgStr.drop_front(Prefix.size());
+    std::string Problem = checkOptions(assignment(Name, Arg), "command line");
+    if (!Problem.empty())
+      return O.error(Problem, ArgName);
+    Value = Arg.str();
+    return false;
+  }
+};
+
+using Option = cl::opt<std::string, false, OptionParser>;
+
+/// Made once and never freed: LLVM keeps pointers to the options to the end.
+struct OptionSet {
+  cl::OptionCategory Category{
+      "nvptx-ra", "What nvptx-ra does to the registers of NVPTX machine code"};
+  /// Each option with its name in the core.
+  std::vector<std::pair<StringRef, Option *>> Options;
+};
+
+OptionSet *Registered = nullptr;
+
+} // namespace
+
+bool registerOptions() {
+  const auto &Known = cl::getRegisteredOptions();
+  auto *Set = new OptionSet;
+  for (uint64_t I = 0, E = nvptx_ra_option_count(); I != E; ++I) {
+    nvptx_ra_option_info Info = nvptx_ra_option_at(I);
+    StringRef Name = toRef(Info.name);
+    auto *FullName = new std::string((Prefix + Name).str());
+    if (Known.contains(*FullName))
+      return false;
+    Set->Options.emplace_back(
+        Name, new Option(StringRef(*FullName), cl::desc(toRef(Info.help)),
+                         cl::value_desc(toRef(Info.meta)),
+                         cl::cat(Set->Category),
+                         Info.hidden ? cl::Hidden : cl::NotHidden,
+                         Info.is_switch ? cl::ValueOptional
+                                        : cl::ValueRequired));
+  }
+  Registered = Set;
+  return true;
+}
+
+std::string commandLine() {
+  std::string Text;
+  if (!Registered)
+    return Text;
+  for (const auto &[Name, Option] : Registered->Options) {
+    if (Option->getNumOccurrences() == 0)
+      continue;
+    if (!Text.empty())
+      Text += ';';
+    Text += assignment(Name, Option->getValue());
+  }
+  return Text;
+}
+
+std::string checkOptions(StringRef Options, StringRef Origin) {
+  const nvptx_ra_response *Problem =
+      nvptx_ra_check_options(toStr(Options), toStr(Origin));
+  if (!Problem)
+    return {};
+  std::string Message = toRef(Problem->message).str();
+  nvptx_ra_response_free(Problem);
+  return Message;
+}
+
+} // namespace nvptx_ra

@@ -1,0 +1,242 @@
+//===- Registration.cpp - What happens when the plugin is loaded ----------------===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// The one static constructor, and everything that it and the pass builder
+/// register. Nothing else in the shim may be constructed statically: the
+/// constructor of a registration object would call into an LLVM whose version
+/// nobody has looked at.
+///
+//===----------------------------------------------------------------------===//
+
+#include "HeaderNote.h"
+#include "MachinePass.h"
+#include "Options.h"
+#include "nvptx_ra_host.h"
+#include "nvptx_ra_ir.h"
+#include "llvm-c/Core.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/PassInfo.h"
+#include "llvm/PassRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Plugins/PassPlugin.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/RegisterTargetPassConfigCallback.h"
+#include "llvm/Target/TargetMachine.h"
+#include <cstddef>
+#include <cstdio>
+
+using namespace llvm;
+
+namespace nvptx_ra {
+
+namespace {
+
+// src/ffi/plugin.rs mirrors this struct.
+static_assert(LLVM_PLUGIN_API_VERSION == 2);
+static_assert(sizeof(PassPluginLibraryInfo) == 5 * sizeof(void *));
+static_assert(offsetof(PassPluginLibraryInfo, PluginName) == sizeof(void *));
+static_assert(offsetof(PassPluginLibraryInfo, PluginVersion) ==
+              2 * sizeof(void *));
+static_assert(offsetof(PassPluginLibraryInfo, RegisterPassBuilderCallbacks) ==
+              3 * sizeof(void *));
+static_assert(offsetof(PassPluginLibraryInfo, PreCodeGenCallback) ==
+              4 * sizeof(void *));
+
+/// Whether the passes are registered with this LLVM.
+bool IsRegistered = false;
+
+//===----------------------------------------------------------------------===//
+// The legacy pass manager: -run-pass, and the code generator's pipeline.
+//===----------------------------------------------------------------------===//
+
+template <const PassDesc &Desc> void registerLegacyPass() {
+  auto *Info = new PassInfo(
+      Desc.Title, Desc.LegacyName, &LegacyPass<Desc>::ID,
+      [] { return static_cast<Pass *>(new LegacyPass<Desc>()); },
+      /*isCFGOnly=*/false, /*is_analysis=*/!Desc.Edits);
+  PassRegistry::getPassRegistry()->registerPass(*Info, /*ShouldFree=*/true);
+}
+
+/// Puts the coalescer into the pipeline.
+///
+/// Block frequencies are computed for it ahead of LLVM's coalescer; everything
+/// up to stack slot colouring, which needs them, keeps them, so that they are
+/// computed as often as without it. Behind LLVM's coalescer the anchor is the
+/// machine scheduler: it is the last to need LiveIntervals, which would have to
+/// be computed again if the coalescer stood ahead of it.
+void insertCoalescer(TargetPassConfig &Config, uint32_t Position,
+                     CodeGenOptLevel Level) {
+  const void *Coalescer = &LegacyPass<CopyCoalescer>::ID;
+  if (Level == CodeGenOptLevel::None) {
+    // Of the anchors this is the only one that runs. An analysis would cost
+    // more than all the other passes behind instruction selection.
+    Config.insertPass(&TwoAddressInstructionPassID,
+                      new LegacyPass<CopyCoalescer>(/*WithAnalyses=*/false));
+    return;
+  }
+  switch (Position) {
+  case NVPTX_RA_POSITION_AFTER:
+    Config.insertPass(&MachineSchedulerID, Coalescer);
+    break;
+  case NVPTX_RA_POSITION_INSTEAD:
+    Config.substitutePass(&RegisterCoalescerID, Coalescer);
+    break;
+  default:
+    Config.insertPass(&TwoAddressInstructionPassID, Coalescer);
+    break;
+  }
+}
+
+void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
+                       TargetPassConfig *Config) {
+  if (!TM.getTargetTriple().isNVPTX())
+    return;
+  std::string Options = commandLine();
+  uint32_t Position = nvptx_ra_position(toStr(Options));
+  if (Position == NVPTX_RA_POSITION_OFF)
+    return;
+  insertCoalescer(*Config, Position, TM.getOptLevel());
+  PM.add(new HeaderNote());
+}
+
+//===----------------------------------------------------------------------===//
+// The new pass manager: pipeline strings.
+//===----------------------------------------------------------------------===//
+
+/// `nvptx-ra<...>`: records choices for the machine passes.
+class RecordChoices : public PassInfoMixin<RecordChoices> {
+  std::string Parameters;
+
+public:
+  explicit RecordChoices(StringRef Parameters) : Parameters(Parameters) {}
+
+  static StringRef name() { return "nvptx-ra"; }
+  static bool isRequired() { return true; }
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    // An attribute that only this plugin reads invalidates nothing.
+    nvptx_ra_record_choices(wrap(&M), toStr(Parameters));
+    return PreservedAnalyses::all();
+  }
+
+  void printPipeline(raw_ostream &OS, function_ref<StringRef(StringRef)>) {
+    OS << name();
+    if (!Parameters.empty())
+      OS << '<' << Parameters << '>';
+  }
+};
+
+/// `print<nvptx-ra>`: prints the recorded choices.
+class PrintChoices : public PassInfoMixin<PrintChoices> {
+public:
+  static StringRef name() { return "print<nvptx-ra>"; }
+  static bool isRequired() { return true; }
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    nvptx_ra_print_choices(wrap(&M));
+    return PreservedAnalyses::all();
+  }
+
+  void printPipeline(raw_ostream &OS, function_ref<StringRef(StringRef)>) {
+    OS << name();
+  }
+};
+
+/// Takes a pass name with its optional parameters off \p Text: false where it
+/// names another pass. A pipeline parser can only say that a name is unknown,
+/// so wrong parameters end the program here, with what is wrong.
+bool consumePass(StringRef Text, StringRef Name, StringRef Origin,
+                 StringRef &Parameters) {
+  Parameters = "";
+  if (!Text.consume_front(Name))
+    return false;
+  if (Text.empty())
+    return true;
+  if (!Text.consume_front("<") || !Text.consume_back(">"))
+    return false;
+  Parameters = Text;
+  std::string Problem = checkOptions(Parameters, Origin);
+  if (!Problem.empty())
+    reportFatalUsageError(Twine(Problem));
+  return true;
+}
+
+bool parseModulePass(StringRef Text, ModulePassManager &MPM,
+                     ArrayRef<PassBuilder::PipelineElement>) {
+  StringRef Parameters;
+  if (consumePass(Text, RecordChoices::name(), "function attribute",
+                  Parameters)) {
+    MPM.addPass(RecordChoices(Parameters));
+    return true;
+  }
+  if (Text == PrintChoices::name()) {
+    MPM.addPass(PrintChoices());
+    return true;
+  }
+  return false;
+}
+
+bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
+                      ArrayRef<PassBuilder::PipelineElement>) {
+  StringRef Parameters;
+  if (consumePass(Text, CopyCoalescer.Name, "pass parameters", Parameters)) {
+    MFPM.addPass(NewPass<CopyCoalescer>(Parameters));
+    return true;
+  }
+  if (Text == ViewPrinter.Name) {
+    MFPM.addPass(NewPass<ViewPrinter>(""));
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Loading.
+//===----------------------------------------------------------------------===//
+
+/// Not inlined, so that the constructor holds nothing but the check.
+[[gnu::noinline]] void registerEverything() {
+  if (!registerOptions()) {
+    errs() << "nvptx-ra: loaded twice: the second copy registers nothing\n";
+    return;
+  }
+  registerLegacyPass<CopyCoalescer>();
+  registerLegacyPass<ViewPrinter>();
+  registerLegacyPass<ViewPrinterAlias>();
+  // Kept to the end of the process; LLVM keeps a pointer to it.
+  new RegisterTargetPassConfigCallback(configurePipeline);
+  IsRegistered = true;
+}
+
+[[gnu::constructor]] void load() {
+  unsigned Major = 0;
+  LLVMGetVersion(&Major, nullptr, nullptr);
+  if (Major == LLVM_VERSION_MAJOR)
+    registerEverything();
+  else
+    std::fprintf(stderr,
+                 "nvptx-ra: built for LLVM %d, loaded into LLVM %u: nothing is "
+                 "registered\n",
+                 LLVM_VERSION_MAJOR, Major);
+}
+
+} // namespace
+} // namespace nvptx_ra
+
+void nvptx_ra_register_callbacks(void *pass_builder) {
+  if (!nvptx_ra::IsRegistered)
+    return;
+  auto &PB = *static_cast<PassBuilder *>(pass_builder);
+  PB.registerPipelineParsingCallback(nvptx_ra::parseModulePass);
+  PB.registerPipelineParsingCallback(nvptx_ra::parseMachinePass);
+}

@@ -1,0 +1,46 @@
+//===- Remarks.h - Remarks and diagnostics --------------------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// What a user reads of a pass: LLVM's optimisation remarks, warnings, errors.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_REMARKS_H
+#define NVPTX_RA_REMARKS_H
+
+#include "nvptx_ra.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/DiagnosticInfo.h"
+
+namespace llvm {
+class MachineBlockFrequencyInfo;
+class MachineFunction;
+} // namespace llvm
+
+namespace nvptx_ra {
+
+class FlatFunction;
+struct PassDesc;
+
+/// Whether anybody reads the remarks of a pass.
+bool remarksEnabled(const llvm::MachineFunction &MF, const PassDesc &Desc);
+
+/// Emits the remarks of a response at the instructions of its view. To be
+/// called before edits are applied, because they delete instructions.
+void emitRemarks(llvm::MachineFunction &MF,
+                 llvm::MachineBlockFrequencyInfo *MBFI, const PassDesc &Desc,
+                 const FlatFunction &Flat, const nvptx_ra_response &Response);
+
+/// Reports a message, complete as it stands, through the context of the
+/// function.
+void report(const llvm::MachineFunction &MF, llvm::StringRef Message,
+            llvm::DiagnosticSeverity Severity);
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_REMARKS_H

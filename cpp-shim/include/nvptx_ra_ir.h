@@ -1,0 +1,25 @@
+/* What Rust does for the shim with LLVM's own C types: the passes on IR, which need no flat view. */
+#ifndef NVPTX_RA_IR_H
+#define NVPTX_RA_IR_H
+
+#include "nvptx_ra.h"
+
+#include <llvm-c/Types.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Records choices, "a=b;c=d", as the attribute "nvptx-ra" of each function that a module for NVPTX defines. A function
+ * keeps the choices that it has under other names, and "off" stays. Returns 1 where a function changed. */
+uint32_t nvptx_ra_record_choices(LLVMModuleRef module, nvptx_ra_str parameters);
+
+/* Prints the recorded choices of each function to standard error. */
+void nvptx_ra_print_choices(LLVMModuleRef module);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif

@@ -1,0 +1,215 @@
+//! The passes on LLVM IR, `nvptx-ra<…>` and `print<nvptx-ra>`: choices recorded as a function attribute.
+//!
+//! They only look at attributes, so that they speak LLVM's C API and need no view.
+
+use std::ffi::CStr;
+use std::io::Write;
+
+use llvm_sys::LLVMAttributeFunctionIndex;
+use llvm_sys::core::{
+    LLVMAddAttributeAtIndex, LLVMCreateStringAttribute, LLVMGetFirstFunction, LLVMGetModuleContext,
+    LLVMGetNextFunction, LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget, LLVMGetValueName2,
+    LLVMIsDeclaration,
+};
+use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
+
+use super::abi::{self, nvptx_ra_str};
+
+/// The attribute that the machine passes read.
+const ATTRIBUTE: &str = "nvptx-ra";
+
+/// The choice that leaves a function alone: it stands by itself.
+const OFF: &str = "off";
+
+/// A module that LLVM lends for the time of a call.
+struct Module {
+    module: LLVMModuleRef,
+    context: LLVMContextRef,
+}
+
+/// A function of a borrowed [`Module`].
+#[derive(Clone, Copy)]
+struct Function(LLVMValueRef);
+
+impl Module {
+    /// # Safety
+    /// `module` is a module that stays alive, and that nobody else touches, as long as the result and its functions.
+    unsafe fn new(module: LLVMModuleRef) -> Self {
+        // SAFETY: the caller promises that the module is alive.
+        Self { module, context: unsafe { LLVMGetModuleContext(module) } }
+    }
+
+    fn is_nvptx(&self) -> bool {
+        // SAFETY: the module is alive, and its triple is a terminated string that lives as long.
+        let triple = unsafe { CStr::from_ptr(LLVMGetTarget(self.module)) };
+        triple.to_bytes().starts_with(b"nvptx")
+    }
+
+    /// The functions that have a body.
+    fn definitions(&self) -> impl Iterator<Item = Function> {
+        // SAFETY: the module is alive; null stands for none.
+        let first = unsafe { LLVMGetFirstFunction(self.module) };
+        let wrap = |value: LLVMValueRef| (!value.is_null()).then_some(Function(value));
+        std::iter::successors(wrap(first), move |function| {
+            // SAFETY: the function belongs to the module, which is alive and not changed meanwhile.
+            wrap(unsafe { LLVMGetNextFunction(function.0) })
+        })
+        // SAFETY: as above.
+        .filter(|function| unsafe { LLVMIsDeclaration(function.0) } == 0)
+    }
+
+    fn record(&self, function: Function, choices: &str) {
+        // SAFETY: the function belongs to the module and the attribute to its context; both texts are given with their
+        // lengths, and LLVM copies them.
+        unsafe {
+            let attribute = LLVMCreateStringAttribute(
+                self.context,
+                ATTRIBUTE.as_ptr().cast(),
+                ATTRIBUTE.len() as u32,
+                choices.as_ptr().cast(),
+                choices.len() as u32,
+            );
+            LLVMAddAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, attribute);
+        }
+    }
+}
+
+impl Function {
+    fn name(self) -> String {
+        let mut length = 0;
+        // SAFETY: the function is alive.
+        let name = unsafe { LLVMGetValueName2(self.0, &mut length) };
+        // SAFETY: LLVM returns the name with its length; it lives as long as the function keeps it.
+        String::from_utf8_lossy(unsafe { bytes(name.cast(), length) }).into_owned()
+    }
+
+    /// The choices recorded for it, if there are any.
+    fn recorded(self) -> Option<String> {
+        // SAFETY: the function is alive, and the key is given with its length.
+        let attribute = unsafe {
+            LLVMGetStringAttributeAtIndex(
+                self.0,
+                LLVMAttributeFunctionIndex,
+                ATTRIBUTE.as_ptr().cast(),
+                ATTRIBUTE.len() as u32,
+            )
+        };
+        if attribute.is_null() {
+            return None;
+        }
+        let mut length = 0;
+        // SAFETY: it is a string attribute, because it was asked for by a string.
+        let value = unsafe { LLVMGetStringAttributeValue(attribute, &mut length) };
+        // SAFETY: LLVM returns the value with its length; it lives as long as the context.
+        Some(String::from_utf8_lossy(unsafe { bytes(value.cast(), length as usize) }).into_owned())
+    }
+}
+
+/// # Safety
+/// Where `length` is not 0, `data` points to that many bytes that live and do not change during `'a`.
+unsafe fn bytes<'a>(data: *const u8, length: usize) -> &'a [u8] {
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: as the caller promises.
+    unsafe { std::slice::from_raw_parts(data, length) }
+}
+
+/// What is recorded after `new` was chosen where `recorded` stood; `None` where that is the same. Of two choices under
+/// one name the later counts, so that those already there simply go first.
+fn merge(recorded: Option<&str>, new: &str) -> Option<String> {
+    match recorded {
+        None => Some(new.to_owned()),
+        Some(OFF) => None,
+        Some(recorded) if recorded == new || new.is_empty() || recorded.ends_with(&format!(";{new}")) => None,
+        Some("") => Some(new.to_owned()),
+        Some(recorded) => Some(format!("{recorded};{new}")),
+    }
+}
+
+fn record_choices(module: &Module, choices: &str) -> bool {
+    let mut changed = false;
+    if module.is_nvptx() {
+        for function in module.definitions() {
+            if let Some(merged) = merge(function.recorded().as_deref(), choices) {
+                module.record(function, &merged);
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+fn print_choices(module: &Module) -> String {
+    let line = |function: Function| {
+        let choices = function.recorded();
+        format!("{}: {}\n", function.name(), choices.as_deref().unwrap_or("defaults"))
+    };
+    module.definitions().map(line).collect()
+}
+
+/// Records choices in a module: the pass `nvptx-ra<…>`. Returns 1 where a function changed.
+///
+/// # Safety
+/// `module` is a live module that nobody else touches during the call; the text is live and as long as it says.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, parameters: nvptx_ra_str) -> u32 {
+    // SAFETY: the shim passes what the header asks for.
+    let (module, choices) = unsafe { (Module::new(module), abi::text(parameters)) };
+    u32::from(record_choices(&module, &choices))
+}
+
+/// Prints the recorded choices to standard error: the pass `print<nvptx-ra>`.
+///
+/// # Safety
+/// `module` is a live module that nobody else touches during the call.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {
+    // SAFETY: the shim passes what the header asks for.
+    let text = print_choices(&unsafe { Module::new(module) });
+    // A closed standard error is no reason to end the compiler.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Choices add up, the later ones behind; the same ones are recorded once.
+    #[test]
+    fn choices_add_up() {
+        assert_eq!(merge(None, "verify"), Some("verify".into()));
+        assert_eq!(merge(Some(""), "verify"), Some("verify".into()));
+        assert_eq!(merge(Some("copy-limit=1"), "copy-limit=2"), Some("copy-limit=1;copy-limit=2".into()));
+        assert_eq!(merge(Some("verify"), "verify"), None);
+        assert_eq!(merge(Some("strict;verify"), "verify"), None);
+    }
+
+    /// A function that is to be left alone stays so, and no choice changes nothing.
+    #[test]
+    fn off_stays() {
+        assert_eq!(merge(Some("off"), "verify"), None);
+        assert_eq!(merge(Some("verify"), ""), None);
+    }
+
+    /// Only functions with a body in modules for NVPTX are marked, through LLVM itself.
+    #[test]
+    fn marks_nvptx_definitions() {
+        for (triple, expected) in [("nvptx64-nvidia-cuda", "k: verify\n"), ("x86_64-linux-gnu", "k: defaults\n")] {
+            let context = inkwell::context::Context::create();
+            let module = context.create_module("m");
+            module.set_triple(&inkwell::targets::TargetTriple::create(triple));
+            let void = context.void_type().fn_type(&[], false);
+            module.add_function("declared", void, None);
+            let kernel = module.add_function("k", void, None);
+            context.append_basic_block(kernel, "entry");
+            // SAFETY: the module lives to the end of the loop, and this is its only user.
+            let borrowed = unsafe { Module::new(module.as_mut_ptr()) };
+            assert_eq!(record_choices(&borrowed, "verify"), triple.starts_with("nvptx"));
+            assert_eq!(print_choices(&borrowed), expected);
+            assert!(!record_choices(&borrowed, "verify"), "recorded twice");
+        }
+    }
+}

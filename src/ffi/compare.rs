@@ -1,0 +1,165 @@
+//! Whether the function that the shim made is the one that the edits describe.
+//!
+//! Both are compared instruction by instruction, operand by operand. What LLVM is free in, or the view cannot know
+//! beforehand, is left out:
+//!
+//! * kill and dead flags, which are hints that the shim may only drop;
+//! * unconditional branches: whether a block falls through to its successor or names it depends on the layout. The
+//!   successors themselves are compared;
+//! * the numbers of symbols, which follow the order of their first use; which symbols are the same is compared;
+//! * lines of PTX at the top of the function, and the addresses of spill slots computed there;
+//! * the register of a debug value that has lost its last definition: LLVM then has none.
+
+use std::collections::HashMap;
+
+use crate::error::Error;
+use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Symbol, VReg, Value};
+use crate::index::{EntityIndex, IndexVec};
+
+/// The first difference between the function `wanted` by the edits and the one `found`. O(size).
+pub(super) fn compare(wanted: &Function, found: &Function) -> Result<(), Error> {
+    Comparison::new(wanted, found).run().map_err(|difference| {
+        Error::internal(format!("the edits were not applied as they are meant: {difference}"), None)
+            .in_function(wanted.name())
+    })
+}
+
+struct Comparison<'a> {
+    wanted: &'a Function,
+    found: &'a Function,
+    /// Which symbols stand for each other, both ways.
+    symbols: [HashMap<Symbol, Symbol>; 2],
+    /// The registers that something in `wanted` writes.
+    defined: IndexVec<VReg, bool>,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(wanted: &'a Function, found: &'a Function) -> Self {
+        let mut defined = IndexVec::filled(false, wanted.num_regs());
+        for inst in wanted.insts() {
+            wanted.operands(inst).iter().filter_map(Operand::def).for_each(|reg| defined[reg] = true);
+        }
+        Self { wanted, found, symbols: Default::default(), defined }
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        let (wanted, found) = (self.wanted, self.found);
+        number("blocks", wanted.num_blocks(), found.num_blocks())?;
+        number("slots", wanted.num_slots(), found.num_slots())?;
+        // The shim's own registers, for the addresses of spill slots, come behind.
+        if found.num_regs() < wanted.num_regs() {
+            number("registers", wanted.num_regs(), found.num_regs())?;
+        }
+        if let Some(reg) = wanted.regs().find(|&reg| wanted.class(reg) != found.class(reg)) {
+            return Err(format!("{reg} has class {:?}, expected {:?}", found.class(reg), wanted.class(reg)));
+        }
+        wanted.blocks().try_for_each(|block| self.block(block))
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), String> {
+        let sorted = |function: &Function| {
+            let mut succs = function.succs(block).to_vec();
+            succs.sort_unstable();
+            succs
+        };
+        if sorted(self.wanted) != sorted(self.found) {
+            let (wanted, found) = (self.wanted.succs(block), self.found.succs(block));
+            return Err(format!("{block} goes to {found:?}, expected {wanted:?}"));
+        }
+        let wanted: Vec<Inst> = self.compared(self.wanted, block).collect();
+        let found: Vec<Inst> = self.compared(self.found, block).collect();
+        number(&format!("instructions of {block}"), wanted.len(), found.len())?;
+        wanted.iter().zip(&found).try_for_each(|(&wanted, &found)| {
+            self.inst(wanted, found).map_err(|reason| format!("{found} of {block}: {reason}"))
+        })
+    }
+
+    /// The instructions of a block that are compared.
+    fn compared(&self, function: &'a Function, block: Block) -> impl Iterator<Item = Inst> + use<'a> {
+        let own = self.wanted.num_regs();
+        function.block_insts(block).filter(move |&inst| {
+            let operands = function.operands(inst);
+            let is_branch = function.effects(inst).contains(Effects::TERMINATOR)
+                && matches!(operands, [Operand { value: Value::Block(_), .. }]);
+            let is_address = operands.first().and_then(Operand::def).is_some_and(|reg| reg.index() >= own);
+            let is_directive = block.index() == 0
+                && function.opcodes().name(function.opcode(inst)) == "INLINEASM"
+                && operands.len() <= DIRECTIVE_OPERANDS;
+            !is_branch && !is_address && !is_directive
+        })
+    }
+
+    fn inst(&mut self, wanted: Inst, found: Inst) -> Result<(), String> {
+        match self.wanted.role(wanted) {
+            role @ (Role::Spill | Role::Reload) => return self.slot_access(role, wanted, found),
+            _ if self.wanted.opcode(wanted) == self.found.opcode(found) => {}
+            _ => return Err(format!("{}, expected {}", name(self.found, found), name(self.wanted, wanted))),
+        }
+        let (expected, actual) = (self.wanted.operands(wanted), self.found.operands(found));
+        number("operands", expected.len(), actual.len())?;
+        let is_debug = self.wanted.role(wanted) == Role::Debug;
+        for (index, (expected, actual)) in expected.iter().zip(actual).enumerate() {
+            let hints = OperandFlags::KILL | OperandFlags::DEAD;
+            let same_flags = (expected.flags - hints) == (actual.flags - hints) && expected.tied == actual.tied;
+            let same_value = self.value(expected.value, actual.value);
+            let lost = is_debug && actual.value == Value::NoReg && self.is_lost(expected);
+            if !lost && !(same_flags && same_value) {
+                return Err(format!("operand {index} is {actual:?}, expected {expected:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_lost(&self, operand: &Operand) -> bool {
+        operand.reg().is_some_and(|reg| !self.defined[reg])
+    }
+
+    /// A spill or reload is a store or load whose address is computed at the entry.
+    fn slot_access(&self, role: Role, wanted: Inst, found: Inst) -> Result<(), String> {
+        let expected = self.wanted.operands(wanted);
+        let actual = self.found.operands(found);
+        let wanted_access = if role == Role::Spill { Effects::WRITE } else { Effects::READ };
+        let slot = actual.iter().rev().find_map(Operand::read_reg).and_then(|address| self.slot_at(address));
+        let same = self.found.effects(found).contains(wanted_access)
+            && matches!((expected, actual), ([reg, at, ..], [first, ..])
+                if reg.reg() == first.reg() && reg.is_def() == first.is_def()
+                    && at.value == slot.map_or(Value::NoReg, Value::Slot));
+        if same { Ok(()) } else { Err(format!("{} of {actual:?}, expected {role:?} of {expected:?}", name(self.found, found))) }
+    }
+
+    /// The slot whose address a register of the shim holds: it is computed by two instructions, at the entry.
+    fn slot_at(&self, address: VReg) -> Option<crate::function::Slot> {
+        let entry = self.found.blocks().next()?;
+        let writer = |reg: VReg| {
+            self.found.block_insts(entry).find(|&inst| self.found.operands(inst).first().and_then(Operand::def) == Some(reg))
+        };
+        let local = writer(address).filter(|_| address.index() >= self.wanted.num_regs())?;
+        let generic = writer(self.found.operands(local).get(1)?.read_reg()?)?;
+        match self.found.operands(generic).get(1)?.value {
+            Value::Slot(slot) => Some(slot),
+            _ => None,
+        }
+    }
+
+    fn value(&mut self, expected: Value, actual: Value) -> bool {
+        match (expected, actual) {
+            (Value::Symbol(expected), Value::Symbol(actual)) => {
+                let [forth, back] = &mut self.symbols;
+                *forth.entry(expected).or_insert(actual) == actual
+                    && *back.entry(actual).or_insert(expected) == expected
+            }
+            _ => expected == actual,
+        }
+    }
+}
+
+/// The text and its flags: assembly that names no registers.
+const DIRECTIVE_OPERANDS: usize = 2;
+
+fn name(function: &Function, inst: Inst) -> &str {
+    function.opcodes().name(function.opcode(inst))
+}
+
+fn number(what: &str, wanted: usize, found: usize) -> Result<(), String> {
+    if wanted == found { Ok(()) } else { Err(format!("{found} {what}, expected {wanted}")) }
+}

@@ -1,0 +1,202 @@
+//! From an [`EditList`] to the ABI's flat edits.
+
+use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
+use crate::function::{Edit, EditList, Inst, Position, Value};
+
+/// Edits as they cross, with the pools that they refer to.
+#[derive(Debug, Default)]
+pub(super) struct RawEdits {
+    pub(super) edits: Vec<nvptx_ra_edit>,
+    pub(super) numbers: Vec<u32>,
+    pub(super) text: String,
+}
+
+impl RawEdits {
+    /// The edits in their order. O(size).
+    pub(super) fn new(list: &EditList) -> Self {
+        let mut raw = Self { edits: Vec::with_capacity(list.len()), ..Self::default() };
+        for edit in list.edits() {
+            let edit = raw.encode(edit);
+            raw.edits.push(edit);
+        }
+        raw
+    }
+
+    fn encode(&mut self, edit: &Edit) -> nvptx_ra_edit {
+        match *edit {
+            Edit::CreateRegister { reg, class } => {
+                nvptx_ra_edit { id: reg.0, a: class as u32, ..blank(abi::NVPTX_RA_EDIT_CREATE_REGISTER) }
+            }
+            // The core makes no slot that LLVM could not make: what does not fit is refused there.
+            Edit::CreateSlot { slot, size, align } => nvptx_ra_edit {
+                id: slot.0,
+                value: i64::try_from(size).unwrap_or(i64::MAX),
+                a: u32::try_from(align).unwrap_or(0),
+                ..blank(abi::NVPTX_RA_EDIT_CREATE_SLOT)
+            },
+            Edit::SplitEdge { block, from, to } => {
+                nvptx_ra_edit { id: block.0, block: from.0, a: to.0, ..blank(abi::NVPTX_RA_EDIT_SPLIT_EDGE) }
+            }
+            Edit::InsertCopy { inst, at, dst, src } => {
+                nvptx_ra_edit { a: dst.0, b: src.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_COPY, inst, at) }
+            }
+            Edit::InsertConstant { inst, at, opcode, dst, value } => nvptx_ra_edit {
+                a: dst.0,
+                b: opcode.0,
+                operand: operand(value),
+                ..placed(abi::NVPTX_RA_EDIT_INSERT_CONSTANT, inst, at)
+            },
+            Edit::InsertClone { inst, at, of, dst } => {
+                nvptx_ra_edit { a: dst.0, b: of.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_CLONE, inst, at) }
+            }
+            Edit::InsertSpill { inst, at, reg, slot } => {
+                nvptx_ra_edit { a: reg.0, b: slot.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_SPILL, inst, at) }
+            }
+            Edit::InsertReload { inst, at, reg, slot } => {
+                nvptx_ra_edit { a: reg.0, b: slot.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_RELOAD, inst, at) }
+            }
+            Edit::Move { inst, at } => placed(abi::NVPTX_RA_EDIT_MOVE, inst, at),
+            Edit::Permute { block, ref order } => {
+                let start = self.numbers.len() as u32;
+                self.numbers.extend(order.iter().map(|inst| inst.0));
+                let end = self.numbers.len() as u32;
+                nvptx_ra_edit { block: block.0, a: start, b: end, ..blank(abi::NVPTX_RA_EDIT_PERMUTE) }
+            }
+            Edit::SetRegister { inst, operand, reg } => {
+                nvptx_ra_edit { id: inst.0, a: operand, b: reg.0, ..blank(abi::NVPTX_RA_EDIT_SET_REGISTER) }
+            }
+            Edit::SetImmediate { inst, operand, opcode, value } => nvptx_ra_edit {
+                id: inst.0,
+                a: operand,
+                b: opcode.0,
+                value,
+                ..blank(abi::NVPTX_RA_EDIT_SET_IMMEDIATE)
+            },
+            Edit::SetDebugValue { inst, reg } => nvptx_ra_edit {
+                id: inst.0,
+                b: reg.map_or(abi::NVPTX_RA_NONE, |reg| reg.0),
+                ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE)
+            },
+            Edit::Merge { from, into } => {
+                nvptx_ra_edit { a: from.0, b: into.0, ..blank(abi::NVPTX_RA_EDIT_MERGE) }
+            }
+            Edit::Delete { inst } => nvptx_ra_edit { id: inst.0, ..blank(abi::NVPTX_RA_EDIT_DELETE) },
+            Edit::InsertDirective { ref text } => self.with_text(abi::NVPTX_RA_EDIT_INSERT_DIRECTIVE, &[text]),
+            Edit::SetAttribute { ref key, ref value } => {
+                self.with_text(abi::NVPTX_RA_EDIT_SET_ATTRIBUTE, &[key, "=", value])
+            }
+        }
+    }
+
+    fn with_text(&mut self, kind: u32, parts: &[&str]) -> nvptx_ra_edit {
+        let start = self.text.len() as u32;
+        self.text.extend(parts.iter().copied());
+        nvptx_ra_edit { a: start, b: self.text.len() as u32, ..blank(kind) }
+    }
+}
+
+/// The name of an edit in the statistics.
+pub(super) fn name(edit: &Edit) -> &'static str {
+    match edit {
+        Edit::CreateRegister { .. } => "create-register",
+        Edit::CreateSlot { .. } => "create-slot",
+        Edit::SplitEdge { .. } => "split-edge",
+        Edit::InsertCopy { .. } => "insert-copy",
+        Edit::InsertConstant { .. } => "insert-constant",
+        Edit::InsertClone { .. } => "insert-clone",
+        Edit::InsertSpill { .. } => "insert-spill",
+        Edit::InsertReload { .. } => "insert-reload",
+        Edit::Move { .. } => "move",
+        Edit::Permute { .. } => "permute",
+        Edit::SetRegister { .. } => "set-register",
+        Edit::SetImmediate { .. } => "set-immediate",
+        Edit::SetDebugValue { .. } => "set-debug-value",
+        Edit::Merge { .. } => "merge",
+        Edit::Delete { .. } => "delete",
+        Edit::InsertDirective { .. } => "insert-directive",
+        Edit::SetAttribute { .. } => "set-attribute",
+    }
+}
+
+fn blank(kind: u32) -> nvptx_ra_edit {
+    nvptx_ra_edit {
+        kind,
+        id: abi::NVPTX_RA_NONE,
+        block: abi::NVPTX_RA_NONE,
+        before: abi::NVPTX_RA_NONE,
+        a: 0,
+        b: 0,
+        value: 0,
+        operand: raw_operand(abi::NVPTX_RA_OPERAND_NOREG, 0, 0),
+    }
+}
+
+fn placed(kind: u32, inst: Inst, at: Position) -> nvptx_ra_edit {
+    let before = at.before.map_or(abi::NVPTX_RA_NONE, |before| before.0);
+    nvptx_ra_edit { id: inst.0, block: at.block.0, before, ..blank(kind) }
+}
+
+fn operand(value: Value) -> nvptx_ra_operand {
+    match value {
+        Value::Reg(reg) => raw_operand(abi::NVPTX_RA_OPERAND_REG, reg.0, 0),
+        Value::Physical(number) => raw_operand(abi::NVPTX_RA_OPERAND_PHYSICAL, number, 0),
+        Value::NoReg => raw_operand(abi::NVPTX_RA_OPERAND_NOREG, 0, 0),
+        Value::Immediate(value) => raw_operand(abi::NVPTX_RA_OPERAND_IMMEDIATE, 0, value),
+        Value::Float(bits) => raw_operand(abi::NVPTX_RA_OPERAND_FLOAT, 0, bits as i64),
+        Value::Symbol(symbol) => raw_operand(abi::NVPTX_RA_OPERAND_SYMBOL, symbol.0, 0),
+        Value::Block(block) => raw_operand(abi::NVPTX_RA_OPERAND_BLOCK, block.0, 0),
+        Value::Slot(slot) => raw_operand(abi::NVPTX_RA_OPERAND_SLOT, slot.0, 0),
+    }
+}
+
+fn raw_operand(kind: u32, id: u32, value: i64) -> nvptx_ra_operand {
+    nvptx_ra_operand { kind: kind as u8, flags: 0, tied: abi::NVPTX_RA_NOT_TIED as u8, reserved: 0, id, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::function::{Block, FunctionBuilder, Opcode, VReg};
+
+    fn list(edits: impl IntoIterator<Item = Edit>) -> EditList {
+        let mut list = EditList::new(&FunctionBuilder::new("k", Arc::default()).finish());
+        edits.into_iter().for_each(|edit| list.push(edit));
+        list
+    }
+
+    /// Texts and orders go to the pools, each edit with its own range.
+    #[test]
+    fn pools() {
+        let raw = RawEdits::new(&list([
+            Edit::Permute { block: Block(1), order: vec![Inst(4), Inst(3)] },
+            Edit::Permute { block: Block(2), order: vec![Inst(5)] },
+            Edit::InsertDirective { text: ".pragma".into() },
+            Edit::SetAttribute { key: "k".into(), value: "v=1".into() },
+        ]));
+        assert_eq!(raw.numbers, [4, 3, 5]);
+        assert_eq!(raw.text, ".pragmak=v=1");
+        let ranges: Vec<_> = raw.edits.iter().map(|edit| edit.a..edit.b).collect();
+        assert_eq!(ranges, [0..2, 2..3, 0..7, 7..12]);
+    }
+
+    /// "None" crosses as the number that stands for none, in places and in debug values.
+    #[test]
+    fn none_crosses() {
+        let at = Position { block: Block(0), before: None };
+        let raw = RawEdits::new(&list([
+            Edit::InsertConstant {
+                inst: Inst(9),
+                at,
+                opcode: Opcode(7),
+                dst: VReg(1),
+                value: Value::Float(f64::to_bits(-1.0)),
+            },
+            Edit::SetDebugValue { inst: Inst(2), reg: None },
+        ]));
+        assert_eq!(raw.edits[0].before, abi::NVPTX_RA_NONE);
+        assert_eq!(raw.edits[0].operand.value as u64, f64::to_bits(-1.0));
+        assert_eq!(raw.edits[1].b, abi::NVPTX_RA_NONE);
+    }
+}

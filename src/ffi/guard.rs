@@ -1,0 +1,68 @@
+//! The panic guard: no panic leaves the library, and none prints by itself.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::Once;
+
+use crate::error::Error;
+
+thread_local! {
+    /// How many guards this thread is in.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// What the last panic under a guard of this thread said, and where it was.
+    static LAST: RefCell<Option<(String, Option<String>)>> = const { RefCell::new(None) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Runs `body`; a panic in it becomes an error that names its message and its place.
+///
+/// What `body` works on must not be used after an error: it may be half changed.
+pub(super) fn guard<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    HOOK.call_once(|| {
+        let previous = panic::take_hook();
+        // Other threads, and code outside a guard, keep the hook that was there.
+        panic::set_hook(Box::new(move |info| if DEPTH.get() == 0 { previous(info) } else { record(info) }));
+    });
+    DEPTH.set(DEPTH.get() + 1);
+    let result = panic::catch_unwind(AssertUnwindSafe(body));
+    DEPTH.set(DEPTH.get() - 1);
+    result.unwrap_or_else(|_| {
+        let (message, location) = LAST.take().unwrap_or_else(|| ("a panic without a message".into(), None));
+        Err(Error::internal(message, location.as_deref()))
+    })
+}
+
+fn record(info: &PanicHookInfo<'_>) {
+    let payload = info.payload();
+    let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
+    let message = message.unwrap_or_else(|| "a panic without a message".into());
+    let location = info.location().map(|location| format!("{}:{}", location.file(), location.line()));
+    LAST.set(Some((message, location)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A panic becomes an error with its message and place, and the next run is not affected.
+    #[test]
+    fn panic_becomes_an_error() {
+        let error = guard(|| -> Result<(), Error> { panic!("value {}", 7) }).expect_err("it panics");
+        let text = error.to_string();
+        assert!(text.contains("internal error at src/ffi/guard.rs:"), "{text}");
+        assert!(text.contains(": value 7;"), "{text}");
+        assert_eq!(guard(|| Ok(3)), Ok(3));
+    }
+
+    /// A guard in a guard catches its own panic only.
+    #[test]
+    fn guards_nest() {
+        let result = guard(|| {
+            guard(|| -> Result<(), Error> { panic!("inner") }).expect_err("it panics");
+            Ok(1)
+        });
+        assert_eq!(result, Ok(1));
+    }
+}

@@ -1,0 +1,23 @@
+//! The driver behind `nvptx-ra mir`, which is C++: LLVM's new pass manager has no C API for machine code.
+
+use std::ffi::{CString, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+
+unsafe extern "C" {
+    fn nvptx_ra_mir_main(argc: i32, argv: *const *const c_char) -> i32;
+}
+
+/// Runs the driver as the program `name`. Returns its exit status, 2 where an argument holds a NUL, which no argument
+/// of a process can. LLVM's option parser ends the process by itself where it does not like the arguments.
+pub fn mir_main<S: AsRef<OsStr>>(name: &str, arguments: &[S]) -> i32 {
+    let arguments = arguments.iter().map(|argument| argument.as_ref().as_bytes());
+    let Ok(owned) = std::iter::once(name.as_bytes()).chain(arguments).map(CString::new).collect::<Result<Vec<_>, _>>()
+    else {
+        return 2;
+    };
+    let pointers: Vec<*const c_char> =
+        owned.iter().map(|argument| argument.as_ptr()).chain([std::ptr::null()]).collect();
+    // SAFETY: as many terminated strings as the count says, and the null behind them, as a main function gets them;
+    // they live to the end of the call.
+    unsafe { nvptx_ra_mir_main(owned.len() as i32, pointers.as_ptr()) }
+}

@@ -1,0 +1,63 @@
+//! The entry point that clang, opt and llc look for, and what the plugin decides when a pipeline is built.
+
+use std::ffi::{c_char, c_void};
+
+use super::abi;
+use crate::config::{CoalescerPosition, Config, Layers};
+
+/// The layout of the struct below that this LLVM expects; the shim asserts both.
+const PLUGIN_API_VERSION: u32 = 2;
+
+/// LLVM's `PassPluginLibraryInfo`.
+#[repr(C)]
+pub struct PassPluginLibraryInfo {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register_callbacks: Option<extern "C" fn(*mut c_void)>,
+    pre_code_gen: Option<extern "C" fn()>,
+}
+
+// Tests of the library are programs, and the shim in them needs LLVM as any program does.
+#[cfg_attr(test, link(name = "LLVM-22"))]
+unsafe extern "C" {
+    fn nvptx_ra_register_callbacks(pass_builder: *mut c_void);
+}
+
+extern "C" fn register_callbacks(pass_builder: *mut c_void) {
+    // SAFETY: LLVM calls this with its own `PassBuilder`, of the version that the shim was compiled for: of another
+    // version the shim has registered nothing, and then it does not touch the pointer.
+    unsafe { nvptx_ra_register_callbacks(pass_builder) }
+}
+
+/// Tells LLVM's pass plugin loader who this is.
+// SAFETY: the loader looks for this very name.
+#[unsafe(no_mangle)]
+pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    PassPluginLibraryInfo {
+        api_version: PLUGIN_API_VERSION,
+        name: c"nvptx-ra".as_ptr(),
+        version: VERSION.as_ptr().cast(),
+        register_callbacks: Some(register_callbacks),
+        pre_code_gen: None,
+    }
+}
+
+/// Where the coalescer stands in the pipeline, as one of `NVPTX_RA_POSITION_…`.
+///
+/// # Safety
+/// The text is live and as long as it says.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvptx_ra_position(command_line: abi::nvptx_ra_str) -> u32 {
+    // SAFETY: the caller promises it.
+    let command_line = unsafe { abi::text(command_line) };
+    let layers = Layers { command_line: &command_line, ..Layers::default() };
+    match Config::resolve_valid(&layers).position {
+        CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
+        CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
+        CoalescerPosition::After => abi::NVPTX_RA_POSITION_AFTER,
+        CoalescerPosition::Instead => abi::NVPTX_RA_POSITION_INSTEAD,
+    }
+}

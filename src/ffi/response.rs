@@ -1,0 +1,135 @@
+//! Responses: owned here, read by the shim, freed here.
+
+use super::abi::{self, nvptx_ra_remark, nvptx_ra_response};
+use super::edits::RawEdits;
+use crate::error::Error;
+use crate::function::{EditList, Function};
+use crate::passes::{PassOutput, Remark, RemarkKind};
+
+/// A response and everything that it points to.
+///
+/// The raw part stands first, so that a pointer to it is a pointer to the whole.
+#[repr(C)]
+pub(super) struct Response {
+    raw: nvptx_ra_response,
+    message: String,
+    output: String,
+    edits: RawEdits,
+    remarks: Vec<Remark>,
+    raw_remarks: Vec<nvptx_ra_remark>,
+    replay: Option<Replay>,
+}
+
+/// What it takes to say what the edits must make of the function.
+pub(super) struct Replay {
+    pub(super) function: Function,
+    pub(super) edits: EditList,
+}
+
+impl Response {
+    /// The answer of a pass that ran.
+    pub(super) fn of_pass(output: PassOutput, function: Function, strict: bool, verify: bool) -> Self {
+        let edits = RawEdits::new(&output.edits);
+        let status =
+            if edits.edits.is_empty() { abi::NVPTX_RA_STATUS_UNCHANGED } else { abi::NVPTX_RA_STATUS_EDITS };
+        let replay = verify.then_some(Replay { function, edits: output.edits });
+        let mut response = Self::with_status(status);
+        response.raw.strict = strict.into();
+        response.raw.verify = verify.into();
+        response.output = output.output;
+        response.edits = edits;
+        response.remarks = output.remarks;
+        response.replay = replay;
+        response
+    }
+
+    /// The answer where something went wrong.
+    pub(super) fn of_error(error: &Error, strict: bool) -> Self {
+        let mut response = Self::with_status(abi::NVPTX_RA_STATUS_ERROR);
+        response.raw.strict = strict.into();
+        response.message = error.to_string();
+        response
+    }
+
+    fn with_status(status: u32) -> Self {
+        let raw = nvptx_ra_response {
+            version: abi::NVPTX_RA_ABI_VERSION,
+            size: size_of::<nvptx_ra_response>() as u32,
+            status,
+            ..nvptx_ra_response::default()
+        };
+        Self {
+            raw,
+            message: String::new(),
+            output: String::new(),
+            edits: RawEdits::default(),
+            remarks: Vec::new(),
+            raw_remarks: Vec::new(),
+            replay: None,
+        }
+    }
+
+    /// Hands the response over; [`take_back`](Self::take_back) frees it.
+    pub(super) fn hand_over(self) -> *const nvptx_ra_response {
+        let mut response = Box::new(self);
+        let this = &mut *response;
+        this.raw_remarks = this.remarks.iter().map(raw_remark).collect();
+        this.raw.message = abi::borrow(&this.message);
+        this.raw.output = abi::borrow(&this.output);
+        this.raw.edits = this.edits.edits.as_ptr();
+        this.raw.num_edits = this.edits.edits.len() as u64;
+        this.raw.numbers = this.edits.numbers.as_ptr();
+        this.raw.num_numbers = this.edits.numbers.len() as u64;
+        this.raw.text = abi::borrow(&this.edits.text);
+        this.raw.remarks = this.raw_remarks.as_ptr();
+        this.raw.num_remarks = this.raw_remarks.len() as u64;
+        Box::into_raw(response).cast()
+    }
+
+    /// The response that was handed over.
+    ///
+    /// # Safety
+    /// `raw` is null or of [`hand_over`](Self::hand_over), and not taken back during `'a`.
+    pub(super) unsafe fn lent<'a>(raw: *const nvptx_ra_response) -> Option<&'a Self> {
+        // SAFETY: the raw part stands first, and the caller promises where the pointer comes from.
+        unsafe { raw.cast::<Self>().as_ref() }
+    }
+
+    /// Takes a response back.
+    ///
+    /// # Safety
+    /// `raw` is null or of [`hand_over`](Self::hand_over), and taken back once.
+    pub(super) unsafe fn take_back(raw: *const nvptx_ra_response) -> Option<Box<Self>> {
+        // SAFETY: as the caller promises; `hand_over` gave the pointer to the whole box away.
+        (!raw.is_null()).then(|| unsafe { Box::from_raw(raw.cast_mut().cast::<Self>()) })
+    }
+
+    /// What the edits were made for, where the response asks to be verified.
+    pub(super) fn replay(&self) -> Option<&Replay> {
+        self.replay.as_ref()
+    }
+}
+
+fn raw_remark(remark: &Remark) -> nvptx_ra_remark {
+    nvptx_ra_remark {
+        kind: match remark.kind {
+            RemarkKind::Passed => abi::NVPTX_RA_REMARK_PASSED,
+            RemarkKind::Missed => abi::NVPTX_RA_REMARK_MISSED,
+            RemarkKind::Analysis => abi::NVPTX_RA_REMARK_ANALYSIS,
+        },
+        inst: remark.inst.map_or(abi::NVPTX_RA_NONE, |inst| inst.0),
+        name: abi::borrow(remark.name),
+        message: abi::borrow(&remark.message),
+    }
+}
+
+/// Frees a response of any of the entries.
+///
+/// # Safety
+/// `response` is null or was returned by an entry of this library, and is freed once.
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_response_free(response: *const nvptx_ra_response) {
+    // SAFETY: the caller promises it.
+    drop(unsafe { Response::take_back(response) });
+}

@@ -1,0 +1,195 @@
+//! Running a pass: the main entry, and the reports that follow a run.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
+use super::edits;
+use super::guard::guard;
+use super::response::Response;
+use super::view;
+use crate::config::{Config, Layers};
+use crate::error::Error;
+use crate::passes::{self, PassOutput, RunContext};
+use crate::stats::{Counts, Event};
+
+/// A request, its strings read.
+struct Request<'a> {
+    pass: Cow<'a, str>,
+    parameters: Cow<'a, str>,
+    command_line: Cow<'a, str>,
+    attribute: Cow<'a, str>,
+    target: Cow<'a, str>,
+    function: Cow<'a, str>,
+    flags: u32,
+    view: *const abi::nvptx_ra_view,
+}
+
+impl<'a> Request<'a> {
+    /// # Safety
+    /// Where `request` is not null, it points to a live request with live strings and a view that is null or live, all
+    /// unchanged during `'a`.
+    unsafe fn read(request: *const nvptx_ra_request) -> Result<Self, Error> {
+        // SAFETY: here and below, the caller promises the request, its strings and its view.
+        let request = unsafe { request.as_ref() }.ok_or_else(|| Error::view("no request"))?;
+        view::check_version("request", request.version, request.size, size_of::<nvptx_ra_request>())?;
+        let known = abi::NVPTX_RA_REQUEST_OPTNONE
+            | abi::NVPTX_RA_REQUEST_O0
+            | abi::NVPTX_RA_REQUEST_REMARKS
+            | abi::NVPTX_RA_REQUEST_SSA;
+        if request.flags & !known != 0 {
+            return Err(Error::view(format!("the request has unknown flags: {:#x}", request.flags)));
+        }
+        // SAFETY: as above.
+        unsafe {
+            let function = request.view.as_ref().map_or(Cow::Borrowed(""), |view| abi::text(view.name));
+            Ok(Self {
+                pass: abi::text(request.pass),
+                parameters: abi::text(request.parameters),
+                command_line: abi::text(request.command_line),
+                attribute: abi::text(request.attribute),
+                target: abi::text(request.target),
+                function,
+                flags: request.flags,
+                view: request.view,
+            })
+        }
+    }
+
+    fn layers(&self) -> Layers<'_> {
+        Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
+    }
+
+    /// Runs the pass. An error leaves nothing behind but the response.
+    ///
+    /// # Safety
+    /// The request's view is as [`view::read`] asks for.
+    unsafe fn run(&self) -> Response {
+        // What is wrong with the options is found again, and reported, under the guard.
+        let config = guard(|| Ok(Config::resolve_valid(&self.layers()))).unwrap_or_default();
+        // SAFETY: as the caller promises.
+        guard(|| unsafe { self.try_run() }).unwrap_or_else(|error| {
+            let error = error.in_function(&self.function);
+            self.record(&config, || self.failure(error.to_string()));
+            Response::of_error(&error, config.strict)
+        })
+    }
+
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn try_run(&self) -> Result<Response, Error> {
+        let config = Config::resolve(&self.layers())?;
+        let start = Instant::now();
+        // SAFETY: as the caller promises.
+        let (function, classification) = unsafe { view::read(self.view) }?;
+        let crossed = Instant::now();
+        let has = |flag| self.flags & flag != 0;
+        let context = RunContext {
+            config,
+            classification,
+            target: self.target.clone().into_owned(),
+            is_ssa: has(abi::NVPTX_RA_REQUEST_SSA),
+            is_o0: has(abi::NVPTX_RA_REQUEST_O0),
+            is_optnone: has(abi::NVPTX_RA_REQUEST_OPTNONE),
+            wants_remarks: has(abi::NVPTX_RA_REQUEST_REMARKS),
+        };
+        let mut output = passes::run(&self.pass, &function, &context)?;
+        if let Some(path) = &context.config.stats {
+            output.stats.time_ns.add("cross", crate::stats::nanoseconds(crossed - start));
+            self.complete(&mut output, function.num_insts());
+            Event::Run(Box::new(output.stats.clone())).append(path)?;
+        }
+        let RunContext { config, .. } = context;
+        Ok(Response::of_pass(output, function, config.strict, config.verify))
+    }
+
+    /// Fills in what every pass's statistics have in common.
+    fn complete(&self, output: &mut PassOutput, insts: usize) {
+        let stats = &mut output.stats;
+        stats.function = self.function.clone().into_owned();
+        stats.pass = self.pass.clone().into_owned();
+        stats.target = self.target.clone().into_owned();
+        stats.insts = insts as u64;
+        for edit in output.edits.edits() {
+            stats.edits.add(edits::name(edit), 1);
+        }
+    }
+
+    fn failure(&self, message: String) -> Event {
+        Event::Failure {
+            function: self.function.clone().into_owned(),
+            pass: self.pass.clone().into_owned(),
+            message,
+        }
+    }
+
+    /// Appends an event to the statistics, if they are wanted. It reports on a run that is over, so that a file that
+    /// cannot be written is only logged.
+    fn record(&self, config: &Config, event: impl FnOnce() -> Event) {
+        if let Some(path) = &config.stats
+            && let Err(error) = event().append(path)
+        {
+            log::warn!("{error}");
+        }
+    }
+}
+
+/// Runs a pass on a view. Never null, never unwinds.
+///
+/// # Safety
+/// `request` is null or points to a live request, whose pointers are null or point to as much live memory as the
+/// lengths beside them say; nothing of it changes meanwhile.
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_run(request: *const nvptx_ra_request) -> *const nvptx_ra_response {
+    // SAFETY: as the caller promises.
+    let response = match guard(|| unsafe { Request::read(request) }) {
+        // SAFETY: as the caller promises.
+        Ok(request) => unsafe { request.run() },
+        Err(error) => Response::of_error(&error, false),
+    };
+    response.hand_over()
+}
+
+/// Notes that the shim could not apply the edits.
+///
+/// # Safety
+/// As for [`nvptx_ra_run`]; `message` is live.
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_report_failure(request: *const nvptx_ra_request, message: nvptx_ra_str) {
+    // SAFETY: as the caller promises.
+    unsafe { report(request, |request| request.failure(abi::text(message).into_owned())) }
+}
+
+/// Notes how long the shim's phases took.
+///
+/// # Safety
+/// As for [`nvptx_ra_run`].
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_report_time(request: *const nvptx_ra_request, flatten_ns: u64, apply_ns: u64) {
+    let shim = |request: &Request<'_>| {
+        let mut time_ns = Counts::default();
+        time_ns.add("flatten", flatten_ns);
+        time_ns.add("apply", apply_ns);
+        Event::Shim { function: request.function.clone().into_owned(), pass: request.pass.clone().into_owned(), time_ns }
+    };
+    // SAFETY: as the caller promises.
+    unsafe { report(request, shim) }
+}
+
+/// # Safety
+/// As for [`nvptx_ra_run`].
+unsafe fn report(request: *const nvptx_ra_request, event: impl FnOnce(&Request<'_>) -> Event) {
+    let result = guard(|| {
+        // SAFETY: as the caller promises.
+        let request = unsafe { Request::read(request) }?;
+        let config = Config::resolve_valid(&request.layers());
+        request.record(&config, || event(&request));
+        Ok(())
+    });
+    if let Err(error) = result {
+        log::warn!("{error}");
+    }
+}

@@ -1,0 +1,73 @@
+//! The coalescer against the checker and the interpreter.
+
+use arbitrary::{Result, Unstructured};
+
+use super::{Options, check_same_meaning, lowered_function};
+use crate::check::check;
+use crate::coalesce::{MoveKind, census, coalesce};
+use crate::config::{Config, Priority};
+use crate::function::Function;
+
+/// Checks that coalescing, with any options, keeps a function valid and its meaning, in the eyes of the checker and of
+/// the interpreter, and never leaves more moves than there were.
+pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
+    let config = config(u)?;
+    let function = lowered_function(u, &Options::default())?;
+    let outcome = coalesce(&function, &config);
+    if let Err(errors) = check(&function, &outcome.edits) {
+        panic!("{errors:#?}\n{:#?}\n{function}", outcome.edits);
+    }
+    let edited = outcome.edits.apply(&function).expect("the edits fit").function;
+    if let Err(error) = edited.validate() {
+        panic!("{error}\n{function}\n{edited}");
+    }
+    if let Err(mismatch) = check_same_meaning(&function, &edited) {
+        panic!("{mismatch:?}\n{function}\n{edited}");
+    }
+    let (before, after) = (moves(&function), moves(&edited));
+    assert!(after <= before, "{before} moves became {after}\n{function}\n{edited}");
+    let again = coalesce(&function, &config);
+    assert_eq!(again.edits, outcome.edits, "the same function gives the same edits");
+    Ok(())
+}
+
+/// Copies and constants together: a copy may become a constant, nothing may become both.
+fn moves(function: &Function) -> u64 {
+    let tallies = census(function);
+    let count = |kind| tallies.get(&kind).map_or(0, |tally| tally.count);
+    count(MoveKind::Copy) + count(MoveKind::CopyOfConstant) + count(MoveKind::Immediate) + count(MoveKind::Symbol)
+}
+
+fn config(u: &mut Unstructured<'_>) -> Result<Config> {
+    let default = Config::default();
+    if u.ratio(1, 2)? {
+        return Ok(default);
+    }
+    Ok(Config {
+        join_splitedges: u.arbitrary()?,
+        join_globalcopies: u.ratio(7, 8)?,
+        terminal_rule: u.arbitrary()?,
+        block_local: u.arbitrary()?,
+        value_interference: u.arbitrary()?,
+        remat_constants: u.arbitrary()?,
+        wide_pairs: u.arbitrary()?,
+        block_frequency: u.arbitrary()?,
+        priority: if u.arbitrary()? { Priority::Register } else { Priority::Frequency },
+        copy_limit: u.int_in_range(0..=3)?,
+        coalesce_limit: u.int_in_range(0..=3)?,
+        late_remat_update_threshold: u.int_in_range(0..=3)?,
+        large_interval_size_threshold: u.int_in_range(0..=3)?,
+        large_interval_freq_threshold: u.int_in_range(0..=3)?,
+        ..default
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coalescing_keeps_the_meaning() {
+        arbtest::arbtest(check_coalesce).budget_ms(1_000);
+    }
+}

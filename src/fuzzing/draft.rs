@@ -1,0 +1,117 @@
+//! A function that is still being made: blocks of instructions that can be inserted anywhere.
+
+use super::opcodes::opcode_table;
+use crate::function::{
+    Block, Effects, Function, FunctionBuilder, MemorySpace, Opcode, Operand, OperandFlags, RegClass, VReg, Value,
+};
+use crate::index::{EntityIndex, IndexVec};
+
+/// How many stack slots and symbols a generated function has.
+pub(super) const SLOTS: usize = 2;
+pub(super) const SYMBOLS: usize = 3;
+
+/// An instruction of a draft.
+#[derive(Clone, Debug)]
+pub(super) struct DraftInst {
+    pub(super) opcode: Opcode,
+    pub(super) operands: Vec<Operand>,
+    pub(super) effects: Effects,
+    pub(super) space: MemorySpace,
+    pub(super) line: u32,
+}
+
+/// A PHI of a draft.
+#[derive(Clone, Debug)]
+pub(super) struct DraftPhi {
+    pub(super) dst: VReg,
+    pub(super) inputs: Vec<(VReg, Block)>,
+}
+
+/// A block of a draft.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DraftBlock {
+    pub(super) succs: Vec<Block>,
+    pub(super) phis: Vec<DraftPhi>,
+    pub(super) body: Vec<DraftInst>,
+    pub(super) terminators: Vec<DraftInst>,
+    pub(super) depth: u32,
+}
+
+/// A function that is still being made.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) blocks: IndexVec<Block, DraftBlock>,
+    pub(super) classes: IndexVec<VReg, RegClass>,
+}
+
+/// The opcode of that name in the generator's table.
+pub(super) fn opcode(name: &str) -> Opcode {
+    opcode_table().find(name).unwrap_or_else(|| panic!("the generator's table has no opcode {name}"))
+}
+
+impl DraftInst {
+    /// A pure instruction.
+    pub(super) fn pure(name: &str, operands: Vec<Operand>) -> Self {
+        Self::with_effects(name, operands, Effects::empty())
+    }
+
+    /// An instruction with effects.
+    pub(super) fn with_effects(name: &str, operands: Vec<Operand>, effects: Effects) -> Self {
+        Self { opcode: opcode(name), operands, effects, space: MemorySpace::Generic, line: 0 }
+    }
+
+    /// `dst = COPY src`.
+    pub(super) fn copy(dst: VReg, src: VReg) -> Self {
+        Self::pure("COPY", vec![Operand::write(dst), Operand::read(src)])
+    }
+}
+
+impl Draft {
+    /// A new register.
+    pub(super) fn reg(&mut self, class: RegClass) -> VReg {
+        self.classes.push(class)
+    }
+
+    /// The function. Definitions of registers that nothing reads are marked dead, one in two.
+    pub(super) fn finish(&self) -> Function {
+        let mut is_read = IndexVec::<VReg, bool>::filled(false, self.classes.len());
+        for block in self.blocks.iter() {
+            let insts = block.body.iter().chain(&block.terminators);
+            let reads = insts.flat_map(|inst| &inst.operands).filter_map(Operand::read_reg);
+            for reg in reads.chain(block.phis.iter().flat_map(|phi| &phi.inputs).map(|&(reg, _)| reg)) {
+                is_read[reg] = true;
+            }
+        }
+        let mut builder = FunctionBuilder::new("generated", opcode_table());
+        for (reg, &class) in self.classes.iter_enumerated() {
+            let name = (reg.index() % 8 == 5).then(|| format!("v{}", reg.index()));
+            builder.named_reg(class, name.as_deref());
+        }
+        for slot in 0..SLOTS {
+            builder.slot(4 << slot, 4);
+        }
+        for symbol in 0..SYMBOLS {
+            builder.symbol(&format!("@g{symbol}"));
+        }
+        for block in self.blocks.iter() {
+            builder.block(&block.succs, 10f64.powi(block.depth as i32), block.depth);
+            for phi in &block.phis {
+                let mut operands = vec![Operand::write(phi.dst)];
+                for &(reg, from) in &phi.inputs {
+                    operands.extend([Operand::read(reg), Operand::plain(Value::Block(from))]);
+                }
+                builder.inst(opcode("PHI"), &operands, Effects::empty());
+            }
+            for inst in block.body.iter().chain(&block.terminators) {
+                let mut operands = inst.operands.clone();
+                for operand in &mut operands {
+                    if operand.def().is_some_and(|reg| !is_read[reg] && reg.index() % 2 == 0) {
+                        operand.flags |= OperandFlags::DEAD;
+                    }
+                }
+                builder.full_inst(inst.opcode, &operands, inst.effects, inst.space, inst.line);
+            }
+        }
+        builder.finish()
+    }
+}

@@ -1,0 +1,310 @@
+//! Draws valid functions from bytes.
+//!
+//! Every block may read what its dominators define, and the entry defines a register of each class first, so that every
+//! read finds a definition. A lowered function also has variables, registers with many definitions; it is then taken
+//! out of SSA by [`lower`](super::lower).
+
+use arbitrary::{Result, Unstructured};
+
+use super::draft::{Draft, DraftBlock, DraftInst, DraftPhi, SLOTS, SYMBOLS, opcode};
+use super::graph::{by_dominance, predecessors, successors};
+use super::lower::lower;
+use super::opcodes::{ARITHMETIC, CALL, CONSTANTS, COPIES, EFFECTFUL, PARTS, Template, Use};
+use crate::function::{Block, Effects, Function, Operand, OperandFlags, RegClass, Slot, Symbol, VReg, Value};
+use crate::index::{EntityIndex, IndexVec};
+
+/// How large and how wild a generated function is.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// At most so many blocks.
+    pub max_blocks: usize,
+    /// At most so many draws of instructions for one block; a draw makes one to a handful.
+    pub max_insts: usize,
+    /// At most so many variables of each class in a lowered function.
+    pub max_variables: usize,
+    /// Variables have no value at first, so that some paths read an undefined one.
+    pub undefined_paths: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { max_blocks: 10, max_insts: 10, max_variables: 2, undefined_paths: false }
+    }
+}
+
+/// A function in SSA form, with PHIs: every register has one definition, which dominates its reads.
+pub fn ssa_function(u: &mut Unstructured<'_>, options: &Options) -> Result<Function> {
+    Ok(draft(u, &Options { max_variables: 0, ..*options })?.finish())
+}
+
+/// A function as PHI elimination and two-address lowering leave it: no PHIs, registers with many definitions, copies
+/// everywhere, tied operands that are the same register.
+pub fn lowered_function(u: &mut Unstructured<'_>, options: &Options) -> Result<Function> {
+    let mut draft = draft(u, options)?;
+    lower(&mut draft);
+    Ok(draft.finish())
+}
+
+/// A function with PHIs and, where the options say so, variables.
+pub(super) fn draft(u: &mut Unstructured<'_>, options: &Options) -> Result<Draft> {
+    let succs = successors(u, options.max_blocks)?;
+    let blocks = succs.iter().map(|succs| DraftBlock { succs: succs.clone(), ..DraftBlock::default() }).collect();
+    let draft = Draft { blocks, classes: IndexVec::new() };
+    let mut generator = Generator { u, draft, readable: Vec::new(), variables: Vec::new() };
+    let predecessors = predecessors(&succs);
+
+    let mut at_end: IndexVec<Block, Vec<VReg>> = IndexVec::filled(Vec::new(), succs.len());
+    for (block, dominator) in by_dominance(&succs) {
+        generator.readable = dominator.map(|dominator| at_end[dominator].clone()).unwrap_or_default();
+        if dominator.is_none() {
+            generator.entry(block, options)?;
+        }
+        generator.draft.blocks[block].depth = generator.u.int_in_range(0..=3)?;
+        let is_empty = generator.u.int_in_range(0..=3u8)? == 3;
+        if !is_empty && !predecessors[block].is_empty() {
+            generator.phis(block)?;
+        }
+        for _ in 0..if is_empty { 0 } else { generator.u.int_in_range(0..=options.max_insts)? } {
+            generator.some_insts(block)?;
+        }
+        generator.observe(block, is_empty)?;
+        generator.terminators(block)?;
+        at_end[block] = std::mem::take(&mut generator.readable);
+    }
+    for block in succs.ids() {
+        for &from in &predecessors[block] {
+            generator.readable.clone_from(&at_end[from]);
+            generator.phi_inputs(block, from)?;
+        }
+    }
+    Ok(generator.draft)
+}
+
+struct Generator<'a, 'u> {
+    u: &'a mut Unstructured<'u>,
+    draft: Draft,
+    /// The registers that are defined here, the latest last.
+    readable: Vec<VReg>,
+    /// Registers with many definitions.
+    variables: Vec<VReg>,
+}
+
+impl Generator<'_, '_> {
+    fn push(&mut self, block: Block, inst: DraftInst) {
+        self.draft.blocks[block].body.push(inst);
+    }
+
+    /// One of `templates`, with registers that can be read here.
+    fn template(&mut self, block: Block, templates: &[Template]) -> Result<()> {
+        let template = &templates[self.u.choose_index(templates.len())?];
+        let mut uses = Vec::new();
+        for &operand in template.uses {
+            uses.push(match operand {
+                Use::Reg(class) => Operand { flags: self.read_flags()?, ..Operand::read(self.read(class)?) },
+                Use::Immediate => Operand::immediate(i64::from(self.u.int_in_range(-99..=99i8)?)),
+                Use::Fixed(value) => Operand::immediate(value),
+                Use::Float => Operand::plain(Value::Float(self.u.int_in_range(0..=3u64)? << 22)),
+                Use::Symbol => Operand::plain(Value::Symbol(Symbol::new(self.u.choose_index(SYMBOLS)?))),
+                Use::Slot => Operand::plain(Value::Slot(Slot::new(self.u.choose_index(SLOTS)?))),
+            });
+        }
+        let mut operands: Vec<Operand> = Vec::new();
+        for &class in template.defs {
+            let reg = self.define(class)?;
+            // An instruction writes a register once.
+            let is_new = operands.iter().all(|operand| operand.reg() != Some(reg));
+            operands.push(Operand::write(if is_new { reg } else { self.fresh(class) }));
+        }
+        operands.append(&mut uses);
+        let line = u32::from(self.u.int_in_range(0..=9u8)?);
+        let (effects, space) = (template.effects, template.space);
+        self.push(block, DraftInst { opcode: opcode(template.name), operands, effects, space, line });
+        Ok(())
+    }
+
+    fn read_flags(&mut self) -> Result<OperandFlags> {
+        Ok(match self.u.int_in_range(0..=127u8)? {
+            126 => OperandFlags::UNDEF,
+            // A hint that nobody may rely on.
+            120..=125 => OperandFlags::KILL,
+            _ => OperandFlags::empty(),
+        })
+    }
+
+    /// A register of the class that can be read here, often a recent one.
+    fn read(&mut self, class: RegClass) -> Result<VReg> {
+        let of_class = |&&reg: &&VReg| self.draft.classes[reg] == class;
+        let candidates: Vec<VReg> = self.readable.iter().rev().filter(of_class).copied().collect();
+        let recent = if self.u.arbitrary()? { candidates.len() } else { candidates.len().min(4) };
+        Ok(candidates[self.u.choose_index(recent)?])
+    }
+
+    /// A register to write: a fresh one, or a variable.
+    fn define(&mut self, class: RegClass) -> Result<VReg> {
+        let of_class = |&&reg: &&VReg| self.draft.classes[reg] == class;
+        let variables: Vec<VReg> = self.variables.iter().filter(of_class).copied().collect();
+        if !variables.is_empty() && self.u.int_in_range(0..=2u8)? == 2 {
+            return Ok(variables[self.u.choose_index(variables.len())?]);
+        }
+        Ok(self.fresh(class))
+    }
+
+    fn fresh(&mut self, class: RegClass) -> VReg {
+        let reg = self.draft.reg(class);
+        self.readable.push(reg);
+        reg
+    }
+
+    /// What every other block may read: a register of each class, and the variables.
+    fn entry(&mut self, block: Block, options: &Options) -> Result<()> {
+        for template in &CONSTANTS[..4] {
+            self.template(block, std::slice::from_ref(template))?;
+        }
+        let (wide, long) = (self.read(RegClass::B64)?, self.fresh(RegClass::B128));
+        let operands = vec![Operand::write(long), Operand::read(wide), Operand::read(wide)];
+        self.push(block, DraftInst::pure("V2I64toI128", operands));
+        for class in RegClass::ALL {
+            for _ in 0..self.u.int_in_range(0..=options.max_variables)? {
+                let initial = self.read(class)?;
+                let variable = self.fresh(class);
+                self.variables.push(variable);
+                if !options.undefined_paths {
+                    self.push(block, DraftInst::copy(variable, initial));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn phis(&mut self, block: Block) -> Result<()> {
+        for _ in 0..self.u.int_in_range(0..=3u8)? {
+            let class = *self.u.choose(&[RegClass::B32, RegClass::B32, RegClass::B64, RegClass::B1])?;
+            let dst = self.fresh(class);
+            self.draft.blocks[block].phis.push(DraftPhi { dst, inputs: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// What the PHIs of `block` get from `from`: preferably PHIs of the same block, so that values are swapped and lost
+    /// copies show.
+    fn phi_inputs(&mut self, block: Block, from: Block) -> Result<()> {
+        let siblings: Vec<VReg> = self.draft.blocks[block].phis.iter().map(|phi| phi.dst).collect();
+        for (index, &dst) in siblings.iter().enumerate() {
+            let class = self.draft.classes[dst];
+            let is_available = |reg: &VReg| self.draft.classes[*reg] == class && self.readable.contains(reg);
+            let available: Vec<VReg> = siblings.iter().copied().filter(is_available).collect();
+            let value = match !available.is_empty() && self.u.arbitrary()? {
+                true => available[self.u.choose_index(available.len())?],
+                false => self.read(class)?,
+            };
+            self.draft.blocks[block].phis[index].inputs.push((value, from));
+        }
+        Ok(())
+    }
+
+    fn some_insts(&mut self, block: Block) -> Result<()> {
+        match self.u.int_in_range(0..=19u8)? {
+            0..=5 => self.template(block, ARITHMETIC),
+            6 | 7 => self.template(block, CONSTANTS),
+            8..=11 => self.template(block, COPIES),
+            12..=14 => self.template(block, PARTS),
+            15 | 16 => self.template(block, EFFECTFUL),
+            17 => CALL.iter().try_for_each(|template| self.template(block, std::slice::from_ref(template))),
+            18 => self.inline_asm(block),
+            _ if !self.variables.is_empty() && self.u.arbitrary()? => self.swap(block),
+            _ => {
+                let reg = self.read(RegClass::B32)?;
+                let operands = vec![Operand::read(reg), Operand::plain(Value::NoReg)];
+                self.push(block, DraftInst::with_effects("DBG_VALUE", operands, Effects::META));
+                Ok(())
+            }
+        }
+    }
+
+    /// Inline assembly: `"=&r,=r,+r,r"`, some of it.
+    fn inline_asm(&mut self, block: Block) -> Result<()> {
+        let mut operands = vec![Operand::plain(Value::Symbol(Symbol::new(0))), Operand::immediate(1)];
+        let (early, result, tied, plain) =
+            (self.u.arbitrary()?, self.u.arbitrary()?, self.u.arbitrary()?, self.u.arbitrary()?);
+        let (changed, read) = (self.read(RegClass::B32)?, self.read(RegClass::B64)?);
+        let early_flags = OperandFlags::DEF | OperandFlags::EARLY_CLOBBER;
+        if early {
+            operands.push(Operand { flags: early_flags, ..Operand::write(self.fresh(RegClass::B32)) });
+        }
+        if result {
+            operands.push(Operand::write(self.define(RegClass::B64)?));
+        }
+        if tied {
+            let def = operands.len() as u8;
+            operands.push(Operand { tied: Some(def + 1), ..Operand::write(self.fresh(RegClass::B32)) });
+            operands.push(Operand { tied: Some(def), ..Operand::read(changed) });
+        }
+        if plain {
+            operands.push(Operand::read(read));
+        }
+        self.push(block, DraftInst::with_effects("INLINEASM", operands, Effects::OPAQUE));
+        Ok(())
+    }
+
+    /// Inline assembly that reads much of what there is, always before a return: values that nothing reads would be of no
+    /// interest to the interpreter.
+    fn observe(&mut self, block: Block, is_empty: bool) -> Result<()> {
+        let is_last = self.draft.blocks[block].succs.is_empty();
+        if !is_last && (is_empty || self.u.int_in_range(0..=3u8)? < 3) {
+            return Ok(());
+        }
+        let most = if is_last { 16 } else { 4 };
+        let mut operands = vec![Operand::plain(Value::Symbol(Symbol::new(1))), Operand::immediate(1)];
+        for index in 0..self.readable.len().min(most) {
+            let reg = match index < self.variables.len() {
+                true => self.variables[index],
+                false => self.readable[self.readable.len() - 1 - self.u.choose_index(self.readable.len())?],
+            };
+            operands.push(Operand::read(reg));
+        }
+        self.push(block, DraftInst::with_effects("INLINEASM", operands, Effects::OPAQUE));
+        Ok(())
+    }
+
+    /// `t = a; a = b; b = t` of two variables.
+    fn swap(&mut self, block: Block) -> Result<()> {
+        let first = self.variables[self.u.choose_index(self.variables.len())?];
+        let class = self.draft.classes[first];
+        let of_class = |&&reg: &&VReg| self.draft.classes[reg] == class;
+        let same: Vec<VReg> = self.variables.iter().filter(of_class).copied().collect();
+        let second = same[self.u.choose_index(same.len())?];
+        let saved = self.fresh(class);
+        for (dst, src) in [(saved, first), (first, second), (second, saved)] {
+            self.push(block, DraftInst::copy(dst, src));
+        }
+        Ok(())
+    }
+
+    /// The terminators that the successors ask for; the last branch to the next block is sometimes left out.
+    fn terminators(&mut self, block: Block) -> Result<()> {
+        let succs = self.draft.blocks[block].succs.clone();
+        let target = |block: Block| Operand::plain(Value::Block(block));
+        let mut branches = Vec::new();
+        match succs[..] {
+            [] => branches.push(("Return", vec![])),
+            [last] | [_, last] => {
+                if succs.len() == 2 {
+                    branches.push(("CBranch", vec![Operand::read(self.read(RegClass::B1)?), target(succs[0])]));
+                }
+                let is_empty = self.draft.blocks[block].body.is_empty();
+                if last.index() != block.index() + 1 || !is_empty && self.u.arbitrary()? {
+                    branches.push(("GOTO", vec![target(last)]));
+                }
+            }
+            [ref others @ .., last] => {
+                let index = Operand::read(self.read(RegClass::B32)?);
+                branches.push(("BRX_START", vec![index, Operand::immediate(0)]));
+                branches.extend(others.iter().map(|&succ| ("BRX_ITEM", vec![target(succ)])));
+                branches.push(("BRX_END", vec![target(last), index, Operand::immediate(0)]));
+            }
+        }
+        let with_effect = |(name, operands)| DraftInst::with_effects(name, operands, Effects::TERMINATOR);
+        self.draft.blocks[block].terminators = branches.into_iter().map(with_effect).collect();
+        Ok(())
+    }
+}

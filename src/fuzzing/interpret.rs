@@ -1,0 +1,314 @@
+//! Executes a function on made-up inputs: the oracle that says what a function means.
+//!
+//! Opcodes with a [`Role`] are executed as the role says; a result of any other is a hash of its operation and of the
+//! values that it reads. A read of an undefined value makes that result undefined, so that an edited function may have
+//! any value there; a branch on one ends the run. A branch chooses by a hash of what its terminators read and of how
+//! many branches were taken before, so that loops end and an edited function goes the same way. Debug values do nothing.
+
+use std::collections::BTreeMap;
+
+use super::trace::{Event, Trace};
+use super::value::{Bits, mix, mix_wide};
+use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Slot, Symbol, VReg, Value};
+use crate::index::IndexVec;
+
+/// How far a run goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// At most so many instructions.
+    pub insts: usize,
+    /// At most so many events.
+    pub events: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { insts: 2_000, events: 100 }
+    }
+}
+
+/// Runs a valid function; `seed` makes the values that it starts with.
+pub fn interpret(function: &Function, seed: u64, limits: Limits) -> Trace {
+    let mut machine = Machine {
+        function,
+        seed,
+        operations: function.insts().map(|inst| operation(function, inst)).collect(),
+        symbols: function.symbols.iter().map(|symbol| mix(hash_of("symbol"), hash_of(symbol))).collect(),
+        regs: function.regs().map(|reg| Bits::undefined(width(function, reg))).collect(),
+        physical: BTreeMap::new(),
+        slots: BTreeMap::new(),
+        trace: Trace::default(),
+    };
+    machine.run(limits);
+    machine.trace
+}
+
+/// What an opcode does, without the letters at its end that say which operands are registers and which immediates.
+fn family(name: &str) -> &str {
+    name.trim_end_matches(['r', 'i'])
+}
+
+fn hash_of(text: &str) -> u64 {
+    text.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)))
+}
+
+/// What an instruction does, as a hash: its opcode and its effects.
+fn operation(function: &Function, inst: Inst) -> u64 {
+    let name = function.opcodes().name(function.opcode(inst));
+    mix(hash_of(family(name)), u64::from(function.effects(inst).bits()))
+}
+
+/// Bits of a register; of a class without a known size, as many as there are.
+fn width(function: &Function, reg: VReg) -> u32 {
+    match function.class(reg).bits() {
+        0 => 128,
+        bits => bits,
+    }
+}
+
+struct Machine<'a> {
+    function: &'a Function,
+    seed: u64,
+    /// What each instruction does, as a hash.
+    operations: IndexVec<Inst, u64>,
+    symbols: IndexVec<Symbol, u64>,
+    regs: IndexVec<VReg, Bits>,
+    physical: BTreeMap<u32, Bits>,
+    slots: BTreeMap<Slot, Bits>,
+    trace: Trace,
+}
+
+impl Machine<'_> {
+    fn run(&mut self, limits: Limits) {
+        let Some(mut block) = self.function.blocks().next() else {
+            self.trace.is_complete = true;
+            return;
+        };
+        let mut budget = limits.insts;
+        let mut branches = 0;
+        loop {
+            // Blocks without instructions cost too: loops of nothing else must end.
+            budget = budget.saturating_sub(self.function.block_insts(block).len() + 1);
+            for inst in self.function.block_insts(block) {
+                self.execute(inst);
+            }
+            let next = match *self.function.succs(block) {
+                [only] => only,
+                ref succs => {
+                    let chosen = self.choose(block, branches);
+                    self.trace.is_complete = succs.is_empty();
+                    match chosen {
+                        Some(hash) if !succs.is_empty() => succs[(hash % succs.len() as u64) as usize],
+                        _ => return,
+                    }
+                }
+            };
+            branches += u64::from(self.function.succs(block).len() > 1);
+            if budget == 0 || self.trace.events.len() >= limits.events {
+                return;
+            }
+            self.phis(block, next);
+            block = next;
+        }
+    }
+
+    /// The hash by which a block's terminators choose, or with which they return; none where it is undefined.
+    fn choose(&mut self, block: Block, branches: u64) -> Option<u64> {
+        let is_terminator = |&inst: &Inst| self.function.effects(inst).contains(Effects::TERMINATOR);
+        let terminators = self.function.block_insts(block).filter(is_terminator);
+        let operands = terminators.flat_map(|inst| self.function.operands(inst)).filter(|operand| !operand.is_def());
+        let reads: Vec<Bits> = operands.filter_map(|operand| self.read(operand)).map(Bits::sign_extended).collect();
+        let mut hash = mix(self.seed, branches);
+        for read in &reads {
+            hash = mix_wide(hash, read.number()?);
+        }
+        let inst = self.function.block_range(block).end;
+        self.trace.events.push(Event { inst, operation: hash_of("branch"), reads });
+        Some(hash)
+    }
+
+    /// Reads all PHIs of `to`, then writes them.
+    fn phis(&mut self, from: Block, to: Block) {
+        let is_phi = |&inst: &Inst| self.function.role(inst) == Role::Phi;
+        let values: Vec<(Inst, Option<Bits>)> = self
+            .function
+            .block_insts(to)
+            .filter(is_phi)
+            .map(|phi| {
+                let inputs = self.function.operands(phi).get(1..).unwrap_or_default();
+                let input = inputs.chunks_exact(2).find(|input| input[1].value == Value::Block(from));
+                (phi, input.and_then(|input| self.read(&input[0])))
+            })
+            .collect();
+        for (phi, value) in values {
+            self.write(phi, 0, value.unwrap_or(Bits::undefined(128)));
+        }
+    }
+
+    fn execute(&mut self, inst: Inst) {
+        let function = self.function;
+        if function.role(inst) == Role::Debug || function.effects(inst).contains(Effects::TERMINATOR) {
+            return;
+        }
+        self.clobber_early(inst);
+        let operands = function.operands(inst);
+        let reads: Vec<Bits> =
+            operands.iter().filter(|operand| !operand.is_def()).filter_map(|operand| self.read(operand)).collect();
+        let nothing = Bits::undefined(128);
+        let first = reads.first().copied().unwrap_or(nothing);
+        match function.role(inst) {
+            Role::Copy | Role::Constant => self.write(inst, 0, first),
+            Role::Pack => {
+                let whole = reads.iter().copied().reduce(Bits::below);
+                self.write(inst, 0, whole.unwrap_or(nothing));
+            }
+            Role::Unpack => {
+                let parts = operands.iter().filter(|operand| operand.is_def()).count() as u32;
+                for index in 0..parts {
+                    self.write(inst, index, first.part(index, parts));
+                }
+            }
+            Role::Extract { index, parts } => self.write(inst, 0, first.part(index.into(), parts.into())),
+            Role::Undef => self.write(inst, 0, nothing),
+            Role::Spill => {
+                if let [_, Operand { value: Value::Slot(slot), .. }, ..] = *operands {
+                    self.slots.insert(slot, first);
+                }
+            }
+            Role::Reload => {
+                if let [_, Operand { value: Value::Slot(slot), .. }, ..] = *operands {
+                    let value = self.slots.get(&slot).copied().unwrap_or(nothing);
+                    self.write(inst, 0, value);
+                }
+            }
+            Role::Phi | Role::Debug => {}
+            Role::Other => self.compute(inst, reads),
+        }
+    }
+
+    /// An instruction of which only the operands are known.
+    fn compute(&mut self, inst: Inst, reads: Vec<Bits>) {
+        let function = self.function;
+        let reads: Vec<Bits> = reads.into_iter().map(Bits::sign_extended).collect();
+        let (operation, effects) = (self.operations[inst], function.effects(inst));
+        // What an effect gives may differ from one time to the next.
+        let time = if effects.is_pure() { 0 } else { self.trace.events.len() as u64 + 1 };
+        let start = mix(mix(operation, self.seed), time);
+        let hash = reads.iter().try_fold(start, |hash, read| Some(mix_wide(hash, read.number()?)));
+        if !effects.is_pure() {
+            self.trace.events.push(Event { inst, operation, reads });
+        }
+        let defs = function.operands(inst).iter().filter(|operand| operand.is_def()).count() as u32;
+        for def in 0..defs {
+            let result = hash.map(|hash| mix(hash, def.into()));
+            let bits = result.map(|low| Bits::new(u128::from(low) | u128::from(mix(low, 1)) << 64, 128));
+            self.write(inst, def, bits.unwrap_or(Bits::undefined(128)));
+        }
+    }
+
+    /// Early definitions destroy what their registers held before anything is read; not where the two are tied.
+    fn clobber_early(&mut self, inst: Inst) {
+        for (index, operand) in self.function.operands(inst).iter().enumerate() {
+            if let Some(reg) = operand.def().filter(|_| operand.flags.contains(OperandFlags::EARLY_CLOBBER))
+                && operand.tied.is_none()
+            {
+                let garbage = mix(mix(self.seed, u64::from(inst.0)), index as u64);
+                self.regs[reg] = Bits::new(u128::from(garbage), width(self.function, reg));
+            }
+        }
+    }
+
+    /// The value of an operand that is read; none for a block.
+    fn read(&self, operand: &Operand) -> Option<Bits> {
+        let number = |number: i128| Some(Bits::new(number as u128, 128));
+        if operand.flags.contains(OperandFlags::UNDEF) {
+            return Some(Bits::undefined(operand.reg().map_or(128, |reg| width(self.function, reg))));
+        }
+        match operand.value {
+            Value::Reg(reg) => Some(self.regs[reg]),
+            Value::Physical(id) => {
+                let initial = Bits::new(u128::from(mix(mix(self.seed, hash_of("physical")), id.into())), 128);
+                Some(self.physical.get(&id).copied().unwrap_or(initial))
+            }
+            Value::NoReg => number(0),
+            Value::Immediate(value) => number(value.into()),
+            Value::Float(bits) => number(bits.into()),
+            Value::Symbol(symbol) => number(self.symbols[symbol].into()),
+            Value::Slot(slot) => number(mix(hash_of("slot"), slot.0.into()).into()),
+            Value::Block(_) => None,
+        }
+    }
+
+    /// Writes definition number `def` of an instruction.
+    fn write(&mut self, inst: Inst, def: u32, value: Bits) {
+        let operand = self.function.operands(inst).iter().filter(|operand| operand.is_def()).nth(def as usize);
+        match operand.map(|operand| operand.value) {
+            Some(Value::Reg(reg)) => self.regs[reg] = value.resized(width(self.function, reg)),
+            Some(Value::Physical(id)) => {
+                self.physical.insert(id, value);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzzing::check_same_meaning;
+
+    /// A function of one block that stores what `insts` leave in `%0`.
+    fn store_after(insts: &str) -> Function {
+        let text = format!(
+            "mfv 1\nfunction \"f\"\nopcode ADD32rr\nopcode ADD32ri\nopcode COPY copy\nopcode MOV_B32_i constant\n\
+             opcode V2I32toI64 pack\nopcode I64toV2I32 unpack\nopcode I64toI32H extract 1 of 2\nopcode ST\n\
+             opcode SPILL spill\nopcode RELOAD reload\nopcode DBG debug\nregs %0 B32 B32 B32 B64\n\
+             slot0 size 4 align 4\nbb0: frequency 1.0 depth 0\n{insts}\nST %0 :: write\nend\n"
+        );
+        let function = Function::parse(&text).unwrap();
+        function.validate().unwrap();
+        function
+    }
+
+    fn mean_the_same(original: &str, edited: &str) -> bool {
+        check_same_meaning(&store_after(original), &store_after(edited)).is_ok()
+    }
+
+    #[test]
+    fn copies_and_parts_carry_values() {
+        assert!(mean_the_same("%0 = MOV_B32_i -3", "%1 = MOV_B32_i -3\n%0 = COPY %1"));
+        let parts = "%1 = MOV_B32_i -3\n%2 = MOV_B32_i 4\n%3 = V2I32toI64 %2, %1";
+        assert!(mean_the_same("%0 = MOV_B32_i -3", &format!("{parts}\n%0 = I64toI32H %3")));
+        assert!(mean_the_same("%0 = MOV_B32_i 4", &format!("{parts}\n%0, dead %1 = I64toV2I32 %3")));
+        assert!(!mean_the_same("%0 = MOV_B32_i 5", &format!("{parts}\n%0, dead %1 = I64toV2I32 %3")));
+        assert!(mean_the_same("%0 = MOV_B32_i 9", "%0 = MOV_B32_i 9\nSPILL %0, slot0\n%0 = RELOAD slot0"));
+    }
+
+    #[test]
+    fn another_value_another_operation_and_a_missing_event_are_seen() {
+        assert!(!mean_the_same("%0 = MOV_B32_i 1", "%0 = MOV_B32_i 2"));
+        let sum = "%1 = MOV_B32_i 1\n%2 = MOV_B32_i 2\n%0 = ADD32rr";
+        assert!(mean_the_same(&format!("{sum} %1, %2"), &format!("{sum} %1, %2")));
+        assert!(!mean_the_same(&format!("{sum} %1, %2"), &format!("{sum} %2, %1")));
+        assert!(!mean_the_same("%0 = MOV_B32_i 1\nST %0 :: write", "%0 = MOV_B32_i 1"));
+    }
+
+    #[test]
+    fn an_immediate_may_stand_for_a_register_that_holds_it() {
+        let registers = "%1 = MOV_B32_i 7\n%2 = MOV_B32_i -1\n%0 = ADD32rr %1, %2";
+        assert!(mean_the_same(registers, "%1 = MOV_B32_i 7\n%0 = ADD32ri %1, -1"));
+        assert!(!mean_the_same(registers, "%1 = MOV_B32_i 7\n%0 = ADD32ri %1, 1"));
+    }
+
+    #[test]
+    fn an_undefined_value_may_become_any_but_not_the_reverse() {
+        assert!(mean_the_same("", "%0 = MOV_B32_i 1"));
+        assert!(mean_the_same("%0 = ADD32rr %1, undef %2", "%0 = MOV_B32_i 1"));
+        assert!(!mean_the_same("%0 = MOV_B32_i 1", ""));
+    }
+
+    #[test]
+    fn debug_values_do_nothing() {
+        assert!(mean_the_same("%0 = MOV_B32_i 1", "%0 = MOV_B32_i 1\nDBG %1 :: meta"));
+    }
+}

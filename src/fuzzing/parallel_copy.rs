@@ -1,0 +1,91 @@
+//! Sequences of copies against a simulator, and against the least number that can do.
+
+use std::collections::BTreeMap;
+
+use arbitrary::{Result, Unstructured};
+
+use crate::function::{ParallelCopyError, VReg, sequentialize};
+
+/// Temporaries are numbered from here.
+const TEMPORARIES: u32 = 1000;
+
+/// Checks that a sequence does what the parallel copy does, with as few copies and temporaries as possible.
+pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
+    let count = u.int_in_range(0..=12usize)?;
+    let regs = u.int_in_range(1..=12u32)?;
+    let mut pairs = Vec::new();
+    for _ in 0..count {
+        pairs.push((VReg(u.int_in_range(0..=regs)?), VReg(u.int_in_range(0..=regs)?)));
+    }
+    let mut sources = BTreeMap::new();
+    let is_parallel_copy = pairs.iter().all(|&(dst, src)| sources.insert(dst, src).is_none());
+    let mut temporaries = 0;
+    let copies = sequentialize(&pairs, |_| {
+        temporaries += 1;
+        VReg(TEMPORARIES + temporaries - 1)
+    });
+    match copies {
+        Ok(copies) => {
+            assert!(is_parallel_copy, "{pairs:?}");
+            check_sequence(&sources, &copies, temporaries as usize);
+        }
+        Err(error) => {
+            assert!(matches!(error, ParallelCopyError::DuplicateDestination(_)), "{pairs:?}: {error}");
+            assert!(!is_parallel_copy, "{pairs:?}: {error}");
+        }
+    }
+    Ok(())
+}
+
+/// Checks a sequence for destinations with their sources.
+fn check_sequence(sources: &BTreeMap<VReg, VReg>, copies: &[(VReg, VReg)], temporaries: usize) {
+    // Each register holds its own number at first.
+    let mut content: BTreeMap<VReg, VReg> = BTreeMap::new();
+    let holds = |content: &BTreeMap<VReg, VReg>, reg: VReg| content.get(&reg).copied().unwrap_or(reg);
+    for &(dst, src) in copies {
+        let value = holds(&content, src);
+        content.insert(dst, value);
+    }
+    for (&dst, &src) in sources {
+        assert_eq!(holds(&content, dst), src, "{dst} after {copies:?} for {sources:?}");
+    }
+    let written = content.keys().filter(|reg| reg.0 < TEMPORARIES);
+    assert!(written.into_iter().all(|reg| sources.contains_key(reg)), "{copies:?} for {sources:?}");
+
+    let trivial = sources.iter().filter(|(dst, src)| dst == src).count();
+    let cycles = pure_cycles(sources);
+    assert_eq!(temporaries, cycles, "{copies:?} for {sources:?}");
+    assert_eq!(copies.len(), sources.len() - trivial + cycles, "{copies:?} for {sources:?}");
+}
+
+/// The cycles, each register of which is read by its successor on the cycle alone.
+fn pure_cycles(sources: &BTreeMap<VReg, VReg>) -> usize {
+    let readers = |reg: VReg| sources.iter().filter(|&(&dst, &src)| src == reg && dst != reg).count();
+    let is_first_of_pure_cycle = |first: VReg| {
+        let mut reg = first;
+        for _ in 0..sources.len() {
+            match sources.get(&reg) {
+                Some(&src) if src != reg && readers(src) == 1 => reg = src,
+                _ => return false,
+            }
+            if reg == first {
+                return true;
+            }
+            if reg < first {
+                return false;
+            }
+        }
+        false
+    };
+    sources.keys().filter(|&&reg| is_first_of_pure_cycle(reg)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_do_what_parallel_copies_do() {
+        arbtest::arbtest(check_parallel_copy).budget_ms(1_000);
+    }
+}

@@ -1,0 +1,69 @@
+//! What a run of a function does that can be seen, and whether an edited function does the same.
+
+use super::interpret::{Limits, interpret};
+use super::value::Bits;
+use crate::function::{Function, Inst};
+
+/// An instruction with an effect, or a branch that chose, as it was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The instruction: the block's last for a branch.
+    pub inst: Inst,
+    /// A hash of what it does: the same for the register and the immediate form of an opcode.
+    pub operation: u64,
+    /// The values that it read, sign-extended.
+    pub reads: Vec<Bits>,
+}
+
+/// What a run of a function does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The events, in order.
+    pub events: Vec<Event>,
+    /// Whether the run came to an end. If not, it was cut off, or branched on an undefined value: what follows may be
+    /// anything.
+    pub is_complete: bool,
+}
+
+/// Where an edited function does something else than the original.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("seed {seed}, event {event}: {reason}")]
+pub struct Mismatch {
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// The number of the event.
+    pub event: usize,
+    /// What differs.
+    pub reason: String,
+}
+
+impl Trace {
+    /// Checks that `edited` does the same: each event is there, in the same order, and reads what the original read,
+    /// or anything where the original read an undefined value. Only what both runs reached is compared.
+    pub fn refined_by(&self, edited: &Trace, seed: u64) -> Result<(), Mismatch> {
+        let fail = |event, reason| Err(Mismatch { seed, event, reason });
+        for (index, (old, new)) in self.events.iter().zip(&edited.events).enumerate() {
+            if old.operation != new.operation || old.reads.len() != new.reads.len() {
+                return fail(index, format!("{} of the original became {} of the edited function", old.inst, new.inst));
+            }
+            let differs = |&(old, new): &(&Bits, &Bits)| !old.is_refined_by(*new);
+            if let Some((was, is)) = old.reads.iter().zip(&new.reads).find(differs) {
+                return fail(index, format!("{} read {was:x?}, and as {} it reads {is:x?}", old.inst, new.inst));
+            }
+        }
+        let (old, new) = (self.events.len(), edited.events.len());
+        if edited.is_complete && new < old || self.is_complete && old < new {
+            return fail(old.min(new), format!("the original has {old} events, the edited function {new}"));
+        }
+        Ok(())
+    }
+}
+
+/// Runs both functions on some inputs, and checks that the edited one does what the original does.
+pub fn check_same_meaning(original: &Function, edited: &Function) -> Result<(), Mismatch> {
+    for seed in 0..4 {
+        let limits = Limits::default();
+        interpret(original, seed, limits).refined_by(&interpret(edited, seed, limits), seed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! The passes by name: what the compiler, the command-line tool and the tests run.
+
+use std::sync::Arc;
+
+use crate::config::{COPY_COALESCER, Config, Injection};
+use crate::error::Error;
+use crate::function::{EditList, Function, Inst};
+use crate::stats::FunctionStats;
+use crate::target::Classification;
+
+/// Everything that a pass may know beside the function itself.
+#[derive(Clone, Debug)]
+pub struct RunContext {
+    /// The options.
+    pub config: Config,
+    /// What the opcodes of the function mean.
+    pub classification: Arc<Classification>,
+    /// The processor that the code is for, e.g. `sm_90`.
+    pub target: String,
+    /// The function is in SSA form.
+    pub is_ssa: bool,
+    /// The code generator does not optimise.
+    pub is_o0: bool,
+    /// The function is marked `optnone`.
+    pub is_optnone: bool,
+    /// Somebody reads the remarks.
+    pub wants_remarks: bool,
+}
+
+/// What a remark says of an opportunity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemarkKind {
+    /// It was taken.
+    Passed,
+    /// It was seen and not taken.
+    Missed,
+    /// Something worth knowing.
+    Analysis,
+}
+
+/// An optimisation remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// What it says.
+    pub kind: RemarkKind,
+    /// Where, in the view; `None`: the whole function.
+    pub inst: Option<Inst>,
+    /// Its stable name, e.g. `CopyRemoved`.
+    pub name: &'static str,
+    /// The message.
+    pub message: String,
+}
+
+/// What a pass hands back.
+#[derive(Clone, Debug)]
+pub struct PassOutput {
+    /// The changes, sorted.
+    pub edits: EditList,
+    /// The remarks.
+    pub remarks: Vec<Remark>,
+    /// Text for standard error: what print passes print, and traces.
+    pub output: String,
+    /// What was done, for the statistics.
+    pub stats: FunctionStats,
+}
+
+impl PassOutput {
+    /// Nothing done to `function`.
+    pub fn unchanged(function: &Function) -> Self {
+        Self {
+            edits: EditList::new(function),
+            remarks: Vec::new(),
+            output: String::new(),
+            stats: FunctionStats::default(),
+        }
+    }
+}
+
+/// A pass.
+#[derive(Debug)]
+pub struct Pass {
+    /// Its name in pipelines.
+    pub name: &'static str,
+    /// Whether it may change the function. Passes that only print run wherever they are asked to.
+    pub edits: bool,
+    run: fn(&Function, &RunContext) -> Result<PassOutput, Error>,
+}
+
+/// The name of the pass that prints the view.
+pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
+
+/// All passes.
+pub static PASSES: &[Pass] = &[
+    Pass { name: COPY_COALESCER, edits: true, run: coalesce_copies },
+    Pass { name: PRINT_VIEW, edits: false, run: print_view },
+];
+
+/// Runs the pass of that name on a function.
+///
+/// A function that its attribute, `optnone` or the limit on instructions excludes is left alone, which is no error.
+pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
+    let pass = PASSES.iter().find(|pass| pass.name == name).ok_or_else(|| unknown(name))?;
+    let mut output = if pass.edits && is_excluded(function, context) {
+        PassOutput::unchanged(function)
+    } else {
+        (pass.run)(function, context)?
+    };
+    output.edits.finish();
+    if pass.edits {
+        inject(context.config.inject)?;
+    }
+    Ok(output)
+}
+
+fn unknown(name: &str) -> Error {
+    let known: Vec<&str> = PASSES.iter().map(|pass| pass.name).collect();
+    Error::pass(format!("there is no pass '{name}'"), format!("use {}", known.join(" or ")))
+}
+
+fn is_excluded(function: &Function, context: &RunContext) -> bool {
+    let config = &context.config;
+    let is_too_large = config.max_insts != 0 && function.num_insts() > config.max_insts as usize;
+    !config.enabled || (context.is_optnone && !config.optnone) || is_too_large
+}
+
+/// Fails when everything is done, so that tests can prove that nothing of it is kept.
+fn inject(fault: Injection) -> Result<(), Error> {
+    match fault {
+        Injection::None => Ok(()),
+        Injection::Error => Err(Error::pass("an error was asked for", "leave out inject=error")),
+        Injection::Panic => panic!("a panic was asked for by inject=panic"),
+    }
+}
+
+fn coalesce_copies(function: &Function, _context: &RunContext) -> Result<PassOutput, Error> {
+    Ok(PassOutput::unchanged(function))
+}
+
+fn print_view(function: &Function, _context: &RunContext) -> Result<PassOutput, Error> {
+    Ok(PassOutput { output: function.to_string(), ..PassOutput::unchanged(function) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+    use crate::function::FunctionBuilder;
+
+    fn context(parameters: &str) -> RunContext {
+        RunContext {
+            config: Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right"),
+            classification: Arc::new(Classification::new([])),
+            target: "sm_90".into(),
+            is_ssa: false,
+            is_o0: false,
+            is_optnone: false,
+            wants_remarks: false,
+        }
+    }
+
+    fn empty() -> Function {
+        FunctionBuilder::new("k", Arc::default()).finish()
+    }
+
+    /// An unknown name is refused, and the known ones are named.
+    #[test]
+    fn unknown_pass() {
+        let error = run("nvptx-nothing", &empty(), &context("")).expect_err("there is no such pass");
+        assert!(error.to_string().contains("nvptx-copy-coalescer"), "{error}");
+    }
+
+    /// The printing pass prints the text form and changes nothing.
+    #[test]
+    fn prints_the_view() {
+        let function = empty();
+        let output = run(PRINT_VIEW, &function, &context("")).expect("printing cannot fail");
+        assert_eq!(output.output, function.to_string());
+        assert!(output.edits.is_empty());
+    }
+
+    /// An error that was asked for comes from passes that edit, and from no others.
+    #[test]
+    fn injected_error() {
+        let context = context("inject=error");
+        assert!(run(COPY_COALESCER, &empty(), &context).is_err());
+        assert!(run(PRINT_VIEW, &empty(), &context).is_ok());
+    }
+}

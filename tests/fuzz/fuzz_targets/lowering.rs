@@ -1,0 +1,12 @@
+//! The generator and the interpreter: functions are valid, and leaving SSA keeps their meaning.
+
+#![no_main]
+
+use arbitrary::Unstructured;
+use libfuzzer_sys::fuzz_target;
+use nvptx_ra::fuzzing::check_lowering;
+
+fuzz_target!(|bytes: &[u8]| {
+    // Too few bytes for an input are no finding.
+    let _ = check_lowering(&mut Unstructured::new(bytes));
+});

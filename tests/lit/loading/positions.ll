@@ -1,0 +1,56 @@
+; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none.
+; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=BEFORE
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=before -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=BEFORE
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=after -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=AFTER
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=instead -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=INSTEAD
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=off -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=OFF
+; RUN: %llc -load-pass-plugin=%plugin -O0 -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=O0
+
+; The block frequencies are those that stack slot colouring needs: computed earlier, not once more.
+; BEFORE:      Two-Address instruction pass
+; BEFORE-NEXT: Machine Block Frequency Analysis
+; BEFORE-NEXT: NVPTX copy coalescer
+; BEFORE-NEXT: Slot index numbering
+; BEFORE-NEXT: Live Interval Analysis
+; BEFORE-NEXT: Register Coalescer
+; BEFORE-NEXT: Machine Instruction Scheduler
+; BEFORE-NEXT: Live Stack Slot Analysis
+; BEFORE-NEXT: Stack Slot Coloring
+
+; AFTER:      Two-Address instruction pass
+; AFTER-NEXT: Slot index numbering
+; AFTER-NEXT: Live Interval Analysis
+; AFTER-NEXT: Register Coalescer
+; AFTER-NEXT: Machine Instruction Scheduler
+; AFTER-NEXT: Machine Block Frequency Analysis
+; AFTER-NEXT: NVPTX copy coalescer
+; AFTER-NOT:  Live Interval Analysis
+; AFTER:      Stack Slot Coloring
+
+; INSTEAD:      Two-Address instruction pass
+; INSTEAD-NEXT: Machine Block Frequency Analysis
+; INSTEAD-NEXT: NVPTX copy coalescer
+; INSTEAD-NEXT: Slot index numbering
+; INSTEAD-NEXT: Live Interval Analysis
+; INSTEAD-NEXT: Machine Instruction Scheduler
+; INSTEAD-NOT:  Register Coalescer
+; INSTEAD:      Stack Slot Coloring
+
+; OFF-NOT: NVPTX copy coalescer
+; OFF-NOT: NVPTX register allocation header note
+
+; O0:      Two-Address instruction pass
+; O0-NEXT: NVPTX copy coalescer
+; O0-NEXT: NVPTX Prolog Epilog Pass
+
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @k() {
+  ret void
+}
