@@ -1,7 +1,7 @@
 //! Proves that two values are equal: a worklist of goals, each reduced to goals that lie earlier. The
 //! [module](super) documentation has the argument.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::ids::Location;
 use super::pair::{Pair, Which};
@@ -37,7 +37,7 @@ pub(super) struct Prover<'a> {
     /// How many goals with terms an obligation may push: enough to carry a few through all blocks.
     max_term_goals: u32,
     /// Every goal ever pushed: proven, or assumed while it is being proven.
-    seen: HashSet<Goal>,
+    seen: FxHashSet<Goal>,
     worklist: Vec<(Goal, ObligationId)>,
     /// Per obligation, the goal that could not be proven.
     failed: Vec<Option<Goal>>,
@@ -58,7 +58,7 @@ impl<'a> Prover<'a> {
             terms,
             untouched: untouched_registers(pair),
             max_term_goals: pair.after.function.num_blocks() as u32 * 4 + 256,
-            seen: HashSet::new(),
+            seen: FxHashSet::default(),
             worklist: Vec::new(),
             failed: Vec::new(),
             term_goals_left: Vec::new(),
