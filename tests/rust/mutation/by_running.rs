@@ -1,16 +1,15 @@
 //! The symbolic checker against an interpreter: what it accepts behaves the same on every run tried.
 
-mod interpreter;
-
 use std::sync::Arc;
 
 use arbitrary::{Result, Unstructured};
-use interpreter::{run_after, run_before};
 use nvptx_ra::check::check;
 use nvptx_ra::function::{
     Block, Edit, EditList, Effects, Function, FunctionBuilder, Inst, MemorySpace, Opcode, OpcodeTable, Operand,
     Position, RegClass, Role, VReg, Value,
 };
+
+use crate::interpreter::{run_after, run_before};
 
 /// Registers 0 to 4 are narrow, 5 and 6 are wide.
 const NARROW: u32 = 5;
