@@ -95,7 +95,7 @@ fn summary(pass: &str, function: &Function, output: &PassOutput, times: &mut [Du
     let _ = writeln!(
         text,
         "{}: {} instructions, {} registers\n{pass}: {} edits",
-        function.name(),
+        function.name().escape_debug(),
         function.num_insts(),
         function.num_regs(),
         output.edits.len()
