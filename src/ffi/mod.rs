@@ -28,4 +28,3 @@ mod tests;
 
 pub use logging::start_logging;
 pub use mir::mir_main;
-pub use plugin::llvmGetPassPluginInfo;
