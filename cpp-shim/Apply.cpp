@@ -43,8 +43,8 @@ public:
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
         Numbers(opcodeTableOf(TII).Numbers), Flat(Flat), Response(Response),
         NumViewBlocks(Flat.view().num_blocks),
-        NumViewInsts(Flat.view().num_insts),
-        NumViewRegs(Flat.view().num_regs) {}
+        NumViewInsts(Flat.view().num_insts), NumViewRegs(Flat.view().num_regs) {
+  }
 
   void apply();
 
@@ -205,8 +205,7 @@ Register Applier::localAddress(uint32_t Slot) {
   Register &Address = SlotAddresses[Slot];
   if (!Address) {
     const MCInstrDesc &Local = TII.get(Numbers.ToLocal[pointerIndex(MF)]);
-    Address =
-        MRI.createVirtualRegister(compat::operandClass(MF, Local, 0));
+    Address = MRI.createVirtualRegister(compat::operandClass(MF, Local, 0));
   }
   return Address;
 }
@@ -237,9 +236,8 @@ static MachineMemOperand *slotAccess(MachineFunction &MF, int FrameIndex,
                                      MachineMemOperand::Flags Flags) {
   MachinePointerInfo Info = MachinePointerInfo::getFixedStack(MF, FrameIndex);
   Info.AddrSpace = LocalSpace;
-  return MF.getMachineMemOperand(
-      Info, Flags, LLT::scalar(Size * 8),
-      MF.getFrameInfo().getObjectAlign(FrameIndex));
+  return MF.getMachineMemOperand(Info, Flags, LLT::scalar(Size * 8),
+                                 MF.getFrameInfo().getObjectAlign(FrameIndex));
 }
 
 MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {

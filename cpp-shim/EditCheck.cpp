@@ -58,12 +58,12 @@ struct KindInfo {
   unsigned Phase;
 };
 constexpr KindInfo Kinds[] = {
-    {"unknown", 0},          {"create register", 0}, {"create slot", 0},
-    {"split edge", 0},       {"insert copy", 1},     {"insert constant", 1},
-    {"insert clone", 1},     {"insert spill", 1},    {"insert reload", 1},
-    {"move", 2},             {"permute", 3},         {"set register", 4},
-    {"set immediate", 4},    {"set debug value", 4}, {"merge", 5},
-    {"delete", 6},           {"insert directive", 7}, {"set attribute", 7},
+    {"unknown", 0},       {"create register", 0},  {"create slot", 0},
+    {"split edge", 0},    {"insert copy", 1},      {"insert constant", 1},
+    {"insert clone", 1},  {"insert spill", 1},     {"insert reload", 1},
+    {"move", 2},          {"permute", 3},          {"set register", 4},
+    {"set immediate", 4}, {"set debug value", 4},  {"merge", 5},
+    {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
 };
 
 class Checker {
@@ -72,8 +72,8 @@ public:
           const nvptx_ra_response &Response)
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
         Numbers(opcodeTableOf(TII).Numbers), Flat(Flat), View(Flat.view()),
-        Response(Response), Classes(registerClassesOf(
-                                *MF.getSubtarget().getRegisterInfo())),
+        Response(Response),
+        Classes(registerClassesOf(*MF.getSubtarget().getRegisterInfo())),
         NumBlocks(View.num_blocks), NumInsts(View.num_insts) {}
 
   Error check();
@@ -137,11 +137,11 @@ private:
   const std::array<const TargetRegisterClass *, NumClasses> Classes;
 
   uint64_t NumBlocks, NumInsts;
-  SmallVector<uint32_t, 0> NewRegs;      // classes
-  SmallVector<uint64_t, 0> NewSlots;     // sizes
-  SmallVector<uint32_t, 0> NewInsts;     // blocks
-  DenseMap<uint32_t, uint32_t> Moved;    // instruction to block
-  DenseMap<uint32_t, int64_t> Growth;    // block to instructions gained
+  SmallVector<uint32_t, 0> NewRegs;   // classes
+  SmallVector<uint64_t, 0> NewSlots;  // sizes
+  SmallVector<uint32_t, 0> NewInsts;  // blocks
+  DenseMap<uint32_t, uint32_t> Moved; // instruction to block
+  DenseMap<uint32_t, int64_t> Growth; // block to instructions gained
   DenseSet<std::pair<uint32_t, uint32_t>> Split;
   DenseSet<uint32_t> Permuted;
   DenseSet<const MachineInstr *> Deleted;
@@ -308,9 +308,8 @@ Reason Checker::insertSpillOrReload(const nvptx_ra_edit &E) {
            "parts";
   if (slotSize(E.b) < spillSize(Class))
     return "the slot is too small";
-  unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL
-                        ? Numbers.Store[Class]
-                        : Numbers.Load[Class];
+  unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL ? Numbers.Store[Class]
+                                                         : Numbers.Load[Class];
   if (Opcode == OpcodeNumbers::None ||
       Numbers.FrameAddress[Pointer] == OpcodeNumbers::None ||
       Numbers.ToLocal[Pointer] == OpcodeNumbers::None)
@@ -415,8 +414,7 @@ Reason Checker::setImmediate(const nvptx_ra_edit &E) {
   if (New.getNumOperands() != Old.getNumOperands() ||
       New.getNumDefs() != Old.getNumDefs() ||
       New.isVariadic() != Old.isVariadic() ||
-      New.isTerminator() != Old.isTerminator() ||
-      E.a >= New.getNumOperands())
+      New.isTerminator() != Old.isTerminator() || E.a >= New.getNumOperands())
     return "the opcodes have different operands";
   for (unsigned Index = 0; Index != New.getNumOperands(); ++Index) {
     const TargetRegisterClass *Class = compat::operandClass(MF, New, Index);
@@ -577,8 +575,7 @@ Reason Checker::definitionsOf(Register Root) const {
     if (Reg.virtRegIndex() < View.num_regs)
       for (const MachineOperand &MO : MRI.use_nodbg_operands(Reg))
         Reads += MO.readsReg() && Stays(MO);
-  return Reads == 0 ? nullptr
-                    : "a register would be read that nothing writes";
+  return Reads == 0 ? nullptr : "a register would be read that nothing writes";
 }
 
 Reason Checker::tiedOperands() const {

@@ -47,11 +47,13 @@ static_assert(sizeof(nvptx_ra_block) == 24 &&
               offsetof(nvptx_ra_block, frequency) == 16);
 static_assert(sizeof(nvptx_ra_reg) == 24 &&
               offsetof(nvptx_ra_reg, reg_class) == 16);
-static_assert(sizeof(nvptx_ra_slot) == 16 && offsetof(nvptx_ra_slot, align) == 8);
+static_assert(sizeof(nvptx_ra_slot) == 16 &&
+              offsetof(nvptx_ra_slot, align) == 8);
 static_assert(sizeof(nvptx_ra_view) == 160 &&
               offsetof(nvptx_ra_view, blocks) == 32 &&
               offsetof(nvptx_ra_view, refusal) == 144);
-static_assert(sizeof(nvptx_ra_edit) == 48 && offsetof(nvptx_ra_edit, value) == 24 &&
+static_assert(sizeof(nvptx_ra_edit) == 48 &&
+              offsetof(nvptx_ra_edit, value) == 24 &&
               offsetof(nvptx_ra_edit, operand) == 32);
 static_assert(sizeof(nvptx_ra_request) == 104 &&
               offsetof(nvptx_ra_request, view) == 88);
@@ -134,11 +136,9 @@ class FlatFunction::Writer {
 public:
   Writer(FlatFunction &Flat, MachineFunction &MF)
       : Flat(Flat), Data(*Flat.Data), MF(MF),
-        Numbers(
-            opcodeTableOf(*MF.getSubtarget().getInstrInfo()).Numbers) {}
+        Numbers(opcodeTableOf(*MF.getSubtarget().getInstrInfo()).Numbers) {}
 
-  void write(const MachineBlockFrequencyInfo *MBFI,
-             const MachineLoopInfo *MLI);
+  void write(const MachineBlockFrequencyInfo *MBFI, const MachineLoopInfo *MLI);
 
 private:
   void writeRegs();
@@ -179,8 +179,10 @@ void FlatFunction::Writer::writeRegs() {
 void FlatFunction::Writer::writeSlots() {
   const MachineFrameInfo &MFI = MF.getFrameInfo();
   Flat.FirstFrameIndex = MFI.getObjectIndexBegin();
-  for (int FI = MFI.getObjectIndexBegin(); FI != MFI.getObjectIndexEnd(); ++FI) {
-    bool Sized = !MFI.isDeadObjectIndex(FI) && !MFI.isVariableSizedObjectIndex(FI);
+  for (int FI = MFI.getObjectIndexBegin(); FI != MFI.getObjectIndexEnd();
+       ++FI) {
+    bool Sized =
+        !MFI.isDeadObjectIndex(FI) && !MFI.isVariableSizedObjectIndex(FI);
     uint64_t Size = Sized ? static_cast<uint64_t>(MFI.getObjectSize(FI)) : 0;
     uint64_t Align =
         MFI.isDeadObjectIndex(FI) ? 1 : MFI.getObjectAlign(FI).value();
@@ -329,8 +331,8 @@ static uint32_t memoryFlags(const MachineInstr &MI, uint32_t &AddressSpace) {
 }
 
 static uint32_t asmFlags(const MachineInstr &MI) {
-  auto Extra = static_cast<uint64_t>(
-      MI.getOperand(InlineAsm::MIOp_ExtraInfo).getImm());
+  auto Extra =
+      static_cast<uint64_t>(MI.getOperand(InlineAsm::MIOp_ExtraInfo).getImm());
   uint32_t Flags = 0;
   if (Extra & InlineAsm::Extra_HasSideEffects)
     Flags |= NVPTX_RA_INST_ASM_EFFECTS;
@@ -393,7 +395,8 @@ void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
   }
 }
 
-template <typename T> static SmallVectorImpl<std::unique_ptr<T>> &spareArrays() {
+template <typename T>
+static SmallVectorImpl<std::unique_ptr<T>> &spareArrays() {
   static thread_local SmallVector<std::unique_ptr<T>, MaxSpareArrays> Spare;
   return Spare;
 }

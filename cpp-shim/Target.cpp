@@ -62,9 +62,8 @@ static std::unique_ptr<OpcodeTable> makeTable(const TargetInstrInfo &TII) {
   for (unsigned Opcode = 0; Opcode != TII.getNumOpcodes(); ++Opcode) {
     const MCInstrDesc &Desc = TII.get(Opcode);
     StringRef Name = TII.getName(Opcode);
-    Descs.push_back({{Name.data(), Name.size()},
-                     descriptorFlags(Desc),
-                     Desc.getNumDefs()});
+    Descs.push_back(
+        {{Name.data(), Name.size()}, descriptorFlags(Desc), Desc.getNumDefs()});
     if (unsigned *Number = findNumber(Table->Numbers, Name))
       *Number = Opcode;
   }

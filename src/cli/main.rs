@@ -3,6 +3,7 @@
 mod compile;
 mod explain;
 mod mir;
+mod replay;
 mod stats;
 
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ enum Command {
     Compile(compile::Arguments),
     Explain(explain::Arguments),
     Mir(mir::Arguments),
+    Replay(replay::Arguments),
     Stats(stats::Arguments),
 }
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mir(arguments) => mir::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
     };
     match result {

@@ -19,11 +19,14 @@ mod constants;
 mod program;
 mod report;
 mod rewrite;
+mod trace;
 #[cfg(test)]
 mod tests;
 mod values;
 mod wide_pairs;
 mod worklist;
+
+use std::time::Instant;
 
 pub use census::{MoveKind, Tally, census};
 pub use report::{Refusal, Report};
@@ -53,26 +56,37 @@ pub struct Outcome {
 /// Near-linear in the size of the function: live ranges are built only for registers that copies name, and merging is
 /// linear in the segments merged.
 pub fn coalesce(function: &Function, options: &Config) -> Outcome {
+    let start = Instant::now();
     let mut program = Program::new(function, options);
-    if !options.join_liveintervals || has_phis(function) {
-        return program.finish();
+    if options.join_liveintervals && !has_phis(function) {
+        if options.wide_pairs {
+            wide_pairs::forward(&mut program);
+        }
+        if candidates::any(&program) {
+            run_rounds(&mut program);
+        }
     }
-    if options.wide_pairs {
-        wide_pairs::forward(&mut program);
-    }
-    if !candidates::any(&program) {
-        return program.finish();
-    }
+    let mut outcome = program.finish();
+    outcome.report.coalescing = start.elapsed() - outcome.report.analyses;
+    outcome
+}
+
+/// Rounds, each over the copies that are left, until one deletes and shortens nothing.
+fn run_rounds(program: &mut Program<'_>) {
+    let function = program.function;
+    let start = Instant::now();
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
+    program.report.analyses += start.elapsed();
     let mut changed = true;
     while changed && program.report.rounds < MAX_ROUNDS {
-        constants::replace_copies_of_pure_sources(&mut program);
-        let candidates = candidates::collect(&program);
+        constants::replace_copies_of_pure_sources(program);
+        let candidates = candidates::collect(program);
         if candidates.is_empty() {
             break;
         }
         program.report.rounds += 1;
+        let start = Instant::now();
         let wanted = candidates::registers(&candidates);
         let mut is_wanted = IndexVec::filled(false, function.num_regs());
         wanted.iter().for_each(|&reg| is_wanted[reg] = true);
@@ -80,15 +94,16 @@ pub fn coalesce(function: &Function, options: &Config) -> Outcome {
             program.register(inst, operand).filter(|&reg| is_wanted[reg])
         });
         let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &wanted);
-        let values = Values::new(&program, &ranges, &candidates);
-        let mut classes = Classes::new(&program, &ranges, &values, &wanted);
-        let refused = worklist::drain(&mut program, &mut classes, candidates);
-        changed = constants::replace_refused(&mut program, &ranges, &values, &refused)
-            | classes.delete_redundant_definitions(&mut program, &ranges, &values, &wanted);
-        classes.settle_debug_values(&mut program, &occurrences, &ranges, &values, &wanted);
-        program.report.refused = worklist::standing(&program, &refused);
+        program.report.analyses += start.elapsed();
+        trace::round(program, &candidates, &ranges, &wanted);
+        let values = Values::new(program, &ranges, &candidates);
+        let mut classes = Classes::new(program, &ranges, &values, &wanted);
+        let refused = worklist::drain(program, &mut classes, candidates);
+        changed = constants::replace_refused(program, &ranges, &values, &refused)
+            | classes.delete_redundant_definitions(program, &ranges, &values, &wanted);
+        classes.settle_debug_values(program, &occurrences, &ranges, &values, &wanted);
+        program.report.refused = worklist::standing(program, &refused);
     }
-    program.finish()
 }
 
 fn has_phis(function: &Function) -> bool {

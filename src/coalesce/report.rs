@@ -1,5 +1,7 @@
 //! What the coalescer tells of its work: for statistics and remarks.
 
+use std::time::Duration;
+
 use crate::function::Inst;
 
 /// Why a copy stays.
@@ -55,4 +57,10 @@ pub struct Report {
     pub refused: Vec<(Inst, Refusal)>,
     /// Rounds until nothing changed.
     pub rounds: usize,
+    /// The time that the analyses took, in all rounds.
+    pub analyses: Duration,
+    /// The time that everything else took.
+    pub coalescing: Duration,
+    /// What the option `trace` asks for: a line for each thing.
+    pub trace: String,
 }

@@ -2,10 +2,8 @@
 //!
 //! A function comes in as a raw view, is checked and turned into a [`Function`](crate::function::Function) ([`view`]);
 //! a pass runs under a guard that turns panics into errors ([`guard`], [`run`]); its edits go out as flat arrays
-//! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]).
-//!
-//! Around it, what LLVM and the tool call: the plugin's entry point ([`plugin`]), the passes on IR ([`choices`]), the
-//! drivers of the tool ([`codegen`], [`mir_main`]).
+//! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]). LLVM's
+//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`] and [`mir`].
 
 #![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
 

@@ -3,6 +3,9 @@
 //! They are what the passes rely on, and no more than LLVM's machine verifier demands: unreachable blocks, irreducible
 //! loops, blocks without a terminator, empty blocks, reads without a definition and a function without blocks are valid.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Display;
 use std::ops::Range;
 

@@ -60,13 +60,14 @@ pub(super) fn draft(u: &mut Unstructured<'_>, options: &Options) -> Result<Draft
             generator.entry(block, options)?;
         }
         generator.draft.blocks[block].depth = generator.u.int_in_range(0..=3)?;
-        let is_empty = generator.u.int_in_range(0..=7u8)? == 7;
+        let is_empty = generator.u.int_in_range(0..=3u8)? == 3;
         if !is_empty && !predecessors[block].is_empty() {
             generator.phis(block)?;
         }
         for _ in 0..if is_empty { 0 } else { generator.u.int_in_range(0..=options.max_insts)? } {
             generator.some_insts(block)?;
         }
+        generator.observe(block, is_empty)?;
         generator.terminators(block)?;
         at_end[block] = std::mem::take(&mut generator.readable);
     }
@@ -100,7 +101,7 @@ impl Generator<'_, '_> {
         for &operand in template.uses {
             uses.push(match operand {
                 Use::Reg(class) => Operand { flags: self.read_flags()?, ..Operand::read(self.read(class)?) },
-                Use::Immediate => Operand::immediate(i64::from(self.u.int_in_range(-2..=2i8)?)),
+                Use::Immediate => Operand::immediate(i64::from(self.u.int_in_range(-99..=99i8)?)),
                 Use::Fixed(value) => Operand::immediate(value),
                 Use::Float => Operand::plain(Value::Float(self.u.int_in_range(0..=3u64)? << 22)),
                 Use::Symbol => Operand::plain(Value::Symbol(Symbol::new(self.u.choose_index(SYMBOLS)?))),
@@ -122,10 +123,10 @@ impl Generator<'_, '_> {
     }
 
     fn read_flags(&mut self) -> Result<OperandFlags> {
-        Ok(match self.u.int_in_range(0..=31u8)? {
-            30 => OperandFlags::UNDEF,
+        Ok(match self.u.int_in_range(0..=127u8)? {
+            126 => OperandFlags::UNDEF,
             // A hint that nobody may rely on.
-            31 => OperandFlags::KILL,
+            120..=125 => OperandFlags::KILL,
             _ => OperandFlags::empty(),
         })
     }
@@ -240,6 +241,26 @@ impl Generator<'_, '_> {
         }
         if plain {
             operands.push(Operand::read(read));
+        }
+        self.push(block, DraftInst::with_effects("INLINEASM", operands, Effects::OPAQUE));
+        Ok(())
+    }
+
+    /// Inline assembly that reads much of what there is, always before a return: values that nothing reads would be of no
+    /// interest to the interpreter.
+    fn observe(&mut self, block: Block, is_empty: bool) -> Result<()> {
+        let is_last = self.draft.blocks[block].succs.is_empty();
+        if !is_last && (is_empty || self.u.int_in_range(0..=3u8)? < 3) {
+            return Ok(());
+        }
+        let most = if is_last { 16 } else { 4 };
+        let mut operands = vec![Operand::plain(Value::Symbol(Symbol::new(1))), Operand::immediate(1)];
+        for index in 0..self.readable.len().min(most) {
+            let reg = match index < self.variables.len() {
+                true => self.variables[index],
+                false => self.readable[self.readable.len() - 1 - self.u.choose_index(self.readable.len())?],
+            };
+            operands.push(Operand::read(reg));
         }
         self.push(block, DraftInst::with_effects("INLINEASM", operands, Effects::OPAQUE));
         Ok(())

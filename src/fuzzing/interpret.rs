@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::trace::{Event, Trace};
 use super::value::{Bits, mix, mix_wide};
-use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Slot, VReg, Value};
+use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Slot, Symbol, VReg, Value};
 use crate::index::IndexVec;
 
 /// How far a run goes.
@@ -23,7 +23,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { insts: 5_000, events: 300 }
+        Self { insts: 2_000, events: 100 }
     }
 }
 
@@ -32,6 +32,8 @@ pub fn interpret(function: &Function, seed: u64, limits: Limits) -> Trace {
     let mut machine = Machine {
         function,
         seed,
+        operations: function.insts().map(|inst| operation(function, inst)).collect(),
+        symbols: function.symbols.iter().map(|symbol| mix(hash_of("symbol"), hash_of(symbol))).collect(),
         regs: function.regs().map(|reg| Bits::undefined(width(function, reg))).collect(),
         physical: BTreeMap::new(),
         slots: BTreeMap::new(),
@@ -50,6 +52,12 @@ fn hash_of(text: &str) -> u64 {
     text.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)))
 }
 
+/// What an instruction does, as a hash: its opcode and its effects.
+fn operation(function: &Function, inst: Inst) -> u64 {
+    let name = function.opcodes().name(function.opcode(inst));
+    mix(hash_of(family(name)), u64::from(function.effects(inst).bits()))
+}
+
 /// Bits of a register; of a class without a known size, as many as there are.
 fn width(function: &Function, reg: VReg) -> u32 {
     match function.class(reg).bits() {
@@ -61,6 +69,9 @@ fn width(function: &Function, reg: VReg) -> u32 {
 struct Machine<'a> {
     function: &'a Function,
     seed: u64,
+    /// What each instruction does, as a hash.
+    operations: IndexVec<Inst, u64>,
+    symbols: IndexVec<Symbol, u64>,
     regs: IndexVec<VReg, Bits>,
     physical: BTreeMap<u32, Bits>,
     slots: BTreeMap<Slot, Bits>,
@@ -179,11 +190,7 @@ impl Machine<'_> {
     fn compute(&mut self, inst: Inst, reads: Vec<Bits>) {
         let function = self.function;
         let reads: Vec<Bits> = reads.into_iter().map(Bits::sign_extended).collect();
-        let mut operation = hash_of(family(function.opcodes().name(function.opcode(inst))));
-        let effects = function.effects(inst);
-        if !effects.is_pure() {
-            operation = mix(operation, u64::from(effects.bits()));
-        }
+        let (operation, effects) = (self.operations[inst], function.effects(inst));
         // What an effect gives may differ from one time to the next.
         let time = if effects.is_pure() { 0 } else { self.trace.events.len() as u64 + 1 };
         let start = mix(mix(operation, self.seed), time);
@@ -214,7 +221,6 @@ impl Machine<'_> {
     /// The value of an operand that is read; none for a block.
     fn read(&self, operand: &Operand) -> Option<Bits> {
         let number = |number: i128| Some(Bits::new(number as u128, 128));
-        let hashed = |kind: &str, text: &str| number(i128::from(mix(hash_of(kind), hash_of(text))));
         if operand.flags.contains(OperandFlags::UNDEF) {
             return Some(Bits::undefined(operand.reg().map_or(128, |reg| width(self.function, reg))));
         }
@@ -227,8 +233,8 @@ impl Machine<'_> {
             Value::NoReg => number(0),
             Value::Immediate(value) => number(value.into()),
             Value::Float(bits) => number(bits.into()),
-            Value::Symbol(symbol) => hashed("symbol", self.function.symbol(symbol)),
-            Value::Slot(slot) => hashed("slot", &slot.to_string()),
+            Value::Symbol(symbol) => number(self.symbols[symbol].into()),
+            Value::Slot(slot) => number(mix(hash_of("slot"), slot.0.into()).into()),
             Value::Block(_) => None,
         }
     }

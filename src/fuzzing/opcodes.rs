@@ -110,7 +110,6 @@ pub(super) const ARITHMETIC: &[Template] = &[
     pure("CVT_u32_u16", Role::Other, &[B32], &[Reg(B16), Fixed(0)]),
     pure("LEA_ADDRi64", Role::Other, &[B64], &[Slot, Fixed(0)]),
     pure("IMPLICIT_DEF", Role::Undef, &[B32], &[]),
-    pure("IMPLICIT_DEF", Role::Undef, &[B64], &[]),
 ];
 
 /// Loads, stores, and what else has an effect.

@@ -7,8 +7,9 @@ use arbitrary::{Result, Unstructured};
 use super::generate::{Options, lowered_function, ssa_function};
 use super::graph::predecessors;
 use super::interpret::{Limits, interpret};
+use super::trace::check_same_meaning;
 use super::value::mix;
-use crate::function::{Block, Function, Operand, OperandFlags, Role, VReg};
+use crate::function::{Block, Function, Operand, OperandFlags, Role, VReg, Value};
 use crate::index::IndexVec;
 
 /// Bytes without a pattern.
@@ -95,6 +96,36 @@ fn every_read_of_a_lowered_function_finds_a_definition_on_every_path() {
     }
 }
 
+/// Whether edges between blocks that can be reached stay after intervals have been collapsed: T1 and T2 of Hecht and
+/// Ullman, "Flow Graph Reducibility" (1972).
+fn has_irreducible_loop(function: &Function) -> bool {
+    let mut reached = BTreeSet::new();
+    let mut worklist = vec![Block(0)];
+    while let Some(block) = worklist.pop() {
+        if reached.insert(block) {
+            worklist.extend(function.succs(block));
+        }
+    }
+    let edges_of = |&from: &Block| function.succs(from).iter().map(move |&to| (from, to));
+    let mut edges: BTreeSet<(Block, Block)> = reached.iter().flat_map(edges_of).collect();
+    loop {
+        edges.retain(|(from, to)| from != to);
+        let predecessors = |block: Block, edges: &BTreeSet<(Block, Block)>| {
+            edges.iter().filter(|&&(_, to)| to == block).map(|&(from, _)| from).collect::<Vec<_>>()
+        };
+        let single = reached.iter().find_map(|&block| match predecessors(block, &edges)[..] {
+            [only] => Some((block, only)),
+            _ => None,
+        });
+        let Some((block, into)) = single else { return !edges.is_empty() };
+        edges = edges
+            .into_iter()
+            .filter(|&(_, to)| to != block)
+            .map(|(from, to)| (if from == block { into } else { from }, to))
+            .collect();
+    }
+}
+
 #[test]
 fn what_is_rare_in_real_code_is_common_in_generated_code() {
     let (ssa, lowered) = (functions(ssa_function), functions(lowered_function));
@@ -128,8 +159,31 @@ fn what_is_rare_in_real_code_is_common_in_generated_code() {
         ("runs that can be seen", count(&lowered, is_long)),
         ("switches", count(&lowered, |f| has_opcode(f, "BRX_START"))),
         ("unreachable blocks", count(&lowered, |f| !reached(f))),
+        ("loops with two entries", count(&lowered, has_irreducible_loop)),
         ("empty blocks", count(&lowered, |f| f.blocks().any(|block| f.block_insts(block).len() == 0))),
     ] {
         assert!(found >= 10, "{what} in {found} of 200 functions");
     }
+}
+
+#[test]
+fn generated_functions_show_many_wrong_registers() {
+    // One read changed to another register of the class: what is never executed or never matters goes unseen.
+    let (mut changed, mut seen) = (0, 0);
+    for (seed, function) in functions(lowered_function).into_iter().enumerate() {
+        let is_read = |operand: &Operand| operand.use_reg().is_some();
+        let reads: Vec<usize> = (0..function.operands.len()).filter(|&at| is_read(&function.operands[at])).collect();
+        let at = reads[mix(seed as u64, 0) as usize % reads.len()];
+        let reg = function.operands[at].reg();
+        let other = function
+            .regs()
+            .find(|&other| Some(other) > reg && reg.map(|r| function.class(r)) == Some(function.class(other)));
+        if let Some(other) = other {
+            let mut edited = function.clone();
+            edited.operands[at].value = Value::Reg(other);
+            changed += 1;
+            seen += usize::from(check_same_meaning(&function, &edited).is_err());
+        }
+    }
+    assert!(seen * 4 >= changed, "{seen} of {changed}");
 }

@@ -49,7 +49,8 @@ impl<'a> Cursor<'a> {
 
     /// Goes on by `count` bytes, and over the blanks behind them.
     fn skip(&mut self, count: usize) {
-        self.rest = self.rest[count..].trim_start_matches([' ', '\t']);
+        let blanks = self.rest.as_bytes()[count..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
+        self.rest = &self.rest[count + blanks..];
     }
 
     /// The next byte, 0 at the end.
@@ -105,9 +106,8 @@ impl<'a> Cursor<'a> {
 
     /// Takes the text up to the next blank, comma, comment or colon.
     pub(super) fn token(&mut self) -> &'a str {
-        let bytes = self.rest.bytes();
-        let is_end = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'#' | b':' | b'=');
-        let end = bytes.clone().position(is_end).unwrap_or(bytes.len());
+        let is_end = |byte: u8| matches!(byte, b' ' | b'\t' | b',' | b';' | b'#' | b':' | b'=');
+        let end = self.rest.bytes().position(is_end).unwrap_or(self.rest.len());
         let token = &self.rest[..end];
         self.skip(end);
         token

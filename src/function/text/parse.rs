@@ -19,9 +19,12 @@ pub(super) fn parse(text: &str, known: &OpcodeTable) -> Result<Function, ParseEr
         return Err(ParseError { line: 1, reason: "the text is longer than 4 GiB, and ids have 32 bits".into() });
     }
     let mut lines = text.lines().enumerate().map(|(index, line)| Cursor::new(line, index + 1)).filter(|l| !l.at_end());
-    let end = ParseError { line: text.lines().count() + 1, reason: "the text ends where `end` is expected".into() };
+    let cut_off = || {
+        let reason = "the text ends where more is expected, `end` at the last".into();
+        ParseError { line: text.lines().count() + 1, reason }
+    };
 
-    let mut line = lines.next().ok_or_else(|| end.clone())?;
+    let mut line = lines.next().ok_or_else(cut_off)?;
     line.expect("mfv")?;
     let version: u32 = line.number("a version, `1`")?;
     if version != words::VERSION {
@@ -30,13 +33,13 @@ pub(super) fn parse(text: &str, known: &OpcodeTable) -> Result<Function, ParseEr
         );
     }
     line.end()?;
-    let mut line = lines.next().ok_or_else(|| end.clone())?;
+    let mut line = lines.next().ok_or_else(cut_off)?;
     line.expect("function")?;
     let mut parser = Parser::new(&line.string("the function's name in quotes")?);
     line.end()?;
 
     loop {
-        let mut line = lines.next().ok_or_else(|| end.clone())?;
+        let mut line = lines.next().ok_or_else(cut_off)?;
         if line.eat_word("end") {
             line.end()?;
             break;

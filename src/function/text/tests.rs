@@ -149,7 +149,7 @@ fn errors_name_the_line_and_what_is_expected() {
 #[test]
 fn errors_of_the_header_name_the_line_and_what_is_expected() {
     for (text, message) in [
-        ("", "line 1: the text ends where `end` is expected"),
+        ("", "line 1: the text ends where more is expected, `end` at the last"),
         ("mfv 2\n", "line 1: version 2 is not known; this program reads version 1"),
         ("\u{7f}ELF", "line 1: found `\\u{7f}ELF` where `mfv` is expected"),
         ("mfv 1\nfunction f", "line 2: found `f` where the function's name in quotes is expected"),

@@ -73,9 +73,12 @@ pub(super) fn continues_word(byte: u8) -> bool {
 /// Whether a word begins an operand or ends the text: an opcode of that name is quoted.
 pub(super) fn is_reserved(word: &str) -> bool {
     let numbered = |prefix: &str| {
-        word.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+        let number = word.strip_prefix(prefix).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     };
-    find(&FLAGS, word).is_some() || matches!(word, "float" | "end") || numbered("bb") || numbered("slot")
+    // Most opcodes of NVPTX are in capitals, and no reserved word is.
+    word.starts_with(|first: char| first.is_ascii_lowercase())
+        && (find(&FLAGS, word).is_some() || matches!(word, "float" | "end") || numbered("bb") || numbered("slot"))
 }
 
 /// Whether an opcode's name stands without quotes.

@@ -1,9 +1,13 @@
 //! The passes by name: what the compiler, the command-line tool and the tests run.
 
+mod copy_coalescer;
+
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::config::{COPY_COALESCER, Config, Injection};
-use crate::error::Error;
+use crate::check::check;
+use crate::error::{Error, ErrorKind};
 use crate::function::{EditList, Function, Inst};
 use crate::stats::FunctionStats;
 use crate::target::Classification;
@@ -91,7 +95,7 @@ pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
 
 /// All passes.
 pub static PASSES: &[Pass] = &[
-    Pass { name: COPY_COALESCER, edits: true, run: coalesce_copies },
+    Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
     Pass { name: PRINT_VIEW, edits: false, run: print_view },
 ];
 
@@ -105,10 +109,28 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     }
     let mut output = (pass.run)(function, context)?;
     output.edits.finish();
+    if context.config.verify || context.config.verify_coalescing {
+        verify(function, &mut output)?;
+    }
     if pass.edits {
         inject(context.config.inject)?;
     }
     Ok(output)
+}
+
+/// Has the symbolic checker prove that the edits keep the meaning of the function.
+fn verify(function: &Function, output: &mut PassOutput) -> Result<(), Error> {
+    let start = Instant::now();
+    let result = check(function, &output.edits);
+    output.stats.lap("check", start);
+    result.map_err(|errors| {
+        let first = errors.first().map(ToString::to_string).unwrap_or_default();
+        Error::new(
+            ErrorKind::Verify,
+            format!("the checker finds {} errors, first: {first}", errors.len()),
+            "the function is left as LLVM made it; please report this",
+        )
+    })
 }
 
 fn unknown(name: &str) -> Error {
@@ -129,10 +151,6 @@ fn inject(fault: Injection) -> Result<(), Error> {
         Injection::Error => Err(Error::pass("an error was asked for", "leave out inject=error")),
         Injection::Panic => panic!("a panic was asked for by inject=panic"),
     }
-}
-
-fn coalesce_copies(function: &Function, _context: &RunContext) -> Result<PassOutput, Error> {
-    Ok(PassOutput::unchanged(function))
 }
 
 fn print_view(function: &Function, _context: &RunContext) -> Result<PassOutput, Error> {

@@ -1,0 +1,31 @@
+//! What the option `trace` prints of the coalescer's decisions.
+
+use std::fmt::Write as _;
+
+use super::candidates::Candidate;
+use super::program::Program;
+use crate::analysis::LiveRanges;
+use crate::config::Trace;
+use crate::function::VReg;
+
+/// A round's candidates and live ranges, where they are asked for.
+pub(super) fn round(program: &mut Program<'_>, candidates: &[Candidate], ranges: &LiveRanges, wanted: &[VReg]) {
+    let round = program.report.rounds;
+    let mut text = String::new();
+    if program.options.trace.contains(Trace::CANDIDATES) {
+        for candidate in candidates {
+            let Candidate { inst, block, dst, src, frequency, weight, waits } = candidate;
+            let _ = writeln!(
+                text,
+                "round {round}: candidate {inst} in {block}: {dst} = {src}, frequency {frequency}, weight {weight}{}",
+                if *waits { ", waits" } else { "" }
+            );
+        }
+    }
+    if program.options.trace.contains(Trace::LIVENESS) {
+        for &reg in wanted {
+            let _ = writeln!(text, "round {round}: {reg} lives over {:?}", ranges.segments(reg));
+        }
+    }
+    program.report.trace.push_str(&text);
+}
