@@ -13,6 +13,8 @@ use crate::error::Error;
     missing_docs,
     unreachable_pub,
     dead_code,
+    clippy::allow_attributes_without_reason,
+    clippy::undocumented_unsafe_blocks,
     reason = "generated: the names are C's, the documentation is in the header, and not all of it is used here"
 )]
 mod bindings {
