@@ -116,11 +116,7 @@ impl<'a> Request<'a> {
     }
 
     fn failure(&self, message: String) -> Event {
-        Event::Failure {
-            function: self.function.clone().into_owned(),
-            pass: self.pass.clone().into_owned(),
-            message,
-        }
+        Event::Failure { function: self.function.clone().into_owned(), pass: self.pass.clone().into_owned(), message }
     }
 
     /// Appends an event to the statistics, if they are wanted. It reports on a run that is over, so that a file that
@@ -173,7 +169,11 @@ pub(super) unsafe extern "C" fn nvptx_ra_report_time(request: *const nvptx_ra_re
         let mut time_ns = Counts::default();
         time_ns.add("flatten", flatten_ns);
         time_ns.add("apply", apply_ns);
-        Event::Shim { function: request.function.clone().into_owned(), pass: request.pass.clone().into_owned(), time_ns }
+        Event::Shim {
+            function: request.function.clone().into_owned(),
+            pass: request.pass.clone().into_owned(),
+            time_ns,
+        }
     };
     // SAFETY: as the caller promises.
     unsafe { report(request, shim) }
