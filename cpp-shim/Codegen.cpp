@@ -10,6 +10,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,6 +19,7 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -45,6 +47,15 @@ extern "C" LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef Context, nvptx_ra_str 
   Diagnostic.print(/*ProgName=*/nullptr, Stream, /*ShowColors=*/false);
   *Message = strdup(Text.c_str());
   return nullptr;
+}
+
+extern "C" uint32_t nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  if (cl::ParseCommandLineOptions(Argc, Argv, /*Overview=*/"", &Stream))
+    return 1;
+  *Message = strdup(Text.c_str());
+  return 0;
 }
 
 extern "C" void nvptx_ra_set_fp_contract(LLVMTargetMachineRef Machine, uint32_t Mode) {

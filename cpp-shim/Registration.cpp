@@ -210,6 +210,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     errs() << "nvptx-ra: loaded twice: the second copy registers nothing\n";
     return;
   }
+  nvptx_ra_start();
   registerLegacyPass<CopyCoalescer>();
   registerLegacyPass<ViewPrinter>();
   registerLegacyPass<ViewPrinterAlias>();

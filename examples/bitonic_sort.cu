@@ -2,8 +2,10 @@
 
 constexpr int SIZE = 2048, THREADS = SIZE / 2;
 
-static __device__ void order(unsigned &key, unsigned &value, unsigned &other_key, unsigned &other_value, bool ascending) {
-  if ((key > other_key) != ascending) return;
+static __device__ void order(unsigned &key, unsigned &value, unsigned &other_key, unsigned &other_value,
+                             bool ascending) {
+  if ((key > other_key) != ascending)
+    return;
   const unsigned k = key, v = value;
   key = other_key;
   value = other_value;

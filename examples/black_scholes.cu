@@ -12,17 +12,19 @@ struct Greeks {
 // The normal distribution, by Abramowitz and Stegun's formula 26.2.17.
 static __device__ float normal(float x) {
   const float k = 1 / (1 + 0.2316419f * fabsf(x));
-  const float tail = 0.39894228f * __expf(-0.5f * x * x) *
-                     (k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
+  const float tail =
+      0.39894228f * __expf(-0.5f * x * x) *
+      (k * (0.31938153f + k * (-0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
   return x > 0 ? 1 - tail : tail;
 }
 
-extern "C" __global__ void
-black_scholes(const Option *__restrict__ options, Greeks *__restrict__ prices, int count, float rate, float volatility) {
+extern "C" __global__ void black_scholes(const Option *__restrict__ options, Greeks *__restrict__ prices, int count,
+                                         float rate, float volatility) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
     const Option option = options[i];
     const float root = sqrtf(option.years), deviation = volatility * root;
-    const float d1 = (logf(option.spot / option.strike) + (rate + 0.5f * volatility * volatility) * option.years) / deviation;
+    const float d1 =
+        (logf(option.spot / option.strike) + (rate + 0.5f * volatility * volatility) * option.years) / deviation;
     const float d2 = d1 - deviation;
     const float below1 = normal(d1), below2 = normal(d2);
     const float discounted = option.strike * expf(-rate * option.years);
@@ -41,10 +43,11 @@ black_scholes(const Option *__restrict__ options, Greeks *__restrict__ prices, i
 
 constexpr int STEPS = 64;
 
-extern "C" __global__ void
-american_put(const Option *__restrict__ options, float *__restrict__ prices, int count, float rate, float volatility) {
+extern "C" __global__ void american_put(const Option *__restrict__ options, float *__restrict__ prices, int count,
+                                        float rate, float volatility) {
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
-  if (index >= count) return;
+  if (index >= count)
+    return;
   const Option option = options[index];
   const float step = option.years / STEPS;
   const float up = expf(volatility * sqrtf(step)), down = 1 / up;
@@ -53,7 +56,8 @@ american_put(const Option *__restrict__ options, float *__restrict__ prices, int
 
   float value[STEPS + 1];
   float price = option.spot * powf(down, STEPS);
-  for (int i = 0; i <= STEPS; ++i, price *= up * up) value[i] = fmaxf(option.strike - price, 0);
+  for (int i = 0; i <= STEPS; ++i, price *= up * up)
+    value[i] = fmaxf(option.strike - price, 0);
   for (int last = STEPS - 1; last >= 0; --last) {
     price = option.spot * powf(down, last);
     for (int i = 0; i <= last; ++i, price *= up * up)

@@ -5,7 +5,9 @@ constexpr int POINTS = 512, RADIX = 8, THREADS = POINTS / RADIX;
 
 static __device__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
 static __device__ float2 operator-(float2 a, float2 b) { return make_float2(a.x - b.x, a.y - b.y); }
-static __device__ float2 operator*(float2 a, float2 b) { return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+static __device__ float2 operator*(float2 a, float2 b) {
+  return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
 
 // Multiplies by -i, forwards, or by i, backwards.
 template <int DIRECTION> static __device__ float2 quarter(float2 a) {
@@ -30,7 +32,8 @@ template <int DIRECTION> static __device__ void radix4(float2 &a, float2 &b, flo
 template <int DIRECTION> static __device__ void radix8(float2 (&v)[RADIX]) {
   const float half = 0.70710678f;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) butterfly(v[i], v[i + 4]);
+  for (int i = 0; i < 4; ++i)
+    butterfly(v[i], v[i + 4]);
   v[5] = v[5] * make_float2(half, DIRECTION * half);
   v[6] = quarter<DIRECTION>(v[6]);
   v[7] = v[7] * make_float2(-half, DIRECTION * half);
@@ -56,10 +59,12 @@ static __device__ void exchange(float2 (&v)[RADIX], float *shared, int to, int t
   for (int component = 0; component < 2; ++component) {
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < RADIX; ++i) shared[to + reversed(i) * to_stride] = component ? v[i].y : v[i].x;
+    for (int i = 0; i < RADIX; ++i)
+      shared[to + reversed(i) * to_stride] = component ? v[i].y : v[i].x;
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < RADIX; ++i) (component ? v[i].y : v[i].x) = shared[from + i * from_stride];
+    for (int i = 0; i < RADIX; ++i)
+      (component ? v[i].y : v[i].x) = shared[from + i * from_stride];
   }
 }
 
@@ -71,7 +76,8 @@ template <int DIRECTION> static __device__ void transform(float2 *data) {
 
   float2 v[RADIX];
 #pragma unroll
-  for (int i = 0; i < RADIX; ++i) v[i] = data[thread + i * THREADS];
+  for (int i = 0; i < RADIX; ++i)
+    v[i] = data[thread + i * THREADS];
 
   radix8<DIRECTION>(v);
   twiddle<DIRECTION>(v, turn / POINTS * thread);
@@ -83,7 +89,8 @@ template <int DIRECTION> static __device__ void transform(float2 *data) {
 
   radix8<DIRECTION>(v);
 #pragma unroll
-  for (int i = 0; i < RADIX; ++i) data[thread + reversed(i) * THREADS] = v[i];
+  for (int i = 0; i < RADIX; ++i)
+    data[thread + reversed(i) * THREADS] = v[i];
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) fft(float2 *data) { transform<-1>(data); }

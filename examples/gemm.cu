@@ -1,14 +1,15 @@
-// C = alpha A B + beta C in single precision. A block computes a tile of 128 by 128, a thread 8 by 8 of it in registers.
-// The next slices of A and B are loaded while the current ones are multiplied.
+// C = alpha A B + beta C in single precision. A block computes a tile of 128 by 128, a thread 8 by 8 of it in
+// registers. The next slices of A and B are loaded while the current ones are multiplied.
 
-constexpr int TILE = 128;    // rows and columns of C per block
-constexpr int DEPTH = 8;     // columns of A per slice
+constexpr int TILE = 128; // rows and columns of C per block
+constexpr int DEPTH = 8;  // columns of A per slice
 constexpr int PER_THREAD = 8;
 constexpr int THREADS = (TILE / PER_THREAD) * (TILE / PER_THREAD);
 
 // Row-major matrices; m, n and k are multiples of the tile's sides.
 extern "C" __global__ void __launch_bounds__(THREADS)
-gemm(int m, int n, int k, float alpha, const float *__restrict__ a, const float *__restrict__ b, float beta, float *c) {
+    gemm(int m, int n, int k, float alpha, const float *__restrict__ a, const float *__restrict__ b, float beta,
+         float *c) {
   __shared__ float a_slice[2][DEPTH][TILE];
   __shared__ float b_slice[2][DEPTH][TILE];
 
@@ -58,7 +59,8 @@ gemm(int m, int n, int k, float alpha, const float *__restrict__ a, const float 
 #pragma unroll
       for (int i = 0; i < PER_THREAD; ++i)
 #pragma unroll
-        for (int j = 0; j < PER_THREAD; ++j) sum[i][j] += left[i] * right[j];
+        for (int j = 0; j < PER_THREAD; ++j)
+          sum[i][j] += left[i] * right[j];
     }
     if (more) {
       buffer ^= 1;
@@ -71,5 +73,6 @@ gemm(int m, int n, int k, float alpha, const float *__restrict__ a, const float 
 #pragma unroll
   for (int i = 0; i < PER_THREAD; ++i)
 #pragma unroll
-    for (int j = 0; j < PER_THREAD; ++j) c[i * n + j] = alpha * sum[i][j] + beta * c[i * n + j];
+    for (int j = 0; j < PER_THREAD; ++j)
+      c[i * n + j] = alpha * sum[i][j] + beta * c[i * n + j];
 }

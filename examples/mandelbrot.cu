@@ -13,15 +13,18 @@ static __device__ bool known_inside(double x, double y) {
 
 // The number of steps to leave, with a fraction; negative if the point never leaves.
 static __device__ float escape(double cx, double cy, int limit) {
-  if (known_inside(cx, cy)) return -1;
+  if (known_inside(cx, cy))
+    return -1;
   double x = 0, y = 0, seen_x = 0, seen_y = 0;
   int period = 0, window = 8;
   for (int n = 0; n < limit; ++n) {
     const double xx = x * x, yy = y * y;
-    if (xx + yy > 256) return n + 1 - log2f(0.5f * log2f(static_cast<float>(xx + yy)));
+    if (xx + yy > 256)
+      return n + 1 - log2f(0.5f * log2f(static_cast<float>(xx + yy)));
     y = 2 * x * y + cy;
     x = xx - yy + cx;
-    if (x == seen_x && y == seen_y) return -1;
+    if (x == seen_x && y == seen_y)
+      return -1;
     if (++period == window) {
       period = 0;
       window *= 2;
@@ -34,7 +37,8 @@ static __device__ float escape(double cx, double cy, int limit) {
 
 extern "C" __global__ void mandelbrot(View view, uchar4 *pixels) {
   const int px = blockIdx.x * blockDim.x + threadIdx.x, py = blockIdx.y * blockDim.y + threadIdx.y;
-  if (px >= view.width || py >= view.height) return;
+  if (px >= view.width || py >= view.height)
+    return;
   const float steps = escape(view.left + px * view.step, view.top - py * view.step, view.limit);
   uchar4 colour = make_uchar4(0, 0, 0, 255);
   if (steps >= 0) {

@@ -14,8 +14,8 @@ static __device__ float3 attract(float3 acceleration, float4 body, float4 other,
 
 // A position's fourth component is the mass. `bodies` need not be a multiple of the tile.
 extern "C" __global__ void __launch_bounds__(TILE)
-nbody_step(const float4 *__restrict__ position, float4 *__restrict__ next, float4 *velocity, int bodies, float dt,
-           float softening) {
+    nbody_step(const float4 *__restrict__ position, float4 *__restrict__ next, float4 *velocity, int bodies, float dt,
+               float softening) {
   __shared__ float4 tile[TILE];
   const int index = blockIdx.x * TILE + threadIdx.x;
   const float4 body = index < bodies ? position[index] : make_float4(0, 0, 0, 0);
@@ -26,10 +26,12 @@ nbody_step(const float4 *__restrict__ position, float4 *__restrict__ next, float
     tile[threadIdx.x] = other < bodies ? position[other] : make_float4(0, 0, 0, 0); // no mass, no pull
     __syncthreads();
 #pragma unroll 16
-    for (int i = 0; i < TILE; ++i) acceleration = attract(acceleration, body, tile[i], softening);
+    for (int i = 0; i < TILE; ++i)
+      acceleration = attract(acceleration, body, tile[i], softening);
     __syncthreads();
   }
-  if (index >= bodies) return;
+  if (index >= bodies)
+    return;
 
   float4 v = velocity[index];
   v.x += acceleration.x * dt;

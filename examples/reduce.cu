@@ -1,5 +1,5 @@
-// Reductions of a large array: a sum with Kahan's compensation, and the smallest element with its place. Threads walk the
-// grid, warps combine by shuffles, blocks through shared memory, the grid by atomics.
+// Reductions of a large array: a sum with Kahan's compensation, and the smallest element with its place. Threads walk
+// the grid, warps combine by shuffles, blocks through shared memory, the grid by atomics.
 
 constexpr int WARP = 32;
 constexpr unsigned ALL = 0xffffffff;
@@ -28,14 +28,16 @@ struct Place {
   }
   __device__ Place combined(Place other) const { // of equal ones the first
     Place first = *this;
-    if (other.value < value || (other.value == value && other.index < index)) first = other;
+    if (other.value < value || (other.value == value && other.index < index))
+      first = other;
     return first;
   }
 };
 
 template <typename Value> static __device__ Value reduce_warp(Value value) {
 #pragma unroll
-  for (int distance = WARP / 2; distance > 0; distance /= 2) value = value.combined(value.shuffled(distance));
+  for (int distance = WARP / 2; distance > 0; distance /= 2)
+    value = value.combined(value.shuffled(distance));
   return value;
 }
 
@@ -44,9 +46,11 @@ template <typename Value> static __device__ Value reduce_block(Value value) {
   __shared__ Value partial[WARP];
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   value = reduce_warp(value);
-  if (lane == 0) partial[warp] = value;
+  if (lane == 0)
+    partial[warp] = value;
   __syncthreads();
-  if (warp != 0) return Value::neutral();
+  if (warp != 0)
+    return Value::neutral();
   return reduce_warp(lane < blockDim.x / WARP ? partial[lane] : Value::neutral());
 }
 
@@ -57,7 +61,8 @@ extern "C" __global__ void sum(const float4 *__restrict__ values, int quads, flo
     total = total.with(quad.x).with(quad.y).with(quad.z).with(quad.w);
   }
   total = reduce_block(total);
-  if (threadIdx.x == 0) atomicAdd(result, total.sum);
+  if (threadIdx.x == 0)
+    atomicAdd(result, total.sum);
 }
 
 // One Place per block.
@@ -66,5 +71,6 @@ extern "C" __global__ void smallest(const float *__restrict__ values, int count,
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
     best = best.combined({values[i], i});
   best = reduce_block(best);
-  if (threadIdx.x == 0) result[blockIdx.x] = best;
+  if (threadIdx.x == 0)
+    result[blockIdx.x] = best;
 }

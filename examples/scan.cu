@@ -15,7 +15,8 @@ static __device__ int scan_warp(int value, int lane) {
 #pragma unroll
   for (int distance = 1; distance < WARP; distance *= 2) {
     const int left = __shfl_up_sync(ALL, value, distance);
-    if (lane >= distance) value += left;
+    if (lane >= distance)
+      value += left;
   }
   return value;
 }
@@ -26,23 +27,27 @@ static __device__ int look_back(volatile unsigned long long *tiles, int tile, in
   for (int last = tile - 1;; last -= WARP) {
     const int at = last - lane;
     unsigned long long state;
-    do state = at < 0 ? packed(PREFIX, 0) : tiles[at];
+    do
+      state = at < 0 ? packed(PREFIX, 0) : tiles[at];
     while (__any_sync(ALL, state >> 32 == NOTHING));
     const unsigned whole = __ballot_sync(ALL, state >> 32 == PREFIX);
     const int nearest = __ffs(whole) - 1; // -1: none
     int part = nearest < 0 || lane <= nearest ? static_cast<int>(state) : 0;
 #pragma unroll
-    for (int distance = WARP / 2; distance > 0; distance /= 2) part += __shfl_xor_sync(ALL, part, distance);
+    for (int distance = WARP / 2; distance > 0; distance /= 2)
+      part += __shfl_xor_sync(ALL, part, distance);
     before += part;
-    if (whole) return before;
+    if (whole)
+      return before;
   }
 }
 
 // `tiles` and `ticket` are zero at the start; tiles are numbered in the order in which blocks begin.
 extern "C" __global__ void __launch_bounds__(THREADS)
-prefix_sum(const int *__restrict__ in, int *__restrict__ out, int count, unsigned long long *tiles, int *ticket) {
+    prefix_sum(const int *__restrict__ in, int *__restrict__ out, int count, unsigned long long *tiles, int *ticket) {
   __shared__ int shared_tile, shared_before, warp_sums[WARPS];
-  if (threadIdx.x == 0) shared_tile = atomicAdd(ticket, 1);
+  if (threadIdx.x == 0)
+    shared_tile = atomicAdd(ticket, 1);
   __syncthreads();
   const int tile = shared_tile, lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const int first = tile * TILE + threadIdx.x * PER_THREAD;
@@ -54,14 +59,17 @@ prefix_sum(const int *__restrict__ in, int *__restrict__ out, int count, unsigne
     values[i] = sum;
   }
   const int through = scan_warp(sum, lane);
-  if (lane == WARP - 1) warp_sums[warp] = through;
+  if (lane == WARP - 1)
+    warp_sums[warp] = through;
   __syncthreads();
 
   if (warp == 0) {
     const int sums = scan_warp(lane < WARPS ? warp_sums[lane] : 0, lane);
-    if (lane < WARPS) warp_sums[lane] = sums;
+    if (lane < WARPS)
+      warp_sums[lane] = sums;
     const int whole = __shfl_sync(ALL, sums, WARPS - 1);
-    if (lane == 0 && tile > 0) atomicExch(&tiles[tile], packed(TILE_SUM, whole));
+    if (lane == 0 && tile > 0)
+      atomicExch(&tiles[tile], packed(TILE_SUM, whole));
     const int before = tile > 0 ? look_back(tiles, tile, lane) : 0;
     if (lane == 0) {
       atomicExch(&tiles[tile], packed(PREFIX, before + whole));
@@ -73,5 +81,6 @@ prefix_sum(const int *__restrict__ in, int *__restrict__ out, int count, unsigne
   const int offset = shared_before + (warp > 0 ? warp_sums[warp - 1] : 0) + through - sum;
 #pragma unroll
   for (int i = 0; i < PER_THREAD; ++i)
-    if (first + i < count) out[first + i] = offset + values[i];
+    if (first + i < count)
+      out[first + i] = offset + values[i];
 }

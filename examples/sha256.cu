@@ -47,23 +47,27 @@ static __device__ __forceinline__ State compress(State state, unsigned (&w)[16])
   }
   const unsigned sum[8] = {a, b, c, d, e, f, g, h};
 #pragma unroll
-  for (int i = 0; i < 8; ++i) state.h[i] += sum[i];
+  for (int i = 0; i < 8; ++i)
+    state.h[i] += sum[i];
   return state;
 }
 
 // Padded messages of `blocks` blocks each, words in big-endian order; 8 words of digest per message.
 extern "C" __global__ void sha256(const unsigned *messages, int count, int blocks, unsigned *digests) {
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
-  if (index >= count) return;
+  if (index >= count)
+    return;
   State state = initial();
   for (int block = 0; block < blocks; ++block) {
     unsigned w[16];
 #pragma unroll
-    for (int i = 0; i < 16; ++i) w[i] = messages[(index * blocks + block) * 16 + i];
+    for (int i = 0; i < 16; ++i)
+      w[i] = messages[(index * blocks + block) * 16 + i];
     state = compress(state, w);
   }
 #pragma unroll
-  for (int i = 0; i < 8; ++i) digests[index * 8 + i] = state.h[i];
+  for (int i = 0; i < 8; ++i)
+    digests[index * 8 + i] = state.h[i];
 }
 
 // SHA-256 twice over an 80-byte header, of which `middle` is the state after the first 64 bytes and `tail` the rest
@@ -73,6 +77,7 @@ extern "C" __global__ void search_nonce(State middle, uint3 tail, unsigned first
   unsigned w[16] = {tail.x, tail.y, tail.z, nonce, 0x80000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 640};
   const State inner = compress(middle, w);
   unsigned second[16] = {inner.h[0], inner.h[1], inner.h[2], inner.h[3], inner.h[4], inner.h[5], inner.h[6], inner.h[7],
-                         0x80000000, 0, 0, 0, 0, 0, 0, 256};
-  if (__byte_perm(compress(initial(), second).h[7], 0, 0x0123) <= target) *found = nonce;
+                         0x80000000, 0,          0,          0,          0,          0,          0,          256};
+  if (__byte_perm(compress(initial(), second).h[7], 0, 0x0123) <= target)
+    *found = nonce;
 }

@@ -13,7 +13,8 @@ extern "C" __global__ void smith_waterman(const char *__restrict__ queries, cons
                                           const char *__restrict__ subjects, const int *__restrict__ subject_starts,
                                           int pairs, Scoring scoring, int *__restrict__ scores) {
   const int pair = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-  if (pair >= pairs) return;
+  if (pair >= pairs)
+    return;
   const char *query = queries + query_starts[pair], *subject = subjects + subject_starts[pair];
   const int columns = min(query_starts[pair + 1] - query_starts[pair], STRIPE);
   const int rows = subject_starts[pair + 1] - subject_starts[pair];
@@ -30,7 +31,8 @@ extern "C" __global__ void smith_waterman(const char *__restrict__ queries, cons
   int best = 0, corner = 0, right = 0, gap_right = 0;
   for (int step = 0; step < rows + WARP - 1; ++step) {
     int left = __shfl_up_sync(ALL, right, 1), gap_left = __shfl_up_sync(ALL, gap_right, 1);
-    if (lane == 0) left = gap_left = 0;
+    if (lane == 0)
+      left = gap_left = 0;
     const int row = step - lane, next_corner = left;
     const bool active = row >= 0 && row < rows;
     if (active) {
@@ -49,6 +51,8 @@ extern "C" __global__ void smith_waterman(const char *__restrict__ queries, cons
       corner = next_corner;
     }
   }
-  for (int distance = WARP / 2; distance > 0; distance /= 2) best = max(best, __shfl_xor_sync(ALL, best, distance));
-  if (lane == 0) scores[pair] = best;
+  for (int distance = WARP / 2; distance > 0; distance /= 2)
+    best = max(best, __shfl_xor_sync(ALL, best, distance));
+  if (lane == 0)
+    scores[pair] = best;
 }

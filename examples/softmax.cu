@@ -11,7 +11,8 @@ struct Running {
 
 static __device__ Running joined(Running a, Running b) {
   const float maximum = fmaxf(a.maximum, b.maximum);
-  if (maximum == -INFINITY) return a; // nothing seen on either side: no difference of infinities
+  if (maximum == -INFINITY)
+    return a; // nothing seen on either side: no difference of infinities
   return {maximum, a.sum * __expf(a.maximum - maximum) + b.sum * __expf(b.maximum - maximum)};
 }
 
@@ -27,10 +28,12 @@ static __device__ void softmax_row(const float *in, const unsigned char *mask, f
   __shared__ Running partial[THREADS / WARP];
   Running running = {-INFINITY, 0};
   for (int i = threadIdx.x; i < columns; i += THREADS)
-    if (!MASKED || mask[i]) running = joined(running, {in[i] * scale, 1});
+    if (!MASKED || mask[i])
+      running = joined(running, {in[i] * scale, 1});
 
   running = joined_warp(running);
-  if (threadIdx.x % WARP == 0) partial[threadIdx.x / WARP] = running;
+  if (threadIdx.x % WARP == 0)
+    partial[threadIdx.x / WARP] = running;
   __syncthreads();
   running = threadIdx.x % WARP < THREADS / WARP ? partial[threadIdx.x % WARP] : Running{-INFINITY, 0};
   running = joined_warp(running);
@@ -46,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) softmax(const float *in, f
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-masked_softmax(const float *in, const unsigned char *mask, float *out, int columns, float scale) {
+    masked_softmax(const float *in, const unsigned char *mask, float *out, int columns, float scale) {
   const size_t row = static_cast<size_t>(blockIdx.x) * columns;
   softmax_row<true>(in + row, mask + row, out + row, columns, scale);
 }

@@ -1,5 +1,5 @@
-// y = A x for a sparse matrix in compressed sparse rows, in three ways: a thread per row, a warp per row, and merge-path
-// (Merrill and Garland, 2016), where threads share rows and entries evenly however long the rows are.
+// y = A x for a sparse matrix in compressed sparse rows, in three ways: a thread per row, a warp per row, and
+// merge-path (Merrill and Garland, 2016), where threads share rows and entries evenly however long the rows are.
 
 constexpr int WARP = 32;
 constexpr unsigned ALL = 0xffffffff;
@@ -14,19 +14,25 @@ struct Csr {
 
 extern "C" __global__ void spmv_thread(Csr a, const double *__restrict__ x, double *__restrict__ y) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= a.rows) return;
+  if (row >= a.rows)
+    return;
   double sum = 0;
-  for (int i = a.starts[row]; i < a.starts[row + 1]; ++i) sum += a.entries[i] * x[a.columns[i]];
+  for (int i = a.starts[row]; i < a.starts[row + 1]; ++i)
+    sum += a.entries[i] * x[a.columns[i]];
   y[row] = sum;
 }
 
 extern "C" __global__ void spmv_warp(Csr a, const double *__restrict__ x, double *__restrict__ y) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
-  if (row >= a.rows) return;
+  if (row >= a.rows)
+    return;
   double sum = 0;
-  for (int i = a.starts[row] + lane; i < a.starts[row + 1]; i += WARP) sum += a.entries[i] * x[a.columns[i]];
-  for (int distance = WARP / 2; distance > 0; distance /= 2) sum += __shfl_xor_sync(ALL, sum, distance);
-  if (lane == 0) y[row] = sum;
+  for (int i = a.starts[row] + lane; i < a.starts[row + 1]; i += WARP)
+    sum += a.entries[i] * x[a.columns[i]];
+  for (int distance = WARP / 2; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(ALL, sum, distance);
+  if (lane == 0)
+    y[row] = sum;
 }
 
 // The row at which a diagonal of the merge of row ends with entry numbers is crossed.
@@ -65,5 +71,6 @@ extern "C" __global__ void spmv_merge(Csr a, const double *__restrict__ x, doubl
       ++entry;
     }
   }
-  if (row < a.rows && sum != 0) atomicAdd(&y[row], sum);
+  if (row < a.rows && sum != 0)
+    atomicAdd(&y[row], sum);
 }

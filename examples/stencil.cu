@@ -8,7 +8,8 @@ static __constant__ float WEIGHT[RADIUS + 1] = {-2.847222f, 1.6f, -0.2f, 0.02539
 
 // The grid has `nz` planes of `ny` rows of `nx` points, each with a halo of RADIUS points on every side.
 extern "C" __global__ void __launch_bounds__(WIDTH *HEIGHT)
-wave_step(const float *__restrict__ now, const float *__restrict__ speed, float *__restrict__ next, int nx, int ny, int nz) {
+    wave_step(const float *__restrict__ now, const float *__restrict__ speed, float *__restrict__ next, int nx, int ny,
+              int nz) {
   __shared__ float plane[HEIGHT + 2 * RADIUS][WIDTH + 2 * RADIUS];
   const int x = blockIdx.x * WIDTH + threadIdx.x, y = blockIdx.y * HEIGHT + threadIdx.y;
   const int row = nx + 2 * RADIUS;
@@ -18,13 +19,15 @@ wave_step(const float *__restrict__ now, const float *__restrict__ speed, float 
 
   float column[2 * RADIUS + 1];
 #pragma unroll
-  for (int i = 0; i < 2 * RADIUS; ++i) column[i + 1] = now[at + i * layer];
+  for (int i = 0; i < 2 * RADIUS; ++i)
+    column[i + 1] = now[at + i * layer];
   at += RADIUS * layer;
 
   const int sx = threadIdx.x + RADIUS, sy = threadIdx.y + RADIUS;
   for (int z = 0; z < nz; ++z, at += layer) {
 #pragma unroll
-    for (int i = 0; i < 2 * RADIUS; ++i) column[i] = column[i + 1];
+    for (int i = 0; i < 2 * RADIUS; ++i)
+      column[i] = column[i + 1];
     column[2 * RADIUS] = now[at + RADIUS * layer];
 
     __syncthreads();
@@ -44,6 +47,7 @@ wave_step(const float *__restrict__ now, const float *__restrict__ speed, float 
     for (int i = 1; i <= RADIUS; ++i)
       laplacian += WEIGHT[i] * (plane[sy][sx - i] + plane[sy][sx + i] + plane[sy - i][sx] + plane[sy + i][sx] +
                                 column[RADIUS - i] + column[RADIUS + i]);
-    if (inside) next[at] = 2 * column[RADIUS] - next[at] + speed[at] * laplacian;
+    if (inside)
+      next[at] = 2 * column[RADIUS] - next[at] + speed[at] * laplacian;
   }
 }

@@ -17,11 +17,11 @@ find_llvm_config() {
 }
 
 set_llvm() {
-  export LLVM_CONFIG=${LLVM_CONFIG:-$(find_llvm_config)}
+  LLVM_CONFIG=${LLVM_CONFIG:-$(find_llvm_config)}
   [[ -n $LLVM_CONFIG ]] || return 0
   LLVM_BIN=$("$LLVM_CONFIG" --bindir)
-  export LLVM_BIN
-  export LIBCLANG_PATH=${LIBCLANG_PATH:-$("$LLVM_CONFIG" --libdir)}
+  LIBCLANG_PATH=${LIBCLANG_PATH:-$("$LLVM_CONFIG" --libdir)}
+  export LLVM_CONFIG LLVM_BIN LIBCLANG_PATH
 }
 
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$ROOT/target}

@@ -38,12 +38,16 @@ setup_build() {
   python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
   [[ ${#packages[@]} == 0 ]] || apt_install "${packages[@]}"
 
-  OTHERWISE="install LLVM $LLVM_MAJOR with development files, clang, libclang, lld, lit and FileCheck, or name it: LLVM_CONFIG=/path/to/llvm-config"
+  OTHERWISE="install LLVM $LLVM_MAJOR with development files, clang, libclang, lld, lit and FileCheck,
+       or name it: LLVM_CONFIG=/path/to/llvm-config"
+  local all=("llvm-$LLVM_MAJOR-dev" "llvm-$LLVM_MAJOR-tools" "clang-$LLVM_MAJOR" "libclang-$LLVM_MAJOR-dev"
+    "lld-$LLVM_MAJOR")
   if [[ -z $LLVM_CONFIG ]]; then
-    apt_install "llvm-$LLVM_MAJOR-dev" "llvm-$LLVM_MAJOR-tools" "clang-$LLVM_MAJOR" "libclang-$LLVM_MAJOR-dev" "lld-$LLVM_MAJOR"
+    apt_install "${all[@]}"
     set_llvm
   fi
   local version
+  [[ -n $LLVM_CONFIG ]] || fail "there is no llvm-config-$LLVM_MAJOR" "$OTHERWISE"
   version=$("$LLVM_CONFIG" --version) || fail "$LLVM_CONFIG does not run" "$OTHERWISE"
   [[ $version == "$LLVM_MAJOR".* ]] || fail "$LLVM_CONFIG is LLVM $version, LLVM $LLVM_MAJOR is needed" "$OTHERWISE"
 
@@ -54,7 +58,8 @@ setup_build() {
   compgen -G "$LIBCLANG_PATH/libclang*.so*" >/dev/null || packages+=("libclang-$LLVM_MAJOR-dev")
   [[ -x $LLVM_BIN/ld.lld ]] || packages+=("lld-$LLVM_MAJOR")
   if [[ ${#packages[@]} != 0 ]]; then
-    [[ $LLVM_BIN == /usr/lib/llvm-$LLVM_MAJOR/bin ]] || fail "the LLVM in $LLVM_BIN lacks what these packages hold: ${packages[*]}" "$OTHERWISE"
+    [[ $LLVM_BIN == /usr/lib/llvm-$LLVM_MAJOR/bin ]] ||
+      fail "the LLVM in $LLVM_BIN lacks what these packages hold: ${packages[*]}" "$OTHERWISE"
     apt_install "${packages[@]}"
   fi
   say "LLVM $version in $LLVM_BIN"

@@ -9,13 +9,14 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{Config, Layers};
 use crate::error::Error;
 use crate::function::Function;
 
 const REPORT: &str = "report.json";
 const FUNCTION: &str = "function.mfv";
 
-/// The options of a run as text, as [`Layers`](crate::config::Layers) holds them.
+/// The options of a run as text, as [`Layers`] holds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GivenOptions {
@@ -29,12 +30,8 @@ pub struct GivenOptions {
 
 impl GivenOptions {
     /// The same, as the reader of options takes them.
-    pub fn layers(&self) -> crate::config::Layers<'_> {
-        crate::config::Layers {
-            parameters: &self.parameters,
-            command_line: &self.command_line,
-            attribute: &self.attribute,
-        }
+    pub fn layers(&self) -> Layers<'_> {
+        Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
     }
 }
 
@@ -54,8 +51,12 @@ pub struct Report {
     pub function: String,
     /// The options.
     pub options: GivenOptions,
-    /// The flags of the request (`NVPTX_RA_REQUEST_*`), which say in which state the function was.
-    pub flags: u32,
+    /// Whether the function was in SSA form.
+    pub is_ssa: bool,
+    /// Whether the code generator did not optimise.
+    pub is_o0: bool,
+    /// Whether the function was marked `optnone`.
+    pub is_optnone: bool,
     /// The diagnostic.
     pub message: String,
     /// Where a panic came from, where it was caught.
@@ -66,6 +67,24 @@ impl Report {
     /// A report of this version of the project.
     pub fn new() -> Self {
         Self { version: crate::VERSION.into(), ..Self::default() }
+    }
+
+    /// Writes the bundle of an error that is a bug, and names it in the error; other errors stay as they are. The folder
+    /// is the one that the options name, else the system's for temporary files. Where it cannot be written, the error
+    /// still is the one to report, so that only the log tells.
+    pub fn attach(mut self, error: Error, config: &Config, function: Option<&Function>) -> Error {
+        if !error.is_bug() {
+            return error;
+        }
+        self.message = error.to_string();
+        let folder = config.bundle.clone().unwrap_or_else(std::env::temp_dir);
+        match self.write(&folder, function) {
+            Ok(path) => error.with_bundle(&path),
+            Err(failure) => {
+                log::warn!("no bundle: {failure}");
+                error
+            }
+        }
     }
 
     /// Writes the bundle into a new folder under `parent` and returns the folder. The function may be missing, where the
@@ -185,7 +204,25 @@ mod tests {
         let bundle = read(&first).unwrap();
         assert_eq!(bundle.report, report());
         assert_eq!(bundle.function, function());
-        assert!(crate::config::Config::resolve(&bundle.report.options.layers()).unwrap().verify);
+        assert!(Config::resolve(&bundle.report.options.layers()).unwrap().verify);
+        fs::remove_dir_all(parent).unwrap();
+    }
+
+    /// A bug gets a bundle in the folder that the options name; a refusal gets none, and neither does a bug where nothing
+    /// can be written.
+    #[test]
+    fn only_bugs_are_attached() {
+        let parent = parent("attach");
+        let config = Config { bundle: Some(parent.clone()), ..Config::default() };
+        let bug = report().attach(Error::internal("boom", None).in_function("k"), &config, Some(&function()));
+        let folder = parent.join("nvptx-ra-a_.._b-0");
+        assert!(bug.to_string().ends_with(&format!("please report {}", folder.display())), "{bug}");
+        assert_eq!(read(&folder).unwrap().report.message, Error::internal("boom", None).in_function("k").to_string());
+        let refusal = Error::pass("too large", "raise max-insts");
+        assert_eq!(report().attach(refusal.clone(), &config, None), refusal);
+        let nowhere = Config { bundle: Some(folder.join(REPORT)), ..Config::default() };
+        let bug = Error::internal("boom", None);
+        assert_eq!(report().attach(bug.clone(), &nowhere, None), bug);
         fs::remove_dir_all(parent).unwrap();
     }
 

@@ -240,7 +240,11 @@ impl fmt::Display for Totals {
         section(f, "copies kept, by reason", &sum.refusals)?;
         section(f, "edits", &sum.edits)?;
         section(f, "time, ns", &sum.time_ns)?;
-        section(f, "errors", &self.errors)
+        if !self.errors.is_empty() {
+            writeln!(f, "\nerrors")?;
+        }
+        // The messages are long: they go last in their lines.
+        self.errors.iter().try_for_each(|(message, count)| writeln!(f, "{count:>8}  {message}"))
     }
 }
 

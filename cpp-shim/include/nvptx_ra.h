@@ -258,6 +258,9 @@ nvptx_ra_option_info nvptx_ra_option_at(uint64_t index);
 /* Checks "a=b;c=d". Null where it is right, else a response with status ERROR, to be freed. */
 const nvptx_ra_response *nvptx_ra_check_options(nvptx_ra_str parameters, nvptx_ra_str origin);
 
+/* Makes the core ready: called once, when the passes are registered. */
+void nvptx_ra_start(void);
+
 /* Where the coalescer stands in the code generator's pipeline. */
 #define NVPTX_RA_POSITION_OFF 0u
 #define NVPTX_RA_POSITION_BEFORE 1u  /* ahead of LLVM's register coalescer */

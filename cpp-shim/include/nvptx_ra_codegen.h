@@ -17,6 +17,10 @@ extern "C" {
  * to be freed by LLVMDisposeMessage. */
 LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nvptx_ra_str name, char **message);
 
+/* Gives LLVM the options of a main function, the program's name first. 1 where they are right, else 0; `message` then
+ * holds what is wrong, to be freed by LLVMDisposeMessage. LLVM's C API keeps that to itself. */
+uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **message);
+
 #define NVPTX_RA_FP_CONTRACT_FAST 0u
 #define NVPTX_RA_FP_CONTRACT_ON 1u
 #define NVPTX_RA_FP_CONTRACT_OFF 2u

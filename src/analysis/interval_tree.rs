@@ -2,7 +2,8 @@
 //!
 //! A map from disjoint segments to their owners, one per colour. An ordered map of the segments' starts is an interval
 //! tree here: because the segments are disjoint, their ends are ordered as their starts are, and no node needs to know
-//! the greatest end below it. docs/notebook.md has the measurements against sorted vectors and a red-black tree.
+//! the greatest end below it. docs/notebook.md has the measurements of the standard library's B-tree against a sorted
+//! vector, a B+ tree and a red-black tree.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +51,7 @@ impl<T: Copy> IntervalTree<T> {
 
     /// Adds a live range that overlaps nothing in the tree. O(its segments · log all).
     pub fn insert(&mut self, range: &[Segment], owner: T) {
-        debug_assert!(self.first_overlap(range).is_none(), "the live range overlaps another");
+        debug_assert!(!self.is_overlapping(range), "the live range overlaps another");
         for segment in range {
             self.segments.insert(segment.start, (segment.end, owner));
         }
@@ -64,6 +65,11 @@ impl<T: Copy> IntervalTree<T> {
         }
     }
 
+    /// Whether a live range overlaps anything in the tree. O(its segments · log all).
+    pub fn is_overlapping(&self, range: &[Segment]) -> bool {
+        range.iter().any(|segment| self.reaches_into(segment))
+    }
+
     /// The first overlap of a live range with the tree.
     pub fn first_overlap(&self, range: &[Segment]) -> Option<Overlap<T>> {
         self.overlaps(range).next()
@@ -71,7 +77,7 @@ impl<T: Copy> IntervalTree<T> {
 
     /// All overlaps of a live range with the tree, in order. O(log all) for each segment of the range, and each overlap.
     pub fn overlaps<'a>(&'a self, range: &'a [Segment]) -> impl Iterator<Item = Overlap<T>> + 'a {
-        range.iter().flat_map(|segment| {
+        range.iter().filter(|segment| self.reaches_into(segment)).flat_map(|segment| {
             let before = self.segments.range(..segment.start).next_back();
             let inside = self.segments.range(segment.start..segment.end);
             let overlapping = before.into_iter().chain(inside).filter(|(_, (end, _))| *end > segment.start);
@@ -81,5 +87,54 @@ impl<T: Copy> IntervalTree<T> {
                 owner,
             })
         })
+    }
+
+    /// Of the segments that start before a given one ends, the last ends last: it alone tells.
+    #[inline]
+    fn reaches_into(&self, segment: &Segment) -> bool {
+        self.segments.range(..segment.end).next_back().is_some_and(|(_, (end, _))| *end > segment.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::IntervalTree;
+    use crate::analysis::{Point, Segment, ValueNumber};
+
+    fn segment(start: u32, end: u32) -> Segment {
+        Segment { start: Point(start), end: Point(end), value: ValueNumber(0) }
+    }
+
+    /// Every tenth point is covered by an owner of its own.
+    fn comb() -> IntervalTree<u32> {
+        let mut tree = IntervalTree::new();
+        for at in 0..1000 {
+            let tooth = at * 7 % 1000;
+            tree.insert(&[segment(10 * tooth, 10 * tooth + 1)], tooth);
+        }
+        tree
+    }
+
+    /// A live range that fills the gaps overlaps nothing, and one point more does.
+    #[test]
+    fn gaps_and_teeth() {
+        let tree = comb();
+        let gaps: Vec<_> = (0..tree.len() as u32).map(|tooth| segment(10 * tooth + 1, 10 * tooth + 10)).collect();
+        assert_eq!(tree.first_overlap(&gaps), None);
+        assert!(!tree.is_overlapping(&gaps) && tree.is_overlapping(&[segment(1, 11)]));
+        let owners: Vec<u32> = tree.overlaps(&[segment(2490, 2521)]).map(|overlap| overlap.owner).collect();
+        assert_eq!(owners, [249, 250, 251, 252]);
+    }
+
+    /// What was taken out overlaps no more.
+    #[test]
+    fn removal_of_everything() {
+        let mut tree = comb();
+        for tooth in 0..tree.len() as u32 {
+            tree.remove(&[segment(10 * tooth, 10 * tooth + 1)]);
+            assert_eq!(tree.first_overlap(&[segment(0, 10 * tooth + 10)]), None);
+        }
+        assert!(tree.is_empty());
+        assert_eq!(tree.first_overlap(&[segment(0, u32::MAX)]), None);
     }
 }

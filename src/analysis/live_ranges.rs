@@ -98,6 +98,10 @@ impl LiveRanges {
         wanted: &[VReg],
     ) {
         self.reset(function);
+        // Most registers have one value and one segment.
+        self.starts.reserve(wanted.len());
+        self.segments.reserve(wanted.len());
+        self.values.reserve(wanted.len());
         for &reg in wanted {
             if self.numbers[reg] == 0 {
                 self.numbers[reg] = self.starts.len() as u32 - 1;

@@ -15,6 +15,7 @@ use crate::index::IndexVec;
 #[derive(Clone, Copy, Debug)]
 struct Node {
     block: Block,
+    rpo_number: u32,
     level: u32,
     has_phi: bool,
     is_visited: bool,
@@ -81,9 +82,11 @@ impl PhiPlacement {
     fn build_tree(&mut self, cfg: &Cfg, dominators: &Dominators, liveness: &BlockLiveness, definers: &[Block]) {
         self.nodes.clear();
         let only_out = definers.iter().filter(|&&block| liveness.is_live_out(block) && !liveness.is_live_in(block));
-        for &block in liveness.live_in().iter().chain(only_out).filter(|&&block| cfg.is_reachable(block)) {
+        for &block in liveness.live_in().iter().chain(only_out) {
+            let Some(rpo_number) = cfg.rpo_number(block) else { continue };
             self.nodes.push(Node {
                 block,
+                rpo_number,
                 level: dominators.level(block),
                 has_phi: false,
                 is_visited: false,
@@ -91,7 +94,7 @@ impl PhiPlacement {
                 next_sibling: None,
             });
         }
-        self.nodes.sort_unstable_by_key(|node| cfg.rpo_number(node.block));
+        self.nodes.sort_unstable_by_key(|node| node.rpo_number);
         for number in 0..self.nodes.len() {
             let block = self.nodes[number].block;
             self.node_of[block] = number as u32;

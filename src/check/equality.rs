@@ -1,7 +1,7 @@
 //! Proves that two values are equal: a worklist of goals, each reduced to goals that lie earlier. The
 //! [module](super) documentation has the argument.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::ids::Location;
 use super::pair::{Pair, Which};
@@ -18,6 +18,12 @@ pub(super) struct Goal {
     pub(super) before: Value,
 }
 
+impl Goal {
+    fn has_term(&self) -> bool {
+        matches!(self.after, Value::Term(_)) || matches!(self.before, Value::Term(_))
+    }
+}
+
 /// The number of the obligation that a goal serves.
 pub(super) type ObligationId = u32;
 
@@ -28,11 +34,15 @@ pub(super) struct Prover<'a> {
     after: LocalValues<'a>,
     terms: Terms,
     untouched: IndexVec<VReg, bool>,
+    /// How many goals with terms an obligation may push: enough to carry a few through all blocks.
+    max_term_goals: u32,
     /// Every goal ever pushed: proven, or assumed while it is being proven.
-    seen: HashSet<Goal>,
+    seen: FxHashSet<Goal>,
     worklist: Vec<(Goal, ObligationId)>,
     /// Per obligation, the goal that could not be proven.
     failed: Vec<Option<Goal>>,
+    /// Per obligation, how many more goals with terms it may push.
+    term_goals_left: Vec<u32>,
     num_failed: usize,
 }
 
@@ -47,9 +57,11 @@ impl<'a> Prover<'a> {
             after,
             terms,
             untouched: untouched_registers(pair),
-            seen: HashSet::new(),
+            max_term_goals: pair.after.function.num_blocks() as u32 * 4 + 256,
+            seen: FxHashSet::default(),
             worklist: Vec::new(),
             failed: Vec::new(),
+            term_goals_left: Vec::new(),
             num_failed: 0,
         }
     }
@@ -79,6 +91,7 @@ impl<'a> Prover<'a> {
     pub(super) fn oblige(&mut self, goal: Goal) -> ObligationId {
         let id = self.failed.len() as ObligationId;
         self.failed.push(None);
+        self.term_goals_left.push(self.max_term_goals);
         self.push(goal, id);
         id
     }
@@ -113,10 +126,20 @@ impl<'a> Prover<'a> {
             Some(false) => self.fail(goal, obligation),
             None => {
                 if self.seen.insert(goal) {
+                    if goal.has_term() && !self.spend_term_goal(obligation) {
+                        return self.fail(goal, obligation);
+                    }
                     self.worklist.push((goal, obligation));
                 }
             }
         }
+    }
+
+    /// In nested loops a term may take as many forms as there are paths, even within its size: whether the obligation
+    /// may look at one more.
+    fn spend_term_goal(&mut self, obligation: ObligationId) -> bool {
+        let left = &mut self.term_goals_left[obligation as usize];
+        left.checked_sub(1).map(|less| *left = less).is_some()
     }
 
     /// What is known of a goal without looking further.

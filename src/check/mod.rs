@@ -36,7 +36,8 @@
 //! # Cost
 //! Numbering is linear but for sorting each block's definitions. Goals are at most blocks × pairs of values that meet
 //! there; registers whose definitions the edits left alone make none. Terms that are carried along are bounded in size,
-//! so the search ends; what is not proven within the bound is reported, never assumed.
+//! and in number for each operand, so the search ends soon; what is not proven within the bounds is reported, never
+//! assumed.
 //! Rideau and Leroy, "Validating register allocation and spilling" (CC 2010), prove the same by data flow forwards;
 //! goals backwards need no meet of equations and pay only for what the edits touched.
 

@@ -1,7 +1,8 @@
 //! Values as the checker names them, and the tables behind the names.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
 
 use super::computation::Division;
 use super::ids::{ConstantId, Location, SkeletonId, TermId};
@@ -72,8 +73,8 @@ pub(super) struct Skeleton {
     operands: Vec<Bone>,
 }
 
-/// Terms of more than this many operations are given up.
-pub(super) const MAX_TERM_SIZE: u32 = 64;
+/// Terms of more than this many operations are given up: longer chains are not computed again where they are used.
+pub(super) const MAX_TERM_SIZE: u32 = 16;
 
 /// The tables of constants, skeletons and terms.
 #[derive(Default)]
@@ -150,13 +151,13 @@ fn is_move_of_immediate(name: &str, class: RegClass) -> bool {
 
 /// Gives equal values one number.
 struct Interner<I, T> {
-    ids: HashMap<T, I>,
+    ids: FxHashMap<T, I>,
     values: IndexVec<I, T>,
 }
 
 impl<I: EntityIndex, T> Default for Interner<I, T> {
     fn default() -> Self {
-        Self { ids: HashMap::new(), values: IndexVec::new() }
+        Self { ids: FxHashMap::default(), values: IndexVec::new() }
     }
 }
 

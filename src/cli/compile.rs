@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     /// Where floating-point operations may be fused
     #[arg(long, value_enum, default_value_t = FpContract::On)]
     fp_contract: FpContract,
-    /// The optimisation level of the code generator
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
+    /// The optimisation level of the code generator; llc's default
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
     /// An option of the passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
@@ -56,9 +56,8 @@ enum FpContract {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let options = llvm_options(&arguments.options)?;
     let content = read(&arguments.input)?;
-    codegen::parse_llvm_options(&[options.as_slice(), arguments.llvm.as_slice()].concat()).map_err(|argument| {
-        Error::new(ErrorKind::Option, format!("{argument:?}: holds a zero byte"), "leave it out")
-    })?;
+    codegen::parse_llvm_options(&[options.as_slice(), arguments.llvm.as_slice()].concat())
+        .map_err(|message| Error::new(ErrorKind::Option, message, "`-- -help` lists LLVM's options"))?;
     let context = Context::create();
     let module = parse(&context, &content, &arguments.input)?;
     let machine = machine(arguments, &module)?;
@@ -68,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     write(arguments, ptx.as_slice())
 }
 
-/// The `--set` options as LLVM registers them, each checked first: LLVM would end the process over a wrong one.
+/// The `--set` options as LLVM registers them, each checked first, for a better message than LLVM's.
 fn llvm_options(options: &[String]) -> Result<Vec<String>, Error> {
     let mut arguments = Vec::new();
     for option in options {

@@ -3,9 +3,11 @@
 mod compile;
 mod explain;
 mod mir;
+mod replay;
 mod stats;
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 use nvptx_ra::error::Error;
@@ -14,7 +16,7 @@ use nvptx_ra::error::Error;
 ///
 /// The same passes run as a plugin: clang -fpass-plugin=libnvptx_ra.so, llc -load-pass-plugin=libnvptx_ra.so.
 #[derive(Parser)]
-#[command(name = "nvptx-ra", version = version(), arg_required_else_help = true)]
+#[command(name = "nvptx-ra", version = VERSION.as_str(), arg_required_else_help = true)]
 #[command(after_help = "NVPTX_RA_LOG sets what is logged to standard error, e.g. NVPTX_RA_LOG=debug.")]
 struct Arguments {
     #[command(subcommand)]
@@ -26,6 +28,7 @@ enum Command {
     Compile(compile::Arguments),
     Explain(explain::Arguments),
     Mir(mir::Arguments),
+    Replay(replay::Arguments),
     Stats(stats::Arguments),
 }
 
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mir(arguments) => mir::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
     };
     match result {
@@ -47,10 +51,10 @@ fn main() -> ExitCode {
 }
 
 /// This project's version and that of the LLVM that is loaded.
-fn version() -> String {
+static VERSION: LazyLock<String> = LazyLock::new(|| {
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     format!("{} (LLVM {major}.{minor}.{patch})", nvptx_ra::VERSION)
-}
+});
 
 /// Writes to standard output. A reader that has seen enough (`| head`) is no error.
 fn print(text: &[u8]) -> Result<ExitCode, Error> {

@@ -14,6 +14,8 @@ use llvm_sys::core::{
 use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
 
 use super::abi::{self, nvptx_ra_str};
+use super::guard::guard;
+use crate::error::Error;
 
 /// The attribute that the machine passes read.
 const ATTRIBUTE: &str = "nvptx-ra";
@@ -154,10 +156,12 @@ fn print_choices(module: &Module) -> String {
 /// `module` is a live module that nobody else touches during the call; the text is live and as long as it says.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, parameters: nvptx_ra_str) -> u32 {
-    // SAFETY: the shim passes what the header asks for.
-    let (module, choices) = unsafe { (Module::new(module), abi::text(parameters)) };
-    u32::from(record_choices(&module, &choices))
+pub(super) unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, parameters: nvptx_ra_str) -> u32 {
+    report(|| {
+        // SAFETY: the caller promises both.
+        let (module, choices) = unsafe { (Module::new(module), abi::text(parameters)) };
+        Ok(u32::from(record_choices(&module, &choices)))
+    })
 }
 
 /// Prints the recorded choices to standard error: the pass `print<nvptx-ra>`.
@@ -166,11 +170,22 @@ pub unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, paramete
 /// `module` is a live module that nobody else touches during the call.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {
-    // SAFETY: the shim passes what the header asks for.
-    let text = print_choices(&unsafe { Module::new(module) });
-    // A closed standard error is no reason to end the compiler.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+pub(super) unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {
+    report(|| {
+        // SAFETY: the caller promises it.
+        let text = print_choices(&unsafe { Module::new(module) });
+        // A closed standard error is no reason to end the compiler.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        Ok(())
+    })
+}
+
+/// What `body` returns; where it fails, the reason goes to standard error.
+fn report<T: Default>(body: impl FnOnce() -> Result<T, Error>) -> T {
+    guard(body).unwrap_or_else(|error| {
+        let _ = writeln!(std::io::stderr(), "{error}");
+        T::default()
+    })
 }
 
 #[cfg(test)]

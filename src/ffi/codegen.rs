@@ -8,7 +8,6 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use llvm_sys::core::LLVMDisposeMessage;
 use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef};
-use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 /// `nvptx_ra_str`: bytes by pointer and length, for the time of a call.
@@ -27,6 +26,7 @@ impl From<&[u8]> for Str {
 // Mirrors cpp-shim/include/nvptx_ra_codegen.h.
 unsafe extern "C" {
     fn nvptx_ra_parse_ir(context: LLVMContextRef, content: Str, name: Str, message: *mut *mut c_char) -> LLVMModuleRef;
+    fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
 }
 
@@ -51,12 +51,8 @@ pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<
         // SAFETY: a fresh module of this context, which nobody else owns.
         return Ok(unsafe { Module::new(module) });
     }
-    // SAFETY: without a module the message is a terminated text that we own, and it is not used after its release.
-    unsafe {
-        let text = CStr::from_ptr(message).to_string_lossy().trim().to_owned();
-        LLVMDisposeMessage(message);
-        Err(text)
-    }
+    // SAFETY: where there is no module the shim has made a message.
+    Err(unsafe { take_message(message) })
 }
 
 /// Sets how floating-point operations are fused.
@@ -65,18 +61,30 @@ pub fn set_fp_contract(machine: &TargetMachine, mode: FpContract) {
     unsafe { nvptx_ra_set_fp_contract(machine.as_mut_ptr(), mode as u32) }
 }
 
-/// Gives LLVM options as its own tools take them. A wrong one makes LLVM print a message and end the process.
-///
-/// # Errors
-/// Where an argument holds a zero byte, which C cannot take: that argument.
+/// Gives LLVM options as its own tools take them. An error is LLVM's own message.
 pub fn parse_llvm_options(arguments: &[String]) -> Result<(), String> {
     let texts: Result<Vec<CString>, _> = std::iter::once("nvptx-ra")
         .chain(arguments.iter().map(String::as_str))
-        .map(|argument| CString::new(argument).map_err(|_| argument.to_owned()))
+        .map(|argument| CString::new(argument).map_err(|_| format!("{argument:?} holds a zero byte")))
         .collect();
     let texts = texts?;
     let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
-    // SAFETY: as many terminated texts as announced; LLVM copies what it keeps; the overview may be null.
-    unsafe { LLVMParseCommandLineOptions(pointers.len() as i32, pointers.as_ptr(), std::ptr::null()) };
-    Ok(())
+    let mut message = std::ptr::null_mut();
+    // SAFETY: as many terminated texts as announced, of which LLVM copies what it keeps; `message` may be written.
+    if unsafe { nvptx_ra_parse_options(pointers.len() as i32, pointers.as_ptr(), &raw mut message) } != 0 {
+        return Ok(());
+    }
+    // SAFETY: where the options are wrong the shim has made a message.
+    Err(unsafe { take_message(message) })
+}
+
+/// # Safety
+/// `message` is a terminated text that the shim made, and is not used again.
+unsafe fn take_message(message: *mut c_char) -> String {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().trim().to_owned();
+        LLVMDisposeMessage(message);
+        text
+    }
 }

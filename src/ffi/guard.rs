@@ -1,5 +1,6 @@
 //! The panic guard: no panic leaves the library, and none prints by itself.
 
+use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
@@ -11,6 +12,8 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     /// What the last panic under a guard of this thread said, and where it was.
     static LAST: RefCell<Option<(String, Option<String>)>> = const { RefCell::new(None) };
+    /// The calls that led to it.
+    static LAST_BACKTRACE: RefCell<Option<Backtrace>> = const { RefCell::new(None) };
 }
 
 static HOOK: Once = Once::new();
@@ -33,6 +36,12 @@ pub(super) fn guard<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Err
     })
 }
 
+/// The calls that led to the last panic under a guard of this thread, as text, once; empty where there was none. Naming
+/// the calls takes milliseconds, so that it is left to the caller who wants it.
+pub(super) fn take_backtrace() -> String {
+    LAST_BACKTRACE.take().map(|backtrace| backtrace.to_string()).unwrap_or_default()
+}
+
 fn record(info: &PanicHookInfo<'_>) {
     let payload = info.payload();
     let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -40,6 +49,7 @@ fn record(info: &PanicHookInfo<'_>) {
     let message = message.unwrap_or_else(|| "a panic without a message".into());
     let location = info.location().map(|location| format!("{}:{}", location.file(), location.line()));
     LAST.set(Some((message, location)));
+    LAST_BACKTRACE.set(Some(Backtrace::force_capture()));
 }
 
 #[cfg(test)]
@@ -54,6 +64,14 @@ mod tests {
         assert!(text.contains("internal error at src/ffi/guard.rs:"), "{text}");
         assert!(text.contains(": value 7;"), "{text}");
         assert_eq!(guard(|| Ok(3)), Ok(3));
+    }
+
+    /// The calls that led to a panic are known once.
+    #[test]
+    fn backtrace_is_taken_once() {
+        let _ = guard(|| -> Result<(), Error> { panic!("boom") });
+        assert!(take_backtrace().contains("backtrace_is_taken_once"));
+        assert_eq!(take_backtrace(), "");
     }
 
     /// A guard in a guard catches its own panic only.

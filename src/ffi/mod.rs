@@ -2,7 +2,8 @@
 //!
 //! A function comes in as a raw view, is checked and turned into a [`Function`](crate::function::Function) ([`view`]);
 //! a pass runs under a guard that turns panics into errors ([`guard`], [`run`]); its edits go out as flat arrays
-//! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]).
+//! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]). LLVM's
+//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`] and [`mir`].
 
 #![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
 
@@ -22,9 +23,8 @@ mod run;
 mod verify;
 mod view;
 
-pub use logging::start_logging;
-pub use mir::mir_main;
-pub use plugin::llvmGetPassPluginInfo;
-
 #[cfg(test)]
 mod tests;
+
+pub use logging::start_logging;
+pub use mir::mir_main;

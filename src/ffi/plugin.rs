@@ -3,6 +3,8 @@
 use std::ffi::{c_char, c_void};
 
 use super::abi;
+use super::guard::guard;
+use super::start_logging;
 use crate::config::{CoalescerPosition, Config, Layers};
 
 /// The layout of the struct below that this LLVM expects; the shim asserts both.
@@ -10,7 +12,7 @@ const PLUGIN_API_VERSION: u32 = 2;
 
 /// LLVM's `PassPluginLibraryInfo`.
 #[repr(C)]
-pub struct PassPluginLibraryInfo {
+pub(super) struct PassPluginLibraryInfo {
     api_version: u32,
     name: *const c_char,
     version: *const c_char,
@@ -33,7 +35,7 @@ extern "C" fn register_callbacks(pass_builder: *mut c_void) {
 /// Tells LLVM's pass plugin loader who this is.
 // SAFETY: the loader looks for this very name.
 #[unsafe(no_mangle)]
-pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
+pub(super) extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
     PassPluginLibraryInfo {
         api_version: PLUGIN_API_VERSION,
@@ -44,17 +46,30 @@ pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
     }
 }
 
+/// Makes the core ready: called once, when the passes are registered.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn nvptx_ra_start() {
+    // A panic here would only cost the log.
+    let _ = guard(|| {
+        start_logging();
+        Ok(())
+    });
+}
+
 /// Where the coalescer stands in the pipeline, as one of `NVPTX_RA_POSITION_…`.
 ///
 /// # Safety
 /// The text is live and as long as it says.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nvptx_ra_position(command_line: abi::nvptx_ra_str) -> u32 {
-    // SAFETY: the caller promises it.
-    let command_line = unsafe { abi::text(command_line) };
-    let layers = Layers { command_line: &command_line, ..Layers::default() };
-    match Config::resolve_valid(&layers).position {
+pub(super) unsafe extern "C" fn nvptx_ra_position(command_line: abi::nvptx_ra_str) -> u32 {
+    let config = guard(|| {
+        // SAFETY: the caller promises it.
+        let command_line = unsafe { abi::text(command_line) };
+        Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
+    });
+    match config.unwrap_or_default().position {
         CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
         CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
         CoalescerPosition::After => abi::NVPTX_RA_POSITION_AFTER,

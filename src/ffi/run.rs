@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
 use super::edits;
-use super::guard::guard;
+use super::guard::{guard, take_backtrace};
 use super::response::Response;
 use super::view;
+use crate::bundle::{GivenOptions, Report};
 use crate::config::{Config, Layers};
 use crate::error::Error;
 use crate::passes::{self, PassOutput, RunContext};
@@ -69,10 +70,44 @@ impl<'a> Request<'a> {
         let config = guard(|| Ok(Config::resolve_valid(&self.layers()))).unwrap_or_default();
         // SAFETY: as the caller promises.
         guard(|| unsafe { self.try_run() }).unwrap_or_else(|error| {
-            let error = error.in_function(&self.function);
+            // SAFETY: as the caller promises.
+            let error = unsafe { self.attach_bundle(error.in_function(&self.function), &config) };
             self.record(&config, || self.failure(error.to_string()));
             Response::of_error(&error, config.strict)
         })
+    }
+
+    /// Writes the bundle of a bug and names it in the error. The view is read once more: what the pass made of the first
+    /// reading is gone, and a pass that panics on it does so again in a replay.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn attach_bundle(&self, error: Error, config: &Config) -> Error {
+        if !error.is_bug() {
+            return error;
+        }
+        let backtrace = take_backtrace();
+        // SAFETY: as the caller promises.
+        let function = guard(|| unsafe { view::read(self.view) }).ok();
+        let has = |flag| self.flags & flag != 0;
+        let report = Report {
+            llvm: llvm_version(),
+            pass: self.pass.clone().into_owned(),
+            target: self.target.clone().into_owned(),
+            function: self.function.clone().into_owned(),
+            options: GivenOptions {
+                parameters: self.parameters.clone().into_owned(),
+                command_line: self.command_line.clone().into_owned(),
+                attribute: self.attribute.clone().into_owned(),
+            },
+            is_ssa: has(abi::NVPTX_RA_REQUEST_SSA),
+            is_o0: has(abi::NVPTX_RA_REQUEST_O0),
+            is_optnone: has(abi::NVPTX_RA_REQUEST_OPTNONE),
+            backtrace,
+            ..Report::new()
+        };
+        let function = function.as_ref().map(|(function, _)| function);
+        guard(|| Ok(report.attach(error.clone(), config, function))).unwrap_or(error)
     }
 
     /// # Safety
@@ -128,6 +163,14 @@ impl<'a> Request<'a> {
             log::warn!("{error}");
         }
     }
+}
+
+/// The version of the LLVM that runs us.
+fn llvm_version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: three places to write to.
+    unsafe { llvm_sys::core::LLVMGetVersion(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
 }
 
 /// Runs a pass on a view. Never null, never unwinds.

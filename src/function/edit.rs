@@ -170,6 +170,29 @@ pub enum Edit {
 }
 
 impl Edit {
+    /// A short name of what the edit does, as statistics count it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Edit::CreateRegister { .. } => "create-register",
+            Edit::CreateSlot { .. } => "create-slot",
+            Edit::SplitEdge { .. } => "split-edge",
+            Edit::InsertCopy { .. } => "insert-copy",
+            Edit::InsertConstant { .. } => "insert-constant",
+            Edit::InsertClone { .. } => "insert-clone",
+            Edit::InsertSpill { .. } => "insert-spill",
+            Edit::InsertReload { .. } => "insert-reload",
+            Edit::Move { .. } => "move",
+            Edit::Permute { .. } => "permute",
+            Edit::SetRegister { .. } => "set-register",
+            Edit::SetImmediate { .. } => "set-immediate",
+            Edit::SetDebugValue { .. } => "set-debug-value",
+            Edit::Merge { .. } => "merge",
+            Edit::Delete { .. } => "delete",
+            Edit::InsertDirective { .. } => "insert-directive",
+            Edit::SetAttribute { .. } => "set-attribute",
+        }
+    }
+
     /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.
     pub(super) fn phase(&self) -> u8 {
         match self {

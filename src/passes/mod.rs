@@ -104,11 +104,10 @@ pub static PASSES: &[Pass] = &[
 /// A function that its attribute, `optnone` or the limit on instructions excludes is left alone, which is no error.
 pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let pass = PASSES.iter().find(|pass| pass.name == name).ok_or_else(|| unknown(name))?;
-    let mut output = if pass.edits && is_excluded(function, context) {
-        PassOutput::unchanged(function)
-    } else {
-        (pass.run)(function, context)?
-    };
+    if pass.edits && is_excluded(function, context) {
+        return Ok(PassOutput::unchanged(function));
+    }
+    let mut output = (pass.run)(function, context)?;
     output.edits.finish();
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;

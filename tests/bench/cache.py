@@ -5,11 +5,11 @@ import hashlib
 import json
 import os
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 
-@lru_cache(maxsize=None)
+@cache
 def file_hash(path):
     """The hash of a file's content."""
     with open(path, "rb") as file:
@@ -22,7 +22,10 @@ def key_of(*parts):
 
 
 class Cache:
-    """A folder of JSON values and compressed texts. Safe to share between processes: files appear whole or not at all."""
+    """A folder of JSON values and compressed texts.
+
+    Safe to share between processes: files appear whole or not at all.
+    """
 
     def __init__(self, folder):
         self.folder = Path(folder)

@@ -4,14 +4,17 @@
     compare.py [options] [MODULE-GLOB …]
 
 Each --plugin-args adds a configuration; without any, the plugin's defaults are one. The plugin runs strict and with its
-checker and LLVM's machine verifier on. Results are cached by content under target/bench/cache, so a second run compiles
-only what changed. BENCH_CACHE names another folder.
+checker and LLVM's machine verifier on; a module that anything fails on is listed and left out of the sums.
+
+Results are cached by content under target/bench/cache, or under BENCH_CACHE, so a second run compiles only what has
+changed, and a run that was broken off goes on.
 """
 
 import argparse
 import json
 import os
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -28,10 +31,20 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("modules", nargs="*", metavar="MODULE-GLOB", help="names without suffix; all where none is given")
-    add("--corpus", default=os.environ.get("CORPUS"), help="folder with .bc and .ll files (default: $CORPUS, target/corpus)")
+    add(
+        "--corpus",
+        default=os.environ.get("CORPUS"),
+        help="folder with .bc and .ll files (default: $CORPUS, target/corpus)",
+    )
     add("--subset", choices=["small"], help="small: a fixed sample that takes a minute")
     add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
-    add("--plugin-args", action="append", metavar="ARGS", help="as --plugin-args=-x: the plugin's own options; repeat for more")
+    add(
+        "--plugin-args",
+        action="append",
+        metavar="ARGS",
+        help="as --plugin-args=-x: the plugin's own options; repeat for more",
+    )
+    add("--no-verify", dest="verify", action="store_false", help="leave the plugin's checker off: faster, for tuning")
     add("--no-ptxas", dest="ptxas", action="store_false", help="count PTX only: fast")
     add("--no-sass", dest="sass", action="store_false", help="do not disassemble")
     add("--limits", default="0,32,64", help="register limits for ptxas, 0 for none (default: %(default)s)")
@@ -50,16 +63,18 @@ def measure_job(job):
     return measure.measure(*job)
 
 
-def measure_all(modules, configurations, options, found, cache, jobs):
+def measure_all(modules, configurations, shared, jobs):
     """{module: {configuration: result}}; the largest modules start first, so that no core waits at the end."""
     work = [(m, c) for m in sorted(modules, key=os.path.getsize, reverse=True) for c in configurations]
     results = {m: {} for m in modules}
     with ProcessPoolExecutor(jobs) as pool:
-        done = pool.map(measure_job, [(m, c, options, found, cache) for m, c in work])
-        for i, ((module, configuration), result) in enumerate(zip(work, done), 1):
+        done = pool.map(measure_job, [(m, c, *shared) for m, c in work])
+        spoken = time.monotonic()
+        for i, ((module, configuration), result) in enumerate(zip(work, done, strict=True), 1):
             results[module][configuration.name] = result
-            if i % 50 == 0 or i == len(work):
-                print(f"[{i}/{len(work)}]", file=sys.stderr)
+            if time.monotonic() > spoken + 15 or i == len(work):
+                spoken = time.monotonic()
+                print(f"[{i}/{len(work)}]", file=sys.stderr, flush=True)
     return results
 
 
@@ -74,10 +89,14 @@ def main():
     )
     configurations = [STOCK]
     for text in arguments.plugin_args or [""]:
-        configurations.append(measure.Configuration(text.strip() or "plugin", text))
+        configurations.append(measure.Configuration(text.strip() or "plugin", text, arguments.verify))
     names = [c.name for c in configurations]
 
-    results = measure_all(modules, configurations, options, found, cache, arguments.jobs)
+    results = measure_all(modules, configurations, (options, found, cache), arguments.jobs)
+    for by_name in results.values():
+        for result in by_name.values():
+            if not result["error"] and result["functions"].keys() != by_name[STOCK.name]["functions"].keys():
+                result["error"] = "other functions than stock's"
     whole = {m: by_name for m, by_name in results.items() if not any(r["error"] for r in by_name.values())}
     data = {"configurations": names, "risen": summary.print_ptx(whole, names, arguments.per_module), "losses": {}}
     for limit in limits:

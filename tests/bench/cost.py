@@ -23,7 +23,14 @@ import corpus
 import report
 import tools
 
-MODULES = ["candle__affine", "candle__conv", "candle__reduce", "dfdx__conv2d_conv2d", "ggml__softmax", "mrs-quant__rotary_rotary"]
+MODULES = [
+    "candle__affine",
+    "candle__conv",
+    "candle__reduce",
+    "dfdx__conv2d_conv2d",
+    "ggml__softmax",
+    "mrs-quant__rotary_rotary",
+]
 ENTRY = "llvm::MachineFunctionPass::runOnFunction(llvm::Function&)"
 LIVE_INTERVALS = "llvm::LiveIntervalsWrapperPass::runOnMachineFunction(llvm::MachineFunction&)"
 COALESCER_ALONE_CALLS = "llvm::CoalescerPair::setRegisters(llvm::MachineInstr const*)"
@@ -33,10 +40,18 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("modules", nargs="*", metavar="MODULE-GLOB", help=f"default: {' '.join(MODULES)}")
-    add("--corpus", default=os.environ.get("CORPUS"), help="folder with .bc and .ll files (default: $CORPUS, target/corpus)")
+    add(
+        "--corpus",
+        default=os.environ.get("CORPUS"),
+        help="folder with .bc and .ll files (default: $CORPUS, target/corpus)",
+    )
     add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
     add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: the plugin's own options")
-    add("--pass-name", default="NVPTX copy coalescer", help="what -time-passes calls our pass, a part of it (default: %(default)s)")
+    add(
+        "--pass-name",
+        default="NVPTX copy coalescer",
+        help="what -time-passes calls our pass, a part of it (default: %(default)s)",
+    )
     add("--no-callgrind", dest="callgrind", action="store_false", help="time alone")
     add("--repeat", type=int, default=5, help="runs for time, of which the fastest counts (default: %(default)s)")
     add("--timeout", type=int, default=1200)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of examples/ with clang, once as it is and once with the plugin, and shows both side by side."""
+"""Compiles every kernel of examples/ with clang, as it is and with the plugin, and shows both side by side."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ def clang_command(clang, cuda, source, output, plugin):
 
 
 def measure(source, plugin, found, clang, cuda):
-    """Compiles and assembles one file. Returns the numbers of COLUMNS, or ends the program with the command that failed."""
+    """Compiles and assembles one file. Returns the numbers of COLUMNS, or ends the program where a command fails."""
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.ptx")
         command = clang_command(clang, cuda, source, output, plugin)
@@ -76,7 +76,7 @@ def main():
     sources = sorted(str(p) for p in (tools.ROOT / "examples").glob("*.cu"))
     jobs = [(source, plugin) for source in sources for plugin in (None, found.plugin)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = dict(zip(jobs, pool.map(lambda job: measure(*job, found, clang, cuda), jobs)))
+        results = dict(zip(jobs, pool.map(lambda job: measure(*job, found, clang, cuda), jobs), strict=True))
 
     rows, totals = [], (Counter(), Counter())
     for source in sources:
@@ -86,7 +86,9 @@ def main():
         rows.append([Path(source).stem, *(cell(before[c], after[c]) for c in COLUMNS)])
     rows.append(["total", *(cell(totals[0][c], totals[1][c]) for c in COLUMNS)])
     rows.append(["change", *(report.change(totals[1][c], totals[0][c]) for c in COLUMNS)])
-    print(f"{len(sources)} examples for {CPU}, clang -O3: without → with -fpass-plugin={os.path.relpath(found.plugin)}\n")
+    print(
+        f"{len(sources)} examples for {CPU}, clang -O3: without → with -fpass-plugin={os.path.relpath(found.plugin)}\n"
+    )
     print("\n".join(report.table(rows, ["", *COLUMNS])))
     print()
     for column, meaning in COLUMNS.items():

@@ -11,7 +11,7 @@ import ptxas
 from cache import file_hash, key_of
 from tools import run
 
-PLUGIN_FLAGS = ["-nvptx-ra-strict", "-nvptx-ra-verify"]
+STRICT, VERIFY = "-nvptx-ra-strict", "-nvptx-ra-verify"
 COUNTER = file_hash(ptx.__file__)  # counts are cached: a counter that counts otherwise must count anew
 READER = file_hash(ptxas.__file__)
 
@@ -22,11 +22,13 @@ class Configuration:
 
     name: str
     arguments: str | None
+    verify: bool = True
 
     def flags(self, plugin):
         if self.arguments is None:
             return []
-        return [f"-load-pass-plugin={plugin}", *PLUGIN_FLAGS, *shlex.split(self.arguments)]
+        checks = [STRICT, VERIFY] if self.verify else [STRICT]
+        return [f"-load-pass-plugin={plugin}", *checks, *shlex.split(self.arguments)]
 
     def identity(self, plugin):
         """What its results depend on, for the cache."""
@@ -55,7 +57,7 @@ def measure(module, configuration, options, tools, cache):
         if limit and binds_nowhere(limit, result["ptxas"].get("0")):
             result["ptxas"][str(limit)] = result["ptxas"]["0"]
             continue
-        assembled = assemble_module(compiled["text_hash"], lambda: cache.get_text(key), limit, options, tools, cache)
+        assembled = assemble_module((compiled["text_hash"], key), limit, options, tools, cache)
         result["ptxas"][str(limit)] = assembled
         if assembled["error"]:
             result["error"] = assembled["error"] + (f" (at .maxnreg {limit})" if limit else "")
@@ -64,17 +66,22 @@ def measure(module, configuration, options, tools, cache):
 
 
 def binds_nowhere(limit, unlimited):
-    """Whether every kernel stays within a limit by itself. Such a module is not assembled again: that saves half the time."""
+    """Whether every kernel stays within a limit by itself: no need to assemble again, half the time is saved."""
     return unlimited and all(k["registers"] <= limit and not k["stores"] for k in unlimited["kernels"].values())
 
 
 def compile_module(module, configuration, options, tools, cache):
     """Compiles and counts. The text's key in the cache comes second."""
-    flags = [f"-O{options.level}", "-mtriple=nvptx64-nvidia-cuda", f"-mcpu={options.cpu}", f"-mattr={options.attributes}"]
+    flags = [
+        f"-O{options.level}",
+        "-mtriple=nvptx64-nvidia-cuda",
+        f"-mcpu={options.cpu}",
+        f"-mattr={options.attributes}",
+    ]
     flags.append("-fp-contract=fast")
     key = key_of("ptx", file_hash(module), file_hash(tools.llc), flags, configuration.identity(tools.plugin), COUNTER)
     result = cache.get(key)
-    if result and not (options.limits and not result["error"] and not cache.has_text(key)):
+    if result and (not options.limits or cache.has_text(key)):
         return result, key
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.ptx")
@@ -86,7 +93,8 @@ def compile_module(module, configuration, options, tools, cache):
             result |= {"bytes": len(text), "functions": ptx.count(text), "text_hash": text_hash(text)}
             if options.limits:
                 cache.put_text(key, text)
-    cache.put(key, result)
+    if not result["error"]:  # a time-out on a busy machine, a plugin rebuilt meanwhile: try again next time
+        cache.put(key, result)
     return result, key
 
 
@@ -96,14 +104,16 @@ def text_hash(text):
     return hashlib.sha256("\n".join(line for line in lines if line).encode()).hexdigest()
 
 
-def assemble_module(digest, read_text, limit, options, tools, cache):
-    """Assembles a text at a register limit. Two configurations with the same text share the result."""
+def assemble_module(text, limit, options, tools, cache):
+    """Assembles a text, given as its hash and its key in the cache. Configurations share the results of equal texts."""
+    digest, text_key = text
     with_sass = options.sass and limit == 0
     key = key_of("ptxas", digest, file_hash(tools.ptxas), options.cpu, limit, with_sass, READER)
     result = cache.get(key)
     if result is None:
-        text = read_text()
+        text = cache.get_text(text_key)
         text = ptxas.with_limit(text, limit) if limit else text
         result = ptxas.assemble(text, options.cpu, tools, options.timeout, with_sass)
-        cache.put(key, result)
+        if not result["error"]:
+            cache.put(key, result)
     return result

@@ -72,51 +72,37 @@ def count_body(lines):
     definitions = Counter()
     constants, packs = set(), set()  # registers that some move of an immediate, some pack defines
     copies, unpacks = [], []  # (source, weight)
-    depth, in_asm = 0, False
-    for line in lines:
-        if "inline asm" in line:
-            in_asm = "begin" in line
+    for statement, depth, in_asm in statements(lines):
+        if statement.startswith("."):
+            match = REGISTERS.match(statement)
+            counts["registers"] += int(match.group(1)) - 1 if match else 0
             continue
-        code, slash, comment = line.partition("//")
-        if code.startswith("$L") or comment.startswith(" %bb."):
-            depth = 0
-        if slash and "Depth=" in comment:
-            depth = max([depth, *map(int, DEPTH.findall(comment))])
-        for statement in code.split(";"):
-            statement = strip_scope(statement)
-            if not statement:
-                continue
-            if statement.startswith("."):
-                match = REGISTERS.match(statement)
-                counts["registers"] += int(match.group(1)) - 1 if match else 0
-                continue
-            match = STATEMENT.match(statement)
-            if not match:
-                continue
-            opcode, operands = match.groups()
-            base = opcode.partition(".")[0]
-            destination, source = split_destination(operands)
-            if base not in NO_RESULT:
-                definitions.update(REGISTER.findall(destination))
-            if in_asm:
-                continue
-            counts["instructions"] += 1
-            if base != "mov":
-                continue
-            weight = 10 ** min(depth, DEEPEST)
-            family = family_of(destination, source)
-            counts[family] += 1
-            if family == "reg_moves":
-                copies.append((source, weight))
-            elif family == "imm_moves":
-                constants.add(destination)
-                counts["weighted_moves"] += weight
-            elif family == "pack":
-                packs.add(destination)
-            elif family == "unpack":
-                unpacks.append(source)
+        match = STATEMENT.match(statement)
+        if not match:
+            continue
+        base = match.group(1).partition(".")[0]
+        destination, source = split_destination(match.group(2))
+        if base not in NO_RESULT:
+            definitions.update(REGISTER.findall(destination))
+        if in_asm:
+            continue
+        counts["instructions"] += 1
+        if base != "mov":
+            continue
+        weight = 10 ** min(depth, DEEPEST)
+        family = family_of(destination, source)
+        counts[family] += 1
+        if family == "reg_moves":
+            copies.append((source, weight))
+            counts["weighted_moves"] += weight
+        elif family == "imm_moves":
+            constants.add(destination)
+            counts["weighted_moves"] += weight
+        elif family == "pack":
+            packs.add(destination)
+        elif family == "unpack":
+            unpacks.append(source)
     for source, weight in copies:
-        counts["weighted_moves"] += weight
         if source in constants and definitions[source] == 1:
             counts["imm_copies"] += 1
         else:
@@ -127,14 +113,29 @@ def count_body(lines):
     return dict(counts)
 
 
+def statements(lines):
+    """Yields (statement, loop depth by llc's comments, whether it is inline assembly)."""
+    depth, in_asm = 0, False
+    for line in lines:
+        if "inline asm" in line:
+            in_asm = "begin" in line
+            continue
+        code, _, comment = line.partition("//")
+        if code.startswith("$L") or comment.startswith(" %bb."):
+            depth = 0
+        if "Depth=" in comment:
+            depth = max([depth, *map(int, DEPTH.findall(comment))])
+        for statement in code.split(";"):
+            if statement := strip_scope(statement):
+                yield statement, depth, in_asm
+
+
 def strip_scope(statement):
     """Takes a label and the braces of a scope off a statement; braces of a register list stay."""
     statement = statement.strip()
     while statement and (statement[0] in "{}" or statement.startswith("$L")):
-        if statement[0] in "{}":
-            statement = statement[1:].lstrip()
-        else:
-            statement = statement.partition(":")[2].lstrip()
+        is_brace = statement[0] in "{}"
+        statement = (statement[1:] if is_brace else statement.partition(":")[2]).lstrip()
     return statement
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
 from collections import Counter
 
 from tools import run
@@ -16,7 +17,17 @@ SASS_FUNCTION = re.compile(r"\s*Function : (\S+)")
 SASS_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 
 # Of each SM: warps it holds at most. A warp's registers come in units of 256 from one of four partitions of 16,384.
-MAX_WARPS = {"sm_75": 32, "sm_80": 64, "sm_86": 48, "sm_87": 48, "sm_89": 48, "sm_90": 64, "sm_90a": 64, "sm_100": 64, "sm_120": 48}
+MAX_WARPS = {
+    "sm_75": 32,
+    "sm_80": 64,
+    "sm_86": 48,
+    "sm_87": 48,
+    "sm_89": 48,
+    "sm_90": 64,
+    "sm_90a": 64,
+    "sm_100": 64,
+    "sm_120": 48,
+}
 
 
 def resident_warps(registers, cpu):
@@ -40,7 +51,7 @@ def with_limit(text, limit):
 
 
 def assemble(text, cpu, tools, timeout, with_sass):
-    """Returns {"error", "seconds", "kernels": {name: {"registers", "stack", "stores", "loads", "sass", "sass_moves"}}}."""
+    """Returns {"error", "seconds", "kernels"}, the last by name, each with what parse_log and count_sass find."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = os.path.join(folder, "in.ptx"), os.path.join(folder, "out.cubin")
         with open(source, "w", encoding="utf8") as file:
@@ -50,7 +61,7 @@ def assemble(text, cpu, tools, timeout, with_sass):
         if not outcome.error:
             result["kernels"] = parse_log(outcome.output)
             if with_sass:
-                count_sass(cubin, result["kernels"], tools)
+                result["error"] = count_sass(cubin, result["kernels"], tools, timeout)
         return result
 
 
@@ -70,11 +81,14 @@ def parse_log(log):
     return {name: dict(counts) for name, counts in kernels.items()}
 
 
-def count_sass(cubin, kernels, tools):
-    """Adds each kernel's SASS instructions, NOPs apart, and how many of them only move a value."""
+def count_sass(cubin, kernels, tools, timeout):
+    """Adds each kernel's SASS instructions, NOPs apart, and how many of them only move a value. Returns an error."""
     command = [tools.cuobjdump, "-sass", cubin]
     counts = None
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes, text=True, errors="replace") as process:
+        watch = threading.Timer(timeout, process.kill)
+        watch.start()
         for line in process.stdout:
             if match := SASS_INSTRUCTION.match(line):
                 opcode = match.group(1)
@@ -85,6 +99,8 @@ def count_sass(cubin, kernels, tools):
                 counts = kernels.get(match.group(1))
                 if counts is not None:
                     counts.update(sass=0, sass_moves=0)
+        watch.cancel()
+    return f"cuobjdump: exit status {process.returncode}" if process.returncode else ""
 
 
 def is_sass_move(opcode):

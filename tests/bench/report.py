@@ -17,7 +17,9 @@ def table(rows, header):
     widths = [max(len(str(row[i])) for row in cells) for i in range(len(header))]
     for row in cells:
         first, *rest = [str(cell) for cell in row]
-        yield ("  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:]))])).rstrip()
+        yield (
+            "  ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))])
+        ).rstrip()
 
 
 def side_by_side(totals, names, keys):

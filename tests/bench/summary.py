@@ -94,9 +94,13 @@ def print_losses(stock, ours, name, cpu):
                     "loads": [before["loads"], after["loads"]],
                 }
             )
-    losses.sort(key=lambda x: (x["stores"][0] + x["loads"][0] - x["stores"][1] - x["loads"][1], x["warps"][1] - x["warps"][0]))
+    losses.sort(
+        key=lambda x: (x["stores"][0] + x["loads"][0] - x["stores"][1] - x["loads"][1], x["warps"][1] - x["warps"][0])
+    )
     typical = median(spill_changes) if spill_changes else 0
-    print(f"\n{name}: {len(losses)} kernels worse by an occupancy step or {SPILL_BYTES} bytes of spills, {gains} better;")
+    print(
+        f"\n{name}: {len(losses)} kernels worse by an occupancy step or {SPILL_BYTES} bytes of spills, {gains} better;"
+    )
     print(f"  median change of spilled bytes over the {len(spill_changes)} kernels that spill in either: {typical:+g}")
     shown = ("registers", "warps", "stores", "loads")
     rows = [[x["module"], *(f"{a}→{b}" for a, b in (x[k] for k in shown)), short(x["kernel"])] for x in losses[:LISTED]]

@@ -46,7 +46,10 @@ class Reading(unittest.TestCase):
         self.assertEqual(ptxas.parse_log(LOG), {"k": {"registers": 32, "stack": 176, "stores": 356, "loads": 232}})
 
     def test_resident_warps_fall_in_steps(self):
-        self.assertEqual([ptxas.resident_warps(n, "sm_90") for n in (16, 32, 33, 40, 41, 64, 128, 255)], [64, 64, 48, 48, 40, 32, 16, 8])
+        self.assertEqual(
+            [ptxas.resident_warps(n, "sm_90") for n in (16, 32, 33, 40, 41, 64, 128, 255)],
+            [64, 64, 48, 48, 40, 32, 16, 8],
+        )
 
     def test_moves_in_disguise_count(self):
         self.assertTrue(ptxas.is_sass_move("IMAD.MOV.U32"))

@@ -75,7 +75,12 @@ def run(command, timeout):
     start = time.monotonic()
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return Outcome(f"{Path(command[0]).name}: more than {timeout} s", "", time.monotonic() - start)

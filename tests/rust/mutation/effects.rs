@@ -1,0 +1,133 @@
+//! Effects: memory, barriers, calls, physical registers.
+
+use nvptx_ra::check::ErrorKind;
+use nvptx_ra::function::{Edit, EditList, Inst, RegClass};
+
+use crate::program::{Program, end_of};
+use crate::{CALLS, accepts, delete, merge, refuses};
+
+/// Swaps two instructions of the block that holds them.
+fn swap(program: &Program, edits: &mut EditList, left: Inst, right: Inst) {
+    let block = program.function.block_of(left);
+    let mut order: Vec<Inst> = program.function.block_insts(block).collect();
+    let place = |inst| order.iter().position(|&other| other == inst).expect("in the block");
+    let (left, right) = (place(left), place(right));
+    order.swap(left, right);
+    edits.push(Edit::Permute { block, order });
+}
+
+#[test]
+fn effects_are_not_deleted() {
+    let text = "
+        bb0
+        a = ld 1
+        bar 0
+        trap
+        st a
+        ret
+    ";
+    for name in ["bar", "trap", "st", "ret"] {
+        refuses(ErrorKind::Deleted, text, |program, edits| delete(edits, program.nth(name, 0)));
+    }
+}
+
+const MEMORY: &str = "
+    bb0 -> bb1
+    a = ld 1
+    b = ld 2
+    c = lds 1
+    st b
+    sts a
+    bar 0
+    d = ld 3
+    e = shfl a
+    f = shfl b
+    st c
+    st d
+    st e
+    st f
+    trap
+    x = atom a
+    st x
+    bb1
+    ret
+";
+
+#[test]
+fn independent_memory_operations_may_change_places() {
+    accepts(MEMORY, |program, edits| swap(program, edits, program.def("a"), program.def("b")));
+    accepts(MEMORY, |program, edits| swap(program, edits, program.def("c"), program.nth("st", 0)));
+    accepts(MEMORY, |program, edits| swap(program, edits, program.nth("st", 0), program.nth("sts", 0)));
+}
+
+#[test]
+fn conflicting_effects_keep_their_order() {
+    refuses(ErrorKind::Order, MEMORY, |program, edits| {
+        swap(program, edits, program.def("a"), program.nth("st", 0));
+    });
+    refuses(ErrorKind::Order, MEMORY, |program, edits| swap(program, edits, program.def("c"), program.nth("sts", 0)));
+    refuses(ErrorKind::Order, MEMORY, |program, edits| swap(program, edits, program.nth("bar", 0), program.def("d")));
+    refuses(ErrorKind::Order, MEMORY, |program, edits| swap(program, edits, program.def("e"), program.def("f")));
+    refuses(ErrorKind::Order, MEMORY, |program, edits| swap(program, edits, program.nth("trap", 0), program.def("x")));
+}
+
+#[test]
+fn effects_stay_in_their_block() {
+    for name in ["bar", "st", "ld", "shfl", "trap"] {
+        refuses(ErrorKind::Moved, MEMORY, |program, edits| {
+            edits.push(Edit::Move { inst: program.nth(name, 0), at: end_of(1) });
+        });
+    }
+}
+
+#[test]
+fn a_copy_in_a_call_sequence_may_be_merged() {
+    accepts(CALLS, |program, edits| {
+        merge(program, edits, "q", "a");
+        delete(edits, program.def("q"));
+    });
+}
+
+#[test]
+fn call_sequences_stay_whole() {
+    refuses(ErrorKind::CallSequence, CALLS, |program, edits| {
+        edits.push(Edit::Move { inst: program.def("k"), at: program.before(program.nth("call", 0)) });
+    });
+    refuses(ErrorKind::CallSequence, CALLS, |program, edits| {
+        let reg = edits.create_register(RegClass::B32);
+        edits.insert_copy(program.before(program.nth("end", 0)), reg, program.reg("a"));
+    });
+    refuses(ErrorKind::CallSequence, CALLS, |program, edits| {
+        edits.push(Edit::Move { inst: program.nth("end", 0), at: end_of(0) });
+    });
+    refuses(ErrorKind::Order, CALLS, |program, edits| {
+        edits.push(Edit::Move { inst: program.nth("call", 0), at: end_of(0) });
+    });
+}
+
+/// Between two calls there is room, even where one begins right after the other.
+#[test]
+fn a_copy_between_two_call_sequences_is_accepted() {
+    accepts(CALLS, |program, edits| {
+        let reg = edits.create_register(RegClass::B32);
+        edits.insert_copy(program.before(program.nth("start", 1)), reg, program.reg("r"));
+        edits.push(Edit::SetRegister { inst: program.nth("argument", 1), operand: 0, reg });
+    });
+}
+
+#[test]
+fn a_copy_of_a_physical_register_stays_where_it_is() {
+    let text = "
+        bb0
+        a = copy $3
+        $3 = asm 1
+        b = copy $3
+        st a
+        st b
+        ret
+    ";
+    refuses(ErrorKind::Order, text, |program, edits| {
+        edits.push(Edit::Move { inst: program.def("a"), at: program.before(program.def("b")) });
+    });
+    refuses(ErrorKind::Operand, text, |program, edits| merge(program, edits, "b", "a"));
+}

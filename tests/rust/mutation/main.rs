@@ -1,0 +1,167 @@
+//! The symbolic checker against edits that keep the meaning and edits that do not.
+
+mod by_running;
+mod effects;
+mod interpreter;
+mod merges;
+mod operands;
+mod program;
+mod pure;
+
+use nvptx_ra::check::{ErrorKind, check};
+use nvptx_ra::function::{Edit, EditList, Inst};
+use program::{Program, program};
+
+/// The kinds of errors that edits of a program have; none where the checker proves them.
+fn kinds(text: &str, edit: impl FnOnce(&Program, &mut EditList)) -> Vec<ErrorKind> {
+    let program = program(text);
+    let mut edits = EditList::new(&program.function);
+    edit(&program, &mut edits);
+    edits.finish();
+    match check(&program.function, &edits) {
+        Ok(()) => Vec::new(),
+        Err(errors) => {
+            assert!(errors.iter().all(|error| !error.to_string().contains('\n')));
+            errors.iter().map(|error| error.kind).collect()
+        }
+    }
+}
+
+fn accepts(text: &str, edit: impl FnOnce(&Program, &mut EditList)) {
+    let program = program(text);
+    let mut edits = EditList::new(&program.function);
+    edit(&program, &mut edits);
+    edits.finish();
+    if let Err(errors) = check(&program.function, &edits) {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        panic!("not proven:\n{}", errors.join("\n"));
+    }
+}
+
+fn refuses(kind: ErrorKind, text: &str, edit: impl FnOnce(&Program, &mut EditList)) {
+    let kinds = kinds(text, edit);
+    assert!(kinds.contains(&kind), "{kind:?} expected, found {kinds:?}");
+}
+
+fn merge(program: &Program, edits: &mut EditList, from: &str, into: &str) {
+    edits.push(Edit::Merge { from: program.reg(from), into: program.reg(into) });
+}
+
+fn delete(edits: &mut EditList, inst: Inst) {
+    edits.push(Edit::Delete { inst });
+}
+
+fn set(program: &Program, edits: &mut EditList, inst: Inst, operand: u32, reg: &str) {
+    edits.push(Edit::SetRegister { inst, operand, reg: program.reg(reg) });
+}
+
+const LINE: &str = "
+    bb0
+    a = ld 1
+    b = ld 2
+    c = add a b
+    d = copy c
+    st c
+    e = mul d 3
+    st e
+    ret
+";
+
+/// A loop that counts in `i` and sums in `s`, out of SSA form.
+const LOOP: &str = "
+    bb0 -> bb1
+    n = ld 1
+    i0 = imm 0
+    s0 = imm 0
+    i = copy i0
+    s = copy s0
+    bb1 -> bb1 bb2
+    t = add s i
+    j = addi i 1
+    p = setlt j n
+    s = copy t
+    i = copy j
+    br p bb1
+    bb2
+    st s
+    ret
+";
+
+/// The swap problem: two PHIs of a loop header that exchange their values.
+const SWAP: &str = "
+    bb0 -> bb1
+    a0 = ld 1
+    b0 = ld 2
+    bb1 -> bb1 bb2
+    a = phi a0 bb0 b bb1
+    b = phi b0 bb0 a bb1
+    p = setlt a b
+    br p bb1
+    bb2
+    st a
+    st b
+    ret
+";
+
+#[test]
+fn no_edits_are_accepted() {
+    for text in [LINE, LOOP, SWAP, CALLS, PAIRS, BRANCH] {
+        accepts(text, |_, _| {});
+    }
+}
+
+const BRANCH: &str = "
+    bb0 -> bb1 bb2
+    k = imm 7
+    a = ld 1
+    x = mul a 5
+    p = setlt a 3
+    br p bb1
+    bb1 -> bb3
+    y = add x k
+    st y
+    goto bb3
+    bb2 -> bb3
+    st k
+    bb3
+    st a
+    ret
+";
+
+const CALLS: &str = "
+    bb0
+    a = ld 1
+    k = mul a 3
+    start 0
+    q = param a
+    argument q
+    call 5
+    r = result 0
+    end 0
+    start 1
+    argument r
+    call 6
+    end 1
+    st k
+    ret
+";
+
+/// A round trip through a wide register, in one block and across blocks.
+const PAIRS: &str = "
+    bb0 -> bb1
+    a = ld 1
+    b = ld 2
+    w = pack a b
+    c d = unpack w
+    st c
+    st d
+    bb1
+    e f = unpack w
+    g = high w
+    st e
+    st f
+    st g
+    w2 = pack e f
+    st w2
+    ret
+";

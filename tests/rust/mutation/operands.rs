@@ -1,0 +1,84 @@
+//! Operands of single instructions, debug values among them.
+
+use nvptx_ra::check::ErrorKind;
+use nvptx_ra::function::Edit;
+
+use crate::{PAIRS, accepts, delete, merge, refuses, set};
+
+#[test]
+fn debug_values_show_the_same_or_nothing() {
+    let text = "
+        bb0
+        a = ld 1
+        b = copy a
+        dbg b
+        c = ld 2
+        st c
+        dbg c
+        ret
+    ";
+    accepts(text, |program, edits| {
+        merge(program, edits, "b", "a");
+        delete(edits, program.def("b"));
+    });
+    accepts(text, |program, edits| {
+        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), reg: None });
+        delete(edits, program.def("b"));
+    });
+    refuses(ErrorKind::DebugValue, text, |program, edits| set(program, edits, program.nth("dbg", 0), 0, "c"));
+    refuses(ErrorKind::DebugValue, text, |program, edits| {
+        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 1), reg: Some(program.reg("a")) });
+    });
+    refuses(ErrorKind::DebugValue, text, |program, edits| delete(edits, program.def("b")));
+}
+
+/// `a` is dead where the debug value reads it, but its register still held its value.
+#[test]
+fn a_debug_value_of_a_reused_register_is_refused() {
+    let text = "
+        bb0
+        a = ld 1
+        st a
+        c = ld 2
+        dbg a
+        st c
+        ret
+    ";
+    refuses(ErrorKind::DebugValue, text, |program, edits| merge(program, edits, "c", "a"));
+    accepts(text, |program, edits| {
+        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), reg: None });
+        merge(program, edits, "c", "a");
+    });
+}
+
+#[test]
+fn two_definitions_of_one_register_are_refused() {
+    refuses(ErrorKind::DoubleDefinition, PAIRS, |program, edits| merge(program, edits, "c", "d"));
+}
+
+#[test]
+fn tied_operands_stay_tied() {
+    let text = "
+        bb0
+        a = ld 1
+        b = copy a
+        b = tied b 3
+        st a
+        st b
+        ret
+    ";
+    accepts(text, |_, _| {});
+    refuses(ErrorKind::Tied, text, |program, edits| set(program, edits, program.nth_def("b", 1), 1, "a"));
+}
+
+#[test]
+fn early_clobber_definitions_keep_apart_from_reads() {
+    let text = "
+        bb0
+        a = ld 1
+        b! = asm a
+        st b
+        ret
+    ";
+    refuses(ErrorKind::EarlyClobber, text, |program, edits| merge(program, edits, "b", "a"));
+}
