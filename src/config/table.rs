@@ -188,7 +188,7 @@ options! {
     }
     Some(COPY_COALESCER) => {
         /// Where the coalescer stands in the pipeline. Read when the pipeline is built.
-        "position" => position: CoalescerPosition = CoalescerPosition::Before, scope Process;
+        "position" => position: CoalescerPosition = CoalescerPosition::After, scope Process;
         /// Coalesces copies at all.
         "join-liveintervals" => join_liveintervals: bool = true;
         /// Coalesces copies in blocks that only split an edge.

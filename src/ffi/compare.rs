@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use crate::error::Error;
-use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Symbol, VReg, Value};
+use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Slot, Symbol, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
 /// The first difference between the function `wanted` by the edits and the one `found`. O(size).
@@ -31,6 +31,8 @@ struct Comparison<'a> {
     symbols: [HashMap<Symbol, Symbol>; 2],
     /// The registers that something in `wanted` writes.
     defined: IndexVec<VReg, bool>,
+    /// The registers of the shim that hold the address of a slot.
+    addresses: HashMap<VReg, Slot>,
 }
 
 impl<'a> Comparison<'a> {
@@ -39,7 +41,13 @@ impl<'a> Comparison<'a> {
         for inst in wanted.insts() {
             wanted.operands(inst).iter().filter_map(Operand::def).for_each(|reg| defined[reg] = true);
         }
-        Self { wanted, found, symbols: Default::default(), defined }
+        Self {
+            wanted,
+            found,
+            symbols: Default::default(),
+            defined,
+            addresses: slot_addresses(found, wanted.num_regs()),
+        }
     }
 
     fn run(&mut self) -> Result<(), String> {
@@ -103,7 +111,8 @@ impl<'a> Comparison<'a> {
             let same_flags = (expected.flags - hints) == (actual.flags - hints) && expected.tied == actual.tied;
             let same_value = self.value(expected.value, actual.value);
             let lost = is_debug && actual.value == Value::NoReg && self.is_lost(expected);
-            if !lost && !(same_flags && same_value) {
+            let same = same_flags && same_value;
+            if !same && !lost {
                 return Err(format!("operand {index} is {actual:?}, expected {expected:?}"));
             }
         }
@@ -119,7 +128,8 @@ impl<'a> Comparison<'a> {
         let expected = self.wanted.operands(wanted);
         let actual = self.found.operands(found);
         let wanted_access = if role == Role::Spill { Effects::WRITE } else { Effects::READ };
-        let slot = actual.iter().rev().find_map(Operand::read_reg).and_then(|address| self.slot_at(address));
+        let slot =
+            actual.iter().rev().find_map(Operand::read_reg).and_then(|address| self.addresses.get(&address).copied());
         let same = self.found.effects(found).contains(wanted_access)
             && matches!((expected, actual), ([reg, at, ..], [first, ..])
                 if reg.reg() == first.reg() && reg.is_def() == first.is_def()
@@ -128,22 +138,6 @@ impl<'a> Comparison<'a> {
             Ok(())
         } else {
             Err(format!("{} of {actual:?}, expected {role:?} of {expected:?}", name(self.found, found)))
-        }
-    }
-
-    /// The slot whose address a register of the shim holds: it is computed by two instructions, at the entry.
-    fn slot_at(&self, address: VReg) -> Option<crate::function::Slot> {
-        let entry = self.found.blocks().next()?;
-        let writer = |reg: VReg| {
-            self.found
-                .block_insts(entry)
-                .find(|&inst| self.found.operands(inst).first().and_then(Operand::def) == Some(reg))
-        };
-        let local = writer(address).filter(|_| address.index() >= self.wanted.num_regs())?;
-        let generic = writer(self.found.operands(local).get(1)?.read_reg()?)?;
-        match self.found.operands(generic).get(1)?.value {
-            Value::Slot(slot) => Some(slot),
-            _ => None,
         }
     }
 
@@ -159,6 +153,24 @@ impl<'a> Comparison<'a> {
     }
 }
 
+/// The registers from the number `own` on that the entry sets to the address of a slot, as a generic address and then as
+/// a local one.
+fn slot_addresses(found: &Function, own: usize) -> HashMap<VReg, Slot> {
+    let mut addresses = HashMap::new();
+    for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {
+        let [def, source, ..] = found.operands(inst) else { continue };
+        let slot = match source.value {
+            Value::Slot(slot) => Some(slot),
+            Value::Reg(generic) => addresses.get(&generic).copied(),
+            _ => None,
+        };
+        if let (Some(reg), Some(slot)) = (def.def().filter(|reg| reg.index() >= own), slot) {
+            addresses.insert(reg, slot);
+        }
+    }
+    addresses
+}
+
 /// The text and its flags: assembly that names no registers.
 const DIRECTIVE_OPERANDS: usize = 2;
 
@@ -169,3 +181,6 @@ fn name(function: &Function, inst: Inst) -> &str {
 fn number(what: &str, wanted: usize, found: usize) -> Result<(), String> {
     if wanted == found { Ok(()) } else { Err(format!("{found} {what}, expected {wanted}")) }
 }
+
+#[cfg(test)]
+mod tests;

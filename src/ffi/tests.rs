@@ -300,7 +300,7 @@ fn prints() {
 fn errors_and_panics_are_answers() {
     for (parameters, strict, part) in [
         ("inject=error", 0, "an error was asked for"),
-        ("inject=panic;strict", 1, "internal error at src/passes.rs:"),
+        ("inject=panic;strict", 1, "internal error at src/passes/"),
         ("no-such-option;strict", 1, "no-such-option"),
     ] {
         let answer = run(COPY_COALESCER, parameters);
