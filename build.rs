@@ -145,6 +145,10 @@ mod shim {
             .files(sources)
             // `link` says how, because the archive must be linked whole.
             .cargo_metadata(false);
+        // Lines are enough for a backtrace; the types of LLVM's headers would be most of the plugin.
+        if env("DEBUG")? != "false" {
+            compiler.flag("-g1");
+        }
         // A class derived from one of LLVM's refers to its type information, which is there only if LLVM has it.
         if llvm.query("--has-rtti")? != "YES" {
             compiler.flag("-fno-rtti");

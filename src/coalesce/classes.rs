@@ -87,7 +87,8 @@ impl Classes {
             return Err(Refusal::MergeLimit);
         }
         let (a, b) = (self.slots[dst] as usize, self.slots[src] as usize);
-        if !options.join_globalcopies && !(self.classes[a].local && self.classes[b].local) {
+        let is_global = !self.classes[a].local || !self.classes[b].local;
+        if is_global && !options.join_globalcopies {
             return Err(Refusal::Global);
         }
         // The copy's own definition goes with the merge.

@@ -19,9 +19,9 @@ mod constants;
 mod program;
 mod report;
 mod rewrite;
-mod trace;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod values;
 mod wide_pairs;
 mod worklist;

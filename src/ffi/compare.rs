@@ -124,14 +124,20 @@ impl<'a> Comparison<'a> {
             && matches!((expected, actual), ([reg, at, ..], [first, ..])
                 if reg.reg() == first.reg() && reg.is_def() == first.is_def()
                     && at.value == slot.map_or(Value::NoReg, Value::Slot));
-        if same { Ok(()) } else { Err(format!("{} of {actual:?}, expected {role:?} of {expected:?}", name(self.found, found))) }
+        if same {
+            Ok(())
+        } else {
+            Err(format!("{} of {actual:?}, expected {role:?} of {expected:?}", name(self.found, found)))
+        }
     }
 
     /// The slot whose address a register of the shim holds: it is computed by two instructions, at the entry.
     fn slot_at(&self, address: VReg) -> Option<crate::function::Slot> {
         let entry = self.found.blocks().next()?;
         let writer = |reg: VReg| {
-            self.found.block_insts(entry).find(|&inst| self.found.operands(inst).first().and_then(Operand::def) == Some(reg))
+            self.found
+                .block_insts(entry)
+                .find(|&inst| self.found.operands(inst).first().and_then(Operand::def) == Some(reg))
         };
         let local = writer(address).filter(|_| address.index() >= self.wanted.num_regs())?;
         let generic = writer(self.found.operands(local).get(1)?.read_reg()?)?;

@@ -65,21 +65,15 @@ impl RawEdits {
             Edit::SetRegister { inst, operand, reg } => {
                 nvptx_ra_edit { id: inst.0, a: operand, b: reg.0, ..blank(abi::NVPTX_RA_EDIT_SET_REGISTER) }
             }
-            Edit::SetImmediate { inst, operand, opcode, value } => nvptx_ra_edit {
-                id: inst.0,
-                a: operand,
-                b: opcode.0,
-                value,
-                ..blank(abi::NVPTX_RA_EDIT_SET_IMMEDIATE)
-            },
+            Edit::SetImmediate { inst, operand, opcode, value } => {
+                nvptx_ra_edit { id: inst.0, a: operand, b: opcode.0, value, ..blank(abi::NVPTX_RA_EDIT_SET_IMMEDIATE) }
+            }
             Edit::SetDebugValue { inst, reg } => nvptx_ra_edit {
                 id: inst.0,
                 b: reg.map_or(abi::NVPTX_RA_NONE, |reg| reg.0),
                 ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE)
             },
-            Edit::Merge { from, into } => {
-                nvptx_ra_edit { a: from.0, b: into.0, ..blank(abi::NVPTX_RA_EDIT_MERGE) }
-            }
+            Edit::Merge { from, into } => nvptx_ra_edit { a: from.0, b: into.0, ..blank(abi::NVPTX_RA_EDIT_MERGE) },
             Edit::Delete { inst } => nvptx_ra_edit { id: inst.0, ..blank(abi::NVPTX_RA_EDIT_DELETE) },
             Edit::InsertDirective { ref text } => self.with_text(abi::NVPTX_RA_EDIT_INSERT_DIRECTIVE, &[text]),
             Edit::SetAttribute { ref key, ref value } => {

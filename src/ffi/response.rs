@@ -30,8 +30,7 @@ impl Response {
     /// The answer of a pass that ran.
     pub(super) fn of_pass(output: PassOutput, function: Function, strict: bool, verify: bool) -> Self {
         let edits = RawEdits::new(&output.edits);
-        let status =
-            if edits.edits.is_empty() { abi::NVPTX_RA_STATUS_UNCHANGED } else { abi::NVPTX_RA_STATUS_EDITS };
+        let status = if edits.edits.is_empty() { abi::NVPTX_RA_STATUS_UNCHANGED } else { abi::NVPTX_RA_STATUS_EDITS };
         let replay = verify.then_some(Replay { function, edits: output.edits });
         let mut response = Self::with_status(status);
         response.raw.strict = strict.into();

@@ -1,9 +1,11 @@
 //! Opcodes as the view knows them: a name, and the one thing about its meaning that everyone may rely on.
 
-use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::define_index;
-use crate::index::IndexVec;
+use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
     /// An opcode: a number in the function's [`OpcodeTable`].
@@ -48,67 +50,119 @@ pub enum Role {
 
 /// The opcodes that a function's instructions are drawn from.
 ///
-/// Shared between all functions of a subtarget (`Arc`), so that names cross from LLVM once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Shared between all functions of a subtarget (`Arc`), so that names cross from LLVM once. A subtarget has thousands
+/// of opcodes and a function uses dozens: roles are found out when they are first asked for.
+#[derive(Clone, Debug)]
 pub struct OpcodeTable {
-    names: IndexVec<Opcode, Box<str>>,
-    roles: IndexVec<Opcode, Role>,
-    by_name: HashMap<Box<str>, Opcode>,
-    copy: Option<Opcode>,
+    /// All names, one behind the other; name `i` ends at `ends[i]`.
+    names: String,
+    ends: IndexVec<Opcode, u32>,
+    roles: IndexVec<Opcode, OnceLock<Role>>,
+    role_of: fn(&str) -> Role,
+    by_name: OnceLock<FxHashMap<Box<str>, Opcode>>,
 }
 
 impl OpcodeTable {
     /// An empty table.
     pub fn new() -> Self {
-        Self::default()
+        Self::lazy([], |_| Role::Other)
+    }
+
+    /// A table of names in the order of their numbers, and a function that tells a name's role. Of names that stand
+    /// twice, [`find`](Self::find) finds the first.
+    pub fn lazy<'a>(names: impl IntoIterator<Item = &'a str>, role_of: fn(&str) -> Role) -> Self {
+        let mut table = Self {
+            names: String::new(),
+            ends: IndexVec::new(),
+            roles: IndexVec::new(),
+            role_of,
+            by_name: OnceLock::new(),
+        };
+        for name in names {
+            table.append(name);
+        }
+        table
+    }
+
+    fn append(&mut self, name: &str) -> Opcode {
+        self.names.push_str(name);
+        self.roles.push(OnceLock::new());
+        self.ends.push(self.names.len() as u32)
+    }
+
+    fn by_name(&self) -> &FxHashMap<Box<str>, Opcode> {
+        self.by_name.get_or_init(|| {
+            let mut by_name = FxHashMap::default();
+            for opcode in self.ids() {
+                by_name.entry(self.name(opcode).into()).or_insert(opcode);
+            }
+            by_name
+        })
     }
 
     /// Adds an opcode, or finds it: a name stands once, and its first role stays.
     pub fn intern(&mut self, name: &str, role: Role) -> Opcode {
-        if let Some(&opcode) = self.by_name.get(name) {
+        if let Some(opcode) = self.find(name) {
             return opcode;
         }
-        let opcode = self.names.push(name.into());
-        self.roles.push(role);
-        self.by_name.insert(name.into(), opcode);
-        if name == "COPY" {
-            self.copy = Some(opcode);
+        let opcode = self.append(name);
+        self.roles[opcode] = OnceLock::from(role);
+        if let Some(by_name) = self.by_name.get_mut() {
+            by_name.insert(name.into(), opcode);
         }
         opcode
     }
 
     /// The name of an opcode.
     pub fn name(&self, opcode: Opcode) -> &str {
-        &self.names[opcode]
+        let start = opcode.index().checked_sub(1).map_or(0, |before| self.ends[Opcode::new(before)]);
+        &self.names[start as usize..self.ends[opcode] as usize]
     }
 
     /// The role of an opcode.
+    #[inline]
     pub fn role(&self, opcode: Opcode) -> Role {
-        self.roles[opcode]
+        *self.roles[opcode].get_or_init(|| (self.role_of)(self.name(opcode)))
     }
 
     /// The opcode of that name.
     pub fn find(&self, name: &str) -> Option<Opcode> {
-        self.by_name.get(name).copied()
+        self.by_name().get(name).copied()
     }
 
     /// The generic `COPY`, which inserted copies have.
     pub fn copy(&self) -> Option<Opcode> {
-        self.copy
+        self.find("COPY")
     }
 
     /// All opcodes, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = Opcode> + use<> {
-        self.names.ids()
+        self.ends.ids()
     }
 
     /// How many opcodes there are.
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.ends.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.ends.is_empty()
     }
 }
+
+impl Default for OpcodeTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for OpcodeTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+            && self.ends == other.ends
+            && self.ids().all(|opcode| self.role(opcode) == other.role(opcode))
+    }
+}
+
+impl Eq for OpcodeTable {}

@@ -5,8 +5,8 @@ mod copy_coalescer;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::config::{COPY_COALESCER, Config, Injection};
 use crate::check::check;
+use crate::config::{COPY_COALESCER, Config, Injection};
 use crate::error::{Error, ErrorKind};
 use crate::function::{EditList, Function, Inst};
 use crate::stats::FunctionStats;

@@ -1,43 +1,30 @@
 //! The classification of a subtarget's opcodes, and the effects of its instructions.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{CopyFamily, DescFlags, InstFlags, OpcodeInfo, Purity, RematCost, Uniformity, classify};
 use crate::function::{Effects, MemorySpace, Opcode, OpcodeTable};
 use crate::index::{EntityIndex, IndexVec};
 
-/// All opcodes of a subtarget: names and roles, what they are, what LLVM claims of them. Made once, shared.
+/// All opcodes of a subtarget: names and roles, what they are, what LLVM claims of them. Made once, shared; what an
+/// opcode is, is found out when it is first asked for.
 #[derive(Clone, Debug)]
 pub struct Classification {
     table: Arc<OpcodeTable>,
-    infos: IndexVec<Opcode, OpcodeInfo>,
+    infos: IndexVec<Opcode, OnceLock<OpcodeInfo>>,
     descs: IndexVec<Opcode, DescFlags>,
 }
 
 impl Classification {
-    /// Classifies opcodes; the first gets the number 0. O(opcodes).
-    ///
-    /// A name that stands twice, which LLVM never has, is unknown the second time and gets its number appended, so that
-    /// numbers stay LLVM's.
+    /// The opcodes of a subtarget; the first gets the number 0.
     pub fn new<'a>(opcodes: impl IntoIterator<Item = (&'a str, DescFlags)>) -> Self {
-        let mut table = OpcodeTable::new();
-        let mut infos = IndexVec::new();
         let mut descs = IndexVec::new();
-        for (name, desc) in opcodes {
-            let mut info = classify(name);
-            if table.intern(name, info.role()).index() != infos.len() {
-                info = OpcodeInfo::UNKNOWN;
-                let mut unique = format!("{name}#{}", infos.len());
-                while table.find(&unique).is_some() {
-                    unique.push('#');
-                }
-                table.intern(&unique, info.role());
-            }
-            info.convergent |= desc.contains(DescFlags::CONVERGENT);
-            infos.push(info);
+        let names = opcodes.into_iter().map(|(name, desc)| {
             descs.push(desc);
-        }
-        Self { table: Arc::new(table), infos, descs }
+            name
+        });
+        let table = Arc::new(OpcodeTable::lazy(names, |name| classify(name).role()));
+        Self { infos: IndexVec::filled(OnceLock::new(), table.len()), table, descs }
     }
 
     /// Names and roles.
@@ -51,12 +38,16 @@ impl Classification {
     /// Where the opcode is not of this subtarget.
     #[inline]
     pub fn info(&self, opcode: Opcode) -> &OpcodeInfo {
-        &self.infos[opcode]
+        self.infos[opcode].get_or_init(|| {
+            let mut info = classify(self.table.name(opcode));
+            info.convergent |= self.descs[opcode].contains(DescFlags::CONVERGENT);
+            info
+        })
     }
 
     /// What an opcode is, if it is of this subtarget.
     pub fn get(&self, opcode: Opcode) -> Option<&OpcodeInfo> {
-        self.infos.get(opcode)
+        (opcode.index() < self.infos.len()).then(|| self.info(opcode))
     }
 
     /// What LLVM's descriptor claims of an opcode.
@@ -83,7 +74,7 @@ impl Classification {
     /// # Panics
     /// Where the opcode is not of this subtarget.
     pub fn effects(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> (Effects, MemorySpace) {
-        let info = self.infos[opcode];
+        let info = *self.info(opcode);
         let desc = self.descs[opcode];
         let space = info.space.unwrap_or_else(|| MemorySpace::from_number(address_space));
         let mut effects = match info.purity {
@@ -116,7 +107,7 @@ impl Classification {
     /// # Panics
     /// Where the opcode is not of this subtarget.
     pub fn remat(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> Option<RematCost> {
-        let info = self.infos[opcode];
+        let info = *self.info(opcode);
         let (effects, _) = self.effects(opcode, flags, address_space);
         if !effects.is_pure() {
             return None;
@@ -132,7 +123,7 @@ impl Classification {
     /// # Panics
     /// Where the opcode is not of this subtarget.
     pub fn uniformity(&self, opcode: Opcode, address_space: u32, in_kernel: bool) -> Uniformity {
-        let info = self.infos[opcode];
+        let info = *self.info(opcode);
         if info.purity != Purity::Reads || info.space.is_some() {
             return info.uniformity;
         }
@@ -145,7 +136,7 @@ impl Classification {
 
     /// All opcodes of a copy family, in order.
     pub fn of_family(&self, family: CopyFamily) -> impl Iterator<Item = Opcode> {
-        self.infos.iter_enumerated().filter(move |(_, info)| info.family == family).map(|(opcode, _)| opcode)
+        self.infos.ids().filter(move |&opcode| self.info(opcode).family == family)
     }
 }
 

@@ -12,35 +12,26 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 
-/// All names of all rules.
-static KNOWN: LazyLock<HashMap<Box<str>, &'static OpcodeInfo>> = LazyLock::new(|| {
-    let mut known = HashMap::with_capacity(4096);
-    for rule in rules::RULES.into_iter().flatten() {
-        for pattern in rule.names.split_ascii_whitespace() {
-            pattern::expand(pattern, &mut |name| {
-                let before = known.insert(name.into(), &rule.info);
-                debug_assert!(before.is_none(), "{name} stands in two rules");
-            });
-        }
-    }
-    known
+/// The patterns of all rules.
+static PATTERNS: LazyLock<Vec<(&'static str, &'static OpcodeInfo)>> = LazyLock::new(|| {
+    let split = |rule: &'static rules::Rule| rule.names.split_ascii_whitespace().map(move |name| (name, &rule.info));
+    rules::RULES.into_iter().flatten().flat_map(split).collect()
 });
 
-/// What the opcode of that name is. O(length of the name).
+/// What the opcode of that name is. A search through all patterns: callers that ask for one name often keep the answer.
 ///
 /// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. So are its records without a name,
 /// `anonymous_N` (shuffles, matrix instructions, some fences): but for the fences all of them are of the whole warp,
 /// though LLVM leaves that out for some, so they count as convergent.
 pub fn classify(name: &str) -> OpcodeInfo {
-    if let Some(&info) = KNOWN.get(name) {
-        return *info;
+    if let Some((_, info)) = PATTERNS.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {
+        return **info;
     }
     if is_anonymous(name) { OpcodeInfo::UNKNOWN.collective() } else { OpcodeInfo::UNKNOWN }
 }

@@ -1,17 +1,40 @@
 //! Brace patterns: exact sets of opcode names, written short.
 
-/// Calls `visit` for every name that a pattern stands for, `{a,b}` standing for `a` or `b`, `{,a}` for nothing or `a`.
-/// Braces do not nest. A pattern without a closing brace stands for itself.
+/// Whether a pattern stands for a name: `{a,b}` for `a` or `b`, `{,a}` for nothing or `a`. Braces do not nest. A pattern
+/// without a closing brace stands for itself.
 ///
 /// A pattern lists names exactly, so that an opcode of another LLVM never matches by resemblance.
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
+    // Most patterns differ from most names at once.
+    if let (Some(first), Some(wanted)) = (pattern.as_bytes().first(), name.as_bytes().first())
+        && first != wanted
+        && *first != b'{'
+    {
+        return false;
+    }
+    let Some((open, close)) = braces(pattern) else { return pattern == name };
+    let Some(rest) = name.strip_prefix(&pattern[..open]) else { return false };
+    pattern[open + 1..close]
+        .split(',')
+        .any(|alternative| rest.strip_prefix(alternative).is_some_and(|rest| matches(&pattern[close + 1..], rest)))
+}
+
+/// Where the first pair of braces opens and closes.
+fn braces(pattern: &str) -> Option<(usize, usize)> {
+    let open = pattern.find('{')?;
+    Some((open, open + pattern[open..].find('}')?))
+}
+
+/// Calls `visit` for every name that a pattern stands for.
+#[cfg(test)]
 pub(super) fn expand(pattern: &str, visit: &mut impl FnMut(&str)) {
     expand_after(&mut String::with_capacity(pattern.len()), pattern, visit);
 }
 
+#[cfg(test)]
 fn expand_after(prefix: &mut String, rest: &str, visit: &mut impl FnMut(&str)) {
     let length = prefix.len();
-    let braces = rest.find('{').and_then(|open| Some((open, open + rest[open..].find('}')?)));
-    match braces {
+    match braces(rest) {
         None => {
             prefix.push_str(rest);
             visit(prefix);
@@ -48,6 +71,18 @@ mod tests {
     fn alternatives_multiply_in_order() {
         assert_eq!(expanded("ADD{16,32}{ri,rr}"), ["ADD16ri", "ADD16rr", "ADD32ri", "ADD32rr"]);
         assert_eq!(expanded("X{,_FTZ}_F"), ["X_F", "X_FTZ_F"]);
+    }
+
+    #[test]
+    fn a_pattern_matches_what_it_expands_to_and_nothing_else() {
+        let names: Vec<String> =
+            ["ADD{16,32}{ri,rr}", "X{,_FTZ}_F", "{,A}B{,C}", "COPY"].into_iter().flat_map(expanded).collect();
+        for pattern in ["ADD{16,32}{ri,rr}", "X{,_FTZ}_F", "{,A}B{,C}", "COPY", "{A,AB}B"] {
+            let own = expanded(pattern);
+            for name in names.iter().map(String::as_str).chain(["", "ADD16", "ABB", "X_F_F"]) {
+                assert_eq!(matches(pattern, name), own.iter().any(|own| own == name), "{pattern} and {name}");
+            }
+        }
     }
 
     #[test]
