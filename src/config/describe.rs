@@ -80,7 +80,7 @@ fn explain_one(spec: &OptionSpec) -> String {
     line("type", &spec.shape.describe());
     line("default", &default_with_unit(spec));
     line("read by", spec.pass.unwrap_or("every pass"));
-    line("given as", &usage(spec).join(", or "));
+    line("given as", &usage(spec, ""));
     text
 }
 
@@ -118,8 +118,7 @@ fn section(spec: &OptionSpec) -> String {
         text.push('\n');
     }
     text.push_str(&format!("{}\n\n", facts(spec)));
-    let usage: Vec<_> = usage(spec).iter().map(|form| format!("`{form}`")).collect();
-    text.push_str(&format!("Given as {}.\n", usage.join(" or ")));
+    text.push_str(&format!("Given as {}.\n", usage(spec, "`")));
     text
 }
 
@@ -140,17 +139,21 @@ fn default_with_unit(spec: &OptionSpec) -> String {
     }
 }
 
-/// How the option is written, wherever it may be given.
-fn usage(spec: &OptionSpec) -> Vec<String> {
+/// How the option is written, wherever it may be given; `quote` marks what is to be typed.
+fn usage(spec: &OptionSpec, quote: &str) -> String {
     let (name, meta) = (spec.name, spec.shape.meta());
-    let mut forms = vec![format!("-nvptx-ra-{name}={meta}")];
-    let short = if spec.shape == Shape::Switch { format!("{name} or no-{name}") } else { format!("{name}={meta}") };
+    let typed = |text: String| format!("{quote}{text}{quote}");
+    let long = typed(format!("-nvptx-ra-{name}={meta}"));
+    let short = if spec.shape == Shape::Switch {
+        format!("{} or {}", typed(name.to_owned()), typed(format!("no-{name}")))
+    } else {
+        typed(format!("{name}={meta}"))
+    };
     match spec.scope {
-        Scope::Function => forms.push(format!("{short} as a pass parameter or in the function attribute")),
-        Scope::Trusted => forms.push(format!("{short} as a pass parameter")),
-        Scope::Process => {}
+        Scope::Function => format!("{long}, or {short} as a pass parameter or in the function attribute"),
+        Scope::Trusted => format!("{long}, or {short} as a pass parameter"),
+        Scope::Process => long,
     }
-    forms
 }
 
 /// The lines of a documentation comment as one paragraph.

@@ -12,6 +12,7 @@ use super::response::nvptx_ra_response_free;
 use super::run::{nvptx_ra_report_failure, nvptx_ra_report_time, nvptx_ra_run};
 use super::verify::nvptx_ra_verify_applied;
 use super::view;
+use crate::bundle;
 use crate::config::{COPY_COALESCER, option_count};
 use crate::function::{Effects, MemorySpace, Opcode, RegClass, Value};
 use crate::index::EntityIndex;
@@ -298,9 +299,11 @@ fn prints() {
 /// An error and a panic in a pass become responses that name the kernel; strictness goes with them.
 #[test]
 fn errors_and_panics_are_answers() {
+    let bundles = std::env::temp_dir().join(format!("nvptx-ra-ffi-{}", std::process::id()));
+    let panic = format!("inject=panic;strict;bundle={}", bundles.display());
     for (parameters, strict, part) in [
         ("inject=error", 0, "an error was asked for"),
-        ("inject=panic;strict", 1, "internal error at src/passes/"),
+        (&panic, 1, "internal error at src/passes/"),
         ("no-such-option;strict", 1, "no-such-option"),
     ] {
         let answer = run(COPY_COALESCER, parameters);
@@ -309,6 +312,13 @@ fn errors_and_panics_are_answers() {
         assert!(message.starts_with("nvptx-ra: kernel 'k': ") && message.contains(part), "{message}");
         assert_eq!(answer.raw().num_edits, 0);
     }
+    // The panic, and nothing else, has left a bundle with all that a replay needs.
+    let bundle = bundle::read(&bundles.join("nvptx-ra-k-0")).expect("the bundle is whole");
+    assert_eq!((bundle.report.pass.as_str(), bundle.function.name()), (COPY_COALESCER, "k"));
+    assert_eq!(bundle.report.options.parameters, panic);
+    assert!(bundle.report.backtrace.contains("passes::"), "{}", bundle.report.backtrace);
+    assert_eq!(std::fs::read_dir(&bundles).map(Iterator::count).ok(), Some(1));
+    std::fs::remove_dir_all(&bundles).expect("the folder is ours");
 }
 
 /// An unknown pass and unknown flags of a request are errors.

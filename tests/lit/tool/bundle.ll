@@ -5,12 +5,7 @@
 ; RUN: %llc -mcpu=sm_90 %s -o - | sed -n '/globl/,$p' > %t/stock.ptx
 ; RUN: %nvptx-ra compile --cpu sm_90 %s -o %t/k.ptx --set inject=panic --set bundle=%t --set stats=%t/stats.jsonl 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=WARNING
-<<<<<<< HEAD
-; RUN: grep -v -e 'nvptx-ra' -e 'file scope' -e '^$' %t/k.ptx > %t/k.body
-; RUN: grep -v -e 'file scope' -e '^$' %t/stock.ptx | diff - %t/k.body
-=======
 ; RUN: sed -n '/globl/,$p' %t/k.ptx | cmp - %t/stock.ptx
->>>>>>> config
 ; RUN: FileCheck %s --check-prefix=REPORT < %t/nvptx-ra-k-0/report.json
 ; RUN: not %nvptx-ra replay %t/nvptx-ra-k-0 2>&1 | FileCheck %s --check-prefix=AGAIN
 ; RUN: %nvptx-ra replay %t/nvptx-ra-k-0 --set inject=none --time 2 -o %t/after.mfv 2>&1 | FileCheck %s --check-prefix=PASS
