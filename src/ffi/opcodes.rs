@@ -20,13 +20,43 @@ pub(super) unsafe extern "C" fn nvptx_ra_opcodes_create(
         // SAFETY: the caller promises the array.
         let descs = unsafe { abi::array(descs, count, "opcodes") }?;
         // SAFETY: the caller promises the names.
-        let names: Vec<_> = descs.iter().map(|desc| unsafe { abi::text(desc.name) }).collect();
+        let names = unsafe { Names::read(descs) };
         let flags = descs.iter().map(|desc| DescFlags::from_bits_truncate(desc.flags));
-        Ok(Classification::new(names.iter().map(AsRef::as_ref).zip(flags)))
+        Ok(Classification::new(names.iter().zip(flags)))
     });
     // The result is never null: without a table every instruction of every function is refused, in words.
     let classification = classification.unwrap_or_else(|_| Classification::new([]));
     Arc::into_raw(Arc::new(classification)).cast()
+}
+
+/// The names, one behind the other: checked for being text at once, because there are thousands.
+struct Names {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Names {
+    /// # Safety
+    /// Each descriptor's name is live.
+    unsafe fn read(descs: &[nvptx_ra_opcode_desc]) -> Self {
+        let mut bytes = Vec::new();
+        let mut ends = Vec::with_capacity(descs.len());
+        for desc in descs {
+            // SAFETY: the caller promises the name.
+            bytes.extend_from_slice(unsafe { abi::bytes(desc.name) });
+            ends.push(bytes.len());
+        }
+        // LLVM's names are ASCII. What is not, becomes a name that nobody knows.
+        if !bytes.is_ascii() {
+            bytes.iter_mut().filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
+        }
+        Self { text: String::from_utf8(bytes).unwrap_or_default(), ends }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| self.text.get(start..end).unwrap_or_default())
+    }
 }
 
 /// Frees a table; functions that still use it keep their share.

@@ -18,19 +18,32 @@ pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 
-/// The patterns of all rules.
-static PATTERNS: LazyLock<Vec<(&'static str, &'static OpcodeInfo)>> = LazyLock::new(|| {
-    let split = |rule: &'static rules::Rule| rule.names.split_ascii_whitespace().map(move |name| (name, &rule.info));
-    rules::RULES.into_iter().flatten().flat_map(split).collect()
+/// A pattern, and what the names that it stands for are.
+type Known = (&'static str, &'static OpcodeInfo);
+
+/// The patterns of all rules, by the first byte of the names that they stand for.
+static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
+    let mut by_first = [const { Vec::new() }; 128];
+    for rule in rules::RULES.into_iter().flatten() {
+        for pattern in rule.names.split_ascii_whitespace() {
+            for first in pattern::first_bytes(pattern) {
+                by_first[usize::from(first % 128)].push((pattern, &rule.info));
+            }
+        }
+    }
+    by_first
 });
 
-/// What the opcode of that name is. A search through all patterns: callers that ask for one name often keep the answer.
+/// What the opcode of that name is. A search through dozens of patterns: callers that ask for a name often keep the
+/// answer.
 ///
 /// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. So are its records without a name,
 /// `anonymous_N` (shuffles, matrix instructions, some fences): but for the fences all of them are of the whole warp,
 /// though LLVM leaves that out for some, so they count as convergent.
 pub fn classify(name: &str) -> OpcodeInfo {
-    if let Some((_, info)) = PATTERNS.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {
+    let first = name.bytes().next().unwrap_or_default();
+    let candidates = &PATTERNS[usize::from(first % 128)];
+    if let Some((_, info)) = candidates.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {
         return **info;
     }
     if is_anonymous(name) { OpcodeInfo::UNKNOWN.collective() } else { OpcodeInfo::UNKNOWN }

@@ -5,18 +5,30 @@
 ///
 /// A pattern lists names exactly, so that an opcode of another LLVM never matches by resemblance.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
-    // Most patterns differ from most names at once.
-    if let (Some(first), Some(wanted)) = (pattern.as_bytes().first(), name.as_bytes().first())
-        && first != wanted
-        && *first != b'{'
-    {
-        return false;
-    }
     let Some((open, close)) = braces(pattern) else { return pattern == name };
     let Some(rest) = name.strip_prefix(&pattern[..open]) else { return false };
     pattern[open + 1..close]
         .split(',')
         .any(|alternative| rest.strip_prefix(alternative).is_some_and(|rest| matches(&pattern[close + 1..], rest)))
+}
+
+/// The bytes that names of a pattern begin with, each once.
+pub(super) fn first_bytes(pattern: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match braces(pattern) {
+        Some((0, close)) => {
+            for alternative in pattern[1..close].split(',') {
+                match alternative.bytes().next() {
+                    Some(first) => bytes.push(first),
+                    None => bytes.extend(first_bytes(&pattern[close + 1..])),
+                }
+            }
+        }
+        _ => bytes.extend(pattern.bytes().next()),
+    }
+    bytes.sort_unstable();
+    bytes.dedup();
+    bytes
 }
 
 /// Where the first pair of braces opens and closes.
@@ -79,6 +91,8 @@ mod tests {
             ["ADD{16,32}{ri,rr}", "X{,_FTZ}_F", "{,A}B{,C}", "COPY"].into_iter().flat_map(expanded).collect();
         for pattern in ["ADD{16,32}{ri,rr}", "X{,_FTZ}_F", "{,A}B{,C}", "COPY", "{A,AB}B"] {
             let own = expanded(pattern);
+            let firsts: std::collections::BTreeSet<u8> = own.iter().map(|name| name.as_bytes()[0]).collect();
+            assert_eq!(first_bytes(pattern), firsts.into_iter().collect::<Vec<u8>>(), "{pattern}");
             for name in names.iter().map(String::as_str).chain(["", "ADD16", "ABB", "X_F_F"]) {
                 assert_eq!(matches(pattern, name), own.iter().any(|own| own == name), "{pattern} and {name}");
             }

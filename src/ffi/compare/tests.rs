@@ -39,7 +39,9 @@ fn function(wide: usize, slots: usize, lines: &[Line]) -> Function {
     for _ in 0..slots {
         builder.slot(4, 4);
     }
-    ["@a", "@b"].map(|symbol| builder.symbol(symbol));
+    for symbol in ["@a", "@b"] {
+        builder.symbol(symbol);
+    }
     builder.block(&[], 1.0, 0);
     for (name, operands, effects) in lines {
         let opcode = opcodes().find(name).expect("the table has it");
