@@ -1,6 +1,6 @@
 ; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none.
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
-; RUN:   | FileCheck %s --check-prefix=BEFORE
+; RUN:   | FileCheck %s --check-prefix=AFTER
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=before -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=BEFORE
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=after -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
