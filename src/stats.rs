@@ -57,8 +57,31 @@ impl Counts {
     }
 }
 
+/// How often each of several named things runs, by estimated block frequencies. Prints in the order of the names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Frequencies(BTreeMap<Cow<'static, str>, f64>);
+
+impl Frequencies {
+    /// Counts `by` more runs of `name`.
+    pub fn add(&mut self, name: &'static str, by: f64) {
+        *self.0.entry(Cow::Borrowed(name)).or_default() += by;
+    }
+
+    /// How often `name` runs.
+    pub fn get(&self, name: &str) -> f64 {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (name, frequency) in &other.0 {
+            *self.0.entry(name.clone()).or_default() += frequency;
+        }
+    }
+}
+
 /// What a pass did to one function.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FunctionStats {
     /// The function.
@@ -73,6 +96,10 @@ pub struct FunctionStats {
     pub copies_before: Counts,
     /// Copies after the pass, by family.
     pub copies_after: Counts,
+    /// How often the copies before the pass run in one run of the function, by family.
+    pub executed_before: Frequencies,
+    /// How often the copies after the pass run in one run of the function, by family.
+    pub executed_after: Frequencies,
     /// Pairs of registers that became one.
     pub merges: u64,
     /// Copies that stay, by reason.
@@ -100,7 +127,7 @@ pub fn nanoseconds(duration: Duration) -> u64 {
 }
 
 /// A line of the statistics.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// A pass ran on a function.
@@ -142,7 +169,7 @@ impl Event {
 }
 
 /// The sum of many events. The same events in any order give the same totals.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Totals {
     /// How often a pass ran on a function.
     pub runs: u64,
@@ -156,7 +183,7 @@ pub struct Totals {
 }
 
 /// The summed part of [`FunctionStats`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FunctionSums {
     /// See [`FunctionStats::insts`].
     pub insts: u64,
@@ -164,6 +191,10 @@ pub struct FunctionSums {
     pub copies_before: Counts,
     /// See [`FunctionStats::copies_after`].
     pub copies_after: Counts,
+    /// See [`FunctionStats::executed_before`].
+    pub executed_before: Frequencies,
+    /// See [`FunctionStats::executed_after`].
+    pub executed_after: Frequencies,
     /// See [`FunctionStats::merges`].
     pub merges: u64,
     /// See [`FunctionStats::refusals`].
@@ -189,6 +220,8 @@ impl Totals {
                     sum.constants_rematerialised.saturating_add(stats.constants_rematerialised);
                 sum.copies_before.merge(&stats.copies_before);
                 sum.copies_after.merge(&stats.copies_after);
+                sum.executed_before.merge(&stats.executed_before);
+                sum.executed_after.merge(&stats.executed_after);
                 sum.refusals.merge(&stats.refusals);
                 sum.edits.merge(&stats.edits);
                 sum.time_ns.merge(&stats.time_ns);
@@ -228,12 +261,13 @@ impl fmt::Display for Totals {
         writeln!(f, "{:<32}{:>14}", "constants rematerialised", sum.constants_rematerialised)?;
         writeln!(f, "{:<32}{:>14}", "errors", self.failures)?;
         if !sum.copies_before.is_empty() || !sum.copies_after.is_empty() {
-            writeln!(f, "\n{:<32}{:>14}{:>14}", "copies", "before", "after")?;
+            writeln!(f, "\n{:<32}{:>14}{:>14}{:>18}{:>18}", "copies", "before", "after", "run before", "run after")?;
             let mut families = sum.copies_before.clone();
             families.merge(&sum.copies_after);
             for (family, _) in families.iter() {
                 let (before, after) = (sum.copies_before.get(family), sum.copies_after.get(family));
-                writeln!(f, "  {family:<30}{before:>14}{after:>14}")?;
+                let (run, run_after) = (sum.executed_before.get(family), sum.executed_after.get(family));
+                writeln!(f, "  {family:<30}{before:>14}{after:>14}{run:>18.1}{run_after:>18.1}")?;
             }
             writeln!(f, "  {:<30}{:>14}{:>14}", "all", sum.copies_before.total(), sum.copies_after.total())?;
         }

@@ -31,11 +31,13 @@ fn statistics(function: &Function, output: &PassOutput, report: &Report) -> Func
     }
     for (kind, tally) in census(function) {
         stats.copies_before.add(kind.as_str(), tally.count);
+        stats.executed_before.add(kind.as_str(), tally.executed);
     }
     // The edits are the coalescer's own; that they fit is what its tests prove.
     if let Ok(applied) = output.edits.apply(function) {
         for (kind, tally) in census(&applied.function) {
             stats.copies_after.add(kind.as_str(), tally.count);
+            stats.executed_after.add(kind.as_str(), tally.executed);
         }
     }
     stats.time_ns.add("analyses", nanoseconds(report.analyses));
