@@ -89,29 +89,6 @@ impl RawEdits {
     }
 }
 
-/// The name of an edit in the statistics.
-pub(super) fn name(edit: &Edit) -> &'static str {
-    match edit {
-        Edit::CreateRegister { .. } => "create-register",
-        Edit::CreateSlot { .. } => "create-slot",
-        Edit::SplitEdge { .. } => "split-edge",
-        Edit::InsertCopy { .. } => "insert-copy",
-        Edit::InsertConstant { .. } => "insert-constant",
-        Edit::InsertClone { .. } => "insert-clone",
-        Edit::InsertSpill { .. } => "insert-spill",
-        Edit::InsertReload { .. } => "insert-reload",
-        Edit::Move { .. } => "move",
-        Edit::Permute { .. } => "permute",
-        Edit::SetRegister { .. } => "set-register",
-        Edit::SetImmediate { .. } => "set-immediate",
-        Edit::SetDebugValue { .. } => "set-debug-value",
-        Edit::Merge { .. } => "merge",
-        Edit::Delete { .. } => "delete",
-        Edit::InsertDirective { .. } => "insert-directive",
-        Edit::SetAttribute { .. } => "set-attribute",
-    }
-}
-
 fn blank(kind: u32) -> nvptx_ra_edit {
     nvptx_ra_edit {
         kind,

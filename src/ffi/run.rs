@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
-use super::edits;
 use super::guard::{guard, take_backtrace};
 use super::response::Response;
 use super::view;
@@ -146,7 +145,7 @@ impl<'a> Request<'a> {
         stats.target = self.target.clone().into_owned();
         stats.insts = insts as u64;
         for edit in output.edits.edits() {
-            stats.edits.add(edits::name(edit), 1);
+            stats.edits.add(edit.kind(), 1);
         }
     }
 

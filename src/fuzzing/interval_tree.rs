@@ -55,3 +55,13 @@ fn overlaps_in_list(list: &[(Vec<Segment>, u32)], range: &[Segment]) -> Vec<Over
     overlaps.sort_by_key(|overlap| overlap.start);
     overlaps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check_interval_tree;
+
+    #[test]
+    fn trees_answer_as_vectors_do() {
+        arbtest::arbtest(check_interval_tree).budget_ms(1_000);
+    }
+}

@@ -2,12 +2,29 @@
 
 use std::cell::RefCell;
 
+use arbitrary::Unstructured;
+
+use super::{Options, lowered_function, ssa_function};
+
 use crate::analysis::{AnalysisContext, LiveRanges, Point, ValueDef};
 use crate::function::{Block, Function, Inst, OperandFlags, Role, VReg, Value};
 
 thread_local! {
     /// One context for all runs of a thread, to find what `compute` forgets to clear.
     static CONTEXT: RefCell<AnalysisContext> = RefCell::default();
+}
+
+/// Checks the live ranges of a generated function, in SSA form or out of it.
+///
+/// # Panics
+/// Where they differ from what iteration over the whole function finds.
+pub fn check_liveness(u: &mut Unstructured<'_>) -> Result<(), arbitrary::Error> {
+    let options = Options::default();
+    let function = if u.arbitrary()? { ssa_function(u, &options)? } else { lowered_function(u, &options)? };
+    if let Err(reason) = check_live_ranges(&function) {
+        panic!("{reason}\n{function}");
+    }
+    Ok(())
 }
 
 /// Compares the live ranges of all registers, point by point and value by value, with what iteration over the whole
@@ -277,5 +294,15 @@ impl<'a> Naive<'a> {
             }
             holds = holds.filter(|_| is_read_later);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_liveness;
+
+    #[test]
+    fn live_ranges_are_those_of_the_data_flow() {
+        arbtest::arbtest(check_liveness).budget_ms(1_000);
     }
 }

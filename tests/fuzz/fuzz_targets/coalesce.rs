@@ -1,4 +1,4 @@
-//! Sequences of copies do what the parallel copy does, with the fewest copies.
+//! Coalescing keeps the meaning of a function, in the eyes of the checker and of the interpreter.
 
 #![no_main]
 

@@ -1,0 +1,40 @@
+//! The same function gives the same edits, whichever thread asks and however many ask at once.
+
+use std::thread;
+
+use arbitrary::Unstructured;
+use nvptx_ra::coalesce::coalesce;
+use nvptx_ra::config::Config;
+use nvptx_ra::function::Function;
+use nvptx_ra::fuzzing::{Options, lowered_function};
+
+const THREADS: usize = 4;
+const FUNCTIONS: u64 = 50;
+
+/// Bytes without a pattern.
+fn bytes(seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..4096).map(next).collect()
+}
+
+#[test]
+fn threads_agree() {
+    let functions: Vec<Function> = (0..FUNCTIONS)
+        .map(|seed| lowered_function(&mut Unstructured::new(&bytes(seed)), &Options::default()).expect("enough bytes"))
+        .collect();
+    // Each thread has hash tables with a seed of its own: an order that came from one would show.
+    let edits =
+        || -> Vec<_> { functions.iter().map(|function| coalesce(function, &Config::default()).edits).collect() };
+    let of_threads: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(edits)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
+    });
+    assert!(of_threads[0].iter().any(|edits| !edits.is_empty()), "there is something to compare");
+    assert!(of_threads.iter().all(|edits| *edits == of_threads[0]));
+}
