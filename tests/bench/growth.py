@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""How the coalescer's time grows with the function: from 10^3 to 10^6 instructions, from 10 to 10^4 copies.
+
+    growth.py [--tool target/release/nvptx-ra] [--largest 1000000] [--plot docs/growth.svg]
+
+Generates functions in the text form, times `nvptx-ra replay` on them (parsing and checking are not counted), fits
+c·n·log n to each series, and says by how much the worst point leaves the fit. --plot needs matplotlib.
+"""
+import argparse
+import math
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+HEADER = 'mfv 1\nfunction "k"\nopcode ADD\nopcode COPY copy\nopcode LOAD\nopcode STORE\nopcode GOTO\n'
+
+
+def registers(count):
+    """Declares so many 32-bit registers."""
+    return "".join(f"regs %{i} " + " ".join(["B32"] * min(16, count - i)) + "\n" for i in range(0, count, 16))
+
+
+def one_block(n):
+    """One block of n instructions, every fifth a copy."""
+    yield HEADER + registers(n)
+    yield "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n"
+    for i in range(1, n - 1):
+        yield f"  %{i} = COPY %{i - 1}\n" if i % 5 == 0 else f"  %{i} = ADD %{i - 1}, %{max(0, i - 7)}\n"
+    yield f"  STORE %{n - 2} :: write\nend\n"
+
+
+def diamonds(n):
+    """About n instructions in a row of diamonds, each with a PHI's two copies."""
+    count = n // 12
+    yield HEADER + registers(4 * count + 1)
+    for i in range(count):
+        r, b = 4 * i + 1, 4 * i
+        before = r - 1 if i == 0 else r - 2
+        yield (
+            f"bb{b}: frequency 1.0 depth 0 -> bb{b + 1} bb{b + 2}\n  %{r} = ADD %{before}, 1\n"
+            f"  %{r + 1} = ADD %{before}, %{r}\n  GOTO bb{b + 1} :: terminator\n  GOTO bb{b + 2} :: terminator\n"
+        )
+        for side in (1, 2):
+            yield f"bb{b + side}: frequency 0.5 depth 0 -> bb{b + 3}\n  %{r + 2} = COPY %{r + side - 1}\n"
+            yield f"  GOTO bb{b + 3} :: terminator\n"
+        yield f"bb{b + 3}: frequency 1.0 depth 0 -> bb{b + 4}\n  %{r + 3} = ADD %{r + 2}, %{r}\n  STORE %{r + 3} :: write\n"
+        yield f"  GOTO bb{b + 4} :: terminator\n"
+    yield f"bb{4 * count}: frequency 1.0 depth 0\nend\n"
+
+
+def one_web(n):
+    """One register that takes a copy from each of n blocks: all want to be one register."""
+    yield HEADER + registers(n + 1)
+    yield "bb0: frequency 1.0 depth 0 -> " + " ".join(f"bb{i + 1}" for i in range(n)) + "\n"
+    for i in range(n):
+        yield f"bb{i + 1}: frequency 1.0 depth 0 -> bb{n + 1}\n  %{i + 1} = LOAD {i} :: read\n"
+        yield f"  STORE %{i + 1} :: write\n  %0 = COPY %{i + 1}\n"
+    yield f"bb{n + 1}: frequency 1.0 depth 0\n  STORE %0 :: write\nend\n"
+
+
+def seconds(tool, make, n):
+    """The least of several runs of the pass."""
+    unit = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "k.mfv"
+        with path.open("w") as file:
+            file.writelines(make(n))
+        command = [tool, "replay", path, "--no-check", "--time", "5"]
+        log = subprocess.run(command, check=True, capture_output=True, text=True)
+    found = re.search(r"least ([\d.]+)(ns|µs|ms|s)", log.stdout + log.stderr)
+    return float(found[1]) * unit[found[2]]
+
+
+def decades(low, high):
+    """low, 10·low, … up to high."""
+    while low <= high:
+        yield low
+        low *= 10
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", default="target/release/nvptx-ra")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="instructions (default: 1000000)")
+    parser.add_argument("--plot", help="where the picture goes, e.g. docs/growth.svg")
+    arguments = parser.parse_args()
+    series = [
+        ("one block, by instructions", one_block, 1000, arguments.largest),
+        ("diamonds, by instructions", diamonds, 1000, arguments.largest),
+        ("one web, by copies", one_web, 10, min(10_000, arguments.largest)),
+    ]
+    measured = []
+    for label, make, low, high in series:
+        points = [(n, seconds(arguments.tool, make, n)) for n in decades(low, high)]
+        # The constant that fits best where errors are relative: the geometric mean.
+        ratios = [time / (n * math.log(n)) for n, time in points]
+        constant = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        worst = max(max(ratio / constant, constant / ratio) for ratio in ratios)
+        print(f"{label}: c·n·log n with c = {constant * 1e9:.2f} ns; the worst point is off by {worst:.2f}")
+        for n, time in points:
+            print(f"  {n:>9,}  {time * 1e3:>12.3f} ms")
+        measured.append((label, points, constant))
+    if arguments.plot:
+        plot(measured, arguments.plot)
+
+
+def plot(measured, path):
+    """Points and fits, both axes logarithmic."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for label, points, constant in measured:
+        sizes = [n for n, _ in points]
+        (line,) = axes.loglog(sizes, [time * 1e3 for _, time in points], "o", label=label)
+        axes.loglog(sizes, [constant * n * math.log(n) * 1e3 for n in sizes], "-", color=line.get_color(), alpha=0.5)
+    axes.set_xlabel("n (lines: fit of c·n·log n)")
+    axes.set_ylabel("milliseconds")
+    axes.set_title("Time of the copy coalescer")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
