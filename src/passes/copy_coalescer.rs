@@ -99,3 +99,66 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
     }
     if text.is_empty() { text } else { format!("nvptx-ra: trace of '{}'\n{text}", function.name()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{Config, Layers};
+    use crate::target::{Classification, DescFlags};
+
+    /// Two registers that change places in a loop, and one that is copied and done with.
+    const SWAP: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode LD_i32\nopcode ST_i32\nregs %0 B32 B32 B32 B32\n\
+        bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
+        bb1: frequency 9.0 depth 1 -> bb1 bb2\n  %3 = COPY %0\n  ST_i32 %3, 0 :: write\n  %2 = COPY %0\n  %0 = COPY %1\n\
+        %1 = COPY %2\nbb2: frequency 1.0 depth 0\nend\n";
+
+    fn output(parameters: &str, wants_remarks: bool) -> PassOutput {
+        let function = Function::parse(SWAP).expect("a view");
+        let names: Vec<&str> = function.opcodes().ids().map(|opcode| function.opcodes().name(opcode)).collect();
+        let context = RunContext {
+            config: Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right"),
+            classification: Arc::new(Classification::new(names.into_iter().map(|name| (name, DescFlags::empty())))),
+            target: "sm_90".into(),
+            is_ssa: false,
+            is_o0: false,
+            is_optnone: false,
+            wants_remarks,
+        };
+        run(&function, &context).expect("there is nothing to refuse")
+    }
+
+    /// Copies are counted before and after, by number and by how often they run.
+    #[test]
+    fn statistics_count_copies_and_runs() {
+        let stats = output("stats=unused", false).stats;
+        let (before, after) = (stats.copies_before.get("copy"), stats.copies_after.get("copy"));
+        assert_eq!(before, 4);
+        assert!(after < before && after > 0, "{after}");
+        assert!((stats.executed_before.get("copy") - 36.0).abs() < 1e-9);
+        assert!((stats.executed_after.get("copy") - 9.0 * after as f64).abs() < 1e-9);
+        assert_eq!(stats.refusals.get("interference"), after);
+    }
+
+    /// Every copy has its remark: those that went, and those that stay with the reason.
+    #[test]
+    fn remarks_cover_all_copies() {
+        let remarks = output("", true).remarks;
+        let count = |kind| remarks.iter().filter(|remark| remark.kind == kind).count();
+        assert_eq!(count(RemarkKind::Passed) + count(RemarkKind::Missed), 4);
+        let missed = remarks.iter().find(|remark| remark.kind == RemarkKind::Missed).expect("one copy stays");
+        assert!(missed.message.starts_with("kept COPY (copy) of %") && missed.message.ends_with(": interference"));
+    }
+
+    /// A trace names the function and prints what was asked for; without being asked, nothing is printed.
+    #[test]
+    fn traces_print_what_is_asked_for() {
+        assert_eq!(output("", false).output, "");
+        let text = output("trace=classify+liveness+candidates+coalesce+edits", false).output;
+        for part in ["trace of 'k'", "candidate i2 in bb1", "%0 lives over", "COPY: Some(Copy)", "kept i", " merges, "]
+        {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}
