@@ -14,6 +14,8 @@
 #include "Options.h"
 
 #include "llvm/Support/CommandLine.h"
+#include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,6 +63,8 @@ using Option = cl::opt<std::string, false, OptionParser>;
 struct OptionSet {
   cl::OptionCategory Category{
       "nvptx-ra", "What nvptx-ra does to the registers of NVPTX machine code"};
+  /// The names on the command line, to which the options refer.
+  std::deque<std::string> FullNames;
   /// Each option with its name in the core.
   std::vector<std::pair<StringRef, Option *>> Options;
 };
@@ -75,11 +79,11 @@ bool registerOptions() {
   for (uint64_t I = 0, E = nvptx_ra_option_count(); I != E; ++I) {
     nvptx_ra_option_info Info = nvptx_ra_option_at(I);
     StringRef Name = toRef(Info.name);
-    auto *FullName = new std::string((Prefix + Name).str());
-    if (Known.contains(*FullName))
+    StringRef FullName = Set->FullNames.emplace_back((Prefix + Name).str());
+    if (Known.contains(FullName))
       return false;
     Set->Options.emplace_back(
-        Name, new Option(StringRef(*FullName), cl::desc(toRef(Info.help)),
+        Name, new Option(FullName, cl::desc(toRef(Info.help)),
                          cl::value_desc(toRef(Info.meta)),
                          cl::cat(Set->Category),
                          Info.hidden ? cl::Hidden : cl::NotHidden,
