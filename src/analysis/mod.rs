@@ -21,6 +21,7 @@ pub use interval_tree::{IntervalTree, Overlap};
 pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
 pub use loops::{Loop, Loops};
 pub use occurrences::{Occurrence, Occurrences};
+pub(crate) use segment::append;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 
 /// One of each analysis, with the memory that they keep between functions.

@@ -88,7 +88,7 @@ pub(super) fn covering(segments: &[Segment], point: Point) -> Option<&Segment> {
 /// Appends a segment that starts where the last one ends, or later; drops it where it is empty, and makes it one with
 /// the last where they touch and hold the same value. Segments before `first` belong to another list.
 #[inline]
-pub(super) fn append(out: &mut Vec<Segment>, first: usize, segment: Segment) {
+pub(crate) fn append(out: &mut Vec<Segment>, first: usize, segment: Segment) {
     if segment.start >= segment.end {
         return;
     }

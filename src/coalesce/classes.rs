@@ -7,7 +7,9 @@ use super::candidates::Candidate;
 use super::program::{Fate, Program};
 use super::report::Refusal;
 use super::values::Values;
-use crate::analysis::{LiveRanges, Occurrence, Occurrences, Point, Segment, ValueDef, ValueNumber, overlap};
+use crate::analysis::{
+    LiveRanges, Occurrence, Occurrences, Point, Segment, ValueDef, ValueNumber, append, overlap, union,
+};
 use crate::function::{Function, Inst, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 use crate::target;
@@ -43,7 +45,7 @@ impl Classes {
             slots[reg] = classes.len() as u32;
             let mut segments = Vec::with_capacity(ranges.segments(reg).len());
             for &segment in ranges.segments(reg) {
-                append(&mut segments, Segment { value: values.root(segment.value), ..segment });
+                append(&mut segments, 0, Segment { value: values.root(segment.value), ..segment });
             }
             let local = is_local(program.function, &segments);
             classes.push(Class { segments, local, frame_address: is_frame_address(program, reg), attempts: 0 });
@@ -116,15 +118,8 @@ impl Classes {
         let other = if root == dst { src } else { dst };
         let taken = std::mem::take(&mut self.classes[self.slots[other] as usize]);
         let into = &mut self.classes[self.slots[root] as usize];
-        self.union.clear();
-        let (mut a, mut b) = (into.segments.iter().peekable(), taken.segments.iter().peekable());
-        while let Some(segment) = match (a.peek(), b.peek()) {
-            (Some(x), Some(y)) if y.start < x.start => b.next(),
-            (Some(_), _) => a.next(),
-            (None, _) => b.next(),
-        } {
-            append(&mut self.union, *segment);
-        }
+        // Where the ranges overlap their roots are equal, or they would interfere: either's value may stand.
+        union(&into.segments, &taken.segments, &mut self.union);
         std::mem::swap(&mut into.segments, &mut self.union);
         into.local = into.local && taken.local && is_local(program.function, &into.segments);
         into.frame_address |= taken.frame_address;
@@ -220,20 +215,6 @@ fn is_dead(function: &Function, ranges: &LiveRanges, reg: VReg, segment: &Segmen
 /// The last segment that starts before a point.
 fn last_before(segments: &[Segment], point: Point) -> Option<&Segment> {
     segments[..segments.partition_point(|segment| segment.start < point)].last()
-}
-
-/// Appends a segment, in order of starts: one that overlaps or touches the last with the same value extends it.
-fn append(segments: &mut Vec<Segment>, segment: Segment) {
-    if let Some(last) = segments.last_mut() {
-        if segment.start < last.end {
-            debug_assert_eq!(last.value, segment.value, "merged ranges hold one value where they overlap");
-        }
-        if segment.start <= last.end && segment.value == last.value {
-            last.end = last.end.max(segment.end);
-            return;
-        }
-    }
-    segments.push(segment);
 }
 
 /// Whether segments lie in one block. O(log blocks).
