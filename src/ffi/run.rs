@@ -65,10 +65,10 @@ impl<'a> Request<'a> {
     /// # Safety
     /// The request's view is as [`view::read`] asks for.
     unsafe fn run(&self) -> Response {
-        // What is wrong with the options is found again, and reported, under the guard.
-        let config = guard(|| Ok(Config::resolve_valid(&self.layers()))).unwrap_or_default();
         // SAFETY: as the caller promises.
         guard(|| unsafe { self.try_run() }).unwrap_or_else(|error| {
+            // The options themselves may be what is wrong.
+            let config = guard(|| Ok(Config::resolve_valid(&self.layers()))).unwrap_or_default();
             // SAFETY: as the caller promises.
             let error = unsafe { self.attach_bundle(error.in_function(&self.function), &config) };
             self.record(&config, || self.failure(error.to_string()));
