@@ -41,7 +41,7 @@ public:
   Applier(MachineFunction &MF, const FlatFunction &Flat,
           const nvptx_ra_response &Response)
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
-        Numbers(opcodeTableOf(TII).Numbers), Flat(Flat), Response(Response),
+        Opcodes(opcodeTableOf(TII)), Flat(Flat), Response(Response),
         NumViewBlocks(Flat.view().num_blocks),
         NumViewInsts(Flat.view().num_insts), NumViewRegs(Flat.view().num_regs) {
   }
@@ -101,7 +101,7 @@ private:
   MachineFunction &MF;
   MachineRegisterInfo &MRI;
   const TargetInstrInfo &TII;
-  const OpcodeNumbers &Numbers;
+  const OpcodeTable &Opcodes;
   const FlatFunction &Flat;
   const nvptx_ra_response &Response;
   const uint64_t NumViewBlocks, NumViewInsts, NumViewRegs;
@@ -157,7 +157,7 @@ void Applier::splitEdge(const nvptx_ra_edit &E) {
     for (MachineOperand &MO : MI.operands())
       if (MO.isMBB() && MO.getMBB() == &To)
         MO.setMBB(New);
-    if (MI.getOpcode() == Numbers.BrxStart)
+    if (Opcodes.role(MI.getOpcode()) == OpcodeRole::BrxStart)
       if (MachineJumpTableInfo *Tables = MF.getJumpTableInfo()) {
         auto Index = static_cast<uint64_t>(MI.getOperand(0).getImm());
         if (Index < Tables->getJumpTables().size())
@@ -204,7 +204,8 @@ Register Applier::localAddress(uint32_t Slot) {
     SlotAddresses.resize(Slot + 1);
   Register &Address = SlotAddresses[Slot];
   if (!Address) {
-    const MCInstrDesc &Local = TII.get(Numbers.ToLocal[pointerIndex(MF)]);
+    const SpillOpcodes &Spilling = Opcodes.spilling();
+    const MCInstrDesc &Local = TII.get(Spilling.ToLocal[pointerIndex(MF)]);
     Address = MRI.createVirtualRegister(compat::operandClass(MF, Local, 0));
   }
   return Address;
@@ -215,7 +216,8 @@ void Applier::computeLocalAddresses() {
   // st.local takes. LLVM's peephole folds the two instructions into one that
   // adds to the local stack pointer, while the registers have one definition.
   unsigned Pointer = pointerIndex(MF);
-  const MCInstrDesc &Frame = TII.get(Numbers.FrameAddress[Pointer]);
+  const SpillOpcodes &Spilling = Opcodes.spilling();
+  const MCInstrDesc &Frame = TII.get(Spilling.FrameAddress[Pointer]);
   MachineBasicBlock &Entry = MF.front();
   auto Begin = Entry.begin();
   for (const auto &[Slot, Address] : enumerate(SlotAddresses)) {
@@ -225,7 +227,7 @@ void Applier::computeLocalAddresses() {
     BuildMI(Entry, Begin, DebugLoc(), Frame, Generic)
         .addFrameIndex(Flat.slot(Slot))
         .addImm(0);
-    BuildMI(Entry, Begin, DebugLoc(), TII.get(Numbers.ToLocal[Pointer]),
+    BuildMI(Entry, Begin, DebugLoc(), TII.get(Spilling.ToLocal[Pointer]),
             Address)
         .addReg(Generic);
   }
@@ -244,7 +246,7 @@ MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
   uint32_t Class = classOf(reg(E.a));
   uint64_t Size = spillSize(Class);
   Register Address = localAddress(E.b);
-  return build(E, Numbers.Store[Class])
+  return build(E, Opcodes.spilling().Store[Class])
       .addReg(reg(E.a))
       .addImm(NotAtomic)
       .addImm(ThreadScope)
@@ -260,7 +262,7 @@ MachineInstr *Applier::insertReload(const nvptx_ra_edit &E) {
   uint32_t Class = classOf(reg(E.a));
   uint64_t Size = spillSize(Class);
   Register Address = localAddress(E.b);
-  return build(E, Numbers.Load[Class])
+  return build(E, Opcodes.spilling().Load[Class])
       .addDef(reg(E.a))
       .addImm(NotAtomic)
       .addImm(ThreadScope)

@@ -71,7 +71,7 @@ public:
   Checker(MachineFunction &MF, const FlatFunction &Flat,
           const nvptx_ra_response &Response)
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
-        Numbers(opcodeTableOf(TII).Numbers), Flat(Flat), View(Flat.view()),
+        Opcodes(opcodeTableOf(TII)), Flat(Flat), View(Flat.view()),
         Response(Response),
         Classes(registerClassesOf(*MF.getSubtarget().getRegisterInfo())),
         NumBlocks(View.num_blocks), NumInsts(View.num_insts) {}
@@ -130,7 +130,7 @@ private:
   MachineFunction &MF;
   const MachineRegisterInfo &MRI;
   const TargetInstrInfo &TII;
-  const OpcodeNumbers &Numbers;
+  const OpcodeTable &Opcodes;
   const FlatFunction &Flat;
   const nvptx_ra_view &View;
   const nvptx_ra_response &Response;
@@ -216,9 +216,8 @@ Reason Checker::splitEdge(const nvptx_ra_edit &E) {
   SmallVector<MachineOperand, 1> Condition;
   bool Understood = !TII.analyzeBranch(From, True, False, Condition);
   bool IsTable = all_of(From.terminators(), [&](const MachineInstr &MI) {
-    unsigned Opcode = MI.getOpcode();
-    return Opcode == Numbers.BrxStart || Opcode == Numbers.BrxItem ||
-           Opcode == Numbers.BrxEnd;
+    OpcodeRole Role = Opcodes.role(MI.getOpcode());
+    return Role == OpcodeRole::BrxStart || Role == OpcodeRole::BrxItemOrEnd;
   });
   if (!Understood && !IsTable)
     return "the branch at the edge's start is not understood";
@@ -308,11 +307,13 @@ Reason Checker::insertSpillOrReload(const nvptx_ra_edit &E) {
            "parts";
   if (slotSize(E.b) < spillSize(Class))
     return "the slot is too small";
-  unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL ? Numbers.Store[Class]
-                                                         : Numbers.Load[Class];
-  if (Opcode == OpcodeNumbers::None ||
-      Numbers.FrameAddress[Pointer] == OpcodeNumbers::None ||
-      Numbers.ToLocal[Pointer] == OpcodeNumbers::None)
+  const SpillOpcodes &Spilling = Opcodes.spilling();
+  unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL
+                        ? Spilling.Store[Class]
+                        : Spilling.Load[Class];
+  if (Opcode == SpillOpcodes::None ||
+      Spilling.FrameAddress[Pointer] == SpillOpcodes::None ||
+      Spilling.ToLocal[Pointer] == SpillOpcodes::None)
     return "this LLVM lacks an opcode that spilling needs";
   const DataLayout &Layout = MF.getDataLayout();
   constexpr unsigned LocalSpace = 5;

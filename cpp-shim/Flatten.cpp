@@ -136,7 +136,7 @@ class FlatFunction::Writer {
 public:
   Writer(FlatFunction &Flat, MachineFunction &MF)
       : Flat(Flat), Data(*Flat.Data), MF(MF),
-        Numbers(opcodeTableOf(*MF.getSubtarget().getInstrInfo()).Numbers) {}
+        Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())) {}
 
   void write(const MachineBlockFrequencyInfo *MBFI, const MachineLoopInfo *MLI);
 
@@ -155,7 +155,7 @@ private:
   FlatFunction &Flat;
   Arrays &Data;
   MachineFunction &MF;
-  const OpcodeNumbers &Numbers;
+  const OpcodeTable &Opcodes;
 };
 
 static nvptx_ra_str asStr(StringRef Text) { return {Text.data(), Text.size()}; }
@@ -374,9 +374,10 @@ void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
     // A call sequence never leaves its block.
     bool InCall = false;
     for (MachineInstr &MI : MBB->instrs()) {
-      InCall |= MI.getOpcode() == Numbers.CallStart;
+      OpcodeRole Role = Opcodes.role(MI.getOpcode());
+      InCall |= Role == OpcodeRole::CallStart;
       writeInst(MI, InCall ? NVPTX_RA_INST_CALL_SEQUENCE : 0);
-      InCall &= MI.getOpcode() != Numbers.CallEnd;
+      InCall &= Role != OpcodeRole::CallEnd;
     }
     // The view names each successor once, LLVM may do so twice.
     uint32_t Number = Data.Blocks.size();

@@ -113,8 +113,9 @@ public:
 
 private:
   FlatFunction flatten() {
+    const TargetInstrInfo &TII = *MF.getSubtarget().getInstrInfo();
     return FlatFunction(MF, Analyses.MBFI, Analyses.MLI,
-                        opcodesOf(*MF.getSubtarget().getInstrInfo()));
+                        opcodeTableOf(TII).core());
   }
 
   /// Reports an error that leaves the function as it was.

@@ -10,34 +10,11 @@
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetOpcodes.h"
 #include "llvm/CodeGen/TargetRegisterInfo.h"
-#include <memory>
-#include <mutex>
 #include <vector>
 
 using namespace llvm;
 
 namespace nvptx_ra {
-
-/// The place where the number of the opcode \p Name is wanted, or null.
-static unsigned *findNumber(OpcodeNumbers &Numbers, StringRef Name) {
-  return StringSwitch<unsigned *>(Name)
-      .Case("Callseq_Start", &Numbers.CallStart)
-      .Case("Callseq_End", &Numbers.CallEnd)
-      .Case("BRX_START", &Numbers.BrxStart)
-      .Case("BRX_ITEM", &Numbers.BrxItem)
-      .Case("BRX_END", &Numbers.BrxEnd)
-      .Case("LEA_ADDRi", &Numbers.FrameAddress[0])
-      .Case("LEA_ADDRi64", &Numbers.FrameAddress[1])
-      .Case("cvta_to_local", &Numbers.ToLocal[0])
-      .Case("cvta_to_local_64", &Numbers.ToLocal[1])
-      .Case("LD_i16", &Numbers.Load[1])
-      .Case("LD_i32", &Numbers.Load[2])
-      .Case("LD_i64", &Numbers.Load[3])
-      .Case("ST_i16", &Numbers.Store[1])
-      .Case("ST_i32", &Numbers.Store[2])
-      .Case("ST_i64", &Numbers.Store[3])
-      .Default(nullptr);
-}
 
 static uint32_t descriptorFlags(const MCInstrDesc &Desc) {
   uint32_t Flags = 0;
@@ -55,20 +32,53 @@ static uint32_t descriptorFlags(const MCInstrDesc &Desc) {
   return Flags;
 }
 
-static std::unique_ptr<OpcodeTable> makeTable(const TargetInstrInfo &TII) {
-  auto Table = std::make_unique<OpcodeTable>();
-  std::vector<nvptx_ra_opcode_desc> Descs;
-  Descs.reserve(TII.getNumOpcodes());
-  for (unsigned Opcode = 0; Opcode != TII.getNumOpcodes(); ++Opcode) {
-    const MCInstrDesc &Desc = TII.get(Opcode);
-    StringRef Name = TII.getName(Opcode);
-    Descs.push_back(
-        {{Name.data(), Name.size()}, descriptorFlags(Desc), Desc.getNumDefs()});
-    if (unsigned *Number = findNumber(Table->Numbers, Name))
-      *Number = Opcode;
-  }
-  Table->Opcodes = nvptx_ra_opcodes_create(Descs.data(), Descs.size());
-  return Table;
+OpcodeTable::OpcodeTable(const TargetInstrInfo &TII)
+    : Info(TII), Roles(new std::atomic<uint8_t>[TII.getNumOpcodes()]) {
+  for (unsigned Opcode = 0; Opcode != Info.getNumOpcodes(); ++Opcode)
+    Roles[Opcode].store(Unknown, std::memory_order_relaxed);
+  auto Describe = [](const void *Table, uint32_t Opcode) {
+    return static_cast<const OpcodeTable *>(Table)->describe(Opcode);
+  };
+  Core = nvptx_ra_opcodes_create(this, Describe, Info.getNumOpcodes());
+}
+
+nvptx_ra_opcode_desc OpcodeTable::describe(unsigned Opcode) const {
+  const MCInstrDesc &Desc = Info.get(Opcode);
+  StringRef Name = Info.getName(Opcode);
+  return {{Name.data(), Name.size()}, descriptorFlags(Desc), Desc.getNumDefs()};
+}
+
+OpcodeRole OpcodeTable::findRole(unsigned Opcode) const {
+  auto Role = StringSwitch<OpcodeRole>(Info.getName(Opcode))
+                  .Case("Callseq_Start", OpcodeRole::CallStart)
+                  .Case("Callseq_End", OpcodeRole::CallEnd)
+                  .Case("BRX_START", OpcodeRole::BrxStart)
+                  .Cases({"BRX_ITEM", "BRX_END"}, OpcodeRole::BrxItemOrEnd)
+                  .Default(OpcodeRole::Other);
+  Roles[Opcode].store(static_cast<uint8_t>(Role), std::memory_order_relaxed);
+  return Role;
+}
+
+const SpillOpcodes &OpcodeTable::spilling() const {
+  std::call_once(SearchedSpilling, [this] {
+    for (unsigned Opcode = 0; Opcode != Info.getNumOpcodes(); ++Opcode) {
+      auto *Place = StringSwitch<unsigned *>(Info.getName(Opcode))
+                        .Case("LEA_ADDRi", &Spilling.FrameAddress[0])
+                        .Case("LEA_ADDRi64", &Spilling.FrameAddress[1])
+                        .Case("cvta_to_local", &Spilling.ToLocal[0])
+                        .Case("cvta_to_local_64", &Spilling.ToLocal[1])
+                        .Case("LD_i16", &Spilling.Load[1])
+                        .Case("LD_i32", &Spilling.Load[2])
+                        .Case("LD_i64", &Spilling.Load[3])
+                        .Case("ST_i16", &Spilling.Store[1])
+                        .Case("ST_i32", &Spilling.Store[2])
+                        .Case("ST_i64", &Spilling.Store[3])
+                        .Default(nullptr);
+      if (Place)
+        *Place = Opcode;
+    }
+  });
+  return Spilling;
 }
 
 const OpcodeTable &opcodeTableOf(const TargetInstrInfo &TII) {
@@ -87,12 +97,8 @@ const OpcodeTable &opcodeTableOf(const TargetInstrInfo &TII) {
   for (const Entry &E : Entries)
     if (E.Descs == Descs)
       return *E.Table;
-  Entries.push_back({Descs, makeTable(TII)});
+  Entries.push_back({Descs, std::make_unique<OpcodeTable>(TII)});
   return *Entries.back().Table;
-}
-
-const nvptx_ra_opcodes *opcodesOf(const TargetInstrInfo &TII) {
-  return opcodeTableOf(TII).Opcodes;
 }
 
 std::array<const TargetRegisterClass *, NumClasses>

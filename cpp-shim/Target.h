@@ -15,9 +15,12 @@
 #define NVPTX_RA_TARGET_H
 
 #include "nvptx_ra.h"
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/MC/MCInstrInfo.h"
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 
 namespace llvm {
 class TargetInstrInfo;
@@ -31,13 +34,21 @@ namespace nvptx_ra {
 constexpr unsigned NumClasses = 5;
 constexpr uint32_t OtherClass = 255;
 
-/// The opcodes that the shim itself builds or looks for.
-struct OpcodeNumbers {
+/// What the shim itself must know of an instruction that it meets.
+enum class OpcodeRole : uint8_t {
+  Other,
+  CallStart,
+  CallEnd,
+  BrxStart,
+  /// The rest of a jump table.
+  BrxItemOrEnd
+};
+
+/// The opcodes that the shim builds.
+struct SpillOpcodes {
   /// Stands for an opcode that this LLVM does not have.
   static constexpr unsigned None = ~0U;
 
-  unsigned CallStart = None, CallEnd = None;
-  unsigned BrxStart = None, BrxItem = None, BrxEnd = None;
   /// By pointer width: 32 bits, 64 bits.
   std::array<unsigned, 2> FrameAddress{None, None}, ToLocal{None, None};
   /// By register class.
@@ -45,19 +56,44 @@ struct OpcodeNumbers {
       Store{None, None, None, None, None};
 };
 
-/// What crosses once per target: the opcode table of the core and the numbers
-/// of the shim.
-struct OpcodeTable {
-  const nvptx_ra_opcodes *Opcodes;
-  OpcodeNumbers Numbers;
+/// A target's opcodes, for the core and for the shim.
+///
+/// A target has thousands of them and a function uses dozens: what one is, is
+/// found out by its name when it is first met. May be used from several
+/// threads.
+class OpcodeTable {
+public:
+  explicit OpcodeTable(const llvm::TargetInstrInfo &TII);
+
+  /// The core's table.
+  const nvptx_ra_opcodes *core() const { return Core; }
+
+  OpcodeRole role(unsigned Opcode) const {
+    uint8_t Role = Roles[Opcode].load(std::memory_order_relaxed);
+    return Role != Unknown ? static_cast<OpcodeRole>(Role) : findRole(Opcode);
+  }
+
+  /// Looks through all names on the first call.
+  const SpillOpcodes &spilling() const;
+
+private:
+  static constexpr uint8_t Unknown = 255;
+
+  OpcodeRole findRole(unsigned Opcode) const;
+  nvptx_ra_opcode_desc describe(unsigned Opcode) const;
+
+  /// A copy, because the target machine that the original belongs to may go
+  /// before the table does. What it points to is static data of the target.
+  llvm::MCInstrInfo Info;
+  std::unique_ptr<std::atomic<uint8_t>[]> Roles;
+  mutable std::once_flag SearchedSpilling;
+  mutable SpillOpcodes Spilling;
+  const nvptx_ra_opcodes *Core;
 };
 
 /// The table of a target, made on the first call and kept for the life of the
 /// process. May be called from several threads.
 const OpcodeTable &opcodeTableOf(const llvm::TargetInstrInfo &TII);
-
-/// The core's part of it.
-const nvptx_ra_opcodes *opcodesOf(const llvm::TargetInstrInfo &TII);
 
 /// The register classes in the order of nvptx_ra_reg.reg_class; null for one
 /// that the target lacks.

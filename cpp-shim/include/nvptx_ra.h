@@ -43,8 +43,12 @@ typedef struct nvptx_ra_opcode_desc {
 /* Owned by Rust; may be shared between threads. */
 typedef struct nvptx_ra_opcodes nvptx_ra_opcodes;
 
-/* The table's index is the opcode. Never null. */
-const nvptx_ra_opcodes *nvptx_ra_opcodes_create(const nvptx_ra_opcode_desc *descs, uint64_t count);
+/* Describes one opcode of a target. What it returns, and the target, stay for the life of the process: opcodes are
+   asked for when an instruction first has them, from several threads. */
+typedef nvptx_ra_opcode_desc (*nvptx_ra_describe_opcode)(const void *target, uint32_t opcode);
+
+/* Opcodes run from 0 to count - 1. Never null. */
+const nvptx_ra_opcodes *nvptx_ra_opcodes_create(const void *target, nvptx_ra_describe_opcode describe, uint64_t count);
 void nvptx_ra_opcodes_free(const nvptx_ra_opcodes *opcodes);
 
 /* ---- The view: one machine function, flat. --------------------------------------------------------------------- */

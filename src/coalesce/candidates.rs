@@ -25,7 +25,7 @@ pub(super) struct Candidate {
 
 /// Whether a function has any copy to consider: the common early exit.
 pub(super) fn any(program: &Program<'_>) -> bool {
-    program.function.insts().any(|inst| program.as_copy(inst).is_some())
+    program.copies().next().is_some()
 }
 
 /// All copies that remain, in layout order, within the limits that the options set.
@@ -33,22 +33,16 @@ pub(super) fn collect(program: &Program<'_>) -> Vec<Candidate> {
     let function = program.function;
     let options = program.options;
     let limit = if options.copy_limit == 0 { usize::MAX } else { options.copy_limit as usize };
-    let mut candidates = Vec::new();
-    for block in function.blocks() {
+    let split_edges: Option<IndexVec<Block, bool>> =
+        (!options.join_splitedges).then(|| function.blocks().map(|block| is_split_edge(program, block)).collect());
+    let is_left_out = |block| split_edges.as_ref().is_some_and(|split_edges| split_edges[block]);
+    let copies = program.copies().filter(|&(block, ..)| !is_left_out(block)).take(limit);
+    let candidate = |(block, inst, dst, src)| {
         let frequency = if options.block_frequency { function.frequency(block) } else { 1.0 };
-        let first = candidates.len();
-        for inst in function.block_insts(block) {
-            let Some((dst, src)) = program.as_copy(inst) else { continue };
-            if candidates.len() == limit {
-                return candidates;
-            }
-            let weight = weight(program, dst, frequency) + weight(program, src, frequency);
-            candidates.push(Candidate { inst, block, dst, src, frequency, weight, waits: false });
-        }
-        if !options.join_splitedges && is_split_edge(program, block) {
-            candidates.truncate(first);
-        }
-    }
+        let weight = weight(program, dst, frequency) + weight(program, src, frequency);
+        Candidate { inst, block, dst, src, frequency, weight, waits: false }
+    };
+    let mut candidates: Vec<Candidate> = copies.map(candidate).collect();
     if options.terminal_rule {
         apply_terminal_rule(program, &mut candidates);
     }

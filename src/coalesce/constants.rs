@@ -18,13 +18,8 @@ pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool 
     if !program.options.remat_constants {
         return false;
     }
-    let mut copies: Vec<(VReg, VReg, Inst)> = Vec::new();
-    for inst in program.function.insts() {
-        let Some((dst, src)) = program.as_copy(inst) else { continue };
-        if definition(program, src).is_some() {
-            copies.push((src, dst, inst));
-        }
-    }
+    let of_constants = program.copies().filter(|&(.., src)| definition(program, src).is_some());
+    let mut copies: Vec<(VReg, VReg, Inst)> = of_constants.map(|(_, inst, dst, src)| (src, dst, inst)).collect();
     copies.sort_unstable();
     let mut replaced = false;
     for of_one in copies.chunk_by(|a, b| a.0 == b.0) {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use super::report::Report;
 use super::{Outcome, rewrite};
 use crate::config::Config;
-use crate::function::{Function, Inst, Operand, RegClass, Role, VReg};
+use crate::function::{Block, Function, Inst, Operand, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
 /// What becomes of an instruction.
@@ -41,6 +41,8 @@ pub(super) struct Program<'a> {
     pub(super) function: &'a Function,
     pub(super) options: &'a Config,
     pub(super) report: Report,
+    /// The copies of the view, in layout order.
+    copies: Vec<(Block, Inst)>,
     counts: IndexVec<VReg, Count>,
     fates: IndexVec<Inst, Fate>,
     parents: RefCell<IndexVec<VReg, VReg>>,
@@ -51,9 +53,12 @@ impl<'a> Program<'a> {
     /// The function as it is. One pass over the operands.
     pub(super) fn new(function: &'a Function, options: &'a Config) -> Self {
         let mut counts = IndexVec::filled(Count::default(), function.num_regs());
-        for inst in function.insts() {
-            if function.role(inst) == Role::Debug {
-                continue;
+        let mut copies = Vec::new();
+        for (block, inst) in function.blocks().flat_map(|block| function.block_insts(block).map(move |i| (block, i))) {
+            match function.role(inst) {
+                Role::Debug => continue,
+                Role::Copy => copies.push((block, inst)),
+                _ => {}
             }
             for operand in function.operands(inst) {
                 let Some(reg) = operand.reg() else { continue };
@@ -70,6 +75,7 @@ impl<'a> Program<'a> {
             function,
             options,
             report: Report::default(),
+            copies,
             counts,
             fates: IndexVec::filled(Fate::Keep, function.num_insts()),
             parents: RefCell::new(function.regs().collect()),
@@ -213,6 +219,14 @@ impl<'a> Program<'a> {
         }
         let (dst, src) = (self.find(dst), self.find(src));
         (dst != src).then_some((dst, src))
+    }
+
+    /// The copies that stand: in layout order, with their blocks, definitions and sources.
+    pub(super) fn copies(&self) -> impl Iterator<Item = (Block, Inst, VReg, VReg)> {
+        self.copies.iter().filter_map(|&(block, inst)| {
+            let (dst, src) = self.as_copy(inst)?;
+            Some((block, inst, dst, src))
+        })
     }
 
     /// The definition that an instruction makes a constant by: itself, or the one that a replaced copy became.

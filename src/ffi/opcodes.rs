@@ -1,62 +1,58 @@
-//! The opcode table: crosses once per target, shared by all functions and threads.
+//! The opcode table: made once per target, shared by all functions and threads.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::abi::{self, nvptx_ra_opcode_desc, nvptx_ra_opcodes};
+use super::abi::{self, nvptx_ra_describe_opcode, nvptx_ra_opcode_desc, nvptx_ra_opcodes};
 use super::guard::guard;
+use crate::error::Error;
+use crate::function::Opcode;
 use crate::target::{Classification, DescFlags};
 
-/// Classifies the opcodes of a target.
+/// Whoever describes the opcodes of a target.
+struct Describer {
+    target: *const c_void,
+    describe: unsafe extern "C" fn(*const c_void, u32) -> nvptx_ra_opcode_desc,
+}
+
+// SAFETY: the caller of `nvptx_ra_opcodes_create` promises that the function may be called from several threads.
+unsafe impl Send for Describer {}
+// SAFETY: as above.
+unsafe impl Sync for Describer {}
+
+impl Describer {
+    fn describe(&self, opcode: Opcode) -> (Box<str>, DescFlags) {
+        // SAFETY: the caller of `nvptx_ra_opcodes_create` promises that target and function live on, and that the
+        // function takes all numbers below the count, beyond which the core never asks.
+        let desc = unsafe { (self.describe)(self.target, opcode.0) };
+        // SAFETY: as above: the name lives on.
+        let name = unsafe { abi::text(desc.name) };
+        (name.into(), DescFlags::from_bits_truncate(desc.flags))
+    }
+}
+
+/// The opcodes of a target, which are classified when they are first asked for.
 ///
 /// # Safety
-/// `descs` points to `count` live descriptors, each with a live name, or is null where `count` is 0.
+/// `describe` may be called with `target` and all numbers below `count` from now on, from any thread, and what it
+/// returns stays; or it is null.
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_opcodes_create(
-    descs: *const nvptx_ra_opcode_desc,
+    target: *const c_void,
+    describe: nvptx_ra_describe_opcode,
     count: u64,
 ) -> *const nvptx_ra_opcodes {
     let classification = guard(|| {
-        // SAFETY: the caller promises the array.
-        let descs = unsafe { abi::array(descs, count, "opcodes") }?;
-        // SAFETY: the caller promises the names.
-        let names = unsafe { Names::read(descs) };
-        let flags = descs.iter().map(|desc| DescFlags::from_bits_truncate(desc.flags));
-        Ok(Classification::new(names.iter().zip(flags)))
+        let describe = describe.ok_or_else(|| Error::view("nobody describes the opcodes"))?;
+        let count = usize::try_from(count).ok().filter(|&count| count <= u32::MAX as usize);
+        let count = count.ok_or_else(|| Error::view("too many opcodes for 32-bit numbers"))?;
+        let describer = Describer { target, describe };
+        Ok(Classification::lazy(count, move |opcode| describer.describe(opcode)))
     });
     // The result is never null: without a table every instruction of every function is refused, in words.
     let classification = classification.unwrap_or_else(|_| Classification::new([]));
     Arc::into_raw(Arc::new(classification)).cast()
-}
-
-/// The names, one behind the other: checked for being text at once, because there are thousands.
-struct Names {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Names {
-    /// # Safety
-    /// Each descriptor's name is live.
-    unsafe fn read(descs: &[nvptx_ra_opcode_desc]) -> Self {
-        let mut bytes = Vec::new();
-        let mut ends = Vec::with_capacity(descs.len());
-        for desc in descs {
-            // SAFETY: the caller promises the name.
-            bytes.extend_from_slice(unsafe { abi::bytes(desc.name) });
-            ends.push(bytes.len());
-        }
-        // LLVM's names are ASCII. What is not, becomes a name that nobody knows.
-        if !bytes.is_ascii() {
-            bytes.iter_mut().filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
-        }
-        Self { text: String::from_utf8(bytes).unwrap_or_default(), ends }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| self.text.get(start..end).unwrap_or_default())
-    }
 }
 
 /// Frees a table; functions that still use it keep their share.

@@ -1,5 +1,6 @@
 //! The entries as the shim calls them: with views built by hand, right and wrong.
 
+use std::ffi::c_void;
 use std::ptr;
 
 use super::abi::{
@@ -18,13 +19,19 @@ use crate::function::{Effects, MemorySpace, Opcode, RegClass, Value};
 use crate::index::EntityIndex;
 use crate::passes::PRINT_VIEW;
 
-const OPCODES: [(&str, u32); 5] = [
+static OPCODES: [(&str, u32); 5] = [
     ("COPY", 0),
     ("MOV_B32_i", 0),
     ("LD_i32", abi::NVPTX_RA_DESC_LOAD),
     ("GOTO", abi::NVPTX_RA_DESC_TERMINATOR),
     ("Return", abi::NVPTX_RA_DESC_TERMINATOR),
 ];
+
+/// Describes the opcodes, as the shim does for a target.
+extern "C" fn describe(_target: *const c_void, opcode: u32) -> nvptx_ra_opcode_desc {
+    let (name, flags) = OPCODES[opcode as usize];
+    nvptx_ra_opcode_desc { name: abi::borrow(name), flags, num_defs: 1 }
+}
 
 /// A raw view with the memory that it points to:
 ///
@@ -44,9 +51,8 @@ struct Sample {
 
 impl Sample {
     fn new() -> Self {
-        let descs = OPCODES.map(|(name, flags)| nvptx_ra_opcode_desc { name: abi::borrow(name), flags, num_defs: 1 });
-        // SAFETY: the descriptors and their names are alive.
-        let opcodes = unsafe { nvptx_ra_opcodes_create(descs.as_ptr(), descs.len() as u64) };
+        // SAFETY: the descriptors and their names are static.
+        let opcodes = unsafe { nvptx_ra_opcodes_create(ptr::null(), Some(describe), OPCODES.len() as u64) };
         let operand = |kind: u32, flags: u32, id, value| nvptx_ra_operand {
             kind: kind as u8,
             flags: flags as u8,

@@ -1,11 +1,12 @@
 //! Opcodes as the view knows them: a name, and the one thing about its meaning that everyone may rely on.
 
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
 use crate::define_index;
-use crate::index::{EntityIndex, IndexVec};
+use crate::index::IndexVec;
 
 define_index! {
     /// An opcode: a number in the function's [`OpcodeTable`].
@@ -48,46 +49,49 @@ pub enum Role {
     Reload,
 }
 
+/// What the table knows of an opcode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    name: Box<str>,
+    role: Role,
+}
+
+/// Tells the name and the role of an opcode that a table holds but has not been asked for yet.
+type Describe = Arc<dyn Fn(Opcode) -> (Box<str>, Role) + Send + Sync>;
+
 /// The opcodes that a function's instructions are drawn from.
 ///
-/// Shared between all functions of a subtarget (`Arc`), so that names cross from LLVM once. A subtarget has thousands
-/// of opcodes and a function uses dozens: roles are found out when they are first asked for.
-#[derive(Clone, Debug)]
+/// Shared between all functions of a subtarget (`Arc`). A subtarget has thousands of opcodes and a function uses dozens:
+/// names and roles are found out when they are first asked for.
+#[derive(Clone)]
 pub struct OpcodeTable {
-    /// All names, one behind the other; name `i` ends at `ends[i]`.
-    names: String,
-    ends: IndexVec<Opcode, u32>,
-    roles: IndexVec<Opcode, OnceLock<Role>>,
-    role_of: fn(&str) -> Role,
+    entries: IndexVec<Opcode, OnceLock<Entry>>,
+    describe: Describe,
     by_name: OnceLock<FxHashMap<Box<str>, Opcode>>,
 }
 
 impl OpcodeTable {
     /// An empty table.
     pub fn new() -> Self {
-        Self::lazy([], |_| Role::Other)
+        Self::lazy(0, |_| unreachable!("an interned opcode has its entry from the start"))
     }
 
-    /// A table of names in the order of their numbers, and a function that tells a name's role. Of names that stand
-    /// twice, [`find`](Self::find) finds the first.
-    pub fn lazy<'a>(names: impl IntoIterator<Item = &'a str>, role_of: fn(&str) -> Role) -> Self {
-        let mut table = Self {
-            names: String::new(),
-            ends: IndexVec::new(),
-            roles: IndexVec::new(),
-            role_of,
+    /// A table of `len` opcodes, and a function that tells name and role of any of them. Of names that stand twice,
+    /// [`find`](Self::find) finds the first.
+    pub fn lazy(len: usize, describe: impl Fn(Opcode) -> (Box<str>, Role) + Send + Sync + 'static) -> Self {
+        Self {
+            entries: (0..len).map(|_| OnceLock::new()).collect(),
+            describe: Arc::new(describe),
             by_name: OnceLock::new(),
-        };
-        for name in names {
-            table.append(name);
         }
-        table
     }
 
-    fn append(&mut self, name: &str) -> Opcode {
-        self.names.push_str(name);
-        self.roles.push(OnceLock::new());
-        self.ends.push(self.names.len() as u32)
+    #[inline]
+    fn entry(&self, opcode: Opcode) -> &Entry {
+        self.entries[opcode].get_or_init(|| {
+            let (name, role) = (self.describe)(opcode);
+            Entry { name, role }
+        })
     }
 
     fn by_name(&self) -> &FxHashMap<Box<str>, Opcode> {
@@ -105,8 +109,7 @@ impl OpcodeTable {
         if let Some(opcode) = self.find(name) {
             return opcode;
         }
-        let opcode = self.append(name);
-        self.roles[opcode] = OnceLock::from(role);
+        let opcode = self.entries.push(OnceLock::from(Entry { name: name.into(), role }));
         if let Some(by_name) = self.by_name.get_mut() {
             by_name.insert(name.into(), opcode);
         }
@@ -115,14 +118,13 @@ impl OpcodeTable {
 
     /// The name of an opcode.
     pub fn name(&self, opcode: Opcode) -> &str {
-        let start = opcode.index().checked_sub(1).map_or(0, |before| self.ends[Opcode::new(before)]);
-        &self.names[start as usize..self.ends[opcode] as usize]
+        &self.entry(opcode).name
     }
 
     /// The role of an opcode.
     #[inline]
     pub fn role(&self, opcode: Opcode) -> Role {
-        *self.roles[opcode].get_or_init(|| (self.role_of)(self.name(opcode)))
+        self.entry(opcode).role
     }
 
     /// The opcode of that name.
@@ -137,17 +139,17 @@ impl OpcodeTable {
 
     /// All opcodes, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = Opcode> + use<> {
-        self.ends.ids()
+        self.entries.ids()
     }
 
     /// How many opcodes there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.entries.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.entries.is_empty()
     }
 }
 
@@ -159,10 +161,15 @@ impl Default for OpcodeTable {
 
 impl PartialEq for OpcodeTable {
     fn eq(&self, other: &Self) -> bool {
-        self.names == other.names
-            && self.ends == other.ends
-            && self.ids().all(|opcode| self.role(opcode) == other.role(opcode))
+        self.len() == other.len() && self.ids().all(|opcode| self.entry(opcode) == other.entry(opcode))
     }
 }
 
 impl Eq for OpcodeTable {}
+
+impl fmt::Debug for OpcodeTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = self.ids().filter_map(|opcode| Some((opcode, self.entries[opcode].get()?)));
+        f.debug_map().entries(known).finish()
+    }
+}

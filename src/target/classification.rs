@@ -1,30 +1,65 @@
 //! The classification of a subtarget's opcodes, and the effects of its instructions.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::{CopyFamily, DescFlags, InstFlags, OpcodeInfo, Purity, RematCost, Uniformity, classify};
 use crate::function::{Effects, MemorySpace, Opcode, OpcodeTable};
 use crate::index::{EntityIndex, IndexVec};
 
+/// What is known of one opcode.
+struct Known {
+    name: Box<str>,
+    info: OpcodeInfo,
+    /// What LLVM claims.
+    desc: DescFlags,
+}
+
+/// The opcodes of a subtarget, and whoever tells name and descriptor of one that was not asked for yet.
+struct Opcodes<F: ?Sized> {
+    known: IndexVec<Opcode, OnceLock<Known>>,
+    describe: F,
+}
+
+type DynOpcodes = Opcodes<dyn Fn(Opcode) -> (Box<str>, DescFlags) + Send + Sync>;
+
+impl DynOpcodes {
+    #[inline]
+    fn get(&self, opcode: Opcode) -> &Known {
+        self.known[opcode].get_or_init(|| {
+            let (name, desc) = (self.describe)(opcode);
+            let mut info = classify(&name);
+            info.convergent |= desc.contains(DescFlags::CONVERGENT);
+            Known { name, info, desc }
+        })
+    }
+}
+
 /// All opcodes of a subtarget: names and roles, what they are, what LLVM claims of them. Made once, shared; what an
 /// opcode is, is found out when it is first asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Classification {
     table: Arc<OpcodeTable>,
-    infos: IndexVec<Opcode, OnceLock<OpcodeInfo>>,
-    descs: IndexVec<Opcode, DescFlags>,
+    opcodes: Arc<DynOpcodes>,
 }
 
 impl Classification {
     /// The opcodes of a subtarget; the first gets the number 0.
     pub fn new<'a>(opcodes: impl IntoIterator<Item = (&'a str, DescFlags)>) -> Self {
-        let mut descs = IndexVec::new();
-        let names = opcodes.into_iter().map(|(name, desc)| {
-            descs.push(desc);
-            name
+        let opcodes: Vec<(Box<str>, DescFlags)> = opcodes.into_iter().map(|(name, desc)| (name.into(), desc)).collect();
+        Self::lazy(opcodes.len(), move |opcode| opcodes[opcode.index()].clone())
+    }
+
+    /// A subtarget with `len` opcodes, and a function that tells name and descriptor of any of them.
+    pub fn lazy(len: usize, describe: impl Fn(Opcode) -> (Box<str>, DescFlags) + Send + Sync + 'static) -> Self {
+        let known = (0..len).map(|_| OnceLock::new()).collect();
+        let opcodes: Arc<DynOpcodes> = Arc::new(Opcodes { known, describe });
+        let of_table = Arc::clone(&opcodes);
+        let table = OpcodeTable::lazy(len, move |opcode| {
+            let known = of_table.get(opcode);
+            (known.name.clone(), known.info.role())
         });
-        let table = Arc::new(OpcodeTable::lazy(names, |name| classify(name).role()));
-        Self { infos: IndexVec::filled(OnceLock::new(), table.len()), table, descs }
+        Self { table: Arc::new(table), opcodes }
     }
 
     /// Names and roles.
@@ -38,16 +73,12 @@ impl Classification {
     /// Where the opcode is not of this subtarget.
     #[inline]
     pub fn info(&self, opcode: Opcode) -> &OpcodeInfo {
-        self.infos[opcode].get_or_init(|| {
-            let mut info = classify(self.table.name(opcode));
-            info.convergent |= self.descs[opcode].contains(DescFlags::CONVERGENT);
-            info
-        })
+        &self.opcodes.get(opcode).info
     }
 
     /// What an opcode is, if it is of this subtarget.
     pub fn get(&self, opcode: Opcode) -> Option<&OpcodeInfo> {
-        (opcode.index() < self.infos.len()).then(|| self.info(opcode))
+        (opcode.index() < self.table.len()).then(|| self.info(opcode))
     }
 
     /// What LLVM's descriptor claims of an opcode.
@@ -55,7 +86,7 @@ impl Classification {
     /// # Panics
     /// Where the opcode is not of this subtarget.
     pub fn desc(&self, opcode: Opcode) -> DescFlags {
-        self.descs[opcode]
+        self.opcodes.get(opcode).desc
     }
 
     /// What an instruction does beyond registers, and in which memory. `address_space` is that of its memory operands,
@@ -74,8 +105,7 @@ impl Classification {
     /// # Panics
     /// Where the opcode is not of this subtarget.
     pub fn effects(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> (Effects, MemorySpace) {
-        let info = *self.info(opcode);
-        let desc = self.descs[opcode];
+        let &Known { info, desc, .. } = self.opcodes.get(opcode);
         let space = info.space.unwrap_or_else(|| MemorySpace::from_number(address_space));
         let mut effects = match info.purity {
             Purity::Unknown => unknown_effects(desc, flags),
@@ -136,7 +166,13 @@ impl Classification {
 
     /// All opcodes of a copy family, in order.
     pub fn of_family(&self, family: CopyFamily) -> impl Iterator<Item = Opcode> {
-        self.infos.ids().filter(move |&opcode| self.info(opcode).family == family)
+        self.table.ids().filter(move |&opcode| self.info(opcode).family == family)
+    }
+}
+
+impl fmt::Debug for Classification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Classification").field("table", &self.table).finish_non_exhaustive()
     }
 }
 

@@ -26,8 +26,10 @@ static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
     let mut by_first = [const { Vec::new() }; 128];
     for rule in rules::RULES.into_iter().flatten() {
         for pattern in rule.names.split_ascii_whitespace() {
-            for first in pattern::first_bytes(pattern) {
-                by_first[usize::from(first % 128)].push((pattern, &rule.info));
+            let mut firsts = pattern::first_bytes(pattern);
+            while firsts != 0 {
+                by_first[firsts.trailing_zeros() as usize].push((pattern, &rule.info));
+                firsts &= firsts - 1;
             }
         }
     }
@@ -42,7 +44,7 @@ static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
 /// though LLVM leaves that out for some, so they count as convergent.
 pub fn classify(name: &str) -> OpcodeInfo {
     let first = name.bytes().next().unwrap_or_default();
-    let candidates = &PATTERNS[usize::from(first % 128)];
+    let candidates = PATTERNS.get(usize::from(first)).map_or(&[][..], Vec::as_slice);
     if let Some((_, info)) = candidates.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {
         return **info;
     }

@@ -5,36 +5,48 @@
 ///
 /// A pattern lists names exactly, so that an opcode of another LLVM never matches by resemblance.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
-    let Some((open, close)) = braces(pattern) else { return pattern == name };
-    let Some(rest) = name.strip_prefix(&pattern[..open]) else { return false };
-    pattern[open + 1..close]
-        .split(',')
-        .any(|alternative| rest.strip_prefix(alternative).is_some_and(|rest| matches(&pattern[close + 1..], rest)))
+    matches_bytes(pattern.as_bytes(), name.as_bytes())
 }
 
-/// The bytes that names of a pattern begin with, each once.
-pub(super) fn first_bytes(pattern: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    match braces(pattern) {
-        Some((0, close)) => {
-            for alternative in pattern[1..close].split(',') {
-                match alternative.bytes().next() {
-                    Some(first) => bytes.push(first),
-                    None => bytes.extend(first_bytes(&pattern[close + 1..])),
-                }
-            }
-        }
-        _ => bytes.extend(pattern.bytes().next()),
+fn matches_bytes(pattern: &[u8], name: &[u8]) -> bool {
+    // Most patterns differ from a name before their first brace: what is alike goes first, and cheaply.
+    let alike = pattern.iter().zip(name).take_while(|(a, b)| a == b && **a != b'{').count();
+    let (pattern, name) = (&pattern[alike..], &name[alike..]);
+    let Some((0, close)) = braces(pattern) else { return pattern == name };
+    let (alternatives, after) = (&pattern[1..close], &pattern[close + 1..]);
+    alternatives
+        .split(|&byte| byte == b',')
+        .any(|alternative| name.strip_prefix(alternative).is_some_and(|rest| matches_bytes(after, rest)))
+}
+
+/// The ASCII bytes that names of a pattern begin with, a bit for each.
+pub(super) fn first_bytes(pattern: &str) -> u128 {
+    first_of(pattern.as_bytes())
+}
+
+fn first_of(pattern: &[u8]) -> u128 {
+    match (pattern.first(), braces(pattern)) {
+        (Some(b'{'), Some((_, close))) => pattern[1..close]
+            .split(|&byte| byte == b',')
+            .map(
+                |alternative| {
+                    if alternative.is_empty() { first_of(&pattern[close + 1..]) } else { bit(alternative[0]) }
+                },
+            )
+            .fold(0, |all, bits| all | bits),
+        (first, _) => first.map_or(0, |&first| bit(first)),
     }
-    bytes.sort_unstable();
-    bytes.dedup();
-    bytes
+}
+
+fn bit(byte: u8) -> u128 {
+    1u128.checked_shl(byte.into()).unwrap_or_default()
 }
 
 /// Where the first pair of braces opens and closes.
-fn braces(pattern: &str) -> Option<(usize, usize)> {
-    let open = pattern.find('{')?;
-    Some((open, open + pattern[open..].find('}')?))
+fn braces(pattern: &[u8]) -> Option<(usize, usize)> {
+    let open = pattern.iter().position(|&byte| byte == b'{')?;
+    let length = pattern[open..].iter().position(|&byte| byte == b'}')?;
+    Some((open, open + length))
 }
 
 /// Calls `visit` for every name that a pattern stands for.
@@ -46,7 +58,7 @@ pub(super) fn expand(pattern: &str, visit: &mut impl FnMut(&str)) {
 #[cfg(test)]
 fn expand_after(prefix: &mut String, rest: &str, visit: &mut impl FnMut(&str)) {
     let length = prefix.len();
-    match braces(rest) {
+    match braces(rest.as_bytes()) {
         None => {
             prefix.push_str(rest);
             visit(prefix);
@@ -91,8 +103,8 @@ mod tests {
             ["ADD{16,32}{ri,rr}", "X{,_FTZ}_F", "{,A}B{,C}", "COPY"].into_iter().flat_map(expanded).collect();
         for pattern in ["ADD{16,32}{ri,rr}", "X{,_FTZ}_F", "{,A}B{,C}", "COPY", "{A,AB}B"] {
             let own = expanded(pattern);
-            let firsts: std::collections::BTreeSet<u8> = own.iter().map(|name| name.as_bytes()[0]).collect();
-            assert_eq!(first_bytes(pattern), firsts.into_iter().collect::<Vec<u8>>(), "{pattern}");
+            let firsts = own.iter().fold(0, |bits, name| bits | bit(name.as_bytes()[0]));
+            assert_eq!(first_bytes(pattern), firsts, "{pattern}");
             for name in names.iter().map(String::as_str).chain(["", "ADD16", "ABB", "X_F_F"]) {
                 assert_eq!(matches(pattern, name), own.iter().any(|own| own == name), "{pattern} and {name}");
             }
