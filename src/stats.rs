@@ -90,6 +90,15 @@ pub struct FunctionStats {
     pub pass: String,
     /// The processor that the code is for.
     pub target: String,
+    /// What it did.
+    #[serde(flatten)]
+    pub work: Work,
+}
+
+/// What a pass did, to one function or to many.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Work {
     /// Instructions before the pass.
     pub insts: u64,
     /// Copies before the pass, by family.
@@ -112,12 +121,25 @@ pub struct FunctionStats {
     pub time_ns: Counts,
 }
 
-impl FunctionStats {
+impl Work {
     /// Adds the time since `start` to a phase and returns now, where the next phase starts.
     pub fn lap(&mut self, phase: &'static str, start: Instant) -> Instant {
         let now = Instant::now();
         self.time_ns.add(phase, nanoseconds(now - start));
         now
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.insts = self.insts.saturating_add(other.insts);
+        self.merges = self.merges.saturating_add(other.merges);
+        self.constants_rematerialised = self.constants_rematerialised.saturating_add(other.constants_rematerialised);
+        self.copies_before.merge(&other.copies_before);
+        self.copies_after.merge(&other.copies_after);
+        self.executed_before.merge(&other.executed_before);
+        self.executed_after.merge(&other.executed_after);
+        self.refusals.merge(&other.refusals);
+        self.edits.merge(&other.edits);
+        self.time_ns.merge(&other.time_ns);
     }
 }
 
@@ -175,36 +197,11 @@ pub struct Totals {
     pub runs: u64,
     /// How often a function was left as it was because of an error.
     pub failures: u64,
-    /// The sums over all runs; `function`, `pass` and `target` are empty.
+    /// The sums over all runs, with the C++ side's time.
     #[serde(flatten)]
-    pub sum: FunctionSums,
+    pub sum: Work,
     /// The diagnostics, each once, with their number.
     pub errors: Counts,
-}
-
-/// The summed part of [`FunctionStats`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct FunctionSums {
-    /// See [`FunctionStats::insts`].
-    pub insts: u64,
-    /// See [`FunctionStats::copies_before`].
-    pub copies_before: Counts,
-    /// See [`FunctionStats::copies_after`].
-    pub copies_after: Counts,
-    /// See [`FunctionStats::executed_before`].
-    pub executed_before: Frequencies,
-    /// See [`FunctionStats::executed_after`].
-    pub executed_after: Frequencies,
-    /// See [`FunctionStats::merges`].
-    pub merges: u64,
-    /// See [`FunctionStats::refusals`].
-    pub refusals: Counts,
-    /// See [`FunctionStats::constants_rematerialised`].
-    pub constants_rematerialised: u64,
-    /// See [`FunctionStats::edits`].
-    pub edits: Counts,
-    /// See [`FunctionStats::time_ns`]; with the C++ side's phases.
-    pub time_ns: Counts,
 }
 
 impl Totals {
@@ -213,18 +210,7 @@ impl Totals {
         match event {
             Event::Run(stats) => {
                 self.runs += 1;
-                let sum = &mut self.sum;
-                sum.insts = sum.insts.saturating_add(stats.insts);
-                sum.merges = sum.merges.saturating_add(stats.merges);
-                sum.constants_rematerialised =
-                    sum.constants_rematerialised.saturating_add(stats.constants_rematerialised);
-                sum.copies_before.merge(&stats.copies_before);
-                sum.copies_after.merge(&stats.copies_after);
-                sum.executed_before.merge(&stats.executed_before);
-                sum.executed_after.merge(&stats.executed_after);
-                sum.refusals.merge(&stats.refusals);
-                sum.edits.merge(&stats.edits);
-                sum.time_ns.merge(&stats.time_ns);
+                self.sum.merge(&stats.work);
             }
             Event::Shim { time_ns, .. } => self.sum.time_ns.merge(time_ns),
             Event::Failure { message, .. } => {
@@ -300,11 +286,11 @@ mod tests {
     use super::*;
 
     fn run(function: &str, merges: u64) -> Event {
-        let mut stats = FunctionStats { function: function.into(), merges, ..FunctionStats::default() };
-        stats.copies_before.add("move", merges + 1);
-        stats.copies_after.add("move", 1);
-        stats.time_ns.add("coalesce", 10);
-        Event::Run(Box::new(stats))
+        let mut work = Work { merges, ..Work::default() };
+        work.copies_before.add("move", merges + 1);
+        work.copies_after.add("move", 1);
+        work.time_ns.add("coalesce", 10);
+        Event::Run(Box::new(FunctionStats { function: function.into(), work, ..FunctionStats::default() }))
     }
 
     fn events() -> Vec<Event> {

@@ -11,7 +11,7 @@ use crate::bundle::{GivenOptions, Report};
 use crate::config::{Config, Layers};
 use crate::error::Error;
 use crate::passes::{self, PassOutput, RunContext};
-use crate::stats::{Counts, Event};
+use crate::stats::{Counts, Event, FunctionStats, Work};
 
 /// A request, its strings read.
 struct Request<'a> {
@@ -130,22 +130,23 @@ impl<'a> Request<'a> {
         let mut output = passes::run(&self.pass, &function, &context)?;
         if let Some(path) = &context.config.stats {
             output.stats.time_ns.add("cross", crate::stats::nanoseconds(crossed - start));
-            self.complete(&mut output, function.num_insts());
-            Event::Run(Box::new(output.stats.clone())).append(path)?;
+            Event::Run(Box::new(self.statistics(&output, function.num_insts()))).append(path)?;
         }
         let RunContext { config, .. } = context;
         Ok(Response::of_pass(output, function, config.strict, config.verify))
     }
 
-    /// Fills in what every pass's statistics have in common.
-    fn complete(&self, output: &mut PassOutput, insts: usize) {
-        let stats = &mut output.stats;
-        stats.function = self.function.clone().into_owned();
-        stats.pass = self.pass.clone().into_owned();
-        stats.target = self.target.clone().into_owned();
-        stats.insts = insts as u64;
+    /// A pass's own statistics, with what those of every pass have in common.
+    fn statistics(&self, output: &PassOutput, insts: usize) -> FunctionStats {
+        let mut work = Work { insts: insts as u64, ..output.stats.clone() };
         for edit in output.edits.edits() {
-            stats.edits.add(edit.kind(), 1);
+            work.edits.add(edit.kind(), 1);
+        }
+        FunctionStats {
+            function: self.function.clone().into_owned(),
+            pass: self.pass.clone().into_owned(),
+            target: self.target.clone().into_owned(),
+            work,
         }
     }
 

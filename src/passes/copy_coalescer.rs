@@ -7,7 +7,7 @@ use crate::coalesce::{Outcome, Report, census, coalesce};
 use crate::config::Trace;
 use crate::error::Error;
 use crate::function::{Function, Inst};
-use crate::stats::{FunctionStats, nanoseconds};
+use crate::stats::{Work, nanoseconds};
 
 /// Runs the coalescer. A function in SSA form is left alone: its copies are PHI elimination's business.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
@@ -23,8 +23,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     Ok(output)
 }
 
-fn statistics(function: &Function, output: &PassOutput, report: &Report) -> FunctionStats {
-    let mut stats = FunctionStats { merges: report.merges as u64, ..FunctionStats::default() };
+fn statistics(function: &Function, output: &PassOutput, report: &Report) -> Work {
+    let mut stats = Work { merges: report.merges as u64, ..Work::default() };
     stats.constants_rematerialised = report.constants as u64;
     for (_, reason) in &report.refused {
         stats.refusals.add(reason.as_str(), 1);

@@ -9,7 +9,7 @@ use crate::check::check;
 use crate::config::{COPY_COALESCER, Config, Injection};
 use crate::error::{Error, ErrorKind};
 use crate::function::{EditList, Function, Inst};
-use crate::stats::FunctionStats;
+use crate::stats::Work;
 use crate::target::Classification;
 
 /// Everything that a pass may know beside the function itself.
@@ -58,25 +58,20 @@ pub struct Remark {
 /// What a pass hands back.
 #[derive(Clone, Debug)]
 pub struct PassOutput {
-    /// The changes, sorted.
+    /// The changes, [finished](EditList::finish).
     pub edits: EditList,
     /// The remarks.
     pub remarks: Vec<Remark>,
     /// Text for standard error: what print passes print, and traces.
     pub output: String,
     /// What was done, for the statistics.
-    pub stats: FunctionStats,
+    pub stats: Work,
 }
 
 impl PassOutput {
     /// Nothing done to `function`.
     pub fn unchanged(function: &Function) -> Self {
-        Self {
-            edits: EditList::new(function),
-            remarks: Vec::new(),
-            output: String::new(),
-            stats: FunctionStats::default(),
-        }
+        Self { edits: EditList::new(function), remarks: Vec::new(), output: String::new(), stats: Work::default() }
     }
 }
 
@@ -108,7 +103,6 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
         return Ok(PassOutput::unchanged(function));
     }
     let mut output = (pass.run)(function, context)?;
-    output.edits.finish();
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;
     }
