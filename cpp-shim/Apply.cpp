@@ -112,6 +112,7 @@ private:
   SmallVector<Register, 0> Touched;
   /// Registers that lost a definition.
   SmallVector<Register, 0> LostDefs;
+  MachineInstr *LastDirective = nullptr;
 };
 
 } // namespace
@@ -334,9 +335,12 @@ void Applier::insertDirective(const nvptx_ra_edit &E) {
   for (char C : text(E))
     Escaped.append(C == '$' ? 2 : 1, C);
   MachineBasicBlock &Entry = MF.front();
-  BuildMI(Entry, Entry.begin(), DebugLoc(), TII.get(TargetOpcode::INLINEASM))
-      .addExternalSymbol(MF.createExternalSymbolName(Escaped))
-      .addImm(InlineAsm::Extra_HasSideEffects);
+  auto Place = LastDirective ? std::next(LastDirective->getIterator())
+                             : Entry.begin();
+  LastDirective =
+      BuildMI(Entry, Place, DebugLoc(), TII.get(TargetOpcode::INLINEASM))
+          .addExternalSymbol(MF.createExternalSymbolName(Escaped))
+          .addImm(InlineAsm::Extra_HasSideEffects);
 }
 
 void Applier::setAttribute(const nvptx_ra_edit &E) {
