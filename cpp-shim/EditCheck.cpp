@@ -300,6 +300,8 @@ Reason Checker::insertClone(const nvptx_ra_edit &E) {
 Reason Checker::insertSpillOrReload(const nvptx_ra_edit &E) {
   if (E.b >= View.num_slots + NewSlots.size())
     return "no such slot";
+  if (E.b < View.num_slots)
+    return "the slot is the function's own";
   uint32_t Class = classOf(E.a);
   unsigned Pointer = pointerIndex(MF);
   if (spillSize(Class) == 0)
