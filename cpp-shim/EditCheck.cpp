@@ -332,7 +332,8 @@ Reason Checker::move(const nvptx_ra_edit &E) {
     return "PHIs, labels and terminators stay";
   if (Reason R = place(E.block, E.before))
     return R;
-  if (E.before == E.id || Moved.contains(E.before))
+  if (E.before != NVPTX_RA_NONE &&
+      (E.before == E.id || Moved.contains(E.before)))
     return "the place is before a moved instruction";
   --Growth[home(E.id)];
   ++Growth[E.block];
