@@ -474,6 +474,11 @@ Reason Checker::remove(const nvptx_ra_edit &E) {
   const MachineInstr &MI = *Flat.inst(E.id);
   if (MI.isTerminator())
     return "terminators stay";
+  // Copies among them are not: they may go.
+  bool IsInCall = View.insts[E.id].flags & NVPTX_RA_INST_CALL_SEQUENCE;
+  if (IsInCall && (MI.isCall() || MI.mayLoadOrStore() ||
+                   MI.hasUnmodeledSideEffects()))
+    return "parts of a call stay";
   if (!Deleted.insert(&MI).second)
     return "the instruction is deleted already";
   for (const MachineOperand &MO : MI.all_defs())
