@@ -105,7 +105,7 @@ fn summary(pass: &str, function: &Function, output: &PassOutput, times: &mut [Du
     }
     if all {
         output.edits.edits().iter().for_each(|edit| {
-            let _ = writeln!(text, "  {edit:?}");
+            let _ = writeln!(text, "  {}", edit.display(function.opcodes()));
         });
     }
     times.sort_unstable();

@@ -94,7 +94,7 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
     }
     if wanted.contains(Trace::EDITS) {
         for edit in output.edits.edits() {
-            let _ = writeln!(text, "{edit:?}");
+            let _ = writeln!(text, "{}", edit.display(function.opcodes()));
         }
     }
     if text.is_empty() { text } else { format!("nvptx-ra: trace of '{}'\n{text}", function.name()) }

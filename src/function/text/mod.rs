@@ -1,19 +1,23 @@
-//! The text form of the view, `.mfv`: [`Display`](std::fmt::Display) prints it, [`Function::parse`] reads it.
+//! The text forms of the view, `.mfv`, and of edits to it, `.edits`.
+//!
+//! [`Display`](std::fmt::Display) prints a view, [`Function::parse`] reads it; [`Edit::display`](super::Edit::display) and
+//! [`EditList::parse`] do so for edits.
 //!
 //! The grammar is in `docs/mfv.md`. A printed function parses back to an equal one, except that opcodes are numbered
 //! anew: two functions are the same where their texts are. A canonical text (one that was printed) prints back byte for
 //! byte.
 
 mod cursor;
+mod edits;
 mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use super::{Function, OpcodeTable, Role};
+use super::{EditList, Function, OpcodeTable, Role};
 
-/// Why a text is not a view.
+/// Why a text is not a view, or not a list of edits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct ParseError {
@@ -38,5 +42,14 @@ impl Function {
     /// declare an opcode, the text's role counts.
     pub fn parse_with(text: &str, known: &OpcodeTable) -> Result<Function, ParseError> {
         parse::parse(text, known)
+    }
+}
+
+impl EditList {
+    /// Reads the edits to `function` from a text that may have edits to others; `None` where it has none.
+    ///
+    /// They are not sorted and need not fit the function: see [`finish`](Self::finish) and [`apply`](Self::apply).
+    pub fn parse(text: &str, function: &Function) -> Result<Option<EditList>, ParseError> {
+        edits::parse(text, function)
     }
 }

@@ -268,12 +268,12 @@ impl Parser {
             }
             b'$' if line.eat("$noreg") => Ok(Value::NoReg),
             b'$' => line.id("$", "a physical register, `$N`").map(Value::Physical),
-            b'-' | b'0'..=b'9' => line.number("a number of 64 bits").map(Value::Immediate),
+            b'-' | b'0'..=b'9' => constant(line),
             b's' => {
                 let slot = line.id("slot", "an operand")?;
                 declared(line, "slot", slot, self.slots).map(|()| Value::Slot(Slot(slot)))
             }
-            b'f' if line.eat_word("float") => line.hexadecimal("the bits of a number, `0x…`").map(Value::Float),
+            b'f' if line.peek_word() == Some("float") => constant(line),
             _ => {
                 let block = line.id("bb", "an operand")?;
                 Ok(Value::Block(self.name_block(block, line)))
@@ -313,7 +313,7 @@ fn attributes(line: &mut Cursor<'_>) -> Result<(Effects, MemorySpace, u32), Pars
     Ok((effects, space, source_line))
 }
 
-fn opcode_name<'a>(line: &mut Cursor<'a>) -> Result<std::borrow::Cow<'a, str>, ParseError> {
+pub(super) fn opcode_name<'a>(line: &mut Cursor<'a>) -> Result<std::borrow::Cow<'a, str>, ParseError> {
     match line.peek_word() {
         Some(word) if words::is_reserved(word) => {
             Err(line.error(format!("`{}` means something else; put an opcode of that name in quotes", excerpt(word))))
@@ -326,7 +326,17 @@ fn opcode_name<'a>(line: &mut Cursor<'a>) -> Result<std::borrow::Cow<'a, str>, P
     }
 }
 
-fn class_of(word: &str) -> Option<RegClass> {
+/// Reads an immediate, a float or a symbol, which may be one that is not declared.
+pub(super) fn constant(line: &mut Cursor<'_>) -> Result<Value, ParseError> {
+    match line.peek() {
+        b'-' | b'0'..=b'9' => line.number("a number of 64 bits").map(Value::Immediate),
+        b'@' => line.id("@", "a symbol, `@N`").map(|symbol| Value::Symbol(Symbol(symbol))),
+        b'f' if line.eat_word("float") => line.hexadecimal("the bits of a number, `0x…`").map(Value::Float),
+        _ => Err(line.expected("a constant")),
+    }
+}
+
+pub(super) fn class_of(word: &str) -> Option<RegClass> {
     RegClass::ALL.into_iter().chain([RegClass::Other]).find(|class| class.name() == word)
 }
 

@@ -124,28 +124,32 @@ fn print_operand(f: &mut Formatter<'_>, operand: &Operand, is_definition: bool) 
     for (_, word) in FLAGS.iter().skip(usize::from(is_definition)).filter(|(flag, _)| operand.flags.contains(*flag)) {
         write!(f, "{word} ")?;
     }
-    match operand.value {
-        Value::Reg(reg) => write!(f, "{reg}")?,
-        Value::Physical(number) => write!(f, "${number}")?,
-        Value::NoReg => f.write_str("$noreg")?,
-        Value::Immediate(value) => write!(f, "{value}")?,
-        Value::Float(bits) => write!(f, "float {bits:#x}")?,
-        Value::Symbol(symbol) => write!(f, "@{}", symbol.0)?,
-        Value::Block(block) => write!(f, "{block}")?,
-        Value::Slot(slot) => write!(f, "{slot}")?,
-    }
+    print_value(f, operand.value)?;
     match operand.tied {
         Some(other) => write!(f, " tied {other}"),
         None => Ok(()),
     }
 }
 
-fn print_opcode_name(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
+pub(super) fn print_value(f: &mut Formatter<'_>, value: Value) -> fmt::Result {
+    match value {
+        Value::Reg(reg) => write!(f, "{reg}"),
+        Value::Physical(number) => write!(f, "${number}"),
+        Value::NoReg => f.write_str("$noreg"),
+        Value::Immediate(value) => write!(f, "{value}"),
+        Value::Float(bits) => write!(f, "float {bits:#x}"),
+        Value::Symbol(symbol) => write!(f, "@{}", symbol.0),
+        Value::Block(block) => write!(f, "{block}"),
+        Value::Slot(slot) => write!(f, "{slot}"),
+    }
+}
+
+pub(super) fn print_opcode_name(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
     if words::is_plain(name) { f.write_str(name) } else { quote(f, name) }
 }
 
 /// Prints a string in quotes, on one line.
-fn quote(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+pub(super) fn quote(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')?;
     for character in text.chars() {
         match character {

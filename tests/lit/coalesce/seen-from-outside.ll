@@ -15,7 +15,7 @@
 ; TRACE: COPY: Some(Copy), effects Effects(0x0)
 ; TRACE: kept i{{[0-9]+}}: interference
 ; TRACE: {{[0-9]+}} merges, {{[0-9]+}} constants, {{[0-9]+}} rounds
-; TRACE: Merge { from: %
+; TRACE: merge %{{[0-9]+}} into %
 ; STATS: functions 1
 ; STATS: copies {{ *}}before {{ *}}after {{ *}}run before {{ *}}run after
 ; STATS: copy 9 2 9.0 2.0
