@@ -146,8 +146,10 @@ private:
     return true;
   }
 
-  /// Both wrappers promise that the control flow graph stays.
+  /// Where both wrappers promise that the control flow graph stays, it does.
   Error checkEdits() {
+    if (Desc.SplitsEdges)
+      return Error::success();
     for (const nvptx_ra_edit &Edit :
          ArrayRef(Response->edits, Response->num_edits))
       if (Edit.kind == NVPTX_RA_EDIT_SPLIT_EDGE)
@@ -203,10 +205,10 @@ void LegacyPass<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
     AU.addRequired<MachineBlockFrequencyInfoWrapperPass>();
     AU.addRequired<MachineLoopInfoWrapperPass>();
   }
-  if (Desc.Edits)
-    AU.setPreservesCFG();
-  else
+  if (!Desc.Edits)
     AU.setPreservesAll();
+  else if (!Desc.SplitsEdges)
+    AU.setPreservesCFG();
   MachineFunctionPass::getAnalysisUsage(AU);
 }
 
@@ -217,7 +219,8 @@ PreservedAnalyses NewPass<Desc>::run(MachineFunction &MF,
       !runPass(MF, RequiredAnalyses(MF, MFAM), Desc, Parameters))
     return PreservedAnalyses::all();
   PreservedAnalyses PA = getMachineFunctionPassPreservedAnalyses();
-  PA.preserveSet<CFGAnalyses>();
+  if (!Desc.SplitsEdges)
+    PA.preserveSet<CFGAnalyses>();
   return PA;
 }
 
@@ -230,9 +233,11 @@ void NewPass<Desc>::printPipeline(raw_ostream &OS,
 }
 
 template class LegacyPass<CopyCoalescer>;
+template class LegacyPass<EditApplier>;
 template class LegacyPass<ViewPrinter>;
 template class LegacyPass<ViewPrinterAlias>;
 template class NewPass<CopyCoalescer>;
+template class NewPass<EditApplier>;
 template class NewPass<ViewPrinter>;
 
 } // namespace nvptx_ra

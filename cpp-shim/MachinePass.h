@@ -36,11 +36,16 @@ struct PassDesc {
   llvm::StringLiteral Title;
   /// Whether it changes functions.
   bool Edits;
+  /// Whether it may split edges. Other passes promise to keep the control flow
+  /// graph, so that LLVM keeps what it has computed of it.
+  bool SplitsEdges = false;
 };
 
 inline constexpr PassDesc CopyCoalescer{"nvptx-copy-coalescer",
                                         "nvptx-copy-coalescer",
                                         "NVPTX copy coalescer", true};
+inline constexpr PassDesc EditApplier{"nvptx-apply-edits", "nvptx-apply-edits",
+                                      "NVPTX edits given as text", true, true};
 inline constexpr PassDesc ViewPrinter{"print<nvptx-ra-view>",
                                       "print-nvptx-ra-view",
                                       "NVPTX register allocation view printer",
@@ -114,9 +119,11 @@ public:
 };
 
 extern template class LegacyPass<CopyCoalescer>;
+extern template class LegacyPass<EditApplier>;
 extern template class LegacyPass<ViewPrinter>;
 extern template class LegacyPass<ViewPrinterAlias>;
 extern template class NewPass<CopyCoalescer>;
+extern template class NewPass<EditApplier>;
 extern template class NewPass<ViewPrinter>;
 
 } // namespace nvptx_ra

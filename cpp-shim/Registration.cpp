@@ -193,6 +193,10 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     MFPM.addPass(NewPass<CopyCoalescer>(Parameters));
     return true;
   }
+  if (consumePass(Text, EditApplier.Name, "pass parameters", Parameters)) {
+    MFPM.addPass(NewPass<EditApplier>(Parameters));
+    return true;
+  }
   if (Text == ViewPrinter.Name) {
     MFPM.addPass(NewPass<ViewPrinter>(""));
     return true;
@@ -212,6 +216,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
   }
   nvptx_ra_start();
   registerLegacyPass<CopyCoalescer>();
+  registerLegacyPass<EditApplier>();
   registerLegacyPass<ViewPrinter>();
   registerLegacyPass<ViewPrinterAlias>();
   // Kept to the end of the process; LLVM keeps a pointer to it.

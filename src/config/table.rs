@@ -162,6 +162,9 @@ macro_rules! options {
 /// The name of the copy coalescer's pass.
 pub const COPY_COALESCER: &str = "nvptx-copy-coalescer";
 
+/// The name of the pass that applies edits given as text.
+pub const APPLY_EDITS: &str = "nvptx-apply-edits";
+
 const UNLIMITED: u32 = u32::MAX;
 
 options! {
@@ -223,5 +226,9 @@ options! {
         "large-interval-freq-threshold" => large_interval_freq_threshold: u32 = 256, range 0..=UNLIMITED, unit "merges";
         /// Checks the coalescer's edits with the symbolic checker alone, without LLVM's machine verifier.
         "verify-coalescing" => verify_coalescing: bool = false;
+    }
+    Some(APPLY_EDITS) => {
+        /// The file of the edits to apply, in the text form of docs/mfv.md, to test how edits are applied.
+        "edits" => edits: Option<PathBuf> = None, scope Trusted, hidden true;
     }
 }

@@ -7,6 +7,7 @@
 #   %clang-cuda   clang for the device side of a .cu file, with CUDA's headers
 #   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
 #   %llc14 %llc19 llc of other LLVM majors
+#   %python       the Python that runs lit
 # FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, llc14, llc19, and
 # NAME-registered-target for each target of llc. With VALGRIND=1, %llc-ra and %nvptx-ra run under valgrind.
 
@@ -14,6 +15,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import lit.formats
 
@@ -59,6 +61,7 @@ substitutions = {
     "%ptxas": ptxas,
     "%FileCheck": "FileCheck",
     "%not": "not",
+    "%python": sys.executable,
 }
 # In this order, so a longer name stands before its own beginning; a name ends where a word ends.
 config.substitutions += [(re.escape(name) + r"(?![\w-])", value) for name, value in substitutions.items()]

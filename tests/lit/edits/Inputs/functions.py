@@ -1,0 +1,18 @@
+"""functions.py BODY EDITS: a .mir file with one function for each that EDITS names.
+
+BODY is machine code with IR ahead of it, where NAME stands for the function's name; a line of the IR with NAME is there
+for each function. So a test states its function once, and each list of edits has one of its own.
+"""
+
+import re
+import sys
+
+with open(sys.argv[1]) as body, open(sys.argv[2]) as edits:
+    ir, _, function = body.read().partition("...\n")
+    names = re.findall(r'^function "(\w+)"', edits.read(), re.MULTILINE)
+for line in ir.splitlines(keepends=True):
+    copies = [line.replace("NAME", name) for name in names] if "NAME" in line else [line]
+    print(*copies, sep="", end="")
+print("...")
+for name in names:
+    print(function.replace("NAME", name), end="")
