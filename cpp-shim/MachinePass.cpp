@@ -186,9 +186,13 @@ RequiredAnalyses::RequiredAnalyses(Pass &P)
       MLI(&P.getAnalysis<MachineLoopInfoWrapperPass>().getLI()) {}
 
 RequiredAnalyses::RequiredAnalyses(MachineFunction &MF,
-                                   MachineFunctionAnalysisManager &MFAM)
-    : MBFI(&MFAM.getResult<MachineBlockFrequencyAnalysis>(MF)),
-      MLI(&MFAM.getResult<MachineLoopAnalysis>(MF)) {}
+                                   MachineFunctionAnalysisManager &MFAM) {
+  // LLVM's analyses begin at the first block.
+  if (MF.empty())
+    return;
+  MBFI = &MFAM.getResult<MachineBlockFrequencyAnalysis>(MF);
+  MLI = &MFAM.getResult<MachineLoopAnalysis>(MF);
+}
 
 bool runPass(MachineFunction &MF, const RequiredAnalyses &Analyses,
              const PassDesc &Desc, StringRef Parameters) {

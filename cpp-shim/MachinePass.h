@@ -55,7 +55,7 @@ inline constexpr PassDesc ViewPrinterAlias{ViewPrinter.Name, ViewPrinter.Name,
                                            ViewPrinter.Title, false};
 
 /// What the passes read of LLVM's analyses. Null at -O0, where computing them
-/// would cost more than they bring.
+/// would cost more than they bring, and for a function without blocks.
 struct RequiredAnalyses {
   llvm::MachineBlockFrequencyInfo *MBFI = nullptr;
   llvm::MachineLoopInfo *MLI = nullptr;
