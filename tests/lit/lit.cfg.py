@@ -9,7 +9,8 @@
 #   %llc14 %llc19 llc of other LLVM majors
 #   %python       the Python that runs lit
 # FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, llc14, llc19, and
-# NAME-registered-target for each target of llc. With VALGRIND=1, %llc-ra and %nvptx-ra run under valgrind.
+# NAME-registered-target for each target of llc; slow with SLOW=1, for tests that take minutes. With VALGRIND=1, %llc-ra
+# and %nvptx-ra run under valgrind.
 
 import os
 import re
@@ -70,6 +71,8 @@ if os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
 if os.path.exists(os.path.join(cuda, "include/cuda.h")) and os.path.exists(tool("clang")):
     config.available_features.add("cuda")
+if environment("SLOW") == "1":
+    config.available_features.add("slow")
 for major in (14, 19):
     if shutil.which(f"llc-{major}"):
         config.available_features.add(f"llc{major}")

@@ -1,0 +1,80 @@
+"""large.py SHAPE SIZE: prints a kernel that is large in one way.
+
+registers   SIZE values that all live at once          (LLVM IR)
+block       one block of SIZE instructions             (LLVM IR)
+phis        a loop of SIZE PHIs that turn in a circle  (LLVM IR)
+switch      SIZE cases that lead to half as many blocks, all of which meet in one PHI  (LLVM IR)
+copies      one block of SIZE instructions, of which half are copies                   (machine code)
+"""
+
+import sys
+
+KERNEL = """target triple = "nvptx64-nvidia-cuda"
+define ptx_kernel void @k(ptr addrspace(1) %p, i32 %n) {
+entry:"""
+LOAD = "load volatile float, ptr addrspace(1) %p"
+
+
+def registers(size):
+    yield KERNEL
+    for i in range(size):
+        yield f"  %a{i} = {LOAD}"
+    for i in range(size):
+        yield f"  store volatile float %a{i}, ptr addrspace(1) %p"
+    yield "  ret void\n}"
+
+
+def block(size):
+    yield KERNEL
+    yield "  %x0 = load i32, ptr addrspace(1) %p"
+    for i in range(1, size // 2):
+        yield f"  %y{i} = mul i32 %x{i - 1}, %n\n  %x{i} = xor i32 %y{i}, {i}"
+    yield f"  store i32 %x{size // 2 - 1}, ptr addrspace(1) %p\n  ret void\n}}"
+
+
+def phis(size):
+    yield KERNEL
+    for i in range(size):
+        yield f"  %s{i} = {LOAD}"
+    yield "  br label %loop\nloop:\n  %i = phi i32 [ 0, %entry ], [ %j, %loop ]"
+    # Of integers, LLVM follows the circle by recursion, and runs out of stack.
+    for i in range(size):
+        yield f"  %v{i} = phi float [ %s{i}, %entry ], [ %v{(i + 1) % size}, %loop ]"
+    yield "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n  br i1 %c, label %loop, label %done\ndone:"
+    for i in range(size):
+        yield f"  store volatile float %v{i}, ptr addrspace(1) %p"
+    yield "  ret void\n}"
+
+
+def switch(size):
+    yield KERNEL
+    yield "  switch i32 %n, label %join ["
+    for i in range(size):
+        yield f"    i32 {i}, label %b{i // 2}"
+    yield "  ]"
+    for i in range(size // 2):
+        yield f"b{i}:\n  %v{i} = mul i32 %n, {2 * i + 3}\n  br label %join"
+    yield "join:\n  %r = phi i32 [ 7, %entry ]"
+    for i in range(size // 2):
+        yield f"    , [ %v{i}, %b{i} ]"
+    yield "  store i32 %r, ptr addrspace(1) %p\n  ret void\n}"
+
+
+def copies(size):
+    """Each copy is of what the instruction before it made; every other one is read again much later."""
+    yield "---\nname: k\ntracksRegLiveness: true\nisSSA: false\nnoPhis: true\nregisters:"
+    count = size // 2
+    for i in range(2 * count):
+        yield f"  - {{ id: {i}, class: b32 }}"
+    yield "body: |\n  bb.0:"
+    yield "    %1:b32 = LD_i32 0, 0, 101, 3, 32, -1, &k_param_0, 0 :: (load (s32), addrspace 101)"
+    for i in range(1, count):
+        other = 2 * (i // 2) + 1 if i % 2 else 1
+        yield f"    %{2 * i}:b32 = ADD32rr %{2 * i - 1}, %{other}\n    %{2 * i + 1}:b32 = COPY %{2 * i}"
+    yield f"    ST_i32 %{2 * count - 1}, 0, 0, 1, 32, 0, 0 :: (store (s32), addrspace 1)\n    Return\n..."
+
+
+if __name__ == "__main__":
+    shape, size = sys.argv[1:]
+    for line in globals()[shape](int(size)):
+        print(line)
