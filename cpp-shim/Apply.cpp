@@ -305,11 +305,16 @@ void Applier::setImmediate(const nvptx_ra_edit &E) {
 
 void Applier::setDebugValue(const nvptx_ra_edit &E) {
   MachineInstr &MI = *inst(E.id);
-  if (E.b == NVPTX_RA_NONE)
+  if (E.operand.kind == NVPTX_RA_OPERAND_NOREG)
     return MI.setDebugValueUndef();
-  for (MachineOperand &MO : MI.debug_operands())
-    if (MO.isReg())
-      MO.setReg(reg(E.b));
+  for (MachineOperand &MO : MI.debug_operands()) {
+    if (!MO.isReg())
+      continue;
+    if (E.operand.kind == NVPTX_RA_OPERAND_IMMEDIATE)
+      MO.ChangeToImmediate(E.operand.value);
+    else
+      MO.setReg(reg(E.operand.id));
+  }
 }
 
 void Applier::merge(const nvptx_ra_edit &E) {

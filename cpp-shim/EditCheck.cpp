@@ -438,10 +438,20 @@ Reason Checker::setImmediate(const nvptx_ra_edit &E) {
 Reason Checker::setDebugValue(const nvptx_ra_edit &E) {
   if (!isViewInst(E.id) || !Flat.inst(E.id)->isDebugValue())
     return "not a debug value of the view";
-  if (E.b == NVPTX_RA_NONE)
+  switch (E.operand.kind) {
+  case NVPTX_RA_OPERAND_NOREG:
     return nullptr;
-  if (!isReg(E.b))
-    return "no such register";
+  case NVPTX_RA_OPERAND_IMMEDIATE:
+    if (Flat.inst(E.id)->isIndirectDebugValue())
+      return "the debug value is an address: a number cannot stand for it";
+    break;
+  case NVPTX_RA_OPERAND_REG:
+    if (!isReg(E.operand.id))
+      return "no such register";
+    break;
+  default:
+    return "a debug value describes a register, a number or nothing";
+  }
   const MachineOperand *Register = nullptr;
   for (const MachineOperand &MO : Flat.inst(E.id)->debug_operands()) {
     if (!MO.isReg())

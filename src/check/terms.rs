@@ -92,7 +92,12 @@ impl Terms {
         let class = operands[0].def().map_or(RegClass::Other, |reg| function.class(reg));
         let values: Vec<function::Value> = operands[1..].iter().map(|operand| operand.value).collect();
         let opcode = function.opcode(inst);
-        if let [function::Value::Immediate(value)] = values[..]
+        let literal = match values[..] {
+            [function::Value::Immediate(value)] => Some(value),
+            [function::Value::Float(bits)] => Some(bits as i64),
+            _ => None,
+        };
+        if let Some(value) = literal
             && is_move_of_immediate(function.opcodes().name(opcode), class)
         {
             return self.literal(class, value);
@@ -143,10 +148,17 @@ impl Terms {
     }
 }
 
-/// Whether an opcode of role constant defines the very number that is its operand, as `MOV_B32_i` does and
+/// Whether an opcode of role constant defines the very bits that are its operand, as `MOV_B32_i` and `MOV_F32_i` do and
 /// `MOV_DEPOT_ADDR`, which names a stack frame by its number, does not.
 fn is_move_of_immediate(name: &str, class: RegClass) -> bool {
-    name.strip_prefix("MOV_").and_then(|rest| rest.strip_suffix("_i")) == Some(class.name())
+    let Some(moved) = name.strip_prefix("MOV_").and_then(|rest| rest.strip_suffix("_i")) else { return false };
+    let floats: &[&str] = match class {
+        RegClass::B16 => &["F16", "BF16"],
+        RegClass::B32 => &["F32"],
+        RegClass::B64 => &["F64"],
+        _ => &[],
+    };
+    moved == class.name() || floats.contains(&moved)
 }
 
 /// Gives equal values one number.

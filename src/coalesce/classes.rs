@@ -147,7 +147,7 @@ impl Classes {
                 if self.value_at(program.find(reg), Point::early(inst)) == Some(root) {
                     program.delete(inst);
                 } else if is_dead(program.function, ranges, reg, segment) {
-                    program.delete_dead(inst);
+                    program.delete_dead(inst, values.constant(segment.value));
                 } else {
                     continue;
                 }
@@ -174,19 +174,18 @@ impl Classes {
                 if ranges.value_at(reg, point).is_some() {
                     continue;
                 }
+                // A value that ends before the block may not be the one that the register last held on the way here.
                 let block = program.function.block_range(program.function.block_of(inst));
-                let own = last_before(ranges.segments(reg), point);
+                let own = last_before(ranges.segments(reg), point).filter(|own| own.end > Point::early(block.start));
                 let class = last_before(&self.class(program.find(reg)).segments, point);
-                let still_there = match (own, class) {
-                    (Some(own), Some(class)) => {
-                        own.start >= Point::early(block.start)
-                            && values.root(own.value) == class.value
-                            && program.fate(own.start.inst()) != Fate::Dead
-                    }
-                    _ => false,
-                };
+                let is_gone = |value| matches!(ranges.value_def(value), ValueDef::Inst { inst, .. } if program.fate(inst) == Fate::Dead);
+                let still_there = own
+                    .zip(class)
+                    .is_some_and(|(own, class)| values.root(own.value) == class.value && !is_gone(own.value));
                 if !still_there {
-                    program.forget_variable(inst);
+                    let constant = own.and_then(|own| values.constant(own.value));
+                    let value = constant.map_or(Value::NoReg, |constant| program.described(constant));
+                    program.set_variable(inst, value);
                 }
             }
         }
@@ -198,7 +197,7 @@ fn is_plain_definition(program: &Program<'_>, inst: Inst) -> bool {
     match program.fate(inst) {
         Fate::Keep => program.as_copy(inst).is_some() || program.function.role(inst) == Role::Constant,
         Fate::Constant(_) => true,
-        Fate::Delete | Fate::Dead | Fate::UnknownVariable => false,
+        Fate::Delete | Fate::Dead | Fate::Variable(_) => false,
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn replace_copies_of_pure_sources(program: &mut Program<'_>) -> bool 
             program.make_constant(copy, constant);
         }
         if program.count(src).uses == 0 {
-            program.delete_dead(def);
+            program.delete_dead(def, Some(constant));
         }
         replaced = true;
     }
@@ -63,9 +63,9 @@ pub(super) fn replace_refused(
         replaced = true;
         let src = program.find(candidate.src);
         if program.count(src).uses == 0
-            && let Some((def, _)) = definition(program, src)
+            && let Some((def, constant)) = definition(program, src)
         {
-            program.delete_dead(def);
+            program.delete_dead(def, Some(constant));
         }
     }
     replaced

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use super::report::Report;
 use super::{Outcome, rewrite};
 use crate::config::Config;
-use crate::function::{Block, Function, Inst, Operand, RegClass, Role, VReg};
+use crate::function::{Block, Function, Inst, Operand, RegClass, Role, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
 /// What becomes of an instruction.
@@ -22,8 +22,8 @@ pub(super) enum Fate {
     Dead,
     /// A copy that becomes a clone of this constant's definition.
     Constant(Inst),
-    /// A debug value whose variable is unknown from here on.
-    UnknownVariable,
+    /// A debug value whose register does not hold the variable any more: it has this value, or is unknown.
+    Variable(Value),
 }
 
 /// How a register is written and read, debug values aside. Counts are of the view and not kept up to date by merges.
@@ -33,6 +33,27 @@ pub(super) struct Count {
     pub(super) uses: u32,
     /// An instruction that writes it; the only one where `defs` is 1, unless it has been deleted.
     pub(super) def: u32,
+    lost: Lost,
+}
+
+/// What the definitions wrote that went because nobody read them: debug values may still describe it.
+#[derive(Clone, Copy, Debug, Default)]
+enum Lost {
+    #[default]
+    Nothing,
+    /// The constant that this instruction of the view defines.
+    Constant(Inst),
+    /// Something else, or several things.
+    Unknown,
+}
+
+impl Lost {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (lost, Self::Nothing) | (Self::Nothing, lost) => lost,
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// The function with the decisions taken so far.
@@ -106,7 +127,7 @@ impl<'a> Program<'a> {
     pub(super) fn register(&self, inst: Inst, operand: &Operand) -> Option<VReg> {
         let reg = operand.reg()?;
         match self.fates[inst] {
-            Fate::Delete | Fate::Dead | Fate::UnknownVariable => None,
+            Fate::Delete | Fate::Dead | Fate::Variable(_) => None,
             Fate::Constant(_) if !operand.is_def() => None,
             _ => Some(self.find(reg)),
         }
@@ -123,6 +144,7 @@ impl<'a> Program<'a> {
         }
         count.defs += other.defs;
         count.uses += other.uses;
+        count.lost = count.lost.and(other.lost);
         self.merges += 1;
         into
     }
@@ -157,21 +179,22 @@ impl<'a> Program<'a> {
 
     /// Deletes an instruction whose register holds the value it writes without it.
     pub(super) fn delete(&mut self, inst: Inst) {
-        self.remove(inst, Fate::Delete);
+        self.remove(inst, Fate::Delete, Lost::Nothing);
     }
 
-    /// Deletes an instruction that nobody reads.
-    pub(super) fn delete_dead(&mut self, inst: Inst) {
-        self.remove(inst, Fate::Dead);
+    /// Deletes an instruction whose value nobody reads: the constant that an instruction of the view defines, if it is one.
+    pub(super) fn delete_dead(&mut self, inst: Inst, constant: Option<Inst>) {
+        self.remove(inst, Fate::Dead, constant.map_or(Lost::Unknown, Lost::Constant));
     }
 
     /// What an instruction that goes wrote and read counts no more.
-    fn remove(&mut self, inst: Inst, fate: Fate) {
+    fn remove(&mut self, inst: Inst, fate: Fate, lost: Lost) {
         for operand in self.function.operands(inst) {
             let Some(reg) = self.register(inst, operand) else { continue };
             let count = &mut self.counts[reg];
             if operand.is_def() {
                 count.defs -= 1;
+                count.lost = count.lost.and(lost);
             } else {
                 count.uses -= 1;
             }
@@ -193,14 +216,38 @@ impl<'a> Program<'a> {
         self.report.constants += 1;
     }
 
-    /// Whether nothing writes a register any more: its definitions were constants, each now where it was copied to.
-    pub(super) fn has_lost_its_definitions(&self, reg: VReg) -> bool {
-        self.counts[self.find(reg)].defs == 0
+    /// What a register that nothing writes any more would hold, as a debug value describes it. None where something
+    /// writes it.
+    pub(super) fn lost_value(&self, reg: VReg) -> Option<Value> {
+        let count = self.counts[self.find(reg)];
+        if count.defs != 0 {
+            return None;
+        }
+        Some(if let Lost::Constant(constant) = count.lost { self.described(constant) } else { Value::NoReg })
     }
 
-    /// A debug value describes nothing from here on.
-    pub(super) fn forget_variable(&mut self, inst: Inst) {
-        self.fates[inst] = Fate::UnknownVariable;
+    /// How a debug value describes a constant: as a number, a floating-point one by its bits; a symbol's address it
+    /// cannot.
+    pub(super) fn described(&self, constant: Inst) -> Value {
+        match self.function.operands(constant) {
+            [_, Operand { value: Value::Immediate(value), .. }] => Value::Immediate(*value),
+            [_, Operand { value: Value::Float(bits), .. }] => Value::Immediate(*bits as i64),
+            _ => Value::NoReg,
+        }
+    }
+
+    /// A debug value has this value from here on, or none, where it is not of a kind that numbers fit into.
+    pub(super) fn set_variable(&mut self, inst: Inst, value: Value) {
+        self.fates[inst] = Fate::Variable(if self.describes_one_register(inst) { value } else { Value::NoReg });
+    }
+
+    /// Whether a debug value says that one register holds its variable. One whose second operand is a number describes
+    /// an address, and one that begins with something else computes the variable from several operands.
+    fn describes_one_register(&self, inst: Inst) -> bool {
+        matches!(
+            self.function.operands(inst),
+            [Operand { value: Value::Reg(_), .. }, Operand { value: Value::NoReg, .. }, ..]
+        )
     }
 
     /// A copy as it stands now, `(definition, source)`: none for anything else, a merged copy included.

@@ -5,14 +5,14 @@ use super::program::{Fate, Program};
 use crate::function::{Edit, EditList, Inst, Operand, Position, Role};
 
 /// The edits that make the view the function that the decisions describe.
-pub(super) fn outcome(program: Program<'_>) -> Outcome {
+pub(super) fn outcome(mut program: Program<'_>) -> Outcome {
+    settle_lost_registers(&mut program);
     let function = program.function;
     let mut edits = EditList::new(function);
     for block in function.blocks() {
         for inst in function.block_insts(block) {
             match program.fate(inst) {
                 Fate::Keep if is_identity(&program, inst) => edits.push(Edit::Delete { inst }),
-                Fate::Keep if describes_nothing(&program, inst) => edits.push(Edit::SetDebugValue { inst, reg: None }),
                 Fate::Keep => {}
                 Fate::Delete | Fate::Dead => edits.push(Edit::Delete { inst }),
                 Fate::Constant(of) => {
@@ -20,7 +20,7 @@ pub(super) fn outcome(program: Program<'_>) -> Outcome {
                     edits.insert_clone(Position { block, before: Some(inst) }, of, dst);
                     edits.push(Edit::Delete { inst });
                 }
-                Fate::UnknownVariable => edits.push(Edit::SetDebugValue { inst, reg: None }),
+                Fate::Variable(value) => edits.push(Edit::SetDebugValue { inst, value }),
             }
         }
     }
@@ -38,11 +38,17 @@ pub(super) fn outcome(program: Program<'_>) -> Outcome {
     Outcome { edits, report }
 }
 
-/// Whether a debug value names a register that nothing writes any more.
-fn describes_nothing(program: &Program<'_>, inst: Inst) -> bool {
+/// Debug values of registers that nothing writes any more describe what these would hold.
+fn settle_lost_registers(program: &mut Program<'_>) {
     let function = program.function;
-    function.role(inst) == Role::Debug
-        && function.operands(inst).iter().filter_map(Operand::use_reg).any(|reg| program.has_lost_its_definitions(reg))
+    for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
+        let mut registers = function.operands(inst).iter().filter_map(Operand::use_reg);
+        if program.fate(inst) == Fate::Keep
+            && let Some(value) = registers.find_map(|reg| program.lost_value(reg))
+        {
+            program.set_variable(inst, value);
+        }
+    }
 }
 
 /// Whether a copy writes the register that it reads: merging its two sides through other copies made it so.

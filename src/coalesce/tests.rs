@@ -279,6 +279,41 @@ fn debug_values_stay_true() {
     assert_eq!(count(&body, "DBG_VALUE %0"), 2, "{body}");
 }
 
+/// A debug value of a register that is dead there, but came into the block alive, keeps describing it.
+#[test]
+fn a_debug_value_outlives_the_last_use() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  %1 = COPY %0
+bb1: frequency 1.0 depth 0
+  STORE %1, 0 :: write
+  DBG_VALUE %1, $noreg :: meta
+  STORE 1, 0 :: write",
+    );
+    assert_eq!(count(&body, "COPY"), 0, "{body}");
+    assert_eq!(count(&body, "DBG_VALUE %0"), 1, "{body}");
+}
+
+/// Where the register of a variable goes because it held a constant, the variable is the constant: with its definition
+/// gone, and where the merged register holds something else by then. One that describes an address is given up.
+#[test]
+fn debug_values_of_constants_become_the_constant() {
+    let (body, _) = coalesced(
+        "bb0: frequency 1.0 depth 0
+  %0 = MOV_B32_i 7
+  DBG_VALUE %0, $noreg :: meta
+  DBG_VALUE %0, 0 :: meta
+  %1 = COPY %0
+  %2 = COPY %0
+  %1 = ADD %1, 1
+  %2 = ADD %2, 2
+  STORE %1, %2 :: write",
+    );
+    assert_eq!(count(&body, "COPY"), 0, "{body}");
+    assert_eq!((count(&body, "DBG_VALUE 7, "), count(&body, "DBG_VALUE $noreg, 0")), (1, 1), "{body}");
+}
+
 /// Limits hold: of three copies that could all go, as many go as the limit says.
 #[test]
 fn limits_bound_the_work() {

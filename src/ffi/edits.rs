@@ -68,11 +68,9 @@ impl RawEdits {
             Edit::SetImmediate { inst, operand, opcode, value } => {
                 nvptx_ra_edit { id: inst.0, a: operand, b: opcode.0, value, ..blank(abi::NVPTX_RA_EDIT_SET_IMMEDIATE) }
             }
-            Edit::SetDebugValue { inst, reg } => nvptx_ra_edit {
-                id: inst.0,
-                b: reg.map_or(abi::NVPTX_RA_NONE, |reg| reg.0),
-                ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE)
-            },
+            Edit::SetDebugValue { inst, value } => {
+                nvptx_ra_edit { id: inst.0, operand: operand(value), ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE) }
+            }
             Edit::Merge { from, into } => nvptx_ra_edit { a: from.0, b: into.0, ..blank(abi::NVPTX_RA_EDIT_MERGE) },
             Edit::Delete { inst } => nvptx_ra_edit { id: inst.0, ..blank(abi::NVPTX_RA_EDIT_DELETE) },
             Edit::InsertDirective { ref text } => self.with_text(abi::NVPTX_RA_EDIT_INSERT_DIRECTIVE, &[text]),
@@ -164,10 +162,10 @@ mod tests {
                 dst: VReg(1),
                 value: Value::Float(f64::to_bits(-1.0)),
             },
-            Edit::SetDebugValue { inst: Inst(2), reg: None },
+            Edit::SetDebugValue { inst: Inst(2), value: Value::NoReg },
         ]));
         assert_eq!(raw.edits[0].before, abi::NVPTX_RA_NONE);
         assert_eq!(raw.edits[0].operand.value as u64, f64::to_bits(-1.0));
-        assert_eq!(raw.edits[1].b, abi::NVPTX_RA_NONE);
+        assert_eq!(u32::from(raw.edits[1].operand.kind), abi::NVPTX_RA_OPERAND_NOREG);
     }
 }

@@ -136,12 +136,12 @@ pub enum Edit {
         /// The immediate.
         value: i64,
     },
-    /// A debug value describes another register, or none: its variable is unknown from there on.
+    /// A debug value describes another register, a number, or nothing: its variable is unknown from there on.
     SetDebugValue {
         /// The debug instruction.
         inst: Inst,
-        /// The register.
-        reg: Option<VReg>,
+        /// What it describes: [`Value::Reg`], [`Value::Immediate`] or [`Value::NoReg`].
+        value: Value,
     },
     /// Renames a register everywhere, after all other edits of operands. `into` is not itself merged.
     Merge {

@@ -55,7 +55,7 @@ impl<'f> Editor<'f> {
             Edit::Permute { block, ref order } => self.layout.permute(self.num_blocks(), index, block, order),
             Edit::SetRegister { inst, operand, reg } => self.set_register(inst, operand, reg),
             Edit::SetImmediate { inst, operand, opcode, value } => self.set_immediate(inst, operand, opcode, value),
-            Edit::SetDebugValue { inst, reg } => self.set_debug_value(inst, reg),
+            Edit::SetDebugValue { inst, value } => self.set_debug_value(inst, value),
             Edit::Merge { from, into } => self.merge(index, from, into),
             Edit::Delete { inst } => self.delete(inst),
             Edit::InsertDirective { ref text } => check_directive(text),
@@ -314,24 +314,27 @@ impl<'f> Editor<'f> {
         Ok(())
     }
 
-    fn set_debug_value(&mut self, inst: Inst, reg: Option<VReg>) -> Result<(), Reason> {
+    fn set_debug_value(&mut self, inst: Inst, value: Value) -> Result<(), Reason> {
         self.known_inst(inst)?;
         if self.work.role(inst) != Role::Debug {
             return Err(format!("{inst} is not a debug instruction"));
         }
         let range = self.work.operand_start[inst.index()] as usize..self.work.operand_start[inst.index() + 1] as usize;
         let regs: Vec<usize> = range.filter(|&index| self.work.operands[index].reg().is_some()).collect();
-        if let Some(reg) = reg {
-            let [only] = regs[..] else {
-                return Err(format!("{inst} has {} registers: use SetRegister for each, or no register", regs.len()));
-            };
-            if let Some(old) = self.work.operands[only].reg() {
-                self.same_class(old, reg)?;
-            }
+        if !matches!(value, Value::NoReg | Value::Reg(_) | Value::Immediate(_)) {
+            return Err(format!("{inst} can describe a register, a number or nothing"));
+        }
+        if value != Value::NoReg && regs.len() != 1 {
+            return Err(format!("{inst} has {} registers: use SetRegister for each, or no register", regs.len()));
+        }
+        if let (Value::Reg(reg), [only]) = (value, &regs[..])
+            && let Some(old) = self.work.operands[*only].reg()
+        {
+            self.same_class(old, reg)?;
         }
         for index in regs {
             let operand = &mut self.work.operands[index];
-            operand.value = reg.map_or(Value::NoReg, Value::Reg);
+            operand.value = value;
             operand.flags.remove(OperandFlags::KILL | OperandFlags::UNDEF);
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Origin;
 use crate::function::{
     Block, Edit, EditList, Effects, Function, FunctionBuilder, Inst, OpcodeTable, Operand, Position, RegClass, Role,
-    Slot, VReg, Value,
+    Slot, Symbol, VReg, Value,
 };
 use crate::index::EntityIndex;
 
@@ -179,11 +179,13 @@ fn permutations_include_insertions_and_moves() {
 
 #[test]
 fn a_debug_value_is_given_up_or_moved() {
-    let set = |reg| edited(move |_, edits| edits.push(Edit::SetDebugValue { inst: Inst(2), reg }));
-    let value = |reg| set(reg).expect("it fits").function.operands(Inst(2))[0].value;
-    assert_eq!(value(None), Value::NoReg);
-    assert_eq!(value(Some(VReg(0))), Value::Reg(VReg(0)));
-    assert!(set(Some(VReg(2))).is_err());
+    let set = |value| edited(move |_, edits| edits.push(Edit::SetDebugValue { inst: Inst(2), value }));
+    for value in [Value::NoReg, Value::Reg(VReg(0)), Value::Immediate(-5)] {
+        assert_eq!(set(value).expect("it fits").function.operands(Inst(2))[0].value, value);
+    }
+    for wrong in [Value::Reg(VReg(2)), Value::Symbol(Symbol(0)), Value::Block(Block(0))] {
+        assert!(set(wrong).is_err(), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -203,7 +205,7 @@ fn unknown_ids_are_refused() {
     refused("register", |_, edits| edits.push(Edit::Merge { from: VReg(0), into: reg }));
     refused("register", |_, edits| edits.push(Edit::SetRegister { inst: Inst(0), operand: 0, reg }));
     refused("instruction", |_, edits| edits.push(Edit::Delete { inst: Inst(99) }));
-    refused("instruction", |_, edits| edits.push(Edit::SetDebugValue { inst: Inst(99), reg: None }));
+    refused("instruction", |_, edits| edits.push(Edit::SetDebugValue { inst: Inst(99), value: Value::NoReg }));
     refused("instruction", |_, edits| edits.push(Edit::Move { inst: Inst(99), at }));
     refused("instruction", |_, edits| _ = edits.insert_clone(at, Inst(99), VReg(0)));
     refused("instruction", |_, edits| _ = edits.insert_copy(before(0, 4), VReg(0), VReg(1)));
@@ -315,7 +317,9 @@ fn values_of_the_wrong_kind_are_refused() {
     refused("not a virtual register", |_, edits| {
         edits.push(Edit::SetRegister { inst: Inst(3), operand: 2, reg: VReg(0) });
     });
-    refused("not a debug instruction", |_, edits| edits.push(Edit::SetDebugValue { inst: Inst(0), reg: None }));
+    refused("not a debug instruction", |_, edits| {
+        edits.push(Edit::SetDebugValue { inst: Inst(0), value: Value::NoReg })
+    });
 }
 
 #[test]

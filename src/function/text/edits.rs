@@ -9,7 +9,9 @@ use super::ParseError;
 use super::cursor::{Cursor, excerpt};
 use super::parse::{class_of, constant, opcode_name};
 use super::print::{print_opcode_name, print_value, quote};
-use crate::function::{Block, Edit, EditList, Function, Inst, Opcode, OpcodeTable, Position, RegClass, Slot, VReg};
+use crate::function::{
+    Block, Edit, EditList, Function, Inst, Opcode, OpcodeTable, Position, RegClass, Slot, VReg, Value,
+};
 
 /// Reads the edits to `function` out of a text that may have edits to others, too; `None` where it has none.
 pub(super) fn parse(text: &str, function: &Function) -> Result<Option<EditList>, ParseError> {
@@ -90,7 +92,14 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
         },
         "set-debug-value" => {
             let inst = inst(line)?;
-            Edit::SetDebugValue { inst, reg: if line.eat("$noreg") { None } else { Some(reg(line)?) } }
+            let value = if line.eat("$noreg") {
+                Value::NoReg
+            } else if line.peek() == b'%' {
+                Value::Reg(reg(line)?)
+            } else {
+                Value::Immediate(line.number("a number of 64 bits")?)
+            };
+            Edit::SetDebugValue { inst, value }
         }
         "merge" => Edit::Merge { from: reg(line)?, into: line.expect("into").and_then(|()| reg(line))? },
         "delete" => Edit::Delete { inst: inst(line)? },
@@ -183,8 +192,9 @@ impl Display for Line<'_> {
                 print_opcode_name(f, self.opcodes.name(opcode))?;
                 write!(f, " {value}")
             }
-            Edit::SetDebugValue { inst, reg: Some(reg) } => write!(f, "{inst} {reg}"),
-            Edit::SetDebugValue { inst, reg: None } => write!(f, "{inst} $noreg"),
+            Edit::SetDebugValue { inst, value: Value::Reg(reg) } => write!(f, "{inst} {reg}"),
+            Edit::SetDebugValue { inst, value: Value::Immediate(value) } => write!(f, "{inst} {value}"),
+            Edit::SetDebugValue { inst, .. } => write!(f, "{inst} $noreg"),
             Edit::Merge { from, into } => write!(f, "{from} into {into}"),
             Edit::Delete { inst } => write!(f, "{inst}"),
             Edit::InsertDirective { ref text } => quote(f, text),
@@ -227,6 +237,7 @@ set-register i2 operand 1 %3
 set-immediate i2 operand 2 MOV_B32_i -1
 set-debug-value i2 %1
 set-debug-value i2 $noreg
+set-debug-value i2 -5
 merge %1 into %2
 delete i4
 insert-directive \".pragma \\\"x\\\";\"

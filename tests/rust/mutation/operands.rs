@@ -1,7 +1,7 @@
 //! Operands of single instructions, debug values among them.
 
 use nvptx_ra::check::ErrorKind;
-use nvptx_ra::function::Edit;
+use nvptx_ra::function::{Edit, EditList, Value};
 
 use crate::{PAIRS, accepts, delete, merge, refuses, set};
 
@@ -22,14 +22,31 @@ fn debug_values_show_the_same_or_nothing() {
         delete(edits, program.def("b"));
     });
     accepts(text, |program, edits| {
-        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), reg: None });
+        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), value: Value::NoReg });
         delete(edits, program.def("b"));
     });
     refuses(ErrorKind::DebugValue, text, |program, edits| set(program, edits, program.nth("dbg", 0), 0, "c"));
     refuses(ErrorKind::DebugValue, text, |program, edits| {
-        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 1), reg: Some(program.reg("a")) });
+        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 1), value: Value::Reg(program.reg("a")) });
     });
     refuses(ErrorKind::DebugValue, text, |program, edits| delete(edits, program.def("b")));
+}
+
+/// A debug value may become the number that its register holds, and no other.
+#[test]
+fn a_debug_value_of_another_number_is_refused() {
+    let text = "
+        bb0
+        a = imm 7
+        st a
+        dbg a
+        ret
+    ";
+    let describe = |program: &crate::Program, edits: &mut EditList, value| {
+        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), value: Value::Immediate(value) });
+    };
+    accepts(text, |program, edits| describe(program, edits, 7));
+    refuses(ErrorKind::DebugValue, text, |program, edits| describe(program, edits, 8));
 }
 
 /// `a` is dead where the debug value reads it, but its register still held its value.
@@ -46,7 +63,7 @@ fn a_debug_value_of_a_reused_register_is_refused() {
     ";
     refuses(ErrorKind::DebugValue, text, |program, edits| merge(program, edits, "c", "a"));
     accepts(text, |program, edits| {
-        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), reg: None });
+        edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), value: Value::NoReg });
         merge(program, edits, "c", "a");
     });
 }
