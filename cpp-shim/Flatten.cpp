@@ -262,9 +262,9 @@ void FlatFunction::Writer::writeRegOperand(const MachineInstr &MI,
   if (MO.isTied()) {
     unsigned Tied = MI.findTiedOperandIdx(Index);
     if (Tied >= NVPTX_RA_NOT_TIED)
-      Flat.Refusal = "an instruction has tied operands beyond its 255th";
+      Flat.Refusal = "an instruction has tied operands beyond its 65,535th";
     else
-      Out.tied = static_cast<uint8_t>(Tied);
+      Out.tied = static_cast<uint16_t>(Tied);
   }
   if (MO.getSubReg() != 0)
     Flat.Refusal = "an operand names a part of a register, which NVPTX has not";
@@ -273,7 +273,7 @@ void FlatFunction::Writer::writeRegOperand(const MachineInstr &MI,
 void FlatFunction::Writer::writeOperand(const MachineInstr &MI, unsigned Index,
                                         nvptx_ra_operand &Out) {
   const MachineOperand &MO = MI.getOperand(Index);
-  Out = {NVPTX_RA_OPERAND_SYMBOL, 0, NVPTX_RA_NOT_TIED, 0, 0, 0};
+  Out = {NVPTX_RA_OPERAND_SYMBOL, 0, NVPTX_RA_NOT_TIED, 0, 0};
   switch (MO.getType()) {
   case MachineOperand::MO_Register:
     return writeRegOperand(MI, Index, Out);

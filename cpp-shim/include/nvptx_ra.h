@@ -71,13 +71,12 @@ void nvptx_ra_opcodes_free(const nvptx_ra_opcodes *opcodes);
 #define NVPTX_RA_FLAG_KILL 16u
 #define NVPTX_RA_FLAG_EARLY_CLOBBER 32u
 
-#define NVPTX_RA_NOT_TIED 255u
+#define NVPTX_RA_NOT_TIED 65535u
 
 typedef struct nvptx_ra_operand {
   uint8_t kind;
   uint8_t flags;
-  uint8_t tied; /* the operand it is tied to, or NVPTX_RA_NOT_TIED */
-  uint8_t reserved;
+  uint16_t tied; /* the operand it is tied to, or NVPTX_RA_NOT_TIED */
   uint32_t id;
   int64_t value;
 } nvptx_ra_operand;

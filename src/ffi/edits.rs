@@ -119,7 +119,7 @@ fn operand(value: Value) -> nvptx_ra_operand {
 }
 
 fn raw_operand(kind: u32, id: u32, value: i64) -> nvptx_ra_operand {
-    nvptx_ra_operand { kind: kind as u8, flags: 0, tied: abi::NVPTX_RA_NOT_TIED as u8, reserved: 0, id, value }
+    nvptx_ra_operand { kind: kind as u8, flags: 0, tied: abi::NVPTX_RA_NOT_TIED as u16, id, value }
 }
 
 #[cfg(test)]

@@ -56,8 +56,7 @@ impl Sample {
         let operand = |kind: u32, flags: u32, id, value| nvptx_ra_operand {
             kind: kind as u8,
             flags: flags as u8,
-            tied: abi::NVPTX_RA_NOT_TIED as u8,
-            reserved: 0,
+            tied: abi::NVPTX_RA_NOT_TIED as u16,
             id,
             value,
         };

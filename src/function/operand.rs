@@ -52,7 +52,7 @@ pub struct Operand {
     /// How its register is used; empty for anything that is not a register.
     pub flags: OperandFlags,
     /// The operand of the same instruction that must be the same register, if there is one.
-    pub tied: Option<u8>,
+    pub tied: Option<u16>,
 }
 
 impl Operand {

@@ -235,7 +235,7 @@ impl Generator<'_, '_> {
             operands.push(Operand::write(self.define(RegClass::B64)?));
         }
         if tied {
-            let def = operands.len() as u8;
+            let def = operands.len() as u16;
             operands.push(Operand { tied: Some(def + 1), ..Operand::write(self.fresh(RegClass::B32)) });
             operands.push(Operand { tied: Some(def), ..Operand::read(changed) });
         }

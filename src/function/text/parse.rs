@@ -250,7 +250,7 @@ impl Parser {
         }
         let value = self.value(line)?;
         let tied = match line.eat_word("tied") {
-            true => Some(line.number("the number of an operand, 0 to 255")?),
+            true => Some(line.number("the number of an operand, 0 to 65535")?),
             false => None,
         };
         Ok(Operand { value, flags, tied })

@@ -124,7 +124,7 @@ fn errors_name_the_line_and_what_is_expected() {
         ("%0 = ADD 9223372036854775808", "line 9: found `9223372036854775808` where a number of 64 bits is expected"),
         ("%0 = ADD %4294967296", "line 9: found `%4294967296` where a register, `%N` is expected"),
         ("%0 = ADD %1 tied 2", "line 9: tied to operand 2 of 2; they are numbered from 0"),
-        ("%0 = ADD %1 tied 256", "line 9: found `256` where the number of an operand, 0 to 255 is expected"),
+        ("%0 = ADD %1 tied 65536", "line 9: found `65536` where the number of an operand, 0 to 65535 is expected"),
         ("%0 = ADD float 1.5", "line 9: found `1.5` where the bits of a number, `0x…` is expected"),
         ("%0 = ADD %1,", "line 9: the line ends where an operand is expected"),
         ("%0 ADD", "line 9: found `ADD` where `=` is expected"),

@@ -1,10 +1,11 @@
 """large.py SHAPE SIZE: prints a kernel that is large in one way.
 
-registers   SIZE values that all live at once          (LLVM IR)
-block       one block of SIZE instructions             (LLVM IR)
-phis        a loop of SIZE PHIs that turn in a circle  (LLVM IR)
-switch      SIZE cases that lead to half as many blocks, all of which meet in one PHI  (LLVM IR)
-copies      one block of SIZE instructions, of which half are copies                   (machine code)
+registers     SIZE values that all live at once          (LLVM IR)
+block         one block of SIZE instructions             (LLVM IR)
+phis          a loop of SIZE PHIs that turn in a circle  (LLVM IR)
+switch        SIZE cases that lead to half as many blocks, all of which meet in one PHI  (LLVM IR)
+accumulators  a loop around assembly that adds to SIZE tied operands, as tensor core instructions do  (LLVM IR)
+copies        one block of SIZE instructions, of which half are copies                   (machine code)
 """
 
 import sys
@@ -58,6 +59,24 @@ def switch(size):
     for i in range(size // 2):
         yield f"    , [ %v{i}, %b{i} ]"
     yield "  store i32 %r, ptr addrspace(1) %p\n  ret void\n}"
+
+
+def accumulators(size):
+    yield KERNEL
+    yield f"  %x = {LOAD}\n  br label %loop\nloop:\n  %i = phi i32 [ 0, %entry ], [ %j, %loop ]"
+    for i in range(size):
+        yield f"  %a{i} = phi float [ 0.0, %entry ], [ %b{i}, %loop ]"
+    kinds, numbers = ", ".join(["float"] * size), range(size)
+    code = " ".join(f"add.f32 ${i}, ${i}, ${2 * size};" for i in numbers)
+    constraints = ",".join([*["=f"] * size, *map(str, numbers), "f"])
+    given = ", ".join([*(f"float %a{i}" for i in numbers), "float %x"])
+    yield f'  %r = call {{ {kinds} }} asm sideeffect "{code}", "{constraints}"({given})'
+    for i in numbers:
+        yield f"  %b{i} = extractvalue {{ {kinds} }} %r, {i}"
+    yield "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n  br i1 %c, label %loop, label %done\ndone:"
+    for i in numbers:
+        yield f"  store volatile float %b{i}, ptr addrspace(1) %p"
+    yield "  ret void\n}"
 
 
 def copies(size):
