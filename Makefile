@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind corpus compare bench cost clean
+.PHONY: all setup build demo check valgrind corpus bench bench-diff cost clean
 
 all: build
 
@@ -24,17 +24,23 @@ check:
 valgrind: build
 	@scripts/with-env.sh env VALGRIND=1 sh -c '"$$LLVM_BIN/lit" tests/lit'
 
-# Real kernels from package registries, as bitcode, into target/corpus: about 10 minutes and 3 GB.
+# Real kernels from package registries, compiled, into target/corpus/ARCH: half an hour and 4 GB.
+ARCH ?= sm_90
 corpus: setup
-	@scripts/with-env.sh tests/bench/fetch.py
+	@scripts/with-env.sh tests/bench/fetch.py --arch $(ARCH) $(SOURCES)
 
-# The corpus with and without the plugin. ARGS="--no-ptxas" is quick; tests/bench/compare.py --help has the rest.
-compare: build
-	@scripts/with-env.sh tests/bench/compare.py $(ARGS)
-
-bench: setup
+# The corpus with stock llc, the plugin and NVIDIA's compiler. ARGS="--subset small" for daily work, ARGS="--no-ptxas" for
+# PTX alone; tests/bench/bench.py --help has the rest. CORPUS=FOLDER takes .bc and .ll files of yours.
+bench: build
+	@scripts/setup.sh cuda
+	@scripts/setup.sh bench
 	@test -n "$(CORPUS)" || $(MAKE) corpus
-	@$(MAKE) compare
+	@scripts/with-env.sh sh -c '"$$VENV/bin/python" tests/bench/bench.py --arch $(ARCH) --json target/bench/results.json \
+	    --html target/bench/index.html $(ARGS)'
+
+# Two results of bench, kernel by kernel: make bench-diff A=old.json B=new.json
+bench-diff:
+	@tests/bench/diff.py $(A) $(B) $(ARGS)
 
 # What the pass costs, in instructions and time, beside LLVM's own coalescer.
 cost: build

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|valgrind|all]
+#   scripts/setup.sh [build|cuda|bench|valgrind|all]
 #     build     a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
 #     cuda      ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
+#     bench     what draws and schedules the benchmark, from PyPI, into the same environment
 #     valgrind  where apt has it
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
@@ -96,6 +97,11 @@ setup_cuda() {
   say "$("$CUDA_PATH/bin/ptxas" --version | tail -n 1 | sed 's/.*cuda_/ptxas /; s/\.r.*//') in $CUDA_PATH"
 }
 
+setup_bench() {
+  setup_venv
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$ROOT/scripts/bench-packages.txt"
+}
+
 # A part of `make check` wants it; without, that part is skipped.
 setup_valgrind() {
   command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
@@ -104,10 +110,11 @@ setup_valgrind() {
 case ${1:-all} in
   build) setup_build ;;
   cuda) setup_cuda ;;
+  bench) setup_bench ;;
   valgrind) setup_valgrind ;;
   all)
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|valgrind|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|bench|valgrind|all]" ;;
 esac

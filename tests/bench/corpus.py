@@ -10,9 +10,14 @@ from tools import ROOT
 LIST = Path(__file__).with_name("corpus.toml")
 
 
-def modules(folder, globs=(), subset=None):
+def folder_of(arch):
+    """Where the modules for a processor are: clang compiles for one at a time."""
+    return ROOT / "target/corpus" / arch
+
+
+def modules(folder=None, globs=(), subset=None, arch="sm_90"):
     """The paths of the modules in a folder, sorted; where globs are given, of those whose name one of them matches."""
-    folder = Path(folder or ROOT / "target/corpus/modules").resolve()
+    folder = Path(folder or folder_of(arch)).resolve()
     if subset:
         globs = [*globs, *tomllib.loads(LIST.read_text())["subset"][subset]]
     paths = sorted(str(p) for p in folder.glob("*") if p.suffix in (".bc", ".ll"))

@@ -1,142 +1,129 @@
 #!/usr/bin/env python3
-"""Brings the corpus: downloads the packages of corpus.toml and compiles their CUDA kernels to bitcode.
+"""Brings the corpus: downloads the packages of corpus.toml and compiles their kernels.
 
-    fetch.py [SOURCE …]
+    fetch.py [--arch sm_90] [SOURCE …]
 
-Into target/corpus/modules, one module per .cu file; what is there already is not compiled again. A file that clang does
-not take is named at the end with its first error; such files are few and no failure.
+Into target/corpus/ARCH: one .bc module per .cu file by clang, NVIDIA's PTX of the same file beside it in cicc/, and one
+.ll module per Triton kernel. What is there already is not compiled again. What a compiler does not take is named at the
+end with its first error; such files are few and no failure.
 """
 
+import argparse
 import os
-import subprocess
+import shutil
 import sys
-import tarfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import corpus
+import packages
 import tools
 
 HERE = Path(__file__).resolve().parent
-FOLDER = tools.ROOT / "target/corpus"
-MODULES = FOLDER / "modules"
-CPU = "sm_90"
-TIMEOUT = 300  # seconds for one file
+TIMEOUT = 600  # seconds for one file
 
 
-def call(command, **options):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **options)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+def include_flags(source, folder, headers):
+    """What both compilers are told of where a source's files are."""
+    flags = ["-isystem", f"{headers}/cccl", "-isystem", str(headers)]
+    flags += [f"-I{folder / path}" for path in source.get("include", [])]
+    return flags + [f"-D{define}" for define in source.get("defines", [])]
 
 
-def fetch_crates(sources):
-    """Vendors all crates at once; nothing of them is built."""
-    wanted = "".join(f'{s["crate"]} = "={s["version"]}"\n' for s in sources)
-    manifest = '[package]\nname = "corpus"\nversion = "0.0.0"\nedition = "2021"\n[workspace]\n[dependencies]\n' + wanted
-    folder = FOLDER / "crates"
-    if (folder / "Cargo.toml").exists() and (folder / "Cargo.toml").read_text() == manifest:
-        return folder / "vendor"
-    print("corpus: fetching crates:", ", ".join(f"{s['crate']} {s['version']}" for s in sources), flush=True)
-    (folder / "src").mkdir(parents=True, exist_ok=True)
-    (folder / "src/lib.rs").touch()
-    (folder / "Cargo.toml").write_text(manifest)
-    try:
-        call(["cargo", "vendor", "--quiet", "vendor"], cwd=folder)
-    except BaseException:
-        (folder / "Cargo.toml").unlink()  # so that the next run fetches again
-        raise
-    return folder / "vendor"
+def clang_command(file, output, flags, arch, cuda):
+    clang = os.path.join(os.path.dirname(tools.find_llc()), "clang")
+    command = [clang, "-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={arch}", f"--cuda-path={cuda}"]
+    command += ["-Wno-unknown-cuda-version", "-O3", "-w", "-std=c++17", "-include", str(HERE / "clang_cuda.h")]
+    return [*command, *flags, "-emit-llvm", "-c", str(file), "-o", str(output)]
 
 
-def fetch_sdist(source):
-    """Downloads and unpacks a source distribution."""
-    name = f"{source['sdist'].replace('-', '_')}-{source['version']}"
-    folder = FOLDER / "sdist"
-    if not (folder / name).exists():
-        print(f"corpus: fetching {name}", flush=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        wanted = f"{source['sdist']}=={source['version']}"
-        pip(["download", "--no-deps", "--no-binary", source["sdist"], "-d", str(folder), wanted])
-        with tarfile.open(folder / f"{name}.tar.gz") as archive:
-            archive.extractall(folder, filter="data")
-    return folder / name
+def nvcc_command(file, output, flags, arch, cuda):
+    command = [f"{cuda}/bin/nvcc", "-ptx", f"-arch={arch}", "-O3", "-w", "-std=c++17", "--expt-relaxed-constexpr"]
+    return [*command, "--extended-lambda", *flags, str(file), "-o", str(output)]
 
 
-def pip(arguments):
-    """Runs pip in a virtual environment of our own, made where it is missing."""
-    python = tools.ROOT / "target/venv/bin/python"
-    if not python.exists():
-        call([sys.executable, "-m", "venv", str(python.parents[1])])
-    call([str(python), "-m", "pip", arguments[0], "-q", "--disable-pip-version-check", *arguments[1:]])
-
-
-def fetch_headers(packages):
-    """Installs packages of headers; returns their include folder."""
-    stamp = FOLDER / "headers"
-    if not stamp.exists() or stamp.read_text() != "\n".join(packages):
-        print("corpus: installing with pip:", " ".join(packages), flush=True)
-        pip(["install", "--no-deps", *packages])
-        stamp.write_text("\n".join(packages))
-    return next((tools.ROOT / "target/venv/lib").glob("python3*/site-packages/nvidia/cu13/include"))
-
-
-def commands(source, folder, clang, cuda, headers):
-    """(module's path, clang's command) of every file of a source."""
+def jobs_of(source, folder, modules, headers):
+    """(file, module's path, flags) of every CUDA file of a source."""
     folder = folder / source["folder"]
-    files = {f for pattern in source.get("files", ["**/*.cu"]) for f in folder.glob(pattern)}
-    common = [clang, "-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={CPU}", f"--cuda-path={cuda}"]
-    common += ["-Wno-unknown-cuda-version", "-O3", "-w", "-std=c++17", "-include", str(HERE / "clang_cuda.h")]
-    common += ["-isystem", f"{headers}/cccl", "-isystem", str(headers)]
-    common += [f"-I{folder / path}" for path in source.get("include", [])]
-    common += [f"-D{define}" for define in source.get("defines", [])]
+    flags = include_flags(source, folder, headers)
+    files = {file for pattern in source.get("files", ["**/*.cu"]) for file in folder.glob(pattern)}
     for file in sorted(files):
         name = str(file.relative_to(folder).with_suffix("")).replace("/", "_")
-        module = MODULES / f"{source['name']}__{name}.bc"
-        yield module, [*common, "-emit-llvm", "-c", str(file), "-o", f"{module}.part"]
+        yield file, modules / f"{source['name']}__{name}.bc", flags
 
 
-def compile_module(job):
-    """Compiles one file. Returns what became of it; a file without kernels leaves no module."""
-    module, command = job
-    empty = module.with_suffix(".empty")
-    if module.exists() or empty.exists():
-        return ""
+def produce(command, output):
+    """Runs a compiler that writes `output`, which appears whole or not at all. Returns what went wrong."""
+    part = Path(command[command.index("-o") + 1])
     outcome = tools.run(command, TIMEOUT)
-    part = Path(f"{module}.part")
     if outcome.error:
         part.unlink(missing_ok=True)
-        return f"{module.stem}: {outcome.error}"
-    text = tools.run([str(Path(command[0]).with_name("llvm-dis")), str(part), "-o", "-"], TIMEOUT).output
-    if "ptx_kernel" in text:
-        part.rename(module)
-    else:
-        part.unlink()
-        empty.touch()
+        return f"{output.stem}: {outcome.error}"
+    part.rename(output)
     return ""
 
 
+def has_kernels(module):
+    disassembler = os.path.join(os.path.dirname(tools.find_llc()), "llvm-dis")
+    return "ptx_kernel" in tools.run([disassembler, str(module), "-o", "-"], TIMEOUT).output
+
+
+def compile_file(job, arch, cuda):
+    """Compiles one file with both compilers. Returns what went wrong; a file without kernels leaves no module."""
+    file, module, flags = job
+    empty, cicc = module.with_suffix(".empty"), module.parent / "cicc" / f"{module.stem}.ptx"
+    if empty.exists():
+        return []
+    problems = []
+    if not module.exists():
+        problems.append(produce(clang_command(file, f"{module}.part", flags, arch, cuda), module))
+        if module.exists() and not has_kernels(module):
+            module.unlink()
+            empty.touch()
+    if module.exists() and not cicc.exists():
+        problems.append(produce(nvcc_command(file, f"{cicc}.part", flags, arch, cuda), cicc))
+    return [problem for problem in problems if problem]
+
+
+def check_space(folder):
+    """A full disk shows as odd errors of compilers: better said before."""
+    free = shutil.disk_usage(folder).free
+    if free < 4 << 30:
+        print(f"corpus: {free >> 20} MB are free in {folder}, it needs about 4,000", flush=True)
+
+
 def main():
-    listed = tomllib.loads(corpus.LIST.read_text())
-    chosen = [s for s in listed["source"] if not sys.argv[1:] or s["name"] in sys.argv[1:]]
-    if not chosen:
-        sys.exit(f"no such source; there are {', '.join(s['name'] for s in listed['source'])}")
-    clang = os.path.join(os.path.dirname(tools.find_llc()), "clang")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", nargs="*", metavar="SOURCE")
+    parser.add_argument("--arch", default="sm_90", help="processor (default: %(default)s)")
+    options = parser.parse_args()
+    listed = tomllib.loads(corpus.LIST.read_text(encoding="utf8"))
+    names = [source["name"] for source in listed["source"]]
+    if unknown := set(options.sources) - set(names):
+        sys.exit(f"there is no source {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    chosen = [s for s in listed["source"] if not options.sources or s["name"] in options.sources]
     cuda = os.environ.get("CUDA_PATH") or tools.ROOT / "target/cuda"
-    MODULES.mkdir(parents=True, exist_ok=True)
-    vendor = fetch_crates([s for s in listed["source"] if "crate" in s]) if any("crate" in s for s in chosen) else None
-    headers = fetch_headers(listed["python"]["packages"])
+    modules = corpus.folder_of(options.arch)
+    (modules / "cicc").mkdir(parents=True, exist_ok=True)
+    check_space(modules)
+
+    headers = packages.headers(listed["python"]["packages"])
     jobs = []
-    for source in chosen:
-        folder = vendor / source["crate"] if "crate" in source else fetch_sdist(source)
-        jobs += commands(source, folder, clang, cuda, headers)
-    print(f"corpus: {len(jobs)} files", flush=True)
+    for source, folder in packages.unpacked([s for s in chosen if "triton" not in s]):
+        jobs += jobs_of(source, folder, modules, headers)
+    print(f"corpus: {len(jobs)} files of CUDA", flush=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = [problem for problem in pool.map(compile_module, jobs) if problem]
+        results = pool.map(partial(compile_file, arch=options.arch, cuda=cuda), jobs)
+        problems = [problem for found in results for problem in found]
+    for source in chosen:
+        if "triton" in source:
+            problems += packages.triton(source, listed["python"]["triton"], options.arch, modules)
     for problem in problems:
         print("not compiled:", problem)
-    print(f"corpus: {len(list(MODULES.glob('*.bc')))} modules in {MODULES}")
+    by_kind = [len(list(modules.glob(pattern))) for pattern in ("*.bc", "*.ll", "cicc/*.ptx")]
+    print("corpus: {} modules of CUDA, {} of Triton, {} of NVIDIA's PTX in {}".format(*by_kind, modules))
 
 
 if __name__ == "__main__":

@@ -1,101 +1,82 @@
-"""One module under one configuration: compiled, counted, and assembled."""
+"""What the jobs do: compile a module and count its PTX; assemble the PTX and count what ptxas says of it."""
 
 import hashlib
+import json
 import os
-import shlex
 import tempfile
-from dataclasses import dataclass
+from pathlib import Path
 
 import ptx
 import ptxas
-from cache import file_hash, key_of
+from cache import Cache, file_hash, key_of
 from tools import run
 
-STRICT, VERIFY = "-nvptx-ra-strict", "-nvptx-ra-verify"
+STATS = "-nvptx-ra-stats"
 COUNTER = file_hash(ptx.__file__)  # counts are cached: a counter that counts otherwise must count anew
 READER = file_hash(ptxas.__file__)
 
 
-@dataclass(frozen=True)
-class Configuration:
-    """A way to compile: stock LLVM (no arguments), or the plugin with arguments of its own."""
-
-    name: str
-    arguments: str | None
-    verify: bool = True
-
-    def flags(self, plugin):
-        if self.arguments is None:
-            return []
-        checks = [STRICT, VERIFY] if self.verify else [STRICT]
-        return [f"-load-pass-plugin={plugin}", *checks, *shlex.split(self.arguments)]
-
-    def identity(self, plugin):
-        """What its results depend on, for the cache."""
-        return None if self.arguments is None else [file_hash(plugin), self.flags("")]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What is the same for all modules of a run."""
-
-    level: int = 3
-    cpu: str = "sm_90"
-    attributes: str = "+ptx88"
-    timeout: int = 300
-    limits: tuple[int, ...] = ()  # register limits to assemble with, 0 for none; empty: PTX alone
-    sass: bool = True
-
-
-def measure(module, configuration, options, tools, cache):
-    """Compiles, counts and assembles. Returns {"error", "seconds", "bytes", "functions", "ptxas": {limit: …}}."""
-    compiled, key = compile_module(module, configuration, options, tools, cache)
-    result = {**compiled, "ptxas": {}}
-    if compiled["error"]:
-        return result
-    for limit in options.limits:
-        if limit and binds_nowhere(limit, result["ptxas"].get("0")):
-            result["ptxas"][str(limit)] = result["ptxas"]["0"]
-            continue
-        assembled = assemble_module((compiled["text_hash"], key), limit, options, tools, cache)
-        result["ptxas"][str(limit)] = assembled
-        if assembled["error"]:
-            result["error"] = assembled["error"] + (f" (at .maxnreg {limit})" if limit else "")
-            break
-    return result
-
-
-def binds_nowhere(limit, unlimited):
-    """Whether every kernel stays within a limit by itself: no need to assemble again, half the time is saved."""
-    return unlimited and all(k["registers"] <= limit and not k["stores"] for k in unlimited["kernels"].values())
-
-
-def compile_module(module, configuration, options, tools, cache):
-    """Compiles and counts. The text's key in the cache comes second."""
+def compile_module(module, compiler, plan):
+    """Returns {"error", "seconds", "bytes", "functions", "text_hash", "pass_ns"} and the PTX."""
+    if compiler.is_cicc:
+        return counted(read_cicc(module, plan))
+    path = plan.modules[module]
     flags = [
-        f"-O{options.level}",
+        f"-O{plan.level}",
         "-mtriple=nvptx64-nvidia-cuda",
-        f"-mcpu={options.cpu}",
-        f"-mattr={options.attributes}",
+        f"-mcpu={plan.cpu_of(module)}",
+        f"-mattr={plan.attributes}",
+        "-fp-contract=fast",
     ]
-    flags.append("-fp-contract=fast")
-    key = key_of("ptx", file_hash(module), file_hash(tools.llc), flags, configuration.identity(tools.plugin), COUNTER)
-    result = cache.get(key)
-    if result and (not options.limits or cache.has_text(key)):
-        return result, key
-    with tempfile.TemporaryDirectory() as folder:
-        output = os.path.join(folder, "out.ptx")
-        outcome = run([tools.llc, *configuration.flags(tools.plugin), *flags, module, "-o", output], options.timeout)
-        result = {"error": outcome.error, "seconds": outcome.seconds, "bytes": 0, "functions": {}}
-        if not outcome.error:
-            with open(output, encoding="utf8") as file:
-                text = file.read()
-            result |= {"bytes": len(text), "functions": ptx.count(text), "text_hash": text_hash(text)}
-            if options.limits:
-                cache.put_text(key, text)
+    identity = None if compiler.arguments is None else [file_hash(plan.tools.plugin), compiler.flags("")]
+    key = key_of("ptx", file_hash(path), file_hash(plan.tools.llc), flags, identity, COUNTER)
+    cache = Cache(plan.cache)
+    result, text = cache.get(key), cache.get_text(key)
+    if result and text is not None:
+        return result, text
+    result, text = counted(run_llc(path, compiler, flags, plan))
     if not result["error"]:  # a time-out on a busy machine, a plugin rebuilt meanwhile: try again next time
         cache.put(key, result)
-    return result, key
+        cache.put_text(key, text)
+    return result, text
+
+
+def run_llc(path, compiler, flags, plan):
+    """Returns (error, seconds, nanoseconds of the plugin's phases, PTX)."""
+    with tempfile.TemporaryDirectory() as folder:
+        output, stats = os.path.join(folder, "out.ptx"), os.path.join(folder, "stats")
+        ours = [] if compiler.arguments is None else [*compiler.flags(plan.tools.plugin), f"{STATS}={stats}"]
+        outcome = run([plan.tools.llc, *ours, *flags, path, "-o", output], plan.timeout)
+        if outcome.error:
+            return outcome.error, outcome.seconds, 0, ""
+        return "", outcome.seconds, pass_time(stats), Path(output).read_text(encoding="utf8")
+
+
+def pass_time(stats):
+    """The nanoseconds that the plugin's statistics name, checks apart."""
+    if not os.path.exists(stats):
+        return 0
+    total = 0
+    with open(stats, encoding="utf8") as file:
+        for line in file:
+            times = json.loads(line).get("time_ns", {})
+            total += sum(time for phase, time in times.items() if phase != "check")
+    return total
+
+
+def read_cicc(module, plan):
+    path = plan.cicc_text(module)
+    if not path.exists():
+        return "cicc: no PTX of this module", 0, 0, ""
+    return "", 0, 0, path.read_text(encoding="utf8", errors="replace")
+
+
+def counted(compiled):
+    error, seconds, pass_ns, text = compiled
+    result = {"error": error, "seconds": seconds, "pass_ns": pass_ns, "bytes": len(text), "functions": {}}
+    if not error:
+        result |= {"functions": ptx.count(text), "text_hash": text_hash(text)}
+    return result, text
 
 
 def text_hash(text):
@@ -104,16 +85,22 @@ def text_hash(text):
     return hashlib.sha256("\n".join(line for line in lines if line).encode()).hexdigest()
 
 
-def assemble_module(text, limit, options, tools, cache):
-    """Assembles a text, given as its hash and its key in the cache. Configurations share the results of equal texts."""
-    digest, text_key = text
-    with_sass = options.sass and limit == 0
-    key = key_of("ptxas", digest, file_hash(tools.ptxas), options.cpu, limit, with_sass, READER)
+def assemble_text(text, module, setting, unlimited, plan):
+    """Returns {"error", "seconds", "kernels"}. `unlimited` is the result without a limit, where there is a limit."""
+    if unlimited and (unlimited["error"] or binds_nowhere(int(setting), unlimited)):
+        return unlimited
+    cpu, with_sass = plan.cpu_of(module), plan.sass and setting == "own"
+    text = ptxas.with_setting(text, setting)
+    cache = Cache(plan.cache)
+    key = key_of("ptxas", text_hash(text), file_hash(plan.tools.ptxas), cpu, with_sass, READER)
     result = cache.get(key)
     if result is None:
-        text = cache.get_text(text_key)
-        text = ptxas.with_limit(text, limit) if limit else text
-        result = ptxas.assemble(text, options.cpu, tools, options.timeout, with_sass)
+        result = ptxas.assemble(text, cpu, plan.tools, plan.timeout, with_sass)
         if not result["error"]:
             cache.put(key, result)
     return result
+
+
+def binds_nowhere(limit, unlimited):
+    """Whether every kernel stays within a limit by itself: no need to assemble again, half the time is saved."""
+    return all(k["registers"] <= limit and not k["stores"] for k in unlimited["kernels"].values())

@@ -13,6 +13,9 @@ KERNEL = re.compile(r"Compiling entry function '([^']+)'")
 PROPERTIES = re.compile(r"Function properties for (\S+)")
 SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 USED = re.compile(r"Used (\d+) registers")
+BARRIERS = re.compile(r"used (\d+) barriers")
+SHARED = re.compile(r"(\d+) bytes smem")
+BOUNDS = (".maxnreg", ".maxntid", ".minnctapersm", ".reqntid")  # directives that tell ptxas how many registers to use
 SASS_FUNCTION = re.compile(r"\s*Function : (\S+)")
 SASS_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 
@@ -36,16 +39,22 @@ def resident_warps(registers, cpu):
     return min(MAX_WARPS.get(cpu, 64), 4 * (16384 // unit))
 
 
-def with_limit(text, limit):
-    """Writes `.maxnreg` on every kernel, instead of one that stands there; other directives stay."""
+def with_setting(text, setting):
+    """The text as a setting wants it: `own` leaves it, `none` takes the kernels' bounds away, and a number is written
+    on every kernel as `.maxnreg`, instead of one that stands there; other directives stay."""
+    if setting == "own":
+        return text
+    limit = setting if setting.isdigit() else None
+    unwanted = (".maxnreg",) if limit else BOUNDS
     lines, in_head = [], False
     for line in text.split("\n"):
         if ".entry" in line and not line.startswith(("\t", "//")):
             in_head = True
         if in_head and line.startswith("{"):
-            lines.append(f".maxnreg {limit}")
+            if limit:
+                lines.append(f".maxnreg {limit}")
             in_head = False
-        if not (in_head and line.lstrip().startswith(".maxnreg")):
+        if not (in_head and line.lstrip().startswith(unwanted)):
             lines.append(line)
     return "\n".join(lines)
 
@@ -70,19 +79,24 @@ def parse_log(log):
     kernels, kernel, properties_of = {}, None, None
     for line in log.splitlines():
         if match := KERNEL.search(line):
-            kernel = kernels[match.group(1)] = Counter(registers=0, stack=0, stores=0, loads=0)
+            kernel = kernels[match.group(1)] = Counter(registers=0, stack=0, stores=0, loads=0, shared=0, barriers=0)
         elif match := PROPERTIES.search(line):
             properties_of = match.group(1)
         elif (match := SPILLS.search(line)) and properties_of in kernels:
             stack, stores, loads = map(int, match.groups())
             kernels[properties_of].update(stack=stack, stores=stores, loads=loads)
         elif (match := USED.search(line)) and kernel is not None:
-            kernel["registers"], kernel = int(match.group(1)), None
+            kernel["registers"] = int(match.group(1))
+            for name, pattern in (("barriers", BARRIERS), ("shared", SHARED)):
+                found = pattern.search(line)
+                kernel[name] = int(found.group(1)) if found else 0
+            kernel = None
     return {name: dict(counts) for name, counts in kernels.items()}
 
 
 def count_sass(cubin, kernels, tools, timeout):
-    """Adds each kernel's SASS instructions, NOPs apart, and how many of them only move a value. Returns an error."""
+    """Adds each kernel's SASS instructions, NOPs apart, how many of them only move a value, and how many access local
+    memory. Returns an error."""
     command = [tools.cuobjdump, "-sass", cubin]
     counts = None
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -95,10 +109,11 @@ def count_sass(cubin, kernels, tools, timeout):
                 if counts is not None and opcode != "NOP":
                     counts["sass"] += 1
                     counts["sass_moves"] += is_sass_move(opcode)
+                    counts["sass_local"] += opcode.startswith(("LDL", "STL"))
             elif match := SASS_FUNCTION.match(line):
                 counts = kernels.get(match.group(1))
                 if counts is not None:
-                    counts.update(sass=0, sass_moves=0)
+                    counts.update(sass=0, sass_moves=0, sass_local=0)
         watch.cancel()
     return f"cuobjdump: exit status {process.returncode}" if process.returncode else ""
 

@@ -34,16 +34,24 @@ ptxas info    : Function properties for helper
 
 class Limits(unittest.TestCase):
     def test_every_kernel_gets_the_limit_once_and_keeps_its_bounds(self):
-        lines = ptxas.with_limit(TEXT, 32).split("\n")
+        lines = ptxas.with_setting(TEXT, "32").split("\n")
         self.assertEqual(lines.count(".maxnreg 32"), 2)
         self.assertNotIn(".maxnreg 80", lines)
         self.assertIn(".maxntid 256, 1, 1", lines)
         self.assertEqual(lines[lines.index(".visible .func second()") + 1], "{")
 
+    def test_no_bounds_means_no_directive_that_sets_registers(self):
+        lines = ptxas.with_setting(TEXT, "none").split("\n")
+        self.assertFalse([line for line in lines if line.startswith((".maxnreg", ".maxntid"))])
+        self.assertEqual(ptxas.with_setting(TEXT, "own"), TEXT)
+
 
 class Reading(unittest.TestCase):
     def test_a_kernel_has_its_own_spills_not_its_callees(self):
-        self.assertEqual(ptxas.parse_log(LOG), {"k": {"registers": 32, "stack": 176, "stores": 356, "loads": 232}})
+        self.assertEqual(
+            ptxas.parse_log(LOG),
+            {"k": {"registers": 32, "stack": 176, "stores": 356, "loads": 232, "shared": 0, "barriers": 1}},
+        )
 
     def test_resident_warps_fall_in_steps(self):
         self.assertEqual(

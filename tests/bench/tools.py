@@ -61,6 +61,13 @@ def find(plugin, with_ptxas=True, with_sass=True):
     return tools
 
 
+def find_ninja():
+    """ninja: in PATH, or what make bench installs beside our Python; or ends the program."""
+    beside = Path(sys.executable).with_name("ninja")
+    found = shutil.which("ninja") or (str(beside) if beside.exists() else None)
+    return found or sys.exit("missing:\n  ninja: scripts/setup.sh bench, or apt-get install ninja-build")
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a command ended. `error` is empty where it did what it should."""

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Compiles every module of the corpus with stock llc, with the plugin and with NVIDIA's compiler, assembles all of it
+with ptxas, and shows what became of each kernel.
+
+    bench.py [options] [MODULE-GLOB …]
+
+Each --plugin-args adds a way to run the plugin; without any, its defaults are one. The plugin runs strict, with its
+checker and LLVM's machine verifier on. A module that anything fails on is listed and left out of the sums. The jobs are
+a Ninja graph: a run that was broken off goes on where it was, and --graph-only writes the graph for somebody else's
+ninja. Results are also cached by content, so that a run with a new plugin assembles only what has changed.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import corpus
+import gather
+import graph
+import losses
+import tables
+import tools
+from plan import CICC, NONE, OWN, STOCK, Compiler, Plan
+
+SETTINGS = "own,32,64,128"
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("modules", nargs="*", metavar="MODULE-GLOB", help="names without suffix; all where none is given")
+    add(
+        "--corpus",
+        default=os.environ.get("CORPUS"),
+        help="folder with .bc and .ll files (default: $CORPUS, what make corpus brings)",
+    )
+    add("--subset", choices=["small"], help="small: a fixed sample for daily work")
+    add(
+        "--arch",
+        default="sm_90",
+        help="processor (default: %(default)s); each has its corpus: make corpus ARGS=--arch=…",
+    )
+    add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    add(
+        "--plugin-args",
+        action="append",
+        metavar="ARGS",
+        help="as --plugin-args=-x: the plugin's own options; repeat for more",
+    )
+    add("--no-verify", dest="verify", action="store_false", help="leave the plugin's checker off: faster, for tuning")
+    add("--no-cicc", dest="cicc", action="store_false", help="leave NVIDIA's compiler out")
+    add("--no-ptxas", dest="ptxas", action="store_false", help="count PTX only: fast")
+    add("--no-sass", dest="sass", action="store_false", help="do not disassemble")
+    add(
+        "--settings",
+        default=SETTINGS,
+        help="of ptxas: own (the kernels' bounds as written), none, or numbers of registers (default: %(default)s)",
+    )
+    add("--opt-level", type=int, default=3, choices=range(4), help="llc's -O (default: %(default)s)")
+    add("--jobs", type=int, default=os.cpu_count())
+    add("--timeout", type=int, default=900, help="seconds for one command (default: %(default)s)")
+    add("--folder", help="where the run keeps its results (default: under target/bench)")
+    add("--graph-only", action="store_true", help="write the Ninja graph, say where, and run nothing")
+    add("--json", metavar="FILE", help="write everything that was measured, for bench-diff")
+    add("--html", metavar="FILE", help="write a page with plots; needs matplotlib, which make bench installs")
+    return parser.parse_args()
+
+
+def settings_of(text, ptxas):
+    if not ptxas:
+        return ()
+    wanted = [part.strip() for part in text.split(",") if part.strip()]
+    for part in wanted:
+        if part not in (OWN, NONE) and not part.isdigit():
+            sys.exit(f"--settings: '{part}': use {OWN}, {NONE} or a number of registers")
+    return tuple(
+        dict.fromkeys([OWN, *wanted])
+    )  # a limit that binds nowhere takes the result of the kernels' own bounds
+
+
+def compilers_of(options):
+    chosen = [Compiler(STOCK)]
+    for arguments in options.plugin_args or [""]:
+        chosen.append(Compiler(arguments.strip() or "plugin", tuple(shlex.split(arguments)), options.verify))
+    if options.cicc:
+        chosen.append(Compiler(CICC))
+    return tuple(chosen)
+
+
+def plan_of(options):
+    listed = tomllib.loads(corpus.LIST.read_text(encoding="utf8"))
+    paths = corpus.modules(options.corpus, options.modules, options.subset, options.arch)
+    name = "-".join(["run", options.arch, *([options.subset] if options.subset else [])])
+    folder = Path(options.folder or tools.ROOT / "target/bench" / name).resolve()
+    return Plan(
+        folder=str(folder),
+        cache=os.environ.get("BENCH_CACHE") or str(tools.ROOT / "target/bench/cache"),
+        cpu=options.arch,
+        modules={Path(p).stem: p for p in paths},
+        compilers=compilers_of(options),
+        settings=settings_of(options.settings, options.ptxas),
+        tools=tools.find(options.plugin, options.ptxas, options.ptxas and options.sass),
+        level=options.opt_level,
+        timeout=options.timeout,
+        sass=options.sass,
+        sources={s["name"]: {k: s[k] for k in ("lineage", "accelerated") if k in s} for s in listed["source"]},
+    )
+
+
+def run_ninja(path, jobs):
+    """Runs the graph. A job that fails does not stop the others."""
+    ninja = tools.find_ninja()
+    command = [ninja, "-f", str(path), "-j", str(jobs), "-k", "0"]
+    environment = os.environ | {"NINJA_STATUS": "[%f/%t, %e s] "}
+    try:
+        subprocess.run(command, check=False, env=environment, cwd=path.parent)
+    except KeyboardInterrupt:
+        sys.exit("broken off; the same command goes on from here")
+
+
+def paragraphs(results):
+    """Everything there is to say, paragraph by paragraph, each a list of lines."""
+    names = results.names
+    with_cicc = CICC in names and results.modules[CICC]
+    ours = [name for name in names if name not in (STOCK, CICC)]
+    groups = [[STOCK, *ours], *([names] if with_cicc else [])]
+    for group in groups:
+        yield tables.ptx_table(results, group)
+    for setting in results.plan.settings:
+        for group in groups:
+            yield tables.ptxas_table(results, setting, group)
+        yield tables.source_table(results, setting, groups[-1])
+    yield tables.legend() if results.plan.settings else []
+    yield tables.cost_table(results, [STOCK, *ours])
+    for name in ours:
+        yield losses.shown_risen(name, losses.risen(results.modules[STOCK], results.modules[name]))
+        for setting in results.plan.settings:
+            compared = losses.compare(results.kernels[setting][STOCK], results.kernels[setting][name], setting)
+            yield losses.shown(name, tables.title(setting), compared)
+    yield failures(results)
+
+
+def failures(results):
+    yield f"{len(results.plan.modules)} modules, {len(results.failures)} failures"
+    for module, compiler, setting, reason in results.failures:
+        yield f"  {module}: {compiler}{f', ptxas {setting}' if setting else ''}: {reason}"
+
+
+def main():
+    options = parse_arguments()
+    plan = plan_of(options)
+    plan.write()
+    path = graph.write(plan)
+    if options.graph_only:
+        print(f"{path}: {len(plan.modules)} modules; ninja -f {path}")
+        return
+    run_ninja(path, options.jobs)
+    results = gather.gather(plan)
+    text = "\n\n".join("\n".join(lines) for lines in paragraphs(results) if lines)
+    print(text)
+    if options.json:
+        Path(options.json).write_text(json.dumps(gather.to_json(results)), encoding="utf8")
+    if options.html:
+        import page  # matplotlib is slow to load and not needed otherwise
+
+        page.write(results, text, Path(options.html))
+    sys.exit(1 if results.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

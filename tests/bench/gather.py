@@ -1,0 +1,113 @@
+"""The results of a run, joined: one row for each kernel, compiler and setting."""
+
+import json
+import re
+from dataclasses import dataclass, field
+
+import ptx
+from plan import OWN, source_of
+from ptxas import resident_warps
+
+
+@dataclass
+class Results:
+    """All that a run found. Keys are (module, kernel); kernels that nvcc and clang name differently have one key."""
+
+    plan: object
+    modules: dict = field(default_factory=dict)  # compiler: {module: {"seconds", "bytes", "pass_ns", …, counts}}
+    ptx: dict = field(default_factory=dict)  # compiler: {key: counts}
+    kernels: dict = field(default_factory=dict)  # setting: {compiler: {key: counts}}
+    ptxas: dict = field(default_factory=dict)  # setting: {compiler: {module: {"seconds", …}}}
+    failures: list = field(default_factory=list)  # (module, compiler, setting, reason)
+
+    @property
+    def names(self):
+        return [c.name for c in self.plan.compilers]
+
+    def common(self, setting, names=None):
+        """The kernels that all of the compilers have, in order."""
+        by_name = self.kernels[setting]
+        keys = [set(by_name[name]) for name in names or self.names]
+        return sorted(set.intersection(*keys))
+
+    def sources(self):
+        return sorted({source_of(module) for module in self.plan.modules})
+
+
+def kernel_key(module, name):
+    """nvcc leaves out the L that marks a static function in a mangled name, and marks it with the file's hash."""
+    return module, re.sub(r"^_ZL?(?=\d)", "_Z", name)
+
+
+def read(path):
+    try:
+        return json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def gather(plan):
+    """Reads what the jobs wrote. What is missing or went wrong is among the failures."""
+    results = Results(plan)
+    for compiler in plan.compilers:
+        name = compiler.name
+        results.modules[name], results.ptx[name] = {}, {}
+        for module in plan.modules:
+            compiled = read(plan.compiled(compiler, module))
+            if add_compiled(results, name, module, compiled):
+                for setting in plan.settings:
+                    assembled = read(plan.assembled(compiler, module, setting))
+                    add_assembled(results, name, module, setting, assembled)
+        for setting in plan.settings:
+            results.kernels.setdefault(setting, {}).setdefault(name, {})
+            results.ptxas.setdefault(setting, {}).setdefault(name, {})
+    results.failures.sort()
+    return results
+
+
+def add_compiled(results, name, module, compiled):
+    if compiled is None or compiled["error"]:
+        reason = compiled["error"] if compiled else "no result"
+        if reason != "cicc: no PTX of this module":
+            results.failures.append((module, name, "", reason))
+        return False
+    functions = compiled.pop("functions")
+    totals = {count: sum(f.get(count, 0) for f in functions.values()) for count in ptx.COUNTS}
+    results.modules[name][module] = compiled | totals
+    results.ptx[name].update({kernel_key(module, f): c for f, c in functions.items() if c["entry"]})
+    return True
+
+
+def add_assembled(results, name, module, setting, assembled):
+    if assembled is None or assembled["error"]:
+        results.failures.append((module, name, setting, assembled["error"] if assembled else "no result"))
+        return
+    cpu = results.plan.cpu_of(module)
+    kernels = results.kernels.setdefault(setting, {}).setdefault(name, {})
+    for kernel, counts in assembled.pop("kernels").items():
+        spills = counts["stores"] + counts["loads"]
+        warps = resident_warps(counts["registers"], cpu)
+        if setting != OWN:  # only there is the machine code counted; a shared result brings its counts along
+            counts = {key: value for key, value in counts.items() if not key.startswith("sass")}
+        kernels[kernel_key(module, kernel)] = counts | {"spills": spills, "spilling": int(spills > 0), "warps": warps}
+    results.ptxas.setdefault(setting, {}).setdefault(name, {})[module] = assembled
+
+
+def to_json(results):
+    """All of it, for comparing two runs; keys are `module/kernel`."""
+    flat = {
+        setting: {
+            name: {"/".join(key): counts for key, counts in sorted(kernels.items())} for name, kernels in by.items()
+        }
+        for setting, by in results.kernels.items()
+    }
+    ptx_counts = {name: {"/".join(key): c for key, c in sorted(by.items())} for name, by in results.ptx.items()}
+    return {
+        "cpu": results.plan.cpu,
+        "compilers": results.names,
+        "settings": list(results.plan.settings),
+        "modules": results.modules,
+        "ptx": ptx_counts,
+        "kernels": flat,
+        "failures": results.failures,
+    }

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""One job of a run, as Ninja starts it:
+
+    job.py PLAN compile COMPILER MODULE
+    job.py PLAN assemble COMPILER MODULE SETTING
+
+Writes the files that the plan names for it. What goes wrong with a kernel stands in the result, and the job succeeds:
+the rest of the graph goes on, and the summary lists the failures.
+"""
+
+import gzip
+import json
+import os
+import resource
+import sys
+import tempfile
+
+import measure
+import plan
+
+
+def write(path, data):
+    """A file appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(data)
+    os.replace(file.name, path)
+
+
+def spent():
+    """CPU seconds and bytes at the peak of the commands run so far."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"cpu_seconds": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss * 1024}
+
+
+def run(arguments):
+    run_plan = plan.read(arguments[0])
+    step, name, module = arguments[1:4]
+    compiler = run_plan.compiler(name)
+    if step == "compile":
+        result, text = measure.compile_module(module, compiler, run_plan)
+        write(run_plan.text(compiler, module), gzip.compress(text.encode(), 1, mtime=0))
+        write(run_plan.compiled(compiler, module), json.dumps(result | spent()).encode())
+        return
+    setting = arguments[4]
+    result = json.loads(run_plan.compiled(compiler, module).read_bytes())
+    if not result["error"]:
+        text = gzip.decompress(run_plan.text(compiler, module).read_bytes()).decode()
+        unlimited = (
+            json.loads(run_plan.assembled(compiler, module, plan.OWN).read_bytes()) if setting.isdigit() else None
+        )
+        result = measure.assemble_text(text, module, setting, unlimited, run_plan)
+    else:
+        result = {"error": "", "skipped": "not compiled", "kernels": {}}
+    write(run_plan.assembled(compiler, module, setting), json.dumps(spent() | result).encode())
+
+
+def main():
+    try:
+        run(sys.argv[1:])
+    except OSError as error:  # a full disk, say: this job has no result, and the summary says so
+        sys.exit(f"{' '.join(sys.argv[2:])}: {error}")
+
+
+if __name__ == "__main__":
+    main()

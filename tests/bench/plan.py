@@ -1,0 +1,103 @@
+"""What a run of the benchmark consists of: modules × compilers × settings of ptxas, as JSON that every job reads."""
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tools import Tools
+
+OWN, NONE = "own", "none"  # settings beside the register limits: the kernel's own bounds, and no bounds at all
+STRICT, VERIFY = "-nvptx-ra-strict", "-nvptx-ra-verify"
+STOCK, CICC = "stock", "cicc"
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A way to PTX: stock llc, llc with the plugin and arguments of its own, or PTX of NVIDIA's compiler."""
+
+    name: str
+    arguments: tuple[str, ...] | None = None  # of the plugin; None: without it
+    verify: bool = True
+
+    @property
+    def is_cicc(self):
+        return self.name == CICC
+
+    @property
+    def folder(self):
+        """A name for files."""
+        return re.sub(r"[^\w.=-]+", "_", self.name).strip("_-") or "plugin"
+
+    def flags(self, plugin):
+        if self.arguments is None:
+            return []
+        return [f"-load-pass-plugin={plugin}", STRICT, *([VERIFY] if self.verify else []), *self.arguments]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run. Results lie in its folder, by compiler and module."""
+
+    folder: str
+    cache: str
+    cpu: str
+    modules: dict[str, str]  # name: path
+    compilers: tuple[Compiler, ...]
+    settings: tuple[str, ...]
+    tools: Tools
+    level: int = 3
+    attributes: str = "+ptx88"
+    timeout: int = 300  # seconds for one command
+    sass: bool = True
+    sources: dict[str, dict] = field(default_factory=dict)  # of corpus.toml, by name
+
+    @property
+    def path(self):
+        return Path(self.folder, "plan.json")
+
+    def compiler(self, name):
+        return next(c for c in self.compilers if c.name == name)
+
+    def cpu_of(self, module):
+        """The processor that a module is for: Triton's kernels use what only the `a` of a processor has."""
+        source = self.sources.get(source_of(module), {})
+        return self.cpu + ("a" if source.get("accelerated") and self.cpu in ("sm_90", "sm_100", "sm_120") else "")
+
+    def cicc_text(self, module):
+        """Where NVIDIA's PTX of a module is."""
+        path = Path(self.modules[module])
+        return path.parent / CICC / f"{module}.ptx"
+
+    def compiled(self, compiler, module):
+        return Path(self.folder, compiler.folder, f"{module}.json")
+
+    def text(self, compiler, module):
+        return Path(self.folder, compiler.folder, f"{module}.ptx.gz")
+
+    def assembled(self, compiler, module, setting):
+        return Path(self.folder, compiler.folder, f"{module}.{setting}.json")
+
+    def write(self):
+        """Writes the plan, unless it stands there already: jobs whose plan is as it was are not run again."""
+        text = json.dumps(asdict(self), indent=1)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists() or self.path.read_text(encoding="utf8") != text:
+            self.path.write_text(text, encoding="utf8")
+
+
+def read(path):
+    """The plan that write() wrote."""
+    raw = json.loads(Path(path).read_text(encoding="utf8"))
+    raw["compilers"] = tuple(
+        Compiler(c["name"], None if c["arguments"] is None else tuple(c["arguments"]), c["verify"])
+        for c in raw["compilers"]
+    )
+    raw["settings"] = tuple(raw["settings"])
+    raw["tools"] = Tools(**raw["tools"])
+    return Plan(**raw)
+
+
+def source_of(module):
+    """The source of corpus.toml that a module is of: what stands before two underscores in its name."""
+    return module.partition("__")[0]

@@ -1,0 +1,139 @@
+"""Stand-ins for what packages of Triton kernels import and their kernels do not need: PyTorch above all.
+
+A stand-in has every attribute, can be called, subscripted, subclassed and used as a decorator, and compares like zero.
+"""
+
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+
+MODULES = (
+    "torch",
+    "torchvision",
+    "einops",
+    "transformers",
+    "datasets",
+    "causal_conv1d",
+    "flash_attn",
+    "cuda",
+    "cutlass",
+    "tilelang",
+)
+VERSION = "2.9.0"  # of PyTorch, for packages that ask
+
+
+class _Meta(type):
+    """The type of stand-ins, which are classes so that others can inherit from them."""
+
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _of(name)
+
+    def __call__(cls, *arguments, **_options):
+        # A decorator gives back what it decorates.
+        if len(arguments) == 1 and callable(arguments[0]) and not is_standin(arguments[0]):
+            return arguments[0]
+        return cls
+
+    def _itself(cls, *_arguments):
+        return cls
+
+    def _zero(cls):
+        return 0
+
+    def _false(cls, *_arguments):
+        return False
+
+    __getitem__ = __or__ = __ror__ = __add__ = __radd__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __enter__ = (
+        _itself
+    )
+    __int__ = __index__ = __len__ = _zero
+    __lt__ = __le__ = __gt__ = __ge__ = __exit__ = _false
+
+    def __bool__(cls):
+        return False
+
+    def __float__(cls):
+        return 0.0
+
+    def __iter__(cls):
+        return iter(())
+
+    def __eq__(cls, other):
+        return cls is other
+
+    def __hash__(cls):
+        return id(cls)
+
+
+_KNOWN = {}
+
+
+def _of(name):
+    if name in ("is_available", "device_count"):
+        return lambda *_arguments, **_options: 0
+    if name not in _KNOWN:
+        ignore = classmethod(lambda cls, **_options: None)
+        _KNOWN[name] = _Meta(name, (), {"__module__": "standin", "__init_subclass__": ignore})
+    return _KNOWN[name]
+
+
+def is_standin(value):
+    return isinstance(value, _Meta)
+
+
+class _Module(types.ModuleType):
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name == "__version__":
+            return VERSION
+        if name == "version":
+            return types.SimpleNamespace(__version__=VERSION, cuda="13.0", hip=None, xpu=None)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _of(name)
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] in MODULES:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return _Module(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def install():
+    """From here on imports of MODULES find stand-ins."""
+    sys.meta_path.insert(0, _Finder())
+
+
+class Driver:
+    """A GPU's driver, as far as Triton's compiler and its decorators ask for one."""
+
+    def __init__(self, target):
+        self.target = target
+        properties = {"max_shared_mem": 232448, "multiprocessor_count": 132, "warpSize": 32, "max_num_regs": 65536}
+        self.utils = types.SimpleNamespace(get_device_properties=lambda _device: properties)
+
+    def get_current_target(self):
+        return self.target
+
+    def get_current_device(self):
+        return 0
+
+    def get_active_torch_device(self):
+        return "cpu"
+
+    def get_device_interface(self):
+        return _of("device_interface")
+
+    def get_benchmarker(self):
+        return None

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Compiles the Triton kernels of installed packages ahead of time, without a GPU and without PyTorch.
+
+    triton_kernels.py [--arch sm_90] --prefix NAME FOLDER PACKAGE…
+
+Saves the LLVM IR that Triton hands to LLVM, one .ll file per kernel. A kernel's arguments are guessed from its source
+(triton_arguments.py), so the code is what Triton makes of plausible types, good for correctness and for speed of
+compilation, not for judging the kernel. A kernel that compiles under no guess is named on a line `not compiled: …`.
+"""
+
+import argparse
+import importlib
+import os
+import pkgutil
+import signal
+import time
+import types
+from pathlib import Path
+
+import standins
+
+os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
+os.environ.setdefault("TRITON_CACHE_DIR", str(Path("target/corpus/triton-cache").resolve()))
+standins.install()
+
+import triton  # noqa: E402  (imported after PyTorch has its stand-in)
+import triton_arguments  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.compiler import ASTSource  # noqa: E402
+from triton.runtime.jit import JITFunction  # noqa: E402
+
+TIME_LIMIT = 40  # seconds for one kernel
+
+
+def unwrapped(value):
+    """The function and the configuration in the middle of an autotuner's list, under any number of decorators."""
+    configuration = None
+    while not isinstance(value, JITFunction):
+        if value is None or standins.is_standin(value):
+            return None, None
+        configurations = getattr(value, "configs", None)
+        if isinstance(configurations, list) and configurations:
+            configuration = configuration or configurations[len(configurations) // 2]
+        value = getattr(value, "fn", None)
+    return value, configuration
+
+
+def is_kernel(function):
+    """A function that knows its place in the grid and writes memory, not one that others call."""
+    return "program_id" in function.src and ("store" in function.src or "atomic" in function.src)
+
+
+def kernels_of(package):
+    """(module's name, kernel's name, function, configuration), each function once, in order of names."""
+    names, root = [package], imported(package)
+    if hasattr(root, "__path__"):
+        found = pkgutil.walk_packages(root.__path__, package + ".", onerror=lambda name: None)
+        names += sorted(module.name for module in found)
+    for name in names:
+        for attribute, value in sorted(vars(imported(name)).items()):
+            function, configuration = unwrapped(value)
+            if function is not None and function.fn.__module__ == name and is_kernel(function):
+                yield name, attribute, function, configuration
+
+
+def imported(name):
+    """A module; an empty one where its import fails."""
+    try:
+        return importlib.import_module(name)
+    except Exception as error:  # whatever a package's code may raise on a stand-in
+        print(f"not compiled: {name}: {type(error).__name__}: {first_line(error)}", flush=True)
+        return types.ModuleType(name)
+
+
+def first_line(error):
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = str(error).strip().splitlines()
+    return lines[-1].strip()[:160] if lines else ""
+
+
+def compile_kernel(function, configuration, guess, target):
+    """The LLVM IR of a kernel under one guess of its arguments."""
+    signature, constants, aligned = triton_arguments.guess(function, guess)
+    options = {"num_warps": 4, "num_stages": 2}
+    if configuration is not None:
+        constants |= {name: value for name, value in configuration.kwargs.items() if name in constants}
+        options = {"num_warps": configuration.num_warps, "num_stages": min(configuration.num_stages, 3)}
+    place = {parameter.name: i for i, parameter in enumerate(function.params)}
+    source = ASTSource(
+        function,
+        signature=signature,
+        constexprs={(place[name],): value for name, value in constants.items()},
+        attrs={(place[name],): [["tt.divisibility", 16]] for name in aligned},
+    )
+    return triton.compile(source, target=target, options=options).asm["llir"]
+
+
+def compile_apart(function, configuration, target, output):
+    """Tries all guesses in a process of its own, because the compiler may hang or crash. Returns what went wrong."""
+    log = output.with_suffix(".log")
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the compiler prints reproducers, pages of them
+        first = ""
+        for guess in range(triton_arguments.GUESSES):
+            try:
+                text = compile_kernel(function, configuration, guess, target)
+            except BaseException as error:
+                first = first or f"{type(error).__name__}: {first_line(error)}"
+                continue
+            part = output.with_suffix(".part")
+            part.write_text(text, encoding="utf8")
+            part.rename(output)
+            os._exit(0)
+        log.write_text(first, encoding="utf8")
+        os._exit(1)
+    reason = wait(child)
+    if log.exists():
+        reason = log.read_text(encoding="utf8")
+        log.unlink()
+    return reason
+
+
+def wait(child):
+    """Waits for a process, as long as the limit allows. Returns how it ended, empty where well."""
+    end = time.monotonic() + TIME_LIMIT
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return "" if status == 0 else f"the compiler ended with status {status}"
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return f"more than {TIME_LIMIT} s"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--prefix", required=True)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE")
+    options = parser.parse_args()
+    target = GPUTarget("cuda", int(options.arch.removeprefix("sm_")), 32)
+    triton.runtime.driver.set_active(standins.Driver(target))
+    for package in options.packages:
+        for module, name, function, configuration in kernels_of(package):
+            stem = f"{options.prefix}__{module.partition('.')[2].replace('.', '_')}_{name}"
+            output = options.folder / f"{stem}.ll"
+            if not output.exists():
+                reason = compile_apart(function, configuration, target, output)
+                if reason:
+                    print(f"not compiled: {stem}: {reason}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
