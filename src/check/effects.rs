@@ -34,7 +34,8 @@ fn check_inst(pair: &Pair<'_>, block: Block, inst: Inst, order: &mut OrderCheck,
             // An instruction that is impure only by a physical register is kept in order with everything.
             let effects = view.effects(inst);
             let effects = if effects.is_empty() && role != Role::Debug { Effects::OPAQUE } else { effects };
-            if let Some((other, _)) = order.next(inst, after, effects, view.memory_space(inst)) {
+            if let Some(latest) = order.next(after, effects, view.memory_space(inst)) {
+                let other = pair.after.partner[latest].expect("only instructions of the view are taken");
                 let other_name = view.opcodes().name(view.opcode(other));
                 let reason = format!("{} must come after {other} {other_name}", name());
                 errors.push(CheckError::at(ErrorKind::Order, inst, Some(after), reason));
@@ -71,20 +72,20 @@ fn check_terminators(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     }
 }
 
-/// The instruction of one kind that comes last in the new order: the view's number and the new one.
-type Latest = Option<(Inst, Inst)>;
+/// Where the instructions of one kind end in the new order: one behind the latest, 0 where there is none.
+type End = u32;
 
 /// Takes the instructions of a block in their old order and finds those that now come before one that they conflict
 /// with ([`Effects::conflict`]). For each kind of conflict it is enough to know the latest place of that kind so far.
 #[derive(Default)]
 struct OrderCheck {
-    any: Latest,
-    barrier: Latest,
-    convergent: Latest,
-    memory: Latest,
-    ordered: Latest,
-    access: [Latest; SPACES.len()],
-    write: [Latest; SPACES.len()],
+    any: End,
+    barrier: End,
+    convergent: End,
+    memory: End,
+    ordered: End,
+    access: [End; SPACES.len()],
+    write: [End; SPACES.len()],
 }
 
 const SPACES: [MemorySpace; 8] = [
@@ -99,16 +100,17 @@ const SPACES: [MemorySpace; 8] = [
 ];
 
 impl OrderCheck {
-    /// Takes the next instruction. Returns one that came before it, conflicts with it, and comes after it now.
-    fn next(&mut self, inst: Inst, after: Inst, effects: Effects, space: MemorySpace) -> Latest {
+    /// Takes the next instruction by its number in the new order. Returns one that came before it, conflicts with it, and
+    /// comes after it now.
+    fn next(&mut self, after: Inst, effects: Effects, space: MemorySpace) -> Option<Inst> {
         if effects.is_pure() {
             return None;
         }
         let barrier = effects
             .intersects(Effects::OPAQUE | Effects::TRAP | Effects::TERMINATOR | Effects::CALL_SEQUENCE | Effects::META);
         let memory = effects.intersects(Effects::READ | Effects::WRITE | Effects::ORDERED);
-        let mut latest = self.barrier;
-        let mut consider = |other: Latest| latest = later(latest, other);
+        let mut end = self.barrier;
+        let mut consider = |other: End| end = end.max(other);
         if barrier {
             consider(self.any);
         }
@@ -127,14 +129,15 @@ impl OrderCheck {
                 }
             }
         }
-        self.record(Some((inst, after)), effects, space, barrier, memory);
-        latest.filter(|&(_, other)| other > after)
+        let this = after.0 + 1;
+        self.record(this, effects, space, barrier, memory);
+        (end > this).then(|| Inst(end - 1))
     }
 
-    fn record(&mut self, this: Latest, effects: Effects, space: MemorySpace, barrier: bool, memory: bool) {
-        let update = |slot: &mut Latest, applies: bool| {
+    fn record(&mut self, this: End, effects: Effects, space: MemorySpace, barrier: bool, memory: bool) {
+        let update = |slot: &mut End, applies: bool| {
             if applies {
-                *slot = later(*slot, this);
+                *slot = this.max(*slot);
             }
         };
         update(&mut self.any, true);
@@ -150,10 +153,6 @@ impl OrderCheck {
             }
         }
     }
-}
-
-fn later(left: Latest, right: Latest) -> Latest {
-    if right.map(|(_, after)| after) > left.map(|(_, after)| after) { right } else { left }
 }
 
 #[cfg(test)]
@@ -175,26 +174,28 @@ mod tests {
         all[(bits % 8) as usize]
     }
 
-    /// The order check finds an inversion exactly where comparing all pairs finds one.
+    /// The order check finds an inversion exactly where comparing all pairs finds one, and names the latest.
     #[test]
     fn agrees_with_all_pairs() {
         arbtest::arbtest(|source| {
             let count = source.int_in_range(0..=8u32)?;
             let mut insts = Vec::new();
-            for number in 0..count {
+            for _ in 0..count {
                 let space = SPACES[source.int_in_range(0..=7usize)?];
-                insts.push((Inst(number), random_effects(source.int_in_range(0..=7u64)?), space));
+                insts.push((random_effects(source.int_in_range(0..=7u64)?), space));
             }
             let mut after: Vec<u32> = (0..count).collect();
             for index in 1..after.len() {
                 after.swap(index, source.int_in_range(0..=index)?);
             }
             let mut order = OrderCheck::default();
-            for (index, &(inst, effects, space)) in insts.iter().enumerate() {
-                let found = order.next(inst, Inst(after[index]), effects, space).is_some();
-                let expected = insts[..index].iter().zip(&after).any(|(&(_, other, other_space), &other_after)| {
+            for (index, &(effects, space)) in insts.iter().enumerate() {
+                let found = order.next(Inst(after[index]), effects, space);
+                let earlier = insts[..index].iter().zip(&after);
+                let conflicting = earlier.filter(|&(&(other, other_space), &other_after)| {
                     other.conflict(other_space, effects, space) && other_after > after[index]
                 });
+                let expected = conflicting.map(|(_, &other_after)| Inst(other_after)).max();
                 assert_eq!(found, expected, "{insts:?} in the order {after:?}, at {index}");
             }
             Ok(())
