@@ -2,6 +2,8 @@
 
 use super::abi::{self, nvptx_ra_remark, nvptx_ra_response};
 use super::edits::RawEdits;
+use crate::bundle::Report;
+use crate::config::Config;
 use crate::error::Error;
 use crate::function::{EditList, Function};
 use crate::passes::{PassOutput, Remark, RemarkKind};
@@ -20,25 +22,31 @@ pub(super) struct Response {
     replay: Option<Replay>,
 }
 
-/// What it takes to say what the edits must make of the function.
+/// What it takes to say what the edits must make of the function, and to report that they did not.
 pub(super) struct Replay {
     pub(super) function: Function,
     pub(super) edits: EditList,
+    pub(super) report: Report,
+    pub(super) config: Config,
 }
 
 impl Response {
-    /// The answer of a pass that ran.
-    pub(super) fn of_pass(output: PassOutput, function: Function, strict: bool, verify: bool) -> Self {
+    /// The answer of a pass that ran. The report is of what may turn out to be wrong with it.
+    pub(super) fn of_pass(
+        output: PassOutput,
+        function: Function,
+        config: Config,
+        report: impl FnOnce() -> Report,
+    ) -> Self {
         let edits = RawEdits::new(&output.edits);
         let status = if edits.edits.is_empty() { abi::NVPTX_RA_STATUS_UNCHANGED } else { abi::NVPTX_RA_STATUS_EDITS };
-        let replay = verify.then_some(Replay { function, edits: output.edits });
         let mut response = Self::with_status(status);
-        response.raw.strict = strict.into();
-        response.raw.verify = verify.into();
+        response.raw.strict = config.strict.into();
+        response.raw.verify = config.verify.into();
         response.output = output.output;
         response.edits = edits;
         response.remarks = output.remarks;
-        response.replay = replay;
+        response.replay = config.verify.then(|| Replay { function, edits: output.edits, report: report(), config });
         response
     }
 

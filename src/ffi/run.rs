@@ -88,8 +88,15 @@ impl<'a> Request<'a> {
         let backtrace = take_backtrace();
         // SAFETY: as the caller promises.
         let function = guard(|| unsafe { view::read(self.view) }).ok();
+        let function = function.as_ref().map(|(function, _)| function);
+        let report = Report { backtrace, ..self.report() };
+        guard(|| Ok(report.attach(error.clone(), config, function))).unwrap_or(error)
+    }
+
+    /// What a bundle says of this run, whatever goes wrong in it.
+    fn report(&self) -> Report {
         let has = |flag| self.flags & flag != 0;
-        let report = Report {
+        Report {
             llvm: llvm_version(),
             pass: self.pass.clone().into_owned(),
             target: self.target.clone().into_owned(),
@@ -102,11 +109,8 @@ impl<'a> Request<'a> {
             is_ssa: has(abi::NVPTX_RA_REQUEST_SSA),
             is_o0: has(abi::NVPTX_RA_REQUEST_O0),
             is_optnone: has(abi::NVPTX_RA_REQUEST_OPTNONE),
-            backtrace,
             ..Report::new()
-        };
-        let function = function.as_ref().map(|(function, _)| function);
-        guard(|| Ok(report.attach(error.clone(), config, function))).unwrap_or(error)
+        }
     }
 
     /// # Safety
@@ -133,7 +137,7 @@ impl<'a> Request<'a> {
             Event::Run(Box::new(self.statistics(&output, function.num_insts()))).append(path)?;
         }
         let RunContext { config, .. } = context;
-        Ok(Response::of_pass(output, function, config.strict, config.verify))
+        Ok(Response::of_pass(output, function, config, || self.report()))
     }
 
     /// A pass's own statistics, with what those of every pass have in common.

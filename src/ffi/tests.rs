@@ -1,6 +1,7 @@
 //! The entries as the shim calls them: with views built by hand, right and wrong.
 
 use std::ffi::c_void;
+use std::path::PathBuf;
 use std::ptr;
 
 use super::abi::{
@@ -194,6 +195,11 @@ fn run(pass: &str, parameters: &str) -> Answer {
     Answer(unsafe { nvptx_ra_run(&request(&sample.view(), pass, parameters)) })
 }
 
+/// A test's own folder for bundles. Nothing is in it, and it need not be there yet.
+fn folder(test: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("nvptx-ra-ffi-{test}-{}", std::process::id()))
+}
+
 /// A right view becomes the function that it describes, its effects included.
 #[test]
 fn reads_a_view() {
@@ -304,7 +310,7 @@ fn prints() {
 /// An error and a panic in a pass become responses that name the kernel; strictness goes with them.
 #[test]
 fn errors_and_panics_are_answers() {
-    let bundles = std::env::temp_dir().join(format!("nvptx-ra-ffi-{}", std::process::id()));
+    let bundles = folder("panic");
     let panic = format!("inject=panic;strict;bundle={}", bundles.display());
     for (parameters, strict, part) in [
         ("inject=error", 0, "an error was asked for"),
@@ -347,6 +353,28 @@ fn verification_must_be_asked_for() {
     // SAFETY: the response and the view are alive.
     let difference = Answer(unsafe { nvptx_ra_verify_applied(answer.0, &view) });
     assert!(difference.message().contains("did not ask"), "{}", difference.message());
+}
+
+/// Edits that were not applied are an error, which leaves a bundle with the function that they are for.
+#[test]
+fn difference_leaves_a_bundle() {
+    let bundles = folder("difference");
+    let sample = Sample::new();
+    let view = sample.view();
+    let answer = run(COPY_COALESCER, &format!("verify;bundle={}", bundles.display()));
+    assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_EDITS, "{}", answer.message());
+    // SAFETY: the response and the view are alive.
+    let difference = Answer(unsafe { nvptx_ra_verify_applied(answer.0, &view) });
+    let message = difference.message();
+    let path = bundles.join("nvptx-ra-k-0");
+    assert!(message.contains("not applied as they are meant"), "{message}");
+    assert!(message.ends_with(&format!("please report {}", path.display())), "{message}");
+    let bundle = bundle::read(&path).expect("the bundle is whole");
+    // SAFETY: the view and its memory are alive.
+    let (function, _) = unsafe { view::read(&view) }.expect("the view is right");
+    assert_eq!(bundle.function.to_string(), function.to_string());
+    assert!(message.starts_with(bundle.report.message.split(';').next().unwrap_or_default()), "{message}");
+    std::fs::remove_dir_all(&bundles).expect("the folder is ours");
 }
 
 /// Runs, their failures and the shim's times reach the statistics file.

@@ -2,9 +2,10 @@
 
 use super::abi::{nvptx_ra_response, nvptx_ra_view};
 use super::compare::compare;
-use super::guard::guard;
-use super::response::Response;
+use super::guard::{guard, take_backtrace};
+use super::response::{Replay, Response};
 use super::view;
+use crate::bundle::Report;
 use crate::error::Error;
 
 /// Compares the function after the edits with what they mean. Null where they agree.
@@ -18,15 +19,26 @@ pub(super) unsafe extern "C" fn nvptx_ra_verify_applied(
     response: *const nvptx_ra_response,
     after: *const nvptx_ra_view,
 ) -> *const nvptx_ra_response {
+    // SAFETY: the caller promises it.
+    let replay = unsafe { Response::lent(response) }.and_then(Response::replay);
     let result = guard(|| {
-        // SAFETY: the caller promises both.
-        let (response, after) = unsafe { (Response::lent(response), view::read(after)) };
-        let replay = response.and_then(Response::replay);
         let replay = replay.ok_or_else(|| Error::internal("the response did not ask to be verified", None))?;
-        let (found, _) = after?;
+        // SAFETY: the caller promises it.
+        let (found, _) = unsafe { view::read(after) }?;
         let wanted = replay.edits.apply(&replay.function).map_err(Error::from);
         let wanted = wanted.map_err(|error| error.in_function(found.name()))?;
         compare(&wanted.function, &found)
     });
-    result.map_or_else(|error| Response::of_error(&error, true).hand_over(), |()| std::ptr::null())
+    let Err(error) = result else { return std::ptr::null() };
+    let error = match replay {
+        Some(replay) => attach_bundle(error, replay),
+        None => error,
+    };
+    Response::of_error(&error, true).hand_over()
+}
+
+/// Writes the bundle of a difference and names it in the error. The function in it is the one that the edits are for.
+fn attach_bundle(error: Error, replay: &Replay) -> Error {
+    let report = Report { backtrace: take_backtrace(), ..replay.report.clone() };
+    guard(|| Ok(report.attach(error.clone(), &replay.config, Some(&replay.function)))).unwrap_or(error)
 }
