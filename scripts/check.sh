@@ -40,6 +40,8 @@ count_tests() {
 
 step "format" cargo fmt --check
 step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
+step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --no-default-features
 step "build" cargo build --release
 step "tests" cargo test --features fuzzing
 step "tests of the core alone" cargo test --no-default-features --features fuzzing

@@ -1,6 +1,6 @@
 //! nvptx-ra: what happens to registers between LLVM and NVIDIA's ptxas.
 //!
-//! The core (everything but [`ffi`] and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
+//! The core (everything but `ffi` and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
 //! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
 //! only: `ffi` and the tool, then the passes ([`coalesce`]), then [`analysis`], [`target`], [`function`], [`index`].
 //! [`check`] imports [`function`] alone.
