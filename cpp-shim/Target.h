@@ -64,6 +64,9 @@ struct SpillOpcodes {
 class OpcodeTable {
 public:
   explicit OpcodeTable(const llvm::TargetInstrInfo &TII);
+  OpcodeTable(const OpcodeTable &) = delete;
+  OpcodeTable &operator=(const OpcodeTable &) = delete;
+  ~OpcodeTable() { nvptx_ra_opcodes_free(Core); }
 
   /// The core's table.
   const nvptx_ra_opcodes *core() const { return Core; }
