@@ -74,23 +74,26 @@ OptionSet *Registered = nullptr;
 } // namespace
 
 bool registerOptions() {
-  const auto &Known = cl::getRegisteredOptions();
-  auto *Set = new OptionSet;
-  for (uint64_t I = 0, E = nvptx_ra_option_count(); I != E; ++I) {
-    nvptx_ra_option_info Info = nvptx_ra_option_at(I);
-    StringRef Name = toRef(Info.name);
-    StringRef FullName = Set->FullNames.emplace_back((Prefix + Name).str());
-    if (Known.contains(FullName))
+  const uint64_t Count = nvptx_ra_option_count();
+  auto FullName = [](const nvptx_ra_option_info &Info) {
+    return (Prefix + toRef(Info.name)).str();
+  };
+  // Before anything is made: a category registers itself and stays, too.
+  for (uint64_t I = 0; I != Count; ++I)
+    if (cl::getRegisteredOptions().contains(FullName(nvptx_ra_option_at(I))))
       return false;
-    Set->Options.emplace_back(
-        Name, new Option(FullName, cl::desc(toRef(Info.help)),
-                         cl::value_desc(toRef(Info.meta)),
-                         cl::cat(Set->Category),
-                         Info.hidden ? cl::Hidden : cl::NotHidden,
-                         Info.is_switch ? cl::ValueOptional
-                                        : cl::ValueRequired));
+  Registered = new OptionSet;
+  for (uint64_t I = 0; I != Count; ++I) {
+    nvptx_ra_option_info Info = nvptx_ra_option_at(I);
+    StringRef Name = Registered->FullNames.emplace_back(FullName(Info));
+    Registered->Options.emplace_back(
+        toRef(Info.name), new Option(Name, cl::desc(toRef(Info.help)),
+                                     cl::value_desc(toRef(Info.meta)),
+                                     cl::cat(Registered->Category),
+                                     Info.hidden ? cl::Hidden : cl::NotHidden,
+                                     Info.is_switch ? cl::ValueOptional
+                                                    : cl::ValueRequired));
   }
-  Registered = Set;
   return true;
 }
 
