@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind corpus bench bench-diff cost clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff cost clean
 
 all: build
 
@@ -20,9 +20,15 @@ demo: setup
 check:
 	@scripts/check.sh
 
-# The whole lit suite under valgrind: minutes.
+# The C ABI's tests and the whole lit suite under valgrind, and with the shim under ASan and UBSan. ARGS="--filter NAME"
+# are lit's.
 valgrind: build
-	@scripts/with-env.sh env VALGRIND=1 sh -c '"$$LLVM_BIN/lit" tests/lit'
+	@scripts/setup.sh valgrind
+	@scripts/memory.sh valgrind $(ARGS)
+
+sanitize: setup
+	@scripts/setup.sh sanitizers
+	@scripts/memory.sh sanitizers $(ARGS)
 
 # Real kernels from package registries, compiled, into target/corpus/ARCH: half an hour and 4 GB.
 ARCH ?= sm_90

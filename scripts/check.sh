@@ -48,8 +48,8 @@ step "tests of the core alone" cargo test --no-default-features --features fuzzi
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "lit" "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
-  # One test of the suite; `make valgrind` runs all of it so.
-  step "lit under valgrind" env VALGRIND=1 "$LLVM_BIN/lit" tests/lit/smoke/accepted.ll
+  # One test of the lit suite; `make valgrind` runs all of it so.
+  step "under valgrind" scripts/memory.sh valgrind --filter smoke/accepted
 else
   echo "valgrind                     skipped: not there; apt-get install valgrind brings it"
 fi

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the other scripts: where everything is. What the caller sets wins.
 #
 #   LLVM_CONFIG   llvm-config of LLVM 22      CUDA_PATH   a CUDA toolkit, for ptxas and clang's headers
@@ -22,6 +23,11 @@ set_llvm() {
   LLVM_BIN=$("$LLVM_CONFIG" --bindir)
   LIBCLANG_PATH=${LIBCLANG_PATH:-$("$LLVM_CONFIG" --libdir)}
   export LLVM_CONFIG LLVM_BIN LIBCLANG_PATH
+}
+
+# Where clang has, or would have, the library that a program checked by AddressSanitizer loads.
+asan_runtime() {
+  "$LLVM_BIN/clang++" -print-file-name="libclang_rt.asan-$(uname -m).so"
 }
 
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$ROOT/target}

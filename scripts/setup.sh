@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|bench|valgrind|all]
-#     build     a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
-#     cuda      ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
-#     bench     what draws and schedules the benchmark, from PyPI, into the same environment
-#     valgrind  where apt has it
+#   scripts/setup.sh [build|cuda|bench|valgrind|sanitizers|all]
+#     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
+#     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
+#     bench       what draws and schedules the benchmark, from PyPI, into the same environment
+#     valgrind    where apt has it
+#     sanitizers  clang's runtime libraries for them
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 
@@ -17,17 +18,17 @@ fail() {
 
 # apt_install PACKAGE...: as root, or with sudo, or with the command for the user to run.
 apt_install() {
-  local install="apt-get install -y --no-install-recommends $*" sudo=()
+  local install=(apt-get install -y --no-install-recommends "$@") sudo=()
   command -v apt-get >/dev/null || fail "missing, and this system has no apt: $*" "$OTHERWISE"
   if [[ $(id -u) != 0 ]]; then
-    command -v sudo >/dev/null || fail "missing; as root: apt-get update && $install"
+    command -v sudo >/dev/null || fail "missing; as root: apt-get update && ${install[*]}"
     sudo=(sudo)
   fi
   say "installing with apt: $*"
   mkdir -p "$ROOT/target/setup"
   local log=$ROOT/target/setup/apt.log
   "${sudo[@]}" apt-get update >"$log" 2>&1 || true # a source that does not answer need not be the one that is needed
-  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive $install >>"$log" 2>&1 ||
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" >>"$log" 2>&1 ||
     fail "$(tail -n 5 "$log")" "apt could not install: $*" "$OTHERWISE"
 }
 
@@ -107,14 +108,20 @@ setup_valgrind() {
   command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
 }
 
+setup_sanitizers() {
+  OTHERWISE="install clang's runtime libraries for sanitizers beside it"
+  [[ -f $(asan_runtime) ]] || apt_install "libclang-rt-$LLVM_MAJOR-dev"
+}
+
 case ${1:-all} in
   build) setup_build ;;
   cuda) setup_cuda ;;
   bench) setup_bench ;;
   valgrind) setup_valgrind ;;
+  sanitizers) setup_sanitizers ;;
   all)
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|bench|valgrind|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|bench|valgrind|sanitizers|all]" ;;
 esac

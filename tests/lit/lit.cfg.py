@@ -4,13 +4,16 @@
 # Substitutions
 #   %llc-ra       llc with the plugin, strict, with its checker and the machine verifier on: what most tests want
 #   %llc %opt %clang %nvptx-ra   the bare programs      %plugin   the plugin's path
+#   %clang-nvlink-wrapper   the device linker, which generates code at link time
 #   %clang-cuda   clang for the device side of a .cu file, with CUDA's headers
 #   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
 #   %llc14 %llc19 llc of other LLVM majors
 #   %python       the Python that runs lit
 # FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, llc14, llc19, and
-# NAME-registered-target for each target of llc; slow with SLOW=1, for tests that take minutes. With VALGRIND=1, %llc-ra
-# and %nvptx-ra run under valgrind.
+# NAME-registered-target for each target of llc; slow with SLOW=1, for tests that take minutes.
+#
+# RUN_UNDER holds a command that every program which may load the plugin runs under, RUN_CLANG_UNDER another for clang
+# (scripts/memory.sh).
 
 import os
 import re
@@ -47,16 +50,25 @@ def tool(name):
     return os.path.join(bin_folder, name)
 
 
-valgrind = "valgrind -q --error-exitcode=99 " if environment("VALGRIND") == "1" else ""
+run_under = environment("RUN_UNDER", "")
+clang_under = environment("RUN_CLANG_UNDER", run_under)
+
+
+def under(program, command=run_under):
+    return f"{command} {program}".lstrip()
+
+
+clang = under(tool("clang"), clang_under)
 substitutions = {
-    "%llc-ra": f"{valgrind}{tool('llc')} -load-pass-plugin={plugin} -nvptx-ra-strict -nvptx-ra-verify",
-    "%llc14": "llc-14",
-    "%llc19": "llc-19",
-    "%llc": tool("llc"),
-    "%opt": tool("opt"),
-    "%clang-cuda": f"{tool('clang')} -x cuda --cuda-device-only --cuda-path={cuda} -Wno-unknown-cuda-version",
-    "%clang": tool("clang"),
-    "%nvptx-ra": valgrind + nvptx_ra,
+    "%llc-ra": f"{under(tool('llc'))} -load-pass-plugin={plugin} -nvptx-ra-strict -nvptx-ra-verify",
+    "%llc14": under("llc-14"),
+    "%llc19": under("llc-19"),
+    "%llc": under(tool("llc")),
+    "%opt": under(tool("opt")),
+    "%clang-cuda": f"{clang} -x cuda --cuda-device-only --cuda-path={cuda} -Wno-unknown-cuda-version",
+    "%clang-nvlink-wrapper": under(tool("clang-nvlink-wrapper"), clang_under),
+    "%clang": clang,
+    "%nvptx-ra": under(nvptx_ra),
     "%plugin": plugin,
     "%ptxas-verify": f"{ptxas} -c -",
     "%ptxas": ptxas,

@@ -6,7 +6,7 @@
 ; REFUSED: {{undefined symbol|nvptx-ra: built for LLVM 22, loaded into LLVM (14|19): nothing is registered}}
 
 ; An LLVM that has every symbol and calls itself 23: the constructor itself refuses.
-; RUN: %clang -shared -fPIC %S/Inputs/version.c -o %t.version.so
+; RUN: clang -shared -fPIC %S/Inputs/version.c -o %t.version.so
 ; RUN: env LD_PRELOAD=%t.version.so %llc -load-pass-plugin=%plugin %s -o %t.23 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=MAJOR --implicit-check-not=nvptx-ra
 ; RUN: %llc %s -o %t.stock
