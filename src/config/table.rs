@@ -58,6 +58,8 @@ flags! {
         "coalesce" => COALESCE = 3,
         /// The edits that are handed back.
         "edits" => EDITS = 4,
+        /// The function as the pass sees it, in the text form that `nvptx-ra replay` reads.
+        "view" => VIEW = 5,
     }
 }
 

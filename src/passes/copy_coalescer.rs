@@ -74,7 +74,8 @@ fn remarks(function: &Function, context: &RunContext, report: &Report) -> Vec<Re
 
 fn trace(function: &Function, context: &RunContext, output: &PassOutput, report: &Report) -> String {
     let wanted = context.config.trace;
-    let mut text = report.trace.clone();
+    let mut text = if wanted.contains(Trace::VIEW) { function.to_string() } else { String::new() };
+    text.push_str(&report.trace);
     if wanted.contains(Trace::CLASSIFY) {
         for inst in function.insts() {
             let name = function.opcodes().name(function.opcode(inst));
@@ -155,9 +156,17 @@ mod tests {
     #[test]
     fn traces_print_what_is_asked_for() {
         assert_eq!(output("", false).output, "");
-        let text = output("trace=classify+liveness+candidates+coalesce+edits", false).output;
-        for part in ["trace of 'k'", "candidate i2 in bb1", "%0 lives over", "COPY: Some(Copy)", "kept i", " merges, "]
-        {
+        let view = Function::parse(SWAP).expect("a view").to_string();
+        let text = output("trace=classify+liveness+candidates+coalesce+edits+view", false).output;
+        for part in [
+            view.as_str(),
+            "trace of 'k'",
+            "candidate i2 in bb1",
+            "%0 lives over",
+            "COPY: Some(Copy)",
+            "kept i",
+            " merges, ",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
     }
