@@ -3,6 +3,7 @@
 mod compile;
 mod explain;
 mod mir;
+mod optimum;
 mod replay;
 mod stats;
 
@@ -28,6 +29,7 @@ enum Command {
     Compile(compile::Arguments),
     Explain(explain::Arguments),
     Mir(mir::Arguments),
+    Optimum(optimum::Arguments),
     Replay(replay::Arguments),
     Stats(stats::Arguments),
 }
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mir(arguments) => mir::run(&arguments),
+        Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
     };

@@ -16,6 +16,7 @@ mod candidates;
 mod census;
 mod classes;
 mod constants;
+mod optimum;
 mod program;
 mod report;
 mod rewrite;
@@ -29,6 +30,7 @@ mod worklist;
 use std::time::Instant;
 
 pub use census::{MoveKind, Tally, census};
+pub use optimum::{Optimum, optimum};
 pub use report::{Refusal, Report};
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};

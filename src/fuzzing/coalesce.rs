@@ -38,7 +38,7 @@ fn moves(function: &Function) -> u64 {
     count(MoveKind::Copy) + count(MoveKind::CopyOfConstant) + count(MoveKind::Immediate) + count(MoveKind::Symbol)
 }
 
-fn config(u: &mut Unstructured<'_>) -> Result<Config> {
+pub(super) fn config(u: &mut Unstructured<'_>) -> Result<Config> {
     let default = Config::default();
     if u.ratio(1, 2)? {
         return Ok(default);

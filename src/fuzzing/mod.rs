@@ -14,6 +14,7 @@ pub mod interval_tree;
 pub mod liveness;
 mod lower;
 mod opcodes;
+mod optimum;
 mod parallel_copy;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use generate::{Options, lowered_function, ssa_function};
 pub use interpret::{Limits, interpret};
 pub use lower::check_lowering;
 pub use opcodes::opcode_table;
+pub use optimum::check_optimum;
 pub use parallel_copy::check_parallel_copy;
 pub use text::{check_round_trip, check_text};
 pub use trace::{Event, Mismatch, Trace, check_same_meaning};

@@ -1,0 +1,83 @@
+//! `nvptx-ra optimum`: how many copies of functions in text form are necessary.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use nvptx_ra::coalesce::{Optimum, optimum};
+use nvptx_ra::config::Config;
+use nvptx_ra::error::Error;
+use nvptx_ra::function::Function;
+use serde_json::json;
+
+/// Bound from below how many copies each function must keep, without LLVM: one line of JSON for each
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them; - is standard input
+    input: PathBuf,
+    /// How many branchings each connected part of the problem may take to be solved exactly
+    #[arg(long, default_value_t = 1000)]
+    steps: usize,
+    /// An option of the coalescer that the bound is compared with; see `nvptx-ra explain --all`
+    #[arg(long = "set", value_name = "NAME[=VALUE]")]
+    options: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let path = &arguments.input;
+    let config =
+        Config::resolve(&nvptx_ra::config::Layers { parameters: &arguments.options.join(";"), ..Default::default() })?;
+    let reader: Box<dyn BufRead> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(path).map_err(|error| Error::file(path, &error))?))
+    };
+    functions(path, reader, &mut |function| {
+        let found = optimum(function, &config, arguments.steps);
+        super::print(line(function, &found).as_bytes()).map(|_| ())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(function: &Function, found: &Optimum) -> String {
+    let Optimum { constants, copies, left, best, necessary } = found;
+    let json = json!({
+        "function": function.name(),
+        "instructions": function.num_insts(),
+        "constants": constants,
+        "copies": copies.count, "left": left.count, "best": best.count, "necessary": necessary.count,
+        "copies_executed": copies.executed, "left_executed": left.executed, "best_executed": best.executed,
+        "necessary_executed": necessary.executed,
+    });
+    json.to_string() + "\n"
+}
+
+/// Calls `each` with the functions of a text, in which other lines may stand before, between and behind them.
+fn functions(
+    path: &Path,
+    reader: impl BufRead,
+    each: &mut dyn FnMut(&Function) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut text = String::new();
+    for line in reader.lines() {
+        let line = line.map_err(|error| Error::file(path, &error))?;
+        if text.is_empty() && line != "mfv 1" {
+            continue;
+        }
+        text.push_str(&line);
+        text.push('\n');
+        if line == "end" {
+            each(&read(&text)?)?;
+            text.clear();
+        }
+    }
+    // What is cut off is an error of the parser, which says where.
+    if text.is_empty() { Ok(()) } else { each(&read(&text)?) }
+}
+
+fn read(text: &str) -> Result<Function, Error> {
+    let function = Function::parse(text)?;
+    function.validate().map_err(|error| Error::from(error).in_function(function.name()))?;
+    Ok(function)
+}

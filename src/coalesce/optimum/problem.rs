@@ -1,0 +1,238 @@
+//! Aggressive coalescing as a problem on a graph, with the steps that keep its optimum.
+//!
+//! Nodes are registers, or registers merged already. A copy is saved where its target is in one class with one of its
+//! *sources*: the registers that hold the copied value there. A solution is a partition into classes without a conflict
+//! between two members; its cost is the weight of the copies that are not saved.
+
+/// A copy that is neither saved nor lost yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Move {
+    pub(super) target: usize,
+    /// Nodes any of which saves the copy by sharing the target's class; sorted, none in conflict with the target.
+    pub(super) sources: Vec<usize>,
+    pub(super) weight: f64,
+}
+
+/// What is still to be decided, and what it has cost so far.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    conflicts: Conflicts,
+    /// The registers merged into each node; none for nodes that were merged into another.
+    pub(super) members: Vec<Vec<u32>>,
+    pub(super) moves: Vec<Move>,
+    /// The weight of the copies that can no longer be saved.
+    pub(super) cost: f64,
+}
+
+/// A symmetric relation as a bit matrix.
+#[derive(Clone, Debug)]
+struct Conflicts {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Conflicts {
+    fn new(len: usize) -> Self {
+        let words = len.div_ceil(64);
+        Self { words, bits: vec![0; len * words] }
+    }
+
+    fn row(&self, node: usize) -> &[u64] {
+        &self.bits[node * self.words..][..self.words]
+    }
+
+    fn contains(&self, a: usize, b: usize) -> bool {
+        self.row(a)[b / 64] >> (b % 64) & 1 != 0
+    }
+
+    fn insert(&mut self, a: usize, b: usize) {
+        self.bits[a * self.words + b / 64] |= 1 << (b % 64);
+        self.bits[b * self.words + a / 64] |= 1 << (a % 64);
+    }
+
+    /// Forgets the conflicts of a node, and returns them.
+    fn take(&mut self, node: usize) -> Vec<usize> {
+        let neighbours: Vec<usize> = self.neighbours(node).collect();
+        for &other in &neighbours {
+            self.bits[other * self.words + node / 64] &= !(1 << (node % 64));
+        }
+        self.bits[node * self.words..][..self.words].fill(0);
+        neighbours
+    }
+
+    fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.row(node).iter().enumerate().flat_map(|(index, &word)| {
+            std::iter::successors(Some(word), |word| Some(word & (word.wrapping_sub(1))))
+                .take_while(|&word| word != 0)
+                .map(move |word| index * 64 + word.trailing_zeros() as usize)
+        })
+    }
+}
+
+impl Problem {
+    /// A node for each register, none in conflict.
+    pub(super) fn new(registers: impl Iterator<Item = u32>) -> Self {
+        let members: Vec<Vec<u32>> = registers.map(|register| vec![register]).collect();
+        Self { conflicts: Conflicts::new(members.len()), members, moves: Vec::new(), cost: 0.0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether two nodes may not share a class.
+    pub(super) fn conflict(&self, a: usize, b: usize) -> bool {
+        self.conflicts.contains(a, b)
+    }
+
+    /// Two nodes may not share a class from here on.
+    pub(super) fn separate(&mut self, a: usize, b: usize) {
+        self.conflicts.insert(a, b);
+    }
+
+    /// Two nodes, not in conflict, share a class from here on: the first.
+    pub(super) fn merge(&mut self, into: usize, from: usize) {
+        let moved = std::mem::take(&mut self.members[from]);
+        self.members[into].extend(moved);
+        for other in self.conflicts.take(from) {
+            self.conflicts.insert(into, other);
+        }
+        for copy in &mut self.moves {
+            if copy.target == from {
+                copy.target = into;
+            }
+            copy.sources.iter_mut().filter(|source| **source == from).for_each(|source| *source = into);
+        }
+    }
+
+    /// Decides what has only one right answer: copies that are saved, copies that are lost, and merges that some best
+    /// solution has.
+    pub(super) fn simplify(&mut self) {
+        loop {
+            self.settle();
+            let Some((into, from)) = self.find_safe_merge() else { return };
+            self.merge(into, from);
+        }
+    }
+
+    /// Drops sources in conflict, copies that are saved, and copies that are lost, which cost.
+    fn settle(&mut self) {
+        let Self { conflicts, moves, cost, .. } = self;
+        moves.retain_mut(|copy| {
+            if copy.sources.contains(&copy.target) {
+                return false;
+            }
+            copy.sources.retain(|&source| !conflicts.contains(copy.target, source));
+            copy.sources.sort_unstable();
+            copy.sources.dedup();
+            if copy.sources.is_empty() {
+                *cost += copy.weight;
+            }
+            !copy.sources.is_empty()
+        });
+        // Copies that the same merges save are one.
+        moves.sort_by(|a, b| a.ends().cmp(&b.ends()));
+        moves.dedup_by(|next, kept| {
+            let same = kept.ends() == next.ends();
+            if same {
+                kept.weight += next.weight;
+            }
+            same
+        });
+    }
+
+    /// A node that may join another without loss, whatever class a solution has put it in: all that conflicts with it
+    /// conflicts with the other too, and joining saves as much as leaving that class can lose. What joining saves may
+    /// have been saved there already, but for copies with no other source.
+    fn find_safe_merge(&self) -> Option<(usize, usize)> {
+        let mut weights = vec![0.0; self.len()];
+        for copy in &self.moves {
+            weights[copy.target] += copy.weight;
+            copy.sources.iter().for_each(|&source| weights[source] += copy.weight);
+        }
+        // A copy between the pair weighs on both sides of the comparison where it has no other source.
+        let worth = |copy: &Move| if copy.sources.len() == 1 { 2.0 * copy.weight } else { copy.weight };
+        let joining = |a: usize, b: usize| -> f64 {
+            let joins = |copy: &&Move| {
+                (copy.target == a && copy.sources.contains(&b)) || (copy.target == b && copy.sources.contains(&a))
+            };
+            self.moves.iter().filter(joins).map(worth).sum()
+        };
+        let sums_are_cheap = self.moves.len() < 256;
+        for copy in &self.moves {
+            for &source in &copy.sources {
+                for (into, from) in [(source, copy.target), (copy.target, source)] {
+                    let is_heavy =
+                        worth(copy) >= weights[from] || (sums_are_cheap && joining(into, from) >= weights[from]);
+                    if is_heavy && self.conflicts_within(from, into) {
+                        return Some((into, from));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether all that conflicts with one node conflicts with the other as well, among nodes that copies name.
+    fn conflicts_within(&self, one: usize, other: usize) -> bool {
+        self.conflicts.row(one).iter().zip(self.conflicts.row(other)).all(|(one, other)| one & !other == 0)
+    }
+
+    /// The parts that no copy connects, each with cost 0; nodes without copies are left out.
+    pub(super) fn components(&self) -> Vec<Problem> {
+        let mut component: Vec<usize> = (0..self.len()).collect();
+        for copy in &self.moves {
+            let root = find(&mut component, copy.target);
+            for &source in &copy.sources {
+                let other = find(&mut component, source);
+                component[other] = root;
+            }
+        }
+        let mut moves: Vec<(usize, &Move)> =
+            self.moves.iter().map(|copy| (find(&mut component, copy.target), copy)).collect();
+        moves.sort_by_key(|&(root, _)| root);
+        moves.chunk_by(|a, b| a.0 == b.0).map(|part| self.part(part.iter().map(|&(_, copy)| copy))).collect()
+    }
+
+    fn part<'a>(&self, moves: impl Iterator<Item = &'a Move> + Clone) -> Problem {
+        let mut nodes: Vec<usize> =
+            moves.clone().flat_map(|copy| copy.sources.iter().copied().chain([copy.target])).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let number = |node: &usize| nodes.binary_search(node).expect("every node of a copy is numbered");
+        let renamed = |copy: &Move| Move {
+            target: number(&copy.target),
+            sources: copy.sources.iter().map(number).collect(),
+            weight: copy.weight,
+        };
+        let members: Vec<Vec<u32>> = nodes.iter().map(|&node| self.members[node].clone()).collect();
+        let moves = moves.map(renamed).collect();
+        let mut part = Self { conflicts: Conflicts::new(nodes.len()), members, moves, cost: 0.0 };
+        for (at, &node) in nodes.iter().enumerate() {
+            for other in self.conflicts.neighbours(node) {
+                if let Ok(other) = nodes.binary_search(&other) {
+                    part.separate(at, other);
+                }
+            }
+        }
+        part
+    }
+}
+
+impl Move {
+    /// The pair of nodes, in either direction, where there is only one; else target and sources.
+    fn ends(&self) -> (usize, usize, &[usize]) {
+        match self.sources[..] {
+            [source] => (self.target.min(source), self.target.max(source), &[]),
+            _ => (self.target, usize::MAX, &self.sources),
+        }
+    }
+}
+
+fn find(parents: &mut [usize], mut node: usize) -> usize {
+    while parents[node] != node {
+        parents[node] = parents[parents[node]];
+        node = parents[node];
+    }
+    node
+}

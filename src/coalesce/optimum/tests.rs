@@ -1,0 +1,190 @@
+//! The solver against brute force, and the model on the smallest functions that show it.
+
+use arbitrary::{Result, Unstructured};
+
+use super::bound::lower_bound;
+use super::optimum;
+use super::problem::{Move, Problem};
+use super::search::{Solution, solve};
+use crate::config::Config;
+use crate::function::Function;
+
+/// Up to seven registers, any conflicts, copies with one source or several.
+fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
+    let len = u.int_in_range(2..=7)?;
+    let mut problem = Problem::new(0..len as u32);
+    for a in 0..len {
+        for b in 0..a {
+            if u.ratio(2, 5)? {
+                problem.separate(a, b);
+            }
+        }
+    }
+    for _ in 0..u.int_in_range(1..=10)? {
+        let target = u.choose_index(len)?;
+        let mut sources = Vec::new();
+        for _ in 0..if u.ratio(3, 4)? { 1 } else { u.int_in_range(2..=3)? } {
+            sources.push((target + u.int_in_range(1..=len - 1)?) % len);
+        }
+        problem.moves.push(Move { target, sources, weight: f64::from(u.int_in_range(1..=3)?) });
+    }
+    Ok(problem)
+}
+
+/// What a partition, given as the class of each node, costs; none where two members are in conflict.
+fn cost(problem: &Problem, classes: &[usize]) -> Option<f64> {
+    let nodes = 0..classes.len();
+    let is_broken = nodes.clone().any(|a| nodes.clone().any(|b| classes[a] == classes[b] && problem.conflict(a, b)));
+    let is_lost = |copy: &&Move| copy.sources.iter().all(|&source| classes[source] != classes[copy.target]);
+    (!is_broken).then(|| problem.moves.iter().filter(is_lost).map(|copy| copy.weight).sum())
+}
+
+/// The least cost, of all partitions of the nodes from `classes.len()` on.
+fn brute_force(problem: &Problem, classes: &mut Vec<usize>) -> f64 {
+    if classes.len() == problem.len() {
+        return cost(problem, classes).unwrap_or(f64::INFINITY);
+    }
+    let next = classes.iter().max().map_or(0, |last| last + 1);
+    let mut least = f64::INFINITY;
+    for class in 0..=next {
+        classes.push(class);
+        least = least.min(brute_force(problem, classes));
+        classes.pop();
+    }
+    least
+}
+
+/// The cost of a solution's classes, not of what it says that they cost.
+fn cost_of(problem: &Problem, solution: &Solution) -> Option<f64> {
+    let mut classes: Vec<usize> = (0..problem.len()).collect();
+    for members in &solution.classes {
+        members.iter().for_each(|&member| classes[member as usize] = members[0] as usize);
+    }
+    cost(problem, &classes)
+}
+
+/// With steps enough the solution is the best one and the bound says so; without, one is above it and one below. What a
+/// solution says it costs, it costs.
+#[test]
+fn solutions_are_as_good_as_brute_force() {
+    arbtest::arbtest(|u| {
+        let problem = problem(u)?;
+        let least = brute_force(&problem, &mut Vec::new());
+        let exact = solve(problem.clone(), usize::MAX);
+        assert_eq!((exact.lower, exact.cost), (least, least), "{problem:?}");
+        assert_eq!(cost_of(&problem, &exact), Some(least), "{problem:?}");
+        let rough = solve(problem.clone(), 0);
+        assert!(rough.lower <= least && least <= rough.cost, "{rough:?} {least} {problem:?}");
+        assert_eq!(cost_of(&problem, &rough), Some(rough.cost), "{problem:?}");
+        Ok(())
+    })
+    .budget_ms(2_000);
+}
+
+/// The bound alone is one, whatever the problem looks like.
+#[test]
+fn the_packing_is_a_bound() {
+    arbtest::arbtest(|u| {
+        let mut problem = problem(u)?;
+        let least = brute_force(&problem, &mut Vec::new());
+        // Copies between nodes in conflict are lost, which the bound does not count.
+        let is_open = |copy: &Move| copy.sources.iter().all(|&source| !problem.conflict(copy.target, source));
+        let moves: Vec<Move> = problem.moves.iter().filter(|copy| is_open(copy)).cloned().collect();
+        problem.moves = moves;
+        let bound = lower_bound(&problem);
+        assert!(bound <= least, "{bound} > {least} {problem:?}");
+        Ok(())
+    })
+    .budget_ms(1_000);
+}
+
+/// Around a node, of copies to neighbours that all conflict one is saved; along a path between two nodes in conflict all
+/// but one are.
+#[test]
+fn the_packing_finds_stars_and_paths() {
+    let join = |target, source| Move { target, sources: vec![source], weight: 1.0 };
+    let mut star = Problem::new(0..5);
+    (1..5).for_each(|a| (1..a).for_each(|b| star.separate(a, b)));
+    star.moves = (1..5).map(|node| join(node, 0)).collect();
+    assert_eq!(lower_bound(&star), 3.0);
+
+    let mut path = Problem::new(0..9);
+    path.separate(0, 8);
+    path.moves = (1..9).map(|node| join(node, node - 1)).collect();
+    assert_eq!(lower_bound(&path), 1.0);
+    path.moves.extend((1..9).map(|node| join(node - 1, node)));
+    assert_eq!(lower_bound(&path), 2.0);
+
+    // Two paths share the copy in their middle, and losing that one is enough.
+    let mut crossing = Problem::new(0..6);
+    crossing.separate(0, 3);
+    crossing.separate(4, 5);
+    crossing.moves = vec![join(0, 1), join(1, 2), join(2, 3), join(4, 1), join(2, 5)];
+    assert_eq!(lower_bound(&crossing), 1.0);
+}
+
+/// Copies of a function: those of constants, the others, what the coalescer leaves, and what is necessary.
+fn counts(blocks: &str) -> [u64; 4] {
+    let text = format!(
+        "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode LOAD\nopcode STORE\n\
+         regs %0 B32 B32 B32 B32 B32 B32\n{blocks}\nend\n"
+    );
+    let function = Function::parse(&text).expect("the test's text is a view");
+    function.validate().expect("the test's function is valid");
+    let found = optimum(&function, &Config::default(), 100);
+    assert_eq!(found.best.count, found.necessary.count, "{found:?}");
+    [found.constants, found.copies.count, found.left.count, found.necessary.count]
+}
+
+/// Two registers that trade places in a loop need a third, and with it all three copies.
+#[test]
+fn a_swap_needs_its_copies() {
+    let swap = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n  %1 = LOAD 1 :: read\n\
+        bb1: frequency 9.0 depth 1 -> bb1 bb2\n  %2 = COPY %0\n  %0 = COPY %1\n  %1 = COPY %2\n  STORE %0, %1 :: write\n\
+        bb2: frequency 1.0 depth 0";
+    assert_eq!(counts(swap), [0, 3, 3, 3]);
+}
+
+/// Copies of constants cost nothing, also where the constant comes by two ways; neither do dead copies.
+#[test]
+fn constants_and_dead_copies_are_free() {
+    let meeting = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %5 = LOAD 0 :: read\n  %4 = COPY %5\n\
+        bb1: frequency 0.5 depth 0 -> bb3\n  %0 = MOV_B32_i 7\n\
+        bb2: frequency 0.5 depth 0 -> bb3\n  %0 = MOV_B32_i 7\n\
+        bb3: frequency 1.0 depth 0\n  %1 = COPY %0\n  %0 = LOAD 1 :: read\n  STORE %0, %1 :: write";
+    assert_eq!(counts(meeting), [1, 1, 1, 0]);
+}
+
+/// A copy is gone where a third register of its target's class holds the value: the source need not join.
+#[test]
+fn a_third_register_may_hold_the_value() {
+    // %0 lives on beside a new value of %1, and of %2: it can join neither. They can join each other.
+    let siblings = "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  %1 = COPY %0\n  %2 = COPY %0\n\
+        STORE %1, %2 :: write\n  %1 = LOAD 1 :: read\n  STORE %1, %0 :: write\n  %2 = LOAD 2 :: read\n\
+        STORE %2, %0 :: write";
+    assert_eq!(counts(siblings), [0, 2, 2, 1]);
+}
+
+/// Values that meet with themselves stay what they are, also around a loop behind a meeting of different ones.
+#[test]
+fn meetings_of_one_value_are_that_value() {
+    // %1 is %0 on both ways, so that both can be one register although both live on.
+    let diamond = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LOAD 0 :: read\n\
+        bb1: frequency 0.5 depth 0 -> bb3\n  %1 = COPY %0\n\
+        bb2: frequency 0.5 depth 0 -> bb3\n  %1 = COPY %0\n\
+        bb3: frequency 1.0 depth 0\n  STORE %1, %0 :: write";
+    let [_, copies, _, necessary] = counts(diamond);
+    assert_eq!((copies, necessary), (2, 0));
+    // On one way it is something else.
+    let different = diamond.replacen("bb3\n  %1 = COPY %0", "bb3\n  %1 = LOAD 1 :: read", 1);
+    let [_, copies, _, necessary] = counts(&different);
+    assert_eq!((copies, necessary), (1, 1));
+    // %1 and %2 pass %0 on to each other in the inner loop, beside which it lives; the outer one loads it anew.
+    let loops = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n\
+        bb1: frequency 9.0 depth 1 -> bb2\n  %1 = COPY %0\n\
+        bb2: frequency 81.0 depth 2 -> bb2 bb3\n  %2 = COPY %1\n  STORE %2, %0 :: write\n  %1 = COPY %2\n\
+        bb3: frequency 9.0 depth 1 -> bb1 bb4\n  %0 = LOAD 1 :: read\n\
+        bb4: frequency 1.0 depth 0";
+    let [_, copies, _, necessary] = counts(loops);
+    assert_eq!((copies, necessary), (3, 0));
+}

@@ -1,0 +1,32 @@
+//! The bound on copies against what coalescers leave.
+
+use arbitrary::{Result, Unstructured};
+
+use super::coalesce::config;
+use super::{Options, lowered_function};
+use crate::coalesce::optimum;
+
+/// Checks that the coalescer, with any options, leaves no fewer copies than are necessary, and that more steps make the
+/// bound no worse.
+pub fn check_optimum(u: &mut Unstructured<'_>) -> Result<()> {
+    let config = config(u)?;
+    let function = lowered_function(u, &Options::default())?;
+    let (found, rough) = (optimum(&function, &config, 1000), optimum(&function, &config, 0));
+    assert!(found.best.count <= found.left.count && found.left.count <= found.copies.count + found.constants);
+    for bounds in [found, rough] {
+        assert!(bounds.necessary.count <= bounds.best.count, "{bounds:?}\n{function}");
+        assert!(bounds.necessary.executed <= bounds.best.executed * (1.0 + 1e-9), "{bounds:?}\n{function}");
+    }
+    assert!(rough.necessary.count <= found.necessary.count, "{rough:?} {found:?}\n{function}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_coalescer_beats_the_bound() {
+        arbtest::arbtest(check_optimum).budget_ms(1_000);
+    }
+}

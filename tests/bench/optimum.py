@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""How many copies must stay: a lower bound for any coalescer on real kernels, beside what is left, by source.
+
+    optimum.py [options] [MODULE-GLOB …]
+
+Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints; the model
+is in src/coalesce/optimum/mod.rs. Copies of constants are left out. With --position after (the default), the copies are
+those that LLVM's coalescer leaves; with --position before, those that it gets.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import corpus
+import report
+import tools
+
+COLUMNS = {
+    "copies": "copies of what is no constant",
+    "left": "those that our coalescer leaves",
+    "best": "the fewest that a solution leaves which the checker proves",
+    "necessary": "no solution leaves fewer",
+    "exact": "functions whose best solution is proven to be the best, in percent",
+}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("modules", nargs="*", metavar="MODULE-GLOB")
+    add("--corpus", default=os.environ.get("CORPUS"), help="folder with .bc and .ll files (default: $CORPUS)")
+    add("--subset", help="modules of a subset in corpus.toml")
+    add("--position", choices=("after", "before"), default="after")
+    add("--steps", type=int, default=1000, help="branchings for each connected part (default: %(default)s)")
+    add("--jobs", type=int, default=os.cpu_count())
+    add("--json", metavar="FILE", help="the figures of every function")
+    add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    add("--tool", default=os.environ.get("NVPTX_RA", "target/release/nvptx-ra"))
+    return parser.parse_args()
+
+
+def bound(module, found, arguments):
+    """The figures of a module's functions; ends the program where a command fails."""
+    compile_it = [found.llc, f"-load-pass-plugin={found.plugin}", "-nvptx-ra-trace=view"]
+    compile_it += [f"-nvptx-ra-position={arguments.position}", "-O3", "-mcpu=sm_90", "-mattr=+ptx88"]
+    compile_it += ["-mtriple=nvptx64-nvidia-cuda", "-fp-contract=fast", module, "-o", os.devnull]
+    bound_it = [arguments.tool, "optimum", "-", f"--steps={arguments.steps}"]
+    # The text of all functions can be large: it goes from one to the other and nowhere else.
+    with subprocess.Popen(compile_it, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as compiler:
+        done = subprocess.run(bound_it, stdin=compiler.stderr, capture_output=True, text=True, check=False)
+    if compiler.returncode or done.returncode:
+        sys.exit(f"{shlex.join(compile_it)} | {shlex.join(bound_it)}: {done.stderr.strip() or 'llc failed'}")
+    return [json.loads(line) | {"module": Path(module).stem} for line in done.stdout.splitlines()]
+
+
+def totals_of(functions):
+    """Sums by source, which is what stands before the `__` of a module's name, and over all."""
+    totals = defaultdict(Counter)
+    for function in functions:
+        counts = {key: value for key, value in function.items() if isinstance(value, int | float)}
+        counts |= {"functions": 1, "exact": function["best"] == function["necessary"]}
+        for name in (function["module"].partition("__")[0], "total"):
+            totals[name].update(counts)
+    return {name: totals[name] for name in [*sorted(totals.keys() - {"total"}), "total"] if name in totals}
+
+
+def rows_of(totals):
+    for name, counts in totals.items():
+        exact = f"{counts['exact'] / counts['functions'] * 100:.1f}"
+        yield [name, *(f"{counts[key]:,}" for key in ("functions", *COLUMNS) if key != "exact"), exact]
+
+
+def weighted_rows_of(totals):
+    for name, counts in totals.items():
+        yield [name, *(f"{counts[f'{key}_executed']:,.0f}" for key in COLUMNS if key != "exact")]
+
+
+def main():
+    arguments = parse_arguments()
+    found = tools.find(arguments.plugin, with_ptxas=False)
+    modules = corpus.modules(arguments.corpus, arguments.modules, arguments.subset)
+    # The largest first, so that no core waits long at the end.
+    modules.sort(key=lambda module: -os.path.getsize(module))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        functions = [f for of_module in pool.map(lambda m: bound(m, found, arguments), modules) for f in of_module]
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(functions, indent=1))
+    totals = totals_of(functions)
+    print(f"{len(modules)} modules, position {arguments.position}\n")
+    print("\n".join(report.table(rows_of(totals), ["", "functions", *COLUMNS])))
+    print("\nby how often they run (block frequencies)\n")
+    print("\n".join(report.table(weighted_rows_of(totals), ["", *(key for key in COLUMNS if key != "exact")])))
+    print()
+    for column, meaning in COLUMNS.items():
+        print(f"{column}: {meaning}")
+    broken = [f for f in functions if f["necessary"] > f["left"]]
+    for function in broken:
+        print(f"wrong: {function['module']} {function['function']}: fewer copies are left than are necessary")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
