@@ -93,6 +93,14 @@ def count_instructions(found, module, arguments):
     return result
 
 
+def pass_times(output):
+    """Name and seconds of each pass that -time-passes lists, by the clock."""
+    for line in output.splitlines():
+        match = re.match(r".* ([\d.]+) \(\s*[\d.]+%\)\s+(\D.*)$", line)
+        if match:
+            yield match.group(2).strip(), float(match.group(1))
+
+
 def time_passes(found, module, arguments):
     """Seconds of our pass and of LLVM's two, the fastest of several runs."""
     best = {}
@@ -100,15 +108,11 @@ def time_passes(found, module, arguments):
         command = command_for(found, module, arguments.plugin_args)
         output = checked(tools.run([*command, "-time-passes"], arguments.timeout))
         seconds = Counter()
-        for line in output.splitlines():
-            match = re.match(r".* ([\d.]+) \(\s*[\d.]+%\)\s+(\D.*)$", line)
-            if not match:
-                continue
-            name = match.group(2).strip()
+        for name, time in pass_times(output):
             if arguments.pass_name.lower() in name.lower():
-                seconds["ours"] += float(match.group(1))
+                seconds["ours"] += time
             elif name in ("Live Interval Analysis", "Register Coalescer"):
-                seconds[name.replace(" Analysis", "s").replace(" ", "")] += float(match.group(1))
+                seconds[name.replace(" Analysis", "s").replace(" ", "")] += time
         if not best or seconds["ours"] < best["ours"]:
             best = seconds
     return best
