@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff cost clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff cost throughput optimum gpu-bench clean
 
 all: build
 
@@ -51,6 +51,19 @@ bench-diff:
 # What the pass costs, in instructions and time, beside LLVM's own coalescer.
 cost: build
 	@scripts/with-env.sh tests/bench/cost.py $(ARGS)
+
+# Instructions per second of our phases, beside LLVM's passes in the same run.
+throughput: build
+	@scripts/with-env.sh tests/bench/throughput.py $(ARGS)
+
+# How many of the copies that remain are necessary: a lower bound, on the whole corpus.
+optimum: build
+	@scripts/with-env.sh tests/bench/optimum.py $(ARGS)
+
+# The examples on a GPU, without and with the plugin: the same bits, and how long. Without a GPU it only prepares them.
+gpu-bench: setup build
+	@scripts/with-env.sh tests/bench/gpu/prepare.py
+	@tests/bench/gpu/run.py $(ARGS)
 
 clean:
 	cargo clean
