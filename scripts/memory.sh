@@ -9,8 +9,8 @@ source "$(dirname "$0")/env.sh"
 cd "$ROOT"
 HOST=$(rustc -vV | sed -n 's/^host: //p')
 
-# under COMMAND [FLAG...]: both suites, each program under the command, which is split at spaces; with the flags the tests
-# of the C ABI alone.
+# under COMMAND [FLAG...]: both suites, each program under the command, which is split at spaces; with the flags the
+# tests of the C ABI alone.
 under() {
   local runner=CARGO_TARGET_${HOST^^}_RUNNER
   env "${runner//-/_}=$*" cargo test "${CARGO_FLAGS[@]}" --features fuzzing --lib -- ffi::
