@@ -43,7 +43,7 @@ setup_build() {
   OTHERWISE="install LLVM $LLVM_MAJOR with development files, clang, libclang, lld, lit and FileCheck,
        or name it: LLVM_CONFIG=/path/to/llvm-config"
   local all=("llvm-$LLVM_MAJOR-dev" "llvm-$LLVM_MAJOR-tools" "clang-$LLVM_MAJOR" "libclang-$LLVM_MAJOR-dev"
-    "lld-$LLVM_MAJOR")
+    "lld-$LLVM_MAJOR" "clang-tools-$LLVM_MAJOR")
   if [[ -z $LLVM_CONFIG ]]; then
     apt_install "${all[@]}"
     set_llvm
@@ -59,6 +59,9 @@ setup_build() {
   [[ -x $LLVM_BIN/clang ]] || packages+=("clang-$LLVM_MAJOR")
   compgen -G "$LIBCLANG_PATH/libclang*.so*" >/dev/null || packages+=("libclang-$LLVM_MAJOR-dev")
   [[ -x $LLVM_BIN/ld.lld ]] || packages+=("lld-$LLVM_MAJOR")
+  # The device linker: where LLVM is not Debian's, the test that wants it is skipped instead.
+  [[ -x $LLVM_BIN/clang-nvlink-wrapper || $LLVM_BIN != /usr/lib/llvm-$LLVM_MAJOR/bin ]] ||
+    packages+=("clang-tools-$LLVM_MAJOR")
   if [[ ${#packages[@]} != 0 ]]; then
     [[ $LLVM_BIN == /usr/lib/llvm-$LLVM_MAJOR/bin ]] ||
       fail "the LLVM in $LLVM_BIN lacks what these packages hold: ${packages[*]}" "$OTHERWISE"

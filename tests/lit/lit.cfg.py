@@ -83,6 +83,8 @@ if os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
 if os.path.exists(os.path.join(cuda, "include/cuda.h")) and os.path.exists(tool("clang")):
     config.available_features.add("cuda")
+if os.path.exists(tool("clang-nvlink-wrapper")):
+    config.available_features.add("nvlink-wrapper")
 if environment("SLOW") == "1":
     config.available_features.add("slow")
 for major in (14, 19):

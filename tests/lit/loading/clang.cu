@@ -28,8 +28,8 @@
 // Device code that is linked as a whole later: relocatable, and as bitcode for link-time optimisation.
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -fgpu-rdc -fpass-plugin=%plugin -S %s -o - | FileCheck %s
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -fgpu-rdc -foffload-lto -fpass-plugin=%plugin -c %s -o %t.bc
-// RUN: %clang-nvlink-wrapper -arch sm_90 --lto-emit-asm -mllvm -load-pass-plugin=%plugin %t.bc -o %t.lto
-// RUN: FileCheck %s <%t.lto
+// RUN: %if nvlink-wrapper %{ %clang-nvlink-wrapper -arch sm_90 --lto-emit-asm -mllvm -load-pass-plugin=%plugin %t.bc -o %t.lto %}
+// RUN: %if nvlink-wrapper %{ FileCheck %s <%t.lto %}
 
 #ifdef HOST
 int twice(int x) { return x + x; }
