@@ -60,25 +60,17 @@ pub(super) unsafe fn array<'a, T>(data: *const T, len: u64, what: &str) -> Resul
     Ok(unsafe { slice::from_raw_parts(data, len as usize) })
 }
 
-/// The bytes of a string that somebody else owns. Null, and what cannot be so long, has none.
+/// A string that somebody else owns. What is not UTF-8 in it is replaced; null, and what cannot be so long, is the
+/// empty string.
 ///
 /// # Safety
 /// Where `text.data` is not null, `text.len` bytes live there and do not change during `'a`.
-pub(super) unsafe fn bytes<'a>(text: nvptx_ra_str) -> &'a [u8] {
+pub(super) unsafe fn text<'a>(text: nvptx_ra_str) -> Cow<'a, str> {
     if text.data.is_null() || text.len > u64::from(u32::MAX) {
-        return &[];
+        return Cow::Borrowed("");
     }
     // SAFETY: not null, bytes have no alignment, and the caller promises as many live ones.
-    unsafe { slice::from_raw_parts(text.data.cast::<u8>(), text.len as usize) }
-}
-
-/// A string that somebody else owns. What is not UTF-8 in it is replaced.
-///
-/// # Safety
-/// As for [`bytes`].
-pub(super) unsafe fn text<'a>(text: nvptx_ra_str) -> Cow<'a, str> {
-    // SAFETY: as the caller promises.
-    String::from_utf8_lossy(unsafe { bytes(text) })
+    String::from_utf8_lossy(unsafe { slice::from_raw_parts(text.data.cast::<u8>(), text.len as usize) })
 }
 
 /// A string for the other side to read while `text` lives.

@@ -26,3 +26,8 @@ def modules(folder=None, globs=(), subset=None, arch="sm_90"):
     if not paths:
         sys.exit(f"no modules in {folder}: make corpus, or CORPUS=… with .bc or .ll files")
     return paths
+
+
+def source_of(module):
+    """The source of corpus.toml that a module is of: what stands before two underscores in its name."""
+    return module.partition("__")[0]

@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass, field
 
 import ptx
-from plan import OWN, source_of
+from corpus import source_of
+from plan import OWN
 from ptxas import resident_warps
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from plan import OWN
 
-SCRIPTS = ("job.py", "plan.py", "measure.py", "ptx.py", "ptxas.py", "cache.py", "tools.py")
+SCRIPTS = ("job.py", "plan.py", "measure.py", "ptx.py", "ptxas.py", "cache.py", "corpus.py", "tools.py")
 HERE = Path(__file__).resolve().parent
 
 

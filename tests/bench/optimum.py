@@ -66,7 +66,7 @@ def totals_of(functions):
     for function in functions:
         counts = {key: value for key, value in function.items() if isinstance(value, int | float)}
         counts |= {"functions": 1, "exact": function["best"] == function["necessary"]}
-        for name in (function["module"].partition("__")[0], "total"):
+        for name in (corpus.source_of(function["module"]), "total"):
             totals[name].update(counts)
     return {name: totals[name] for name in [*sorted(totals.keys() - {"total"}), "total"] if name in totals}
 

@@ -9,7 +9,8 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import tables
-from plan import STOCK, source_of
+from corpus import source_of
+from plan import STOCK
 
 MEASURES = {"registers": "registers per thread", "spills": "bytes spilled", "sass": "machine instructions"}
 PAGE = """<!DOCTYPE html>

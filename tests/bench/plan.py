@@ -5,6 +5,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from corpus import source_of
 from tools import Tools
 
 OWN, NONE = "own", "none"  # settings beside the register limits: the kernel's own bounds, and no bounds at all
@@ -96,8 +97,3 @@ def read(path):
     raw["settings"] = tuple(raw["settings"])
     raw["tools"] = Tools(**raw["tools"])
     return Plan(**raw)
-
-
-def source_of(module):
-    """The source of corpus.toml that a module is of: what stands before two underscores in its name."""
-    return module.partition("__")[0]

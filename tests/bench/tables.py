@@ -6,7 +6,8 @@ from statistics import fmean
 
 import ptx
 import report
-from plan import CICC, OWN, source_of
+from corpus import source_of
+from plan import CICC, OWN
 
 ASSEMBLED = ("registers", "warps", "spills", "spilling", "stack", "sass", "sass_moves", "sass_local")
 MEANINGS = {

@@ -16,7 +16,7 @@ class Driver:
 
     def __init__(self):
         try:
-            self.library = ctypes.CDLL("libcuda.so.1")
+            self.cuda = ctypes.CDLL("libcuda.so.1")
         except OSError:
             raise Unavailable("no GPU: there is no libcuda.so.1") from None
         try:
@@ -38,10 +38,10 @@ class Driver:
         self.events = [self.make("cuEventCreate", 0) for _ in range(2)]
 
     def call(self, name, *arguments):
-        status = getattr(self.library, name)(*arguments)
+        status = getattr(self.cuda, name)(*arguments)
         if status:
             text = ctypes.c_char_p()
-            self.library.cuGetErrorString(status, ctypes.byref(text))
+            self.cuda.cuGetErrorString(status, ctypes.byref(text))
             raise Failed(f"{name}: {(text.value or b'unknown error').decode()}")
 
     def make(self, name, *arguments):
