@@ -1,4 +1,4 @@
-//! Analyses of the view: control flow, dominators, loops, occurrences of registers, live ranges, interval trees.
+//! Analyses of the view: control flow, dominators, loops, block frequencies, occurrences of registers, live ranges, interval trees.
 //!
 //! Every analysis is linear in what it reads, or nearly so, and keeps its memory: `compute` fills it anew for another
 //! function, `new` is `compute` on an empty one. An [`AnalysisContext`] holds one of each, to be reused from function
@@ -6,6 +6,7 @@
 
 mod cfg;
 mod dominators;
+mod frequency;
 mod grouping;
 mod interval_tree;
 mod live_ranges;
@@ -17,6 +18,7 @@ mod segment;
 
 pub use cfg::Cfg;
 pub use dominators::Dominators;
+pub use frequency::block_frequencies;
 pub use interval_tree::{IntervalTree, Overlap};
 pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
 pub use loops::{Loop, Loops};

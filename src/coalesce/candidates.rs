@@ -28,8 +28,8 @@ pub(super) fn any(program: &Program<'_>) -> bool {
     program.copies().next().is_some()
 }
 
-/// All copies that remain, in layout order, within the limits that the options set.
-pub(super) fn collect(program: &Program<'_>) -> Vec<Candidate> {
+/// All copies that remain, in layout order, within the limits that the options set. Without frequencies each counts once.
+pub(super) fn collect(program: &Program<'_>, frequencies: &IndexVec<Block, f64>) -> Vec<Candidate> {
     let function = program.function;
     let options = program.options;
     let limit = if options.copy_limit == 0 { usize::MAX } else { options.copy_limit as usize };
@@ -38,7 +38,7 @@ pub(super) fn collect(program: &Program<'_>) -> Vec<Candidate> {
     let is_left_out = |block| split_edges.as_ref().is_some_and(|split_edges| split_edges[block]);
     let copies = program.copies().filter(|&(block, ..)| !is_left_out(block)).take(limit);
     let candidate = |(block, inst, dst, src)| {
-        let frequency = if options.block_frequency { function.frequency(block) } else { 1.0 };
+        let frequency = frequencies.get(block).copied().unwrap_or(1.0);
         let weight = weight(program, dst, frequency) + weight(program, src, frequency);
         Candidate { inst, block, dst, src, frequency, weight, waits: false }
     };

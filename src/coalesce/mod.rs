@@ -33,7 +33,7 @@ pub use census::{MoveKind, Tally, census};
 pub use optimum::{Optimum, optimum};
 pub use report::{Refusal, Report};
 
-use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, block_frequencies};
 use crate::config::Config;
 use crate::function::{EditList, Function, Role};
 use crate::index::IndexVec;
@@ -79,11 +79,13 @@ fn run_rounds(program: &mut Program<'_>) {
     let start = Instant::now();
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
+    let frequencies =
+        if program.options.block_frequency { block_frequencies(function, &cfg, &dominators) } else { IndexVec::new() };
     program.report.analyses += start.elapsed();
     let mut changed = true;
     while changed && program.report.rounds < MAX_ROUNDS {
         constants::replace_copies_of_pure_sources(program);
-        let candidates = candidates::collect(program);
+        let candidates = candidates::collect(program, &frequencies);
         if candidates.is_empty() {
             break;
         }
