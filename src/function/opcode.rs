@@ -132,9 +132,9 @@ impl OpcodeTable {
         self.by_name().get(name).copied()
     }
 
-    /// The generic `COPY`, which inserted copies have.
+    /// The generic `COPY`, which inserted copies have. LLVM's generic opcodes stand first: found without naming all.
     pub fn copy(&self) -> Option<Opcode> {
-        self.find("COPY")
+        self.ids().find(|&opcode| self.name(opcode) == "COPY")
     }
 
     /// All opcodes, in order.

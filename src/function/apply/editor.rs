@@ -17,6 +17,8 @@ pub(super) type Reason = String;
 /// A function while it is edited.
 pub(super) struct Editor<'f> {
     before: &'f Function,
+    /// The opcode of inserted copies, where the table has it.
+    copy: Option<Opcode>,
     /// A copy of the function; inserted instructions follow its own, in no block yet.
     pub(super) work: Function,
     pub(super) origin: IndexVec<Inst, Origin>,
@@ -31,6 +33,7 @@ impl<'f> Editor<'f> {
     pub(super) fn new(before: &'f Function, num_edits: usize) -> Self {
         Self {
             before,
+            copy: before.opcodes().copy(),
             work: before.clone(),
             origin: before.insts().map(Origin::Kept).collect(),
             splits: SplitEdges::default(),
@@ -179,7 +182,10 @@ impl<'f> Editor<'f> {
     fn insert_copy(&mut self, inst: Inst, at: Position, dst: VReg, src: VReg) -> Result<(), Reason> {
         self.begin_insert(inst, at)?;
         self.same_class(dst, src)?;
-        let opcode = self.intern("COPY", Role::Copy)?;
+        let opcode = match self.copy {
+            Some(opcode) if self.work.opcodes.role(opcode) == Role::Copy => opcode,
+            _ => self.intern("COPY", Role::Copy)?,
+        };
         let operands = [Operand::write(dst), Operand::read(src)];
         self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted);
         self.layout.place(inst, at);
