@@ -184,7 +184,7 @@ impl Classes {
                     .is_some_and(|(own, class)| values.root(own.value) == class.value && !is_gone(own.value));
                 if !still_there {
                     let constant = own.and_then(|own| values.constant(own.value));
-                    let value = constant.map_or(Value::NoReg, |constant| program.described(constant));
+                    let value = constant.map_or(Value::NoReg, |constant| program.function.described_constant(constant));
                     program.set_variable(inst, value);
                 }
             }

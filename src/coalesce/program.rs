@@ -213,7 +213,7 @@ impl<'a> Program<'a> {
             }
         }
         self.fates[copy] = Fate::Constant(of);
-        self.report.constants += 1;
+        self.report.rematerialised.push((copy, of));
     }
 
     /// What a register that nothing writes any more would hold, as a debug value describes it. None where something
@@ -223,31 +223,16 @@ impl<'a> Program<'a> {
         if count.defs != 0 {
             return None;
         }
-        Some(if let Lost::Constant(constant) = count.lost { self.described(constant) } else { Value::NoReg })
-    }
-
-    /// How a debug value describes a constant: as a number, a floating-point one by its bits; a symbol's address it
-    /// cannot.
-    pub(super) fn described(&self, constant: Inst) -> Value {
-        match self.function.operands(constant) {
-            [_, Operand { value: Value::Immediate(value), .. }] => Value::Immediate(*value),
-            [_, Operand { value: Value::Float(bits), .. }] => Value::Immediate(*bits as i64),
-            _ => Value::NoReg,
-        }
+        Some(if let Lost::Constant(constant) = count.lost {
+            self.function.described_constant(constant)
+        } else {
+            Value::NoReg
+        })
     }
 
     /// A debug value has this value from here on, or none, where it is not of a kind that numbers fit into.
     pub(super) fn set_variable(&mut self, inst: Inst, value: Value) {
-        self.fates[inst] = Fate::Variable(if self.describes_one_register(inst) { value } else { Value::NoReg });
-    }
-
-    /// Whether a debug value says that one register holds its variable. One whose second operand is a number describes
-    /// an address, and one that begins with something else computes the variable from several operands.
-    fn describes_one_register(&self, inst: Inst) -> bool {
-        matches!(
-            self.function.operands(inst),
-            [Operand { value: Value::Reg(_), .. }, Operand { value: Value::NoReg, .. }, ..]
-        )
+        self.fates[inst] = Fate::Variable(self.function.describable(inst, value));
     }
 
     /// A copy as it stands now, `(definition, source)`: none for anything else, a merged copy included.

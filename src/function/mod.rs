@@ -6,6 +6,7 @@
 
 mod apply;
 mod builder;
+mod debug_value;
 mod edit;
 mod effects;
 mod opcode;
