@@ -237,10 +237,12 @@ void NewPass<Desc>::printPipeline(raw_ostream &OS,
 }
 
 template class LegacyPass<CopyCoalescer>;
+template class LegacyPass<Cssa>;
 template class LegacyPass<EditApplier>;
 template class LegacyPass<ViewPrinter>;
 template class LegacyPass<ViewPrinterAlias>;
 template class NewPass<CopyCoalescer>;
+template class NewPass<Cssa>;
 template class NewPass<EditApplier>;
 template class NewPass<ViewPrinter>;
 

@@ -97,16 +97,34 @@ void insertCoalescer(TargetPassConfig &Config, uint32_t Position,
   }
 }
 
+/// Puts the pass that makes PHI webs conventional into the pipeline: behind the
+/// last pass of NVPTX's own that changes code in SSA form, which has no public
+/// name. PHI elimination and the analyses that it needs come next.
+void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
+  const PassInfo *Anchor = PassRegistry::getPassRegistry()->getPassInfo(
+      StringRef("nvptx-proxyreg-erasure"));
+  if (!Anchor)
+    return;
+  if (Level == CodeGenOptLevel::None)
+    Config.insertPass(Anchor->getTypeInfo(),
+                      new LegacyPass<Cssa>(/*WithAnalyses=*/false));
+  else
+    Config.insertPass(Anchor->getTypeInfo(), &LegacyPass<Cssa>::ID);
+}
+
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX())
     return;
   std::string Options = commandLine();
   uint32_t Position = nvptx_ra_position(toStr(Options));
-  if (Position == NVPTX_RA_POSITION_OFF)
-    return;
-  insertCoalescer(*Config, Position, TM.getOptLevel());
-  PM.add(new HeaderNote());
+  bool WantsCssa = nvptx_ra_wants_cssa(toStr(Options));
+  if (WantsCssa)
+    insertCssa(*Config, TM.getOptLevel());
+  if (Position != NVPTX_RA_POSITION_OFF)
+    insertCoalescer(*Config, Position, TM.getOptLevel());
+  if (WantsCssa || Position != NVPTX_RA_POSITION_OFF)
+    PM.add(new HeaderNote());
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,6 +211,10 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     MFPM.addPass(NewPass<CopyCoalescer>(Parameters));
     return true;
   }
+  if (consumePass(Text, Cssa.Name, "pass parameters", Parameters)) {
+    MFPM.addPass(NewPass<Cssa>(Parameters));
+    return true;
+  }
   if (consumePass(Text, EditApplier.Name, "pass parameters", Parameters)) {
     MFPM.addPass(NewPass<EditApplier>(Parameters));
     return true;
@@ -216,6 +238,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
   }
   nvptx_ra_start();
   registerLegacyPass<CopyCoalescer>();
+  registerLegacyPass<Cssa>();
   registerLegacyPass<EditApplier>();
   registerLegacyPass<ViewPrinter>();
   registerLegacyPass<ViewPrinterAlias>();

@@ -2,7 +2,7 @@
 //!
 //! The core (everything but `ffi` and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
 //! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
-//! only: `ffi` and the tool, then the passes ([`coalesce`]), then [`analysis`], [`target`], [`function`], [`index`].
+//! only: `ffi` and the tool, then the passes ([`coalesce`], [`ssa`]), then [`analysis`], [`target`], [`function`], [`index`].
 //! [`check`] imports [`function`] alone.
 
 pub mod analysis;
@@ -18,6 +18,7 @@ pub mod function;
 pub mod fuzzing;
 pub mod index;
 pub mod passes;
+pub mod ssa;
 pub mod stats;
 pub mod target;
 

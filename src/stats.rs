@@ -111,6 +111,8 @@ pub struct Work {
     pub executed_after: Frequencies,
     /// Pairs of registers that became one.
     pub merges: u64,
+    /// PHIs before the pass.
+    pub phis: u64,
     /// Copies that stay, by reason.
     pub refusals: Counts,
     /// Constants written anew.
@@ -132,6 +134,7 @@ impl Work {
     fn merge(&mut self, other: &Self) {
         self.insts = self.insts.saturating_add(other.insts);
         self.merges = self.merges.saturating_add(other.merges);
+        self.phis = self.phis.saturating_add(other.phis);
         self.constants_rematerialised = self.constants_rematerialised.saturating_add(other.constants_rematerialised);
         self.copies_before.merge(&other.copies_before);
         self.copies_after.merge(&other.copies_after);

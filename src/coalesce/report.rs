@@ -49,8 +49,8 @@ impl Refusal {
 pub struct Report {
     /// Merges of two registers.
     pub merges: usize,
-    /// Copies that became constants.
-    pub constants: usize,
+    /// Copies that became constants, and an instruction of the view that defines the constant.
+    pub rematerialised: Vec<(Inst, Inst)>,
     /// Copies, packs and unpacks that went, in layout order.
     pub removed: Vec<Inst>,
     /// Copies that stay, in layout order, and why.

@@ -11,7 +11,8 @@ mod value;
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find};
 pub use table::{
-    APPLY_EDITS, COPY_COALESCER, CoalescerPosition, Config, Injection, OPTIONS, OptionSpec, Priority, Scope, Trace,
+    APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, Injection, OPTIONS, OptionSpec, Priority,
+    Scope, Trace,
 };
 pub use value::{Choice, Shape};
 

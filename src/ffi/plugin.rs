@@ -64,15 +64,35 @@ pub(super) extern "C" fn nvptx_ra_start() {
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_position(command_line: abi::nvptx_ra_str) -> u32 {
-    let config = guard(|| {
-        // SAFETY: the caller promises it.
-        let command_line = unsafe { abi::text(command_line) };
-        Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
-    });
-    match config.unwrap_or_default().position {
+    // SAFETY: the caller promises it.
+    match unsafe { pipeline_config(command_line) }.position {
         CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
         CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
         CoalescerPosition::After => abi::NVPTX_RA_POSITION_AFTER,
         CoalescerPosition::Instead => abi::NVPTX_RA_POSITION_INSTEAD,
     }
+}
+
+/// Whether `nvptx-cssa` is in the pipeline.
+///
+/// # Safety
+/// The text is live and as long as it says.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_wants_cssa(command_line: abi::nvptx_ra_str) -> u32 {
+    // SAFETY: the caller promises it.
+    u32::from(unsafe { pipeline_config(command_line) }.cssa)
+}
+
+/// The options that hold when the pipeline is built; the defaults where they are wrong, which is reported elsewhere.
+///
+/// # Safety
+/// The text is live and as long as it says.
+unsafe fn pipeline_config(command_line: abi::nvptx_ra_str) -> Config {
+    let config = guard(|| {
+        // SAFETY: the caller promises it.
+        let command_line = unsafe { abi::text(command_line) };
+        Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
+    });
+    config.unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use super::{Options, check_same_meaning, lowered_function};
 use crate::check::check;
 use crate::coalesce::{MoveKind, census, coalesce};
 use crate::config::{Config, Priority};
-use crate::function::Function;
+use crate::function::{EditList, Function};
 
 /// Checks that coalescing, with any options, keeps a function valid and its meaning, in the eyes of the checker and of
 /// the interpreter, and never leaves more moves than there were.
@@ -14,21 +14,27 @@ pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;
     let outcome = coalesce(&function, &config);
-    if let Err(errors) = check(&function, &outcome.edits) {
-        panic!("{errors:#?}\n{:#?}\n{function}", outcome.edits);
-    }
-    let edited = outcome.edits.apply(&function).expect("the edits fit").function;
-    if let Err(error) = edited.validate() {
-        panic!("{error}\n{function}\n{edited}");
-    }
-    if let Err(mismatch) = check_same_meaning(&function, &edited) {
-        panic!("{mismatch:?}\n{function}\n{edited}");
-    }
+    let edited = edited(&function, &outcome.edits);
     let (before, after) = (moves(&function), moves(&edited));
     assert!(after <= before, "{before} moves became {after}\n{function}\n{edited}");
     let again = coalesce(&function, &config);
     assert_eq!(again.edits, outcome.edits, "the same function gives the same edits");
     Ok(())
+}
+
+/// The function after edits, which the checker and the interpreter find to mean the same, and which is valid.
+pub(super) fn edited(function: &Function, edits: &EditList) -> Function {
+    if let Err(errors) = check(function, edits) {
+        panic!("{errors:#?}\n{edits:#?}\n{function}");
+    }
+    let edited = edits.apply(function).expect("the edits fit").function;
+    if let Err(error) = edited.validate() {
+        panic!("{error}\n{function}\n{edited}");
+    }
+    if let Err(mismatch) = check_same_meaning(function, &edited) {
+        panic!("{mismatch:?}\n{function}\n{edited}");
+    }
+    edited
 }
 
 /// Copies and constants together: a copy may become a constant, nothing may become both.

@@ -5,6 +5,7 @@
 
 mod coalesce;
 pub mod control_flow;
+mod cssa;
 mod draft;
 mod generate;
 mod graph;
@@ -23,6 +24,7 @@ mod trace;
 mod value;
 
 pub use coalesce::check_coalesce;
+pub use cssa::check_cssa;
 pub use generate::{Options, lowered_function, ssa_function};
 pub use interpret::{Limits, interpret};
 pub use lower::check_lowering;

@@ -25,7 +25,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
 
 fn statistics(function: &Function, output: &PassOutput, report: &Report) -> Work {
     let mut stats = Work { merges: report.merges as u64, ..Work::default() };
-    stats.constants_rematerialised = report.constants as u64;
+    stats.constants_rematerialised = report.rematerialised.len() as u64;
     for (_, reason) in &report.refused {
         stats.refusals.add(reason.as_str(), 1);
     }
@@ -90,7 +90,7 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
         for (inst, reason) in &report.refused {
             let _ = writeln!(text, "kept {inst}: {}", reason.as_str());
         }
-        let (merges, constants, rounds) = (report.merges, report.constants, report.rounds);
+        let (merges, constants, rounds) = (report.merges, report.rematerialised.len(), report.rounds);
         let _ = writeln!(text, "{merges} merges, {constants} constants, {rounds} rounds");
     }
     if wanted.contains(Trace::EDITS) {

@@ -2,12 +2,13 @@
 
 mod apply_edits;
 mod copy_coalescer;
+mod cssa;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{APPLY_EDITS, COPY_COALESCER, Config, Injection};
+use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, Injection};
 use crate::error::{Error, ErrorKind};
 use crate::function::{EditList, Function, Inst};
 use crate::stats::Work;
@@ -91,6 +92,7 @@ pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
 
 /// All passes.
 pub static PASSES: &[Pass] = &[
+    Pass { name: CSSA, edits: true, run: cssa::run },
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
     Pass { name: APPLY_EDITS, edits: true, run: apply_edits::run },
     Pass { name: PRINT_VIEW, edits: false, run: print_view },

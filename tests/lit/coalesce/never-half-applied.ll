@@ -20,6 +20,13 @@
 ; REDEFINE: %{level} = -O0
 ; REDEFINE: %{stock} = stock-O0
 ; RUN: %{run}
+; REDEFINE: %{position} = off -nvptx-ra-cssa
+; RUN: %{run}
+; REDEFINE: %{level} = -O2
+; REDEFINE: %{stock} = stock
+; RUN: %{run}
+; REDEFINE: %{fault} = error
+; RUN: %{run}
 ; RUN: not %llc-ra -nvptx-ra-bundle=%t -nvptx-ra-inject=panic -mcpu=sm_90 %s -o %t/out.ptx 2>&1 | FileCheck %s --check-prefix=FATAL
 
 ; SAYS-error: warning: nvptx-ra: kernel 'sum': an error was asked for

@@ -1,0 +1,37 @@
+//! Making PHI webs conventional, against the checker, the interpreter and PHI elimination.
+
+use arbitrary::{Result, Unstructured};
+
+use super::{Options, coalesce, ssa_function};
+use crate::config::{Config, DeSsa};
+use crate::ssa::conventional;
+
+/// Checks that the pass, with any options, keeps a function valid, in SSA form, and its meaning, in the eyes of the
+/// checker and of the interpreter.
+pub fn check_cssa(u: &mut Unstructured<'_>) -> Result<()> {
+    let config = Config {
+        usedessa: *u.choose(&[DeSsa::Values, DeSsa::Values, DeSsa::Liveness])?,
+        cssa_coalesce: u.ratio(7, 8)?,
+        ..coalesce::config(u)?
+    };
+    let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
+    let function = ssa_function(u, &options)?;
+    let outcome = conventional(&function, &config);
+    let edited = coalesce::edited(&function, &outcome.edits);
+    let mut is_defined = vec![false; edited.num_regs()];
+    for reg in edited.insts().flat_map(|inst| edited.operands(inst)).filter_map(|operand| operand.def()) {
+        assert!(!std::mem::replace(&mut is_defined[reg.0 as usize], true), "{reg} is written twice\n{edited}");
+    }
+    assert_eq!(conventional(&function, &config).edits, outcome.edits, "the same function gives the same edits");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conventional_ssa_keeps_the_meaning() {
+        arbtest::arbtest(check_cssa).budget_ms(1_000);
+    }
+}

@@ -1,0 +1,99 @@
+//! Out of SSA with the fewest copies: makes the webs of PHIs conventional.
+//!
+//! A web is what PHIs connect; it is conventional where all its registers can share one name. Then PHI elimination, which
+//! copies every input and every result of a PHI, leaves no copy that a coalescer could not remove. Where a register
+//! cannot join its web, this pass puts the copy into the code while it still is in SSA form, where it costs least, or the
+//! constant that the register holds. LLVM's PHI elimination then lowers what it always lowers, and where this pass fails
+//! the function is the one that it was.
+//!
+//! Sreedhar, Ju, Gillies and Santhanam, "Translating out of static single assignment form" (SAS 1999), isolate each PHI by
+//! copies and drop those whose sides do not interfere. Boissinot et al., "Revisiting out-of-SSA translation for
+//! correctness, code quality and efficiency" (CGO 2009), make that simple: isolate *all* PHIs, then coalesce, two live
+//! ranges interfering only where they hold different values. So done here, in the order of the files:
+//! * [`phis`]: PHIs that nobody reads, but other such PHIs, go;
+//! * [`lowering`]: the function with all PHIs lowered, a copy for each input and each result; nobody ever compiles it;
+//! * [`crate::coalesce`] merges what it can, weighted by how often blocks run;
+//! * [`rewrite`]: the copies that it leaves, and the constants that it puts for copies, go into the function.
+//!
+//! Every copy writes a register of its own, so that the copies at one place need no order and no temporary: cycles, as
+//! of PHIs that swap their values, are opened by that.
+
+mod lowering;
+mod phis;
+mod rewrite;
+#[cfg(test)]
+mod tests;
+
+use crate::coalesce::{Refusal, coalesce};
+use crate::config::{Config, DeSsa};
+use crate::function::{EditList, Function, Inst};
+use lowering::Lowered;
+use phis::Phis;
+
+/// Why an input or a result of a PHI is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It cannot share its web's register.
+    Refused(Refusal),
+    /// Sharing registers is switched off.
+    NotTried,
+}
+
+impl Reason {
+    /// The reason in words, for statistics and remarks.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused(refusal) => refusal.as_str(),
+            Self::NotTried => "not tried",
+        }
+    }
+}
+
+/// What becomes of the inputs and results of PHIs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How many PHIs there are.
+    pub phis: usize,
+    /// PHIs that nobody reads.
+    pub dead: Vec<Inst>,
+    /// The PHIs of inputs that become constants, written anew.
+    pub constants: Vec<Inst>,
+    /// The PHIs of inputs and results that are copied, and why.
+    pub copied: Vec<(Inst, Reason)>,
+}
+
+/// What the pass did to a function.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The changes.
+    pub edits: EditList,
+    /// Why, by PHI.
+    pub report: Report,
+}
+
+/// Makes the PHI webs of a function in SSA form conventional.
+///
+/// Costs what lowering and coalescing cost: near-linear in the instructions and the inputs of PHIs.
+pub fn conventional(function: &Function, options: &Config) -> Outcome {
+    let mut outcome = Outcome { edits: EditList::new(function), report: Report::default() };
+    let phis = Phis::new(function);
+    outcome.report.phis = phis.live.len() + phis.dead.len();
+    if options.usedessa != DeSsa::Stock && outcome.report.phis != 0 {
+        let lowered = Lowered::new(function, &phis);
+        let found = coalesce(&lowered.function, &coalescing(options));
+        rewrite::rewrite(function, &phis, &lowered, &found.report, options, &mut outcome);
+        outcome.edits.finish();
+    }
+    outcome
+}
+
+/// How the copies of the lowered function are merged.
+fn coalescing(options: &Config) -> Config {
+    Config {
+        join_liveintervals: options.cssa_coalesce,
+        value_interference: options.usedessa == DeSsa::Values,
+        block_frequency: options.block_frequency,
+        wide_pairs: false,
+        ..Config::default()
+    }
+}

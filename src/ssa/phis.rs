@@ -1,0 +1,85 @@
+//! The PHIs of a function: which are read, and what their inputs are.
+
+use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
+use crate::index::IndexVec;
+
+/// An input of a PHI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Input {
+    /// The operand's number.
+    pub(super) operand: u32,
+    /// The predecessor that it comes from.
+    pub(super) from: Block,
+    /// The register read; none where the value is undefined or no virtual register holds it.
+    pub(super) reg: Option<VReg>,
+}
+
+/// A PHI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Phi {
+    pub(super) inst: Inst,
+    pub(super) block: Block,
+    /// The register that it defines.
+    pub(super) result: VReg,
+}
+
+impl Phi {
+    /// Its inputs. After a switch LLVM names a predecessor once for each edge, with the same register.
+    pub(super) fn inputs(self, function: &Function) -> impl Iterator<Item = Input> {
+        let pairs = function.operands(self.inst)[1..].chunks_exact(2);
+        pairs.enumerate().filter_map(|(number, pair)| match pair[1].value {
+            Value::Block(from) => Some(Input { operand: 2 * number as u32 + 1, from, reg: pair[0].use_reg() }),
+            _ => None,
+        })
+    }
+}
+
+/// The PHIs of a function, in layout order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phis {
+    /// Those that something reads.
+    pub(super) live: Vec<Phi>,
+    /// Those that only each other read, or nobody.
+    pub(super) dead: Vec<Phi>,
+}
+
+impl Phis {
+    /// Finds the PHIs. One pass over the operands where there are any.
+    pub(super) fn new(function: &Function) -> Self {
+        let mut all = Vec::new();
+        for block in function.blocks() {
+            for inst in function.block_insts(block).take_while(|&inst| function.role(inst) == Role::Phi) {
+                if let Some(result) = function.operands(inst).first().and_then(Operand::def) {
+                    all.push(Phi { inst, block, result });
+                }
+            }
+        }
+        if all.is_empty() {
+            return Self::default();
+        }
+        let is_read = read_registers(function, &all);
+        let (live, dead) = all.into_iter().partition(|phi| is_read[phi.result]);
+        Self { live, dead }
+    }
+}
+
+/// The registers that something other than PHIs and debug values reads, or a PHI whose result is such a register.
+fn read_registers(function: &Function, phis: &[Phi]) -> IndexVec<VReg, bool> {
+    let mut definition: IndexVec<VReg, Option<Phi>> = IndexVec::filled(None, function.num_regs());
+    for &phi in phis {
+        definition[phi.result] = Some(phi);
+    }
+    let mut is_read = IndexVec::filled(false, function.num_regs());
+    let mut worklist = Vec::new();
+    for inst in function.insts().filter(|&inst| !matches!(function.role(inst), Role::Phi | Role::Debug)) {
+        worklist.extend(function.operands(inst).iter().filter_map(Operand::use_reg));
+        while let Some(reg) = worklist.pop() {
+            if !std::mem::replace(&mut is_read[reg], true)
+                && let Some(phi) = definition[reg]
+            {
+                worklist.extend(phi.inputs(function).filter_map(|input| input.reg));
+            }
+        }
+    }
+    is_read
+}

@@ -1,0 +1,221 @@
+//! Small PHI webs with a known outcome. That the meaning stays is the checker's to prove, in every test.
+
+use super::conventional;
+use crate::check::check;
+use crate::config::{Config, DeSsa};
+use crate::function::{Function, Role};
+
+const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode COPY copy\nopcode MOV_B32_i constant\n\
+    opcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode STORE\nopcode CBranch\nopcode GOTO\nopcode IMPLICIT_DEF undef\n\
+    regs %0 B32 B32 B32 B32 B32 B32 B32 B32 B1\n";
+
+fn function(blocks: &str) -> Function {
+    let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
+    assert_eq!(function.validate(), Ok(()));
+    function
+}
+
+/// The body after the pass, checked, and how many instructions of a role it has.
+fn after(blocks: &str, config: &Config, role: Role) -> (usize, String) {
+    let before = function(blocks);
+    let outcome = conventional(&before, config);
+    if let Err(errors) = check(&before, &outcome.edits) {
+        panic!("{errors:#?}\n{before}");
+    }
+    let edited = outcome.edits.apply(&before).expect("the edits fit").function;
+    assert_eq!(edited.validate(), Ok(()), "{edited}");
+    assert_eq!(conventional(&before, config).edits, outcome.edits, "the same function gives the same edits");
+    let count = edited.insts().filter(|&inst| edited.role(inst) == role).count();
+    (count, edited.to_string())
+}
+
+fn copies(blocks: &str) -> (usize, String) {
+    after(blocks, &Config::default(), Role::Copy)
+}
+
+/// A counter in a loop, as most are: nothing has to be copied.
+const COUNTER: &str = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %1 = PHI %0, bb0, %2, bb1
+  %2 = ADD %1, 1
+  CBranch bb1 :: terminator
+bb2: frequency 1.0 depth 0
+  STORE %2, 0 :: write";
+
+#[test]
+fn a_counter_needs_no_copy() {
+    let (count, body) = copies(COUNTER);
+    assert_eq!(count, 0, "{body}");
+}
+
+/// Switched off, the pass changes nothing; without coalescing, it copies what it may: the edge back is PHI
+/// elimination's, because it may leave the loop.
+#[test]
+fn the_options_decide() {
+    let off = Config { usedessa: DeSsa::Stock, ..Config::default() };
+    assert!(conventional(&function(COUNTER), &off).edits.is_empty());
+    let (count, body) = after(COUNTER, &Config { cssa_coalesce: false, ..Config::default() }, Role::Copy);
+    assert_eq!(count, 2, "{body}");
+}
+
+/// The lost-copy problem: the counter's old value is read behind the loop, so that one of the two needs a register of
+/// its own.
+#[test]
+fn a_lost_copy_is_made() {
+    let (count, body) = copies(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+bb1: frequency 9.0 depth 1 -> bb2 bb3
+  %1 = PHI %0, bb0, %2, bb2
+  %2 = ADD %1, 1
+  CBranch bb3 :: terminator
+bb2: frequency 8.0 depth 1 -> bb1
+  GOTO bb1 :: terminator
+bb3: frequency 1.0 depth 0
+  STORE %1, %2 :: write",
+    );
+    assert_eq!(count, 1, "{body}");
+}
+
+/// The swap problem: two PHIs that exchange their values take three copies, one of them at the start of the loop, where a
+/// register of its own keeps the old value.
+#[test]
+fn a_swap_is_opened() {
+    let (count, body) = copies(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  %1 = LOAD 1 :: read
+bb1: frequency 9.0 depth 1 -> bb2 bb3
+  %2 = PHI %0, bb0, %3, bb2
+  %3 = PHI %1, bb0, %2, bb2
+  STORE %2, %3 :: write
+  CBranch bb3 :: terminator
+bb2: frequency 8.0 depth 1 -> bb1
+  GOTO bb1 :: terminator
+bb3: frequency 1.0 depth 0",
+    );
+    assert_eq!(count, 3, "{body}");
+}
+
+/// One value goes into two webs on a way back that may also leave the loop: the copy is PHI elimination's, which can split
+/// the edge.
+#[test]
+fn critical_edges_are_left_to_phi_elimination() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  %3 = LOAD 1 :: read
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %1 = PHI %0, bb0, %2, bb1
+  %4 = PHI %3, bb0, %2, bb1
+  %2 = ADD %1, %4
+  CBranch bb1 :: terminator
+bb2: frequency 1.0 depth 0
+  STORE %2, 0 :: write";
+    let outcome = conventional(&function(blocks), &Config::default());
+    assert_eq!(outcome.report.copied.len(), 1);
+    assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
+}
+
+/// In a block of nothing but PHIs, which the next block's PHIs read, results are copied before inputs.
+#[test]
+fn results_come_before_inputs() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+bb1: frequency 1.0 depth 0 -> bb2
+  %2 = PHI %0, bb0
+  GOTO bb2 :: terminator
+bb2: frequency 1.0 depth 0
+  %3 = PHI %2, bb1
+  STORE %3, 0 :: write";
+    let (count, body) = after(blocks, &Config { cssa_coalesce: false, ..Config::default() }, Role::Copy);
+    assert_eq!(count, 4, "{body}");
+}
+
+/// Values count, not registers: what a PHI of one input reads holds the same as its result, and both may be alive.
+#[test]
+fn equal_values_share_a_register() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  GOTO bb1 :: terminator
+bb1: frequency 1.0 depth 0
+  %2 = PHI %0, bb0
+  STORE %0, %2 :: write";
+    let (count, body) = copies(blocks);
+    assert_eq!(count, 0, "{body}");
+    let (count, body) = after(blocks, &Config { usedessa: DeSsa::Liveness, ..Config::default() }, Role::Copy);
+    assert_eq!(count, 1, "{body}");
+}
+
+/// A constant that goes into two webs is written for each, and no more where it was; a debug value becomes the number.
+#[test]
+fn constants_are_written_where_they_are_read() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %0 = MOV_B32_i 7
+  DBG_VALUE %0, $noreg :: meta
+  %3 = LOAD 0 :: read
+  CBranch bb2 :: terminator
+bb1: frequency 0.5 depth 0 -> bb2
+  GOTO bb2 :: terminator
+bb2: frequency 1.0 depth 0
+  %1 = PHI %3, bb0, %0, bb1
+  %2 = PHI %3, bb0, %0, bb1
+  %4 = ADD %1, 1
+  %5 = ADD %2, 2
+  STORE %4, %5 :: write";
+    let (count, body) = after(blocks, &Config::default(), Role::Constant);
+    assert_eq!(count, 2, "{body}");
+    assert!(body.contains("DBG_VALUE 7, "), "{body}");
+    assert_eq!(copies(blocks).0, 0);
+}
+
+/// A constant that stands in the predecessor for one PHI alone stays.
+#[test]
+fn a_constant_in_its_place_stays() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = MOV_B32_i 7
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %1 = PHI %0, bb0, %2, bb1
+  %2 = ADD %1, 1
+  CBranch bb1 :: terminator
+bb2: frequency 1.0 depth 0
+  STORE %2, 0 :: write";
+    assert!(conventional(&function(blocks), &Config::default()).edits.is_empty());
+}
+
+/// PHIs that only read each other go, and variables that they hold are unknown.
+#[test]
+fn dead_phis_go() {
+    let (count, body) = after(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %1 = PHI %0, bb0, %2, bb1
+  %2 = PHI %0, bb0, %1, bb1
+  DBG_VALUE %1, $noreg :: meta
+  CBranch bb1 :: terminator
+bb2: frequency 1.0 depth 0
+  STORE %0, 0 :: write",
+        &Config::default(),
+        Role::Phi,
+    );
+    assert_eq!(count, 0, "{body}");
+    assert!(body.contains("DBG_VALUE $noreg"), "{body}");
+}
+
+/// An undefined input is not copied, and does not keep others from sharing a register.
+#[test]
+fn undefined_inputs_are_not_copied() {
+    let (count, body) = copies(
+        "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %3 = IMPLICIT_DEF
+  CBranch bb2 :: terminator
+bb1: frequency 0.5 depth 0 -> bb2
+  %0 = LOAD 0 :: read
+  GOTO bb2 :: terminator
+bb2: frequency 1.0 depth 0
+  %1 = PHI %3, bb0, %0, bb1
+  STORE %1, 0 :: write",
+    );
+    assert_eq!(count, 0, "{body}");
+}
