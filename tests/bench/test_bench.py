@@ -65,6 +65,15 @@ class Results(unittest.TestCase):
             failures = gather.gather(written).failures
         self.assertEqual([failure[1] for failure in failures], ["-x=a b", "stock"])
 
+    def test_a_limit_that_stocks_ptx_does_not_fit_into_is_no_failure(self):
+        def failed(name, module):
+            return (module, name, "32", "ptxas: ptxas fatal   : (C7602) Insufficient registers (32) to compile")
+
+        results = gather.Results(None, failures=[failed("stock", "a"), failed("ours", "a"), failed("ours", "b")])
+        gather.set_apart_too_tight(results)
+        self.assertEqual(results.too_tight, {"32": ["a"]})
+        self.assertEqual([failure[:2] for failure in results.failures], [("b", "ours")])
+
     def test_both_compilers_names_of_a_static_kernel_are_one(self):
         names = ("_ZL4copyPf", "_Z4copyPf")
         self.assertEqual(len({gather.kernel_key("m", name) for name in names}), 1)
