@@ -32,11 +32,11 @@ def find_llc():
 
 
 def find_cuda(program):
-    """A program of the CUDA toolkit: under CUDA_PATH, under target/cuda, or in PATH."""
-    for folder in (os.environ.get("CUDA_PATH"), ROOT / "target/cuda"):
-        if folder and os.access(Path(folder, "bin", program), os.X_OK):
-            return str(Path(folder, "bin", program))
-    return shutil.which(program)
+    """A program of the CUDA toolkit: where CUDA_PATH says, else under target/cuda or in PATH."""
+    found = Path(os.environ.get("CUDA_PATH") or ROOT / "target/cuda", "bin", program)
+    if os.access(found, os.X_OK):
+        return str(found)
+    return None if os.environ.get("CUDA_PATH") else shutil.which(program)
 
 
 def find(plugin, with_ptxas=True, with_sass=True):
