@@ -9,6 +9,7 @@ compilation, not for judging the kernel. A kernel that compiles under no guess i
 """
 
 import argparse
+import hashlib
 import importlib
 import os
 import pkgutil
@@ -122,6 +123,21 @@ def compile_apart(function, configuration, target, output):
     return reason
 
 
+def remembered(output, attempt):
+    """What went wrong with a kernel: as it did before, where nothing has changed that it depends on but the packages,
+    whose versions are fixed."""
+    scripts = b"".join(Path(module.__file__).read_bytes() for module in (standins, triton_arguments))
+    version = hashlib.sha256(scripts + Path(__file__).read_bytes() + triton.__version__.encode()).hexdigest()
+    failed = output.with_suffix(".failed")
+    if failed.exists():
+        known, _, reason = failed.read_text(encoding="utf8").partition("\n")
+        if known == version:
+            return reason
+    if reason := attempt():
+        failed.write_text(f"{version}\n{reason}", encoding="utf8")
+    return reason
+
+
 def wait(child):
     """Waits for a process, as long as the limit allows. Returns how it ended, empty where well."""
     end = time.monotonic() + TIME_LIMIT
@@ -149,7 +165,7 @@ def main():
             stem = f"{options.prefix}__{module.partition('.')[2].replace('.', '_')}_{name}"
             output = options.folder / f"{stem}.ll"
             if not output.exists():
-                reason = compile_apart(function, configuration, target, output)
+                reason = remembered(output, lambda: compile_apart(function, configuration, target, output))
                 if reason:
                     print(f"not compiled: {stem}: {reason}", flush=True)
 
