@@ -238,11 +238,13 @@ void NewPass<Desc>::printPipeline(raw_ostream &OS,
 
 template class LegacyPass<CopyCoalescer>;
 template class LegacyPass<Cssa>;
+template class LegacyPass<Rename>;
 template class LegacyPass<EditApplier>;
 template class LegacyPass<ViewPrinter>;
 template class LegacyPass<ViewPrinterAlias>;
 template class NewPass<CopyCoalescer>;
 template class NewPass<Cssa>;
+template class NewPass<Rename>;
 template class NewPass<EditApplier>;
 template class NewPass<ViewPrinter>;
 

@@ -46,6 +46,8 @@ inline constexpr PassDesc CopyCoalescer{"nvptx-copy-coalescer",
                                         "NVPTX copy coalescer", true};
 inline constexpr PassDesc Cssa{"nvptx-cssa", "nvptx-cssa",
                                "NVPTX conventional SSA", true};
+inline constexpr PassDesc Rename{"nvptx-rename", "nvptx-rename",
+                                 "NVPTX register renaming", true};
 inline constexpr PassDesc EditApplier{"nvptx-apply-edits", "nvptx-apply-edits",
                                       "NVPTX edits given as text", true, true};
 inline constexpr PassDesc ViewPrinter{"print<nvptx-ra-view>",
@@ -122,11 +124,13 @@ public:
 
 extern template class LegacyPass<CopyCoalescer>;
 extern template class LegacyPass<Cssa>;
+extern template class LegacyPass<Rename>;
 extern template class LegacyPass<EditApplier>;
 extern template class LegacyPass<ViewPrinter>;
 extern template class LegacyPass<ViewPrinterAlias>;
 extern template class NewPass<CopyCoalescer>;
 extern template class NewPass<Cssa>;
+extern template class NewPass<Rename>;
 extern template class NewPass<EditApplier>;
 extern template class NewPass<ViewPrinter>;
 

@@ -97,19 +97,33 @@ void insertCoalescer(TargetPassConfig &Config, uint32_t Position,
   }
 }
 
-/// Puts the pass that makes PHI webs conventional into the pipeline: behind the
-/// last pass of NVPTX's own that changes code in SSA form, which has no public
-/// name. PHI elimination and the analyses that it needs come next.
-void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
-  const PassInfo *Anchor = PassRegistry::getPassRegistry()->getPassInfo(
-      StringRef("nvptx-proxyreg-erasure"));
-  if (!Anchor)
-    return;
-  if (Level == CodeGenOptLevel::None)
-    Config.insertPass(Anchor->getTypeInfo(),
-                      new LegacyPass<Cssa>(/*WithAnalyses=*/false));
+/// Inserts a pass behind one of NVPTX's own, which have no public names but
+/// those that they are registered under.
+void insertBehind(TargetPassConfig &Config, StringRef Anchor, Pass *Inserted) {
+  if (const PassInfo *Info =
+          PassRegistry::getPassRegistry()->getPassInfo(Anchor))
+    Config.insertPass(Info->getTypeInfo(), Inserted);
   else
-    Config.insertPass(Anchor->getTypeInfo(), &LegacyPass<Cssa>::ID);
+    delete Inserted;
+}
+
+/// Puts the pass that makes PHI webs conventional into the pipeline: behind the
+/// last pass that changes code in SSA form. PHI elimination and the analyses
+/// that it needs come next. At -O0 it does without block frequencies, which
+/// would cost more than all the other passes.
+void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
+  insertBehind(Config, "nvptx-proxyreg-erasure",
+               new LegacyPass<Cssa>(Level != CodeGenOptLevel::None));
+}
+
+/// Puts renaming into the pipeline: behind NVPTX's peephole, which folds frame
+/// addresses only while registers have one definition. At -O0 that pass does
+/// not run.
+void insertRename(TargetPassConfig &Config, CodeGenOptLevel Level) {
+  insertBehind(Config,
+               Level == CodeGenOptLevel::None ? "nvptx-prolog-epilog"
+                                              : "nvptx-peephole",
+               new LegacyPass<Rename>(/*WithAnalyses=*/false));
 }
 
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
@@ -118,12 +132,14 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
     return;
   std::string Options = commandLine();
   uint32_t Position = nvptx_ra_position(toStr(Options));
-  bool WantsCssa = nvptx_ra_wants_cssa(toStr(Options));
-  if (WantsCssa)
+  uint32_t Others = nvptx_ra_pipeline(toStr(Options));
+  if (Others & NVPTX_RA_PIPELINE_CSSA)
     insertCssa(*Config, TM.getOptLevel());
   if (Position != NVPTX_RA_POSITION_OFF)
     insertCoalescer(*Config, Position, TM.getOptLevel());
-  if (WantsCssa || Position != NVPTX_RA_POSITION_OFF)
+  if (Others & NVPTX_RA_PIPELINE_RENAME)
+    insertRename(*Config, TM.getOptLevel());
+  if (Position != NVPTX_RA_POSITION_OFF || Others != 0)
     PM.add(new HeaderNote());
 }
 
@@ -215,6 +231,10 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     MFPM.addPass(NewPass<Cssa>(Parameters));
     return true;
   }
+  if (consumePass(Text, Rename.Name, "pass parameters", Parameters)) {
+    MFPM.addPass(NewPass<Rename>(Parameters));
+    return true;
+  }
   if (consumePass(Text, EditApplier.Name, "pass parameters", Parameters)) {
     MFPM.addPass(NewPass<EditApplier>(Parameters));
     return true;
@@ -239,6 +259,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
   nvptx_ra_start();
   registerLegacyPass<CopyCoalescer>();
   registerLegacyPass<Cssa>();
+  registerLegacyPass<Rename>();
   registerLegacyPass<EditApplier>();
   registerLegacyPass<ViewPrinter>();
   registerLegacyPass<ViewPrinterAlias>();

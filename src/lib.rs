@@ -18,6 +18,7 @@ pub mod function;
 pub mod fuzzing;
 pub mod index;
 pub mod passes;
+pub mod rename;
 pub mod ssa;
 pub mod stats;
 pub mod target;

@@ -113,6 +113,10 @@ pub struct Work {
     pub merges: u64,
     /// PHIs before the pass.
     pub phis: u64,
+    /// Registers that occur before a pass that renames them.
+    pub registers_before: u64,
+    /// Registers that occur after it.
+    pub registers_after: u64,
     /// Copies that stay, by reason.
     pub refusals: Counts,
     /// Constants written anew.
@@ -134,6 +138,8 @@ impl Work {
     fn merge(&mut self, other: &Self) {
         self.insts = self.insts.saturating_add(other.insts);
         self.merges = self.merges.saturating_add(other.merges);
+        self.registers_before = self.registers_before.saturating_add(other.registers_before);
+        self.registers_after = self.registers_after.saturating_add(other.registers_after);
         self.phis = self.phis.saturating_add(other.phis);
         self.constants_rematerialised = self.constants_rematerialised.saturating_add(other.constants_rematerialised);
         self.copies_before.merge(&other.copies_before);

@@ -273,8 +273,11 @@ void nvptx_ra_start(void);
 /* The position that the -nvptx-ra-… options ask for; the default's where they are wrong, which is reported elsewhere. */
 uint32_t nvptx_ra_position(nvptx_ra_str command_line);
 
-/* 1 where nvptx-cssa is to be in the pipeline, else 0. */
-uint32_t nvptx_ra_wants_cssa(nvptx_ra_str command_line);
+/* Which other passes are to be in the pipeline, as bits. */
+#define NVPTX_RA_PIPELINE_CSSA (1u << 0)
+#define NVPTX_RA_PIPELINE_RENAME (1u << 1)
+
+uint32_t nvptx_ra_pipeline(nvptx_ra_str command_line);
 
 /* The version of the plugin, "0.1.0". */
 nvptx_ra_str nvptx_ra_version(void);

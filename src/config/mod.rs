@@ -12,7 +12,7 @@ pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, op
 pub use grammar::{Origin, assignments, find};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, Injection, OPTIONS, OptionSpec, Priority,
-    Scope, Trace,
+    RENAME, Scope, Trace,
 };
 pub use value::{Choice, Shape};
 

@@ -72,6 +72,8 @@ flags! {
         "edits" => EDITS = 4,
         /// The function as the pass sees it, in the text form that `nvptx-ra replay` reads.
         "view" => VIEW = 5,
+        /// How many names renaming leaves.
+        "rename" => RENAME = 6,
     }
 }
 
@@ -179,6 +181,9 @@ pub const COPY_COALESCER: &str = "nvptx-copy-coalescer";
 /// The name of the pass that makes PHI webs conventional.
 pub const CSSA: &str = "nvptx-cssa";
 
+/// The name of the pass that gives registers as few names as they need.
+pub const RENAME: &str = "nvptx-rename";
+
 /// The name of the pass that applies edits given as text.
 pub const APPLY_EDITS: &str = "nvptx-apply-edits";
 
@@ -256,6 +261,10 @@ options! {
         "cssa-verbosity" => cssa_verbosity: u32 = 0, range 0..=2, unit "level";
         /// Prints the function before its PHIs are touched.
         "dump-before-cssa" => dump_before_cssa: bool = false;
+    }
+    Some(RENAME) => {
+        /// Gives the registers of each class as few names as are alive at once: the PTX declares fewer, and is smaller.
+        "rename" => rename: bool = false, scope Process;
     }
     Some(APPLY_EDITS) => {
         /// The file of the edits to apply, in the text form of docs/mfv.md, to test how edits are applied.

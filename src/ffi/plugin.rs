@@ -73,15 +73,17 @@ pub(super) unsafe extern "C" fn nvptx_ra_position(command_line: abi::nvptx_ra_st
     }
 }
 
-/// Whether `nvptx-cssa` is in the pipeline.
+/// Which other passes are in the pipeline, as bits `NVPTX_RA_PIPELINE_…`.
 ///
 /// # Safety
 /// The text is live and as long as it says.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_wants_cssa(command_line: abi::nvptx_ra_str) -> u32 {
+pub(super) unsafe extern "C" fn nvptx_ra_pipeline(command_line: abi::nvptx_ra_str) -> u32 {
     // SAFETY: the caller promises it.
-    u32::from(unsafe { pipeline_config(command_line) }.cssa)
+    let config = unsafe { pipeline_config(command_line) };
+    let bit = |wanted, bit| if wanted { bit } else { 0 };
+    bit(config.cssa, abi::NVPTX_RA_PIPELINE_CSSA) | bit(config.rename, abi::NVPTX_RA_PIPELINE_RENAME)
 }
 
 /// The options that hold when the pipeline is built; the defaults where they are wrong, which is reported elsewhere.

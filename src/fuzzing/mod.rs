@@ -17,6 +17,7 @@ mod lower;
 mod opcodes;
 mod optimum;
 mod parallel_copy;
+mod rename;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -31,6 +32,7 @@ pub use lower::check_lowering;
 pub use opcodes::opcode_table;
 pub use optimum::check_optimum;
 pub use parallel_copy::check_parallel_copy;
+pub use rename::check_rename;
 pub use text::{check_round_trip, check_text};
 pub use trace::{Event, Mismatch, Trace, check_same_meaning};
 pub use value::Bits;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{PassOutput, Remark, RemarkKind, RunContext};
+use super::{PassOutput, Remark, RemarkKind, RunContext, edits_text};
 use crate::coalesce::{Outcome, Report, census, coalesce};
 use crate::config::Trace;
 use crate::error::Error;
@@ -94,9 +94,7 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
         let _ = writeln!(text, "{merges} merges, {constants} constants, {rounds} rounds");
     }
     if wanted.contains(Trace::EDITS) {
-        for edit in output.edits.edits() {
-            let _ = writeln!(text, "{}", edit.display(function.opcodes()));
-        }
+        text.push_str(&edits_text(function, &output.edits));
     }
     if text.is_empty() { text } else { format!("nvptx-ra: trace of '{}'\n{text}", function.name()) }
 }

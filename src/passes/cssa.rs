@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use super::{PassOutput, Remark, RemarkKind, RunContext};
+use super::{PassOutput, Remark, RemarkKind, RunContext, edits_text};
 use crate::config::Trace;
 use crate::error::Error;
 use crate::function::{Function, Inst};
@@ -73,9 +73,7 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
         }
     }
     if config.trace.contains(Trace::EDITS) {
-        for edit in output.edits.edits() {
-            let _ = writeln!(text, "{}", edit.display(function.opcodes()));
-        }
+        text.push_str(&edits_text(function, &output.edits));
     }
     if text.is_empty() { text } else { format!("nvptx-ra: nvptx-cssa of '{}'\n{text}", function.name()) }
 }

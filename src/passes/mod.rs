@@ -3,12 +3,13 @@
 mod apply_edits;
 mod copy_coalescer;
 mod cssa;
+mod rename;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, Injection};
+use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, Injection, RENAME};
 use crate::error::{Error, ErrorKind};
 use crate::function::{EditList, Function, Inst};
 use crate::stats::Work;
@@ -94,6 +95,7 @@ pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
 pub static PASSES: &[Pass] = &[
     Pass { name: CSSA, edits: true, run: cssa::run },
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
+    Pass { name: RENAME, edits: true, run: rename::run },
     Pass { name: APPLY_EDITS, edits: true, run: apply_edits::run },
     Pass { name: PRINT_VIEW, edits: false, run: print_view },
 ];
@@ -149,6 +151,11 @@ fn inject(fault: Injection) -> Result<(), Error> {
         Injection::Error => Err(Error::pass("an error was asked for", "leave out inject=error")),
         Injection::Panic => panic!("a panic was asked for by inject=panic"),
     }
+}
+
+/// The edits, a line each, as traces print them.
+fn edits_text(function: &Function, edits: &EditList) -> String {
+    edits.edits().iter().map(|edit| format!("{}\n", edit.display(function.opcodes()))).collect()
 }
 
 fn print_view(function: &Function, _context: &RunContext) -> Result<PassOutput, Error> {

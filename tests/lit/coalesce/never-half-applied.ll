@@ -27,6 +27,10 @@
 ; RUN: %{run}
 ; REDEFINE: %{fault} = error
 ; RUN: %{run}
+; REDEFINE: %{position} = off -nvptx-ra-rename
+; RUN: %{run}
+; REDEFINE: %{fault} = panic
+; RUN: %{run}
 ; RUN: not %llc-ra -nvptx-ra-bundle=%t -nvptx-ra-inject=panic -mcpu=sm_90 %s -o %t/out.ptx 2>&1 | FileCheck %s --check-prefix=FATAL
 
 ; SAYS-error: warning: nvptx-ra: kernel 'sum': an error was asked for

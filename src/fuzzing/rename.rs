@@ -1,0 +1,27 @@
+//! Renaming against the checker, the interpreter, and the most registers alive at one point.
+
+use arbitrary::{Result, Unstructured};
+
+use super::{Options, coalesce, lowered_function};
+use crate::rename::rename;
+
+/// Checks that renaming keeps a function valid and its meaning, and never leaves more names than there were.
+pub fn check_rename(u: &mut Unstructured<'_>) -> Result<()> {
+    let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
+    let function = lowered_function(u, &options)?;
+    let outcome = rename(&function);
+    coalesce::edited(&function, &outcome.edits);
+    assert!(outcome.after <= outcome.before, "{function}");
+    assert_eq!(rename(&function).edits, outcome.edits, "the same function gives the same names");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn renaming_keeps_the_meaning() {
+        arbtest::arbtest(check_rename).budget_ms(1_000);
+    }
+}

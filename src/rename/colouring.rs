@@ -1,0 +1,94 @@
+//! A linear scan: registers take colours in the order in which they are first occupied.
+//!
+//! Poletto and Sarkar, "Linear scan register allocation" (TOPLAS 1999), with holes as Wimmer and Mössenböck, "Optimized
+//! interval splitting in a linear scan register allocator" (VEE 2005), treat them: a register takes the first colour that
+//! is free now and that no register with a hole at this point takes again before the new one is done with it. Live ranges
+//! without holes are coloured with as few colours as there are registers alive at one point.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::ranges::Ranges;
+use crate::analysis::{IntervalTree, Point, Segment};
+use crate::function::VReg;
+
+/// A colour for each of `members`, from 0, such that no two of one colour are occupied at one point.
+pub(super) fn colour(ranges: &Ranges, members: &[VReg]) -> Vec<u32> {
+    let mut starts: Vec<(Segment, usize)> = Vec::with_capacity(members.len());
+    for (member, &register) in members.iter().enumerate() {
+        starts.extend(ranges.segments(register).iter().map(|&segment| (segment, member)));
+    }
+    starts.sort_unstable_by_key(|&(segment, member)| (segment.start, member));
+
+    // A register that is never occupied may share with any other.
+    let mut colours = vec![None; members.len()];
+    let mut palette = Palette::default();
+    for (segment, member) in starts {
+        palette.release(segment.start);
+        let colour = match colours[member] {
+            Some(colour) => colour,
+            None => palette.choose(ranges.segments(members[member])),
+        };
+        palette.take(colour, segment.end);
+        colours[member] = Some(colour);
+    }
+    colours.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Which colours are free.
+#[derive(Debug, Default)]
+struct Palette {
+    /// A bit for each colour: set where it is free now.
+    free: Vec<u64>,
+    /// When the colours in use are done with.
+    until: BinaryHeap<Reverse<(Point, u32)>>,
+    /// By colour, where registers that have it are occupied again behind a hole.
+    again: Vec<IntervalTree<()>>,
+}
+
+impl Palette {
+    /// Frees the colours that are done with at a point.
+    fn release(&mut self, now: Point) {
+        while let Some(&Reverse((end, colour))) = self.until.peek()
+            && end <= now
+        {
+            self.until.pop();
+            self.free[colour as usize / 64] |= 1 << (colour % 64);
+        }
+    }
+
+    /// The first colour that is free for all of a live range that starts now. A new one where there is none.
+    fn choose(&mut self, range: &[Segment]) -> u32 {
+        let colour = self.first_free(range).unwrap_or_else(|| {
+            let new = self.again.len() as u32;
+            self.again.push(IntervalTree::new());
+            self.free.resize(self.again.len().div_ceil(64), 0);
+            new
+        });
+        if let [_, behind_holes @ ..] = range {
+            self.again[colour as usize].insert(behind_holes, ());
+        }
+        colour
+    }
+
+    fn first_free(&self, range: &[Segment]) -> Option<u32> {
+        for (word, &bits) in self.free.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let colour = word as u32 * 64 + bits.trailing_zeros();
+                let again = &self.again[colour as usize];
+                if again.is_empty() || !again.is_overlapping(range) {
+                    return Some(colour);
+                }
+                bits &= bits - 1;
+            }
+        }
+        None
+    }
+
+    /// Has a colour in use up to a point.
+    fn take(&mut self, colour: u32, end: Point) {
+        self.free[colour as usize / 64] &= !(1 << (colour % 64));
+        self.until.push(Reverse((end, colour)));
+    }
+}

@@ -1,0 +1,63 @@
+//! Where each register is occupied.
+
+use std::ops::Range;
+
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point, Segment, ValueDef};
+use crate::function::{Function, Inst, RegClass, VReg};
+use crate::index::IndexVec;
+
+/// The live ranges of all registers that occur.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    /// The registers that occur, in order.
+    pub(super) registers: Vec<VReg>,
+    segments: Vec<Segment>,
+    of_register: IndexVec<VReg, Range<u32>>,
+}
+
+impl Ranges {
+    /// Finds them: liveness, but for two things. A debug value reads its register. And what inline assembly writes is
+    /// occupied from where it reads: several instructions may stand in it, and people who wrote for a compiler that never
+    /// lets an output share an input's register have left out the `&` that says so.
+    pub(super) fn new(function: &Function) -> Self {
+        let cfg = Cfg::new(function);
+        let dominators = Dominators::new(function, &cfg);
+        let occurrences = Occurrences::with_debug_values(function);
+        let registers: Vec<VReg> = function.regs().filter(|&reg| !occurrences.of(reg).is_empty()).collect();
+        let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers);
+        let mut this =
+            Self { registers, segments: Vec::new(), of_register: IndexVec::filled(0..0, function.num_regs()) };
+        for &reg in &this.registers {
+            let first = this.segments.len();
+            for &segment in live.segments(reg) {
+                let before = this.segments[first..].last().map_or(Point(0), |before| before.end);
+                let start = match live.value_def(segment.value) {
+                    ValueDef::Inst { inst, .. }
+                        if segment.start == Point::late(inst) && is_assembly(function, inst) =>
+                    {
+                        Point::early(inst).max(before)
+                    }
+                    _ => segment.start,
+                };
+                this.segments.push(Segment { start, ..segment });
+            }
+            this.of_register[reg] = first as u32..this.segments.len() as u32;
+        }
+        this
+    }
+
+    /// The segments of a register; none where nothing that it holds is read, and nothing is written.
+    pub(super) fn segments(&self, reg: VReg) -> &[Segment] {
+        let range = &self.of_register[reg];
+        &self.segments[range.start as usize..range.end as usize]
+    }
+
+    /// The registers of a class, in order.
+    pub(super) fn of_class(&self, function: &Function, class: RegClass) -> impl Iterator<Item = VReg> {
+        self.registers.iter().copied().filter(move |&reg| function.class(reg) == class)
+    }
+}
+
+fn is_assembly(function: &Function, inst: Inst) -> bool {
+    matches!(function.opcodes().name(function.opcode(inst)), "INLINEASM" | "INLINEASM_BR")
+}

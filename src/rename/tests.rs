@@ -1,0 +1,121 @@
+//! Small functions with a known number of names. That the meaning stays is the checker's to prove, in every test.
+
+use super::rename;
+use crate::check::check;
+use crate::function::Function;
+
+const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode LOAD2\n\
+    opcode STORE\nopcode BRA\nopcode INLINEASM\nregs %0 B32 B32 B32 B32 B32 B32 B64 B64 B1 B128 B128\n";
+
+/// How many registers of how many occur afterwards, and the function, checked.
+fn names(blocks: &str) -> (usize, String) {
+    let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
+    assert_eq!(function.validate(), Ok(()));
+    let outcome = rename(&function);
+    if let Err(errors) = check(&function, &outcome.edits) {
+        panic!("{errors:#?}\n{function}");
+    }
+    let renamed = outcome.edits.apply(&function).expect("the edits fit").function;
+    let mut occur: Vec<_> = renamed.insts().flat_map(|i| renamed.operands(i)).filter_map(|o| o.reg()).collect();
+    occur.sort_unstable();
+    occur.dedup();
+    assert_eq!(occur.len(), outcome.after, "{renamed}");
+    assert_eq!(rename(&function).edits, outcome.edits, "the same function gives the same names");
+    (outcome.after, renamed.to_string())
+}
+
+/// What is read last may share its register with what is written there.
+#[test]
+fn a_chain_has_one_name() {
+    let (after, body) = names(
+        "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  %1 = ADD %0, 1\n  %2 = ADD %1, 1\n  STORE %2, 0 :: write",
+    );
+    assert_eq!(after, 1, "{body}");
+}
+
+/// Two results of one instruction, and two registers of two classes, are never one.
+#[test]
+fn results_and_classes_stay_apart() {
+    let (after, body) = names(
+        "bb0: frequency 1.0 depth 0\n  dead %0, dead %1 = LOAD2 0 :: read\n  dead %6 = LOAD 0 :: read\n  dead %8 = LOAD 0 :: read",
+    );
+    assert_eq!(after, 4, "{body}");
+}
+
+/// Registers of 128 bits keep their names.
+#[test]
+fn quads_are_left_alone() {
+    let (after, body) = names("bb0: frequency 1.0 depth 0\n  dead %9 = LOAD 0 :: read\n  dead %10 = LOAD 0 :: read");
+    assert_eq!(after, 2, "{body}");
+}
+
+/// A register fits into another's hole where it is done with before the hole ends, and only there.
+#[test]
+fn holes_are_used_with_care() {
+    let blocks = |in_the_hole: &str, behind_it: &str| {
+        format!(
+            "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  STORE %0, 0 :: write
+  %1 = LOAD 1 :: read
+  STORE {in_the_hole}, 0 :: write
+  %0 = LOAD 2 :: read
+  STORE %0, {behind_it} :: write"
+        )
+    };
+    assert_eq!(names(&blocks("%1", "0")).0, 1);
+    let (after, body) = names(&blocks("0", "%1"));
+    assert_eq!(after, 2, "{body}");
+}
+
+/// Outputs of inline assembly share no register with its inputs, early clobber or not, unless they are tied.
+#[test]
+fn assembly_keeps_its_registers() {
+    let (after, body) = names(
+        "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  INLINEASM 0, 1, def %1, %0 :: opaque
+  STORE %1, 0 :: write",
+    );
+    assert_eq!(after, 2, "{body}");
+    let (after, body) = names(
+        "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  INLINEASM 0, 1, def %0 tied 3, %0 tied 2 :: opaque
+  STORE %0, 0 :: write",
+    );
+    assert_eq!(after, 1, "{body}");
+}
+
+/// A debug value keeps its register for its variable.
+#[test]
+fn variables_stay_known() {
+    let (after, body) = names(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  STORE %0, 0 :: write
+  %1 = LOAD 1 :: read
+bb1: frequency 1.0 depth 0
+  DBG_VALUE %0, $noreg :: meta
+  STORE %1, 0 :: write",
+    );
+    assert_eq!(after, 2, "{body}");
+    assert!(body.contains("DBG_VALUE %0, "), "{body}");
+}
+
+/// Registers with as many lives as there are names: nothing is gained, and nothing is lost around a loop.
+#[test]
+fn a_loop_keeps_what_it_carries() {
+    let (after, body) = names(
+        "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  %1 = LOAD 1 :: read
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %2 = ADD %0, %1
+  %0 = ADD %2, 1
+  BRA bb1 :: terminator
+bb2: frequency 1.0 depth 0
+  STORE %0, 0 :: write",
+    );
+    assert_eq!(after, 2, "{body}");
+}
