@@ -147,7 +147,7 @@ def paragraphs(results):
 
 def failures(results):
     for setting, modules in results.too_tight.items():
-        yield f"{tables.title(setting)} is too few registers for an instruction of {len(modules)} modules: left out there"
+        yield f"{tables.title(setting)} is too few for an instruction of {len(modules)} modules, left out there"
     yield f"{len(results.plan.modules)} modules, {len(results.failures)} failures"
     for module, compiler, setting, reason in results.failures:
         yield f"  {module}: {compiler}{f', ptxas {setting}' if setting else ''}: {reason}"

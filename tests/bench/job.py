@@ -11,7 +11,6 @@ the rest of the graph goes on, and the summary lists the failures.
 import gzip
 import json
 import os
-import resource
 import sys
 import tempfile
 
@@ -27,12 +26,6 @@ def write(path, data):
     os.replace(file.name, path)
 
 
-def spent():
-    """CPU seconds and bytes at the peak of the commands run so far."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"cpu_seconds": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss * 1024}
-
-
 def run(arguments):
     run_plan = plan.read(arguments[0])
     step, name, module = arguments[1:4]
@@ -40,7 +33,7 @@ def run(arguments):
     if step == "compile":
         result, text = measure.compile_module(module, compiler, run_plan)
         write(run_plan.text(compiler, module), gzip.compress(text.encode(), 1, mtime=0))
-        write(run_plan.compiled(compiler, module), json.dumps(result | spent()).encode())
+        write(run_plan.compiled(compiler, module), json.dumps(result).encode())
         return
     setting = arguments[4]
     result = json.loads(run_plan.compiled(compiler, module).read_bytes())
@@ -52,7 +45,7 @@ def run(arguments):
         result = measure.assemble_text(text, module, setting, unlimited, run_plan)
     else:
         result = {"error": "", "skipped": "not compiled", "kernels": {}}
-    write(run_plan.assembled(compiler, module, setting), json.dumps(spent() | result).encode())
+    write(run_plan.assembled(compiler, module, setting), json.dumps(result).encode())
 
 
 def main():

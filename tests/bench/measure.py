@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import resource
 import tempfile
 from pathlib import Path
 
@@ -35,6 +36,7 @@ def compile_module(module, compiler, plan):
     if result and text is not None:
         return result, text
     result, text = counted(run_llc(path, compiler, flags, plan))
+    result |= spent()
     if not result["error"]:  # a time-out on a busy machine, a plugin rebuilt meanwhile: try again next time
         cache.put(key, result)
         cache.put_text(key, text)
@@ -62,6 +64,12 @@ def pass_time(stats):
             times = json.loads(line).get("time_ns", {})
             total += sum(time for phase, time in times.items() if phase != "check")
     return total
+
+
+def spent():
+    """CPU seconds and bytes at the peak of the commands that this job has run."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"cpu_seconds": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss * 1024}
 
 
 def read_cicc(module, plan):
@@ -95,7 +103,7 @@ def assemble_text(text, module, setting, unlimited, plan):
     key = key_of("ptxas", text_hash(text), file_hash(plan.tools.ptxas), cpu, with_sass, READER)
     result = cache.get(key)
     if result is None:
-        result = ptxas.assemble(text, cpu, plan.tools, plan.timeout, with_sass)
+        result = ptxas.assemble(text, cpu, plan.tools, plan.timeout, with_sass) | spent()
         if not result["error"]:
             cache.put(key, result)
     return result
