@@ -131,15 +131,15 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (!TM.getTargetTriple().isNVPTX())
     return;
   std::string Options = commandLine();
-  uint32_t Position = nvptx_ra_position(toStr(Options));
-  uint32_t Others = nvptx_ra_pipeline(toStr(Options));
-  if (Others & NVPTX_RA_PIPELINE_CSSA)
+  nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options));
+  bool Coalesces = Wanted.position != NVPTX_RA_POSITION_OFF;
+  if (Wanted.cssa)
     insertCssa(*Config, TM.getOptLevel());
-  if (Position != NVPTX_RA_POSITION_OFF)
-    insertCoalescer(*Config, Position, TM.getOptLevel());
-  if (Others & NVPTX_RA_PIPELINE_RENAME)
+  if (Coalesces)
+    insertCoalescer(*Config, Wanted.position, TM.getOptLevel());
+  if (Wanted.rename)
     insertRename(*Config, TM.getOptLevel());
-  if (Position != NVPTX_RA_POSITION_OFF || Others != 0)
+  if (Wanted.cssa || Coalesces || Wanted.rename)
     PM.add(new HeaderNote());
 }
 

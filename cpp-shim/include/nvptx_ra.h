@@ -270,14 +270,14 @@ void nvptx_ra_start(void);
 #define NVPTX_RA_POSITION_AFTER 2u   /* behind it */
 #define NVPTX_RA_POSITION_INSTEAD 3u /* in its place */
 
-/* The position that the -nvptx-ra-… options ask for; the default's where they are wrong, which is reported elsewhere. */
-uint32_t nvptx_ra_position(nvptx_ra_str command_line);
+typedef struct nvptx_ra_pipeline {
+  uint32_t position; /* of the coalescer: NVPTX_RA_POSITION_… */
+  uint32_t cssa;     /* 1: nvptx-cssa is in it */
+  uint32_t rename;   /* 1: nvptx-rename is in it */
+} nvptx_ra_pipeline;
 
-/* Which other passes are to be in the pipeline, as bits. */
-#define NVPTX_RA_PIPELINE_CSSA (1u << 0)
-#define NVPTX_RA_PIPELINE_RENAME (1u << 1)
-
-uint32_t nvptx_ra_pipeline(nvptx_ra_str command_line);
+/* The pipeline that the -nvptx-ra-… options ask for; the default where they are wrong, which is reported elsewhere. */
+nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line);
 
 /* The version of the plugin, "0.1.0". */
 nvptx_ra_str nvptx_ra_version(void);

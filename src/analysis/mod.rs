@@ -1,4 +1,5 @@
-//! Analyses of the view: control flow, dominators, loops, block frequencies, occurrences of registers, live ranges, interval trees.
+//! Analyses of the view: control flow, dominators, loops, block frequencies, occurrences of registers, live ranges,
+//! interval trees.
 //!
 //! Every analysis is linear in what it reads, or nearly so, and keeps its memory: `compute` fills it anew for another
 //! function, `new` is `compute` on an empty one. An [`AnalysisContext`] holds one of each, to be reused from function

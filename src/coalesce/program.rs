@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use super::report::Report;
 use super::{Outcome, rewrite};
 use crate::config::Config;
-use crate::function::{Block, Function, Inst, Operand, RegClass, Role, VReg, Value};
+use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
 /// What becomes of an instruction.
@@ -241,7 +241,7 @@ impl<'a> Program<'a> {
             return None;
         }
         let (dst, src) = self.function.as_copy(inst)?;
-        if matches!(self.function.class(dst), RegClass::B128 | RegClass::Other) {
+        if self.function.class(dst).is_left_to_llvm() {
             return None;
         }
         // Operands beyond the two (an implicit register, say) make it more than a copy; a read of an undefined value

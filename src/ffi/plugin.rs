@@ -57,44 +57,24 @@ pub(super) extern "C" fn nvptx_ra_start() {
     });
 }
 
-/// Where the coalescer stands in the pipeline, as one of `NVPTX_RA_POSITION_…`.
+/// Which passes are in the pipeline, and where. The defaults where the options are wrong, which is reported elsewhere.
 ///
 /// # Safety
 /// The text is live and as long as it says.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_position(command_line: abi::nvptx_ra_str) -> u32 {
-    // SAFETY: the caller promises it.
-    match unsafe { pipeline_config(command_line) }.position {
-        CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
-        CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
-        CoalescerPosition::After => abi::NVPTX_RA_POSITION_AFTER,
-        CoalescerPosition::Instead => abi::NVPTX_RA_POSITION_INSTEAD,
-    }
-}
-
-/// Which other passes are in the pipeline, as bits `NVPTX_RA_PIPELINE_…`.
-///
-/// # Safety
-/// The text is live and as long as it says.
-// SAFETY: the shim declares this very name.
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_pipeline(command_line: abi::nvptx_ra_str) -> u32 {
-    // SAFETY: the caller promises it.
-    let config = unsafe { pipeline_config(command_line) };
-    let bit = |wanted, bit| if wanted { bit } else { 0 };
-    bit(config.cssa, abi::NVPTX_RA_PIPELINE_CSSA) | bit(config.rename, abi::NVPTX_RA_PIPELINE_RENAME)
-}
-
-/// The options that hold when the pipeline is built; the defaults where they are wrong, which is reported elsewhere.
-///
-/// # Safety
-/// The text is live and as long as it says.
-unsafe fn pipeline_config(command_line: abi::nvptx_ra_str) -> Config {
+pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra_str) -> abi::nvptx_ra_pipeline {
     let config = guard(|| {
         // SAFETY: the caller promises it.
         let command_line = unsafe { abi::text(command_line) };
         Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
     });
-    config.unwrap_or_default()
+    let Config { position, cssa, rename, .. } = config.unwrap_or_default();
+    let position = match position {
+        CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
+        CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
+        CoalescerPosition::After => abi::NVPTX_RA_POSITION_AFTER,
+        CoalescerPosition::Instead => abi::NVPTX_RA_POSITION_INSTEAD,
+    };
+    abi::nvptx_ra_pipeline { position, cssa: cssa.into(), rename: rename.into() }
 }

@@ -74,6 +74,11 @@ impl RegClass {
     /// All classes that PTX declares, smallest first.
     pub const ALL: [RegClass; 5] = [Self::B1, Self::B16, Self::B32, Self::B64, Self::B128];
 
+    /// Whether its registers are LLVM's alone: no pass merges, copies or renames them.
+    pub fn is_left_to_llvm(self) -> bool {
+        matches!(self, Self::B128 | Self::Other)
+    }
+
     /// The class with that number, as the enum numbers them.
     pub fn from_number(number: u8) -> Self {
         match number {

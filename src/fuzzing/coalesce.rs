@@ -2,11 +2,10 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, check_same_meaning, lowered_function};
-use crate::check::check;
+use super::{Options, edited, lowered_function};
 use crate::coalesce::{MoveKind, census, coalesce};
 use crate::config::{Config, Priority};
-use crate::function::{EditList, Function};
+use crate::function::Function;
 
 /// Checks that coalescing, with any options, keeps a function valid and its meaning, in the eyes of the checker and of
 /// the interpreter, and never leaves more moves than there were.
@@ -20,21 +19,6 @@ pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     let again = coalesce(&function, &config);
     assert_eq!(again.edits, outcome.edits, "the same function gives the same edits");
     Ok(())
-}
-
-/// The function after edits, which the checker and the interpreter find to mean the same, and which is valid.
-pub(super) fn edited(function: &Function, edits: &EditList) -> Function {
-    if let Err(errors) = check(function, edits) {
-        panic!("{errors:#?}\n{edits:#?}\n{function}");
-    }
-    let edited = edits.apply(function).expect("the edits fit").function;
-    if let Err(error) = edited.validate() {
-        panic!("{error}\n{function}\n{edited}");
-    }
-    if let Err(mismatch) = check_same_meaning(function, &edited) {
-        panic!("{mismatch:?}\n{function}\n{edited}");
-    }
-    edited
 }
 
 /// Copies and constants together: a copy may become a constant, nothing may become both.

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, coalesce, ssa_function};
+use super::{Options, coalesce, edited, ssa_function};
 use crate::config::{Config, DeSsa};
 use crate::ssa::conventional;
 
@@ -17,7 +17,7 @@ pub fn check_cssa(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = ssa_function(u, &options)?;
     let outcome = conventional(&function, &config);
-    let edited = coalesce::edited(&function, &outcome.edits);
+    let edited = edited(&function, &outcome.edits);
     let mut is_defined = vec![false; edited.num_regs()];
     for reg in edited.insts().flat_map(|inst| edited.operands(inst)).filter_map(|operand| operand.def()) {
         assert!(!std::mem::replace(&mut is_defined[reg.0 as usize], true), "{reg} is written twice\n{edited}");

@@ -7,6 +7,7 @@ mod coalesce;
 pub mod control_flow;
 mod cssa;
 mod draft;
+mod edited;
 mod generate;
 mod graph;
 mod interpret;
@@ -26,6 +27,7 @@ mod value;
 
 pub use coalesce::check_coalesce;
 pub use cssa::check_cssa;
+pub(crate) use edited::edited;
 pub use generate::{Options, lowered_function, ssa_function};
 pub use interpret::{Limits, interpret};
 pub use lower::check_lowering;

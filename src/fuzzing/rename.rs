@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, coalesce, lowered_function};
+use super::{Options, edited, lowered_function};
 use crate::rename::rename;
 
 /// Checks that renaming keeps a function valid and its meaning, and never leaves more names than there were.
@@ -10,7 +10,7 @@ pub fn check_rename(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = lowered_function(u, &options)?;
     let outcome = rename(&function);
-    coalesce::edited(&function, &outcome.edits);
+    edited(&function, &outcome.edits);
     assert!(outcome.after <= outcome.before, "{function}");
     assert_eq!(rename(&function).edits, outcome.edits, "the same function gives the same names");
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{PassOutput, Remark, RemarkKind, RunContext, edits_text};
+use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::coalesce::{Outcome, Report, census, coalesce};
 use crate::config::Trace;
 use crate::error::Error;
@@ -74,8 +74,7 @@ fn remarks(function: &Function, context: &RunContext, report: &Report) -> Vec<Re
 
 fn trace(function: &Function, context: &RunContext, output: &PassOutput, report: &Report) -> String {
     let wanted = context.config.trace;
-    let mut text = if wanted.contains(Trace::VIEW) { function.to_string() } else { String::new() };
-    text.push_str(&report.trace);
+    let mut text = report.trace.clone();
     if wanted.contains(Trace::CLASSIFY) {
         for inst in function.insts() {
             let name = function.opcodes().name(function.opcode(inst));
@@ -93,18 +92,15 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
         let (merges, constants, rounds) = (report.merges, report.rematerialised.len(), report.rounds);
         let _ = writeln!(text, "{merges} merges, {constants} constants, {rounds} rounds");
     }
-    if wanted.contains(Trace::EDITS) {
-        text.push_str(&edits_text(function, &output.edits));
-    }
-    if text.is_empty() { text } else { format!("nvptx-ra: trace of '{}'\n{text}", function.name()) }
+    traced("trace", function, context, wanted.contains(Trace::VIEW), &text, &output.edits)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
+    use super::super::tests;
     use super::*;
-    use crate::config::{Config, Layers};
     use crate::target::{Classification, DescFlags};
 
     /// Two registers that change places in a loop, and one that is copied and done with.
@@ -116,15 +112,9 @@ mod tests {
     fn output(parameters: &str, wants_remarks: bool) -> PassOutput {
         let function = Function::parse(SWAP).expect("a view");
         let names: Vec<&str> = function.opcodes().ids().map(|opcode| function.opcodes().name(opcode)).collect();
-        let context = RunContext {
-            config: Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right"),
-            classification: Arc::new(Classification::new(names.into_iter().map(|name| (name, DescFlags::empty())))),
-            target: "sm_90".into(),
-            is_ssa: false,
-            is_o0: false,
-            is_optnone: false,
-            wants_remarks,
-        };
+        let classification = Classification::new(names.into_iter().map(|name| (name, DescFlags::empty())));
+        let context =
+            RunContext { classification: Arc::new(classification), wants_remarks, ..tests::context(parameters) };
         run(&function, &context).expect("there is nothing to refuse")
     }
 

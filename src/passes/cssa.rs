@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use super::{PassOutput, Remark, RemarkKind, RunContext, edits_text};
-use crate::config::Trace;
+use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
+use crate::config::{CSSA, Trace};
 use crate::error::Error;
 use crate::function::{Function, Inst};
 use crate::ssa::{Outcome, Report, conventional};
@@ -60,8 +60,7 @@ fn describe(function: &Function, phi: Inst) -> String {
 
 fn trace(function: &Function, context: &RunContext, output: &PassOutput, report: &Report) -> String {
     let config = &context.config;
-    let dump = config.dump_before_cssa || config.trace.contains(Trace::VIEW);
-    let mut text = if dump { function.to_string() } else { String::new() };
+    let mut text = String::new();
     if config.cssa_verbosity >= 1 {
         let (phis, dead, constants, copied) =
             (report.phis, report.dead.len(), report.constants.len(), report.copied.len());
@@ -72,19 +71,14 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
             let _ = writeln!(text, "copied {phi}, {}: {}", describe(function, phi), reason.as_str());
         }
     }
-    if config.trace.contains(Trace::EDITS) {
-        text.push_str(&edits_text(function, &output.edits));
-    }
-    if text.is_empty() { text } else { format!("nvptx-ra: nvptx-cssa of '{}'\n{text}", function.name()) }
+    let with_view = config.dump_before_cssa || config.trace.contains(Trace::VIEW);
+    traced(CSSA, function, context, with_view, &text, &output.edits)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
+    use super::super::tests;
     use super::*;
-    use crate::config::{Config, Layers};
-    use crate::target::Classification;
 
     /// A loop whose counter is read behind it, one PHI that nobody reads, and one of a constant that is read elsewhere.
     const LOOP: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode MOV_B32_i constant\nopcode ADD\nopcode ST\n\
@@ -96,15 +90,7 @@ mod tests {
         bb3: frequency 1.0 depth 0\n  ST %2, %3 :: write\nend\n";
 
     fn output(parameters: &str) -> PassOutput {
-        let context = RunContext {
-            config: Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right"),
-            classification: Arc::new(Classification::new([])),
-            target: "sm_90".into(),
-            is_ssa: true,
-            is_o0: false,
-            is_optnone: false,
-            wants_remarks: true,
-        };
+        let context = RunContext { is_ssa: true, wants_remarks: true, ..tests::context(parameters) };
         run(&Function::parse(LOOP).expect("a view"), &context).expect("there is nothing to refuse")
     }
 

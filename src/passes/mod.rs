@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, Injection, RENAME};
+use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, Injection, RENAME, Trace};
 use crate::error::{Error, ErrorKind};
 use crate::function::{EditList, Function, Inst};
 use crate::stats::Work;
@@ -153,9 +153,22 @@ fn inject(fault: Injection) -> Result<(), Error> {
     }
 }
 
-/// The edits, a line each, as traces print them.
-fn edits_text(function: &Function, edits: &EditList) -> String {
-    edits.edits().iter().map(|edit| format!("{}\n", edit.display(function.opcodes()))).collect()
+/// What a pass prints of its work, under a heading: the function as it came where that is wanted, the pass's own text, and
+/// the edits where the option `trace` asks for them. Nothing where there is nothing to say.
+fn traced(
+    heading: &str,
+    function: &Function,
+    context: &RunContext,
+    with_view: bool,
+    own: &str,
+    edits: &EditList,
+) -> String {
+    let mut text = if with_view { function.to_string() } else { String::new() };
+    text.push_str(own);
+    if context.config.trace.contains(Trace::EDITS) {
+        edits.edits().iter().for_each(|edit| text += &format!("{}\n", edit.display(function.opcodes())));
+    }
+    if text.is_empty() { text } else { format!("nvptx-ra: {heading} of '{}'\n{text}", function.name()) }
 }
 
 fn print_view(function: &Function, _context: &RunContext) -> Result<PassOutput, Error> {
@@ -168,7 +181,8 @@ mod tests {
     use crate::config::Layers;
     use crate::function::FunctionBuilder;
 
-    fn context(parameters: &str) -> RunContext {
+    /// What a pass knows where nothing but its options matters.
+    pub(super) fn context(parameters: &str) -> RunContext {
         RunContext {
             config: Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right"),
             classification: Arc::new(Classification::new([])),

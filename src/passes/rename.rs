@@ -1,10 +1,9 @@
 //! `nvptx-rename`: gives registers as few names as they need, with statistics and traces.
 
-use std::fmt::Write as _;
 use std::time::Instant;
 
-use super::{PassOutput, RunContext, edits_text};
-use crate::config::Trace;
+use super::{PassOutput, RunContext, traced};
+use crate::config::{RENAME, Trace};
 use crate::error::Error;
 use crate::function::Function;
 use crate::rename::{Outcome, rename};
@@ -21,15 +20,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     output.stats.registers_before = before as u64;
     output.stats.registers_after = after as u64;
     let wanted = context.config.trace;
-    let mut text = if wanted.contains(Trace::VIEW) { function.to_string() } else { String::new() };
-    if wanted.contains(Trace::RENAME) {
-        let _ = writeln!(text, "{before} registers have {after} names");
-    }
-    if wanted.contains(Trace::EDITS) {
-        text.push_str(&edits_text(function, &output.edits));
-    }
-    if !text.is_empty() {
-        output.output = format!("nvptx-ra: nvptx-rename of '{}'\n{text}", function.name());
-    }
+    let names = format!("{before} registers have {after} names\n");
+    let own = if wanted.contains(Trace::RENAME) { &names } else { "" };
+    output.output = traced(RENAME, function, context, wanted.contains(Trace::VIEW), own, &output.edits);
     Ok(output)
 }

@@ -1,7 +1,7 @@
 //! Renaming: as few register names as values are alive at once.
 //!
-//! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done. ptxas does not care
-//! how many there are, but people and parsers read them. So every class of PTX is coloured by itself, without a budget,
+//! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done; people and parsers
+//! read them all. So every class of PTX is coloured by itself, without a budget,
 //! without alignment, and without ever spilling: the fewest colours are the most registers alive at one point.
 //!
 //! This is no allocation. Colours say nothing of the hardware's registers; that is another problem, and the two never
@@ -39,7 +39,7 @@ pub fn rename(function: &Function) -> Outcome {
     let ranges = Ranges::new(function);
     let mut outcome = Outcome { edits: EditList::new(function), before: ranges.registers.len(), after: 0 };
     for class in RegClass::ALL {
-        if matches!(class, RegClass::B128 | RegClass::Other) {
+        if class.is_left_to_llvm() {
             outcome.after += ranges.of_class(function, class).count();
             continue;
         }

@@ -1,8 +1,8 @@
 //! Small functions with a known number of names. That the meaning stays is the checker's to prove, in every test.
 
 use super::rename;
-use crate::check::check;
 use crate::function::Function;
+use crate::fuzzing::edited;
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode LOAD2\n\
     opcode STORE\nopcode BRA\nopcode INLINEASM\nregs %0 B32 B32 B32 B32 B32 B32 B64 B64 B1 B128 B128\n";
@@ -12,10 +12,7 @@ fn names(blocks: &str) -> (usize, String) {
     let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
     assert_eq!(function.validate(), Ok(()));
     let outcome = rename(&function);
-    if let Err(errors) = check(&function, &outcome.edits) {
-        panic!("{errors:#?}\n{function}");
-    }
-    let renamed = outcome.edits.apply(&function).expect("the edits fit").function;
+    let renamed = edited(&function, &outcome.edits);
     let mut occur: Vec<_> = renamed.insts().flat_map(|i| renamed.operands(i)).filter_map(|o| o.reg()).collect();
     occur.sort_unstable();
     occur.dedup();

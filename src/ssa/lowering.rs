@@ -5,7 +5,7 @@
 //! whichever way it then goes (method I of Sreedhar et al. 1999).
 
 use super::phis::{Input, Phis};
-use crate::function::{Applied, Block, Edit, EditList, Function, Inst, Origin, Position, RegClass, Role, VReg};
+use crate::function::{Applied, Block, Edit, EditList, Function, Inst, Origin, Position, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
 /// The lowered function, and how it belongs to the other.
@@ -59,7 +59,7 @@ impl Lowered {
     /// 128-bit register, which is LLVM's.
     pub(super) fn copy_of(&self, inst: Inst) -> Option<CopyOf> {
         let (dst, src) = self.function.as_copy(inst)?;
-        if matches!(self.function.class(dst), RegClass::B128 | RegClass::Other) {
+        if self.function.class(dst).is_left_to_llvm() {
             return None;
         }
         let web = |reg: VReg| reg.index().checked_sub(self.first_web);

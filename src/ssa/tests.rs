@@ -1,9 +1,9 @@
 //! Small PHI webs with a known outcome. That the meaning stays is the checker's to prove, in every test.
 
 use super::conventional;
-use crate::check::check;
 use crate::config::{Config, DeSsa};
 use crate::function::{Function, Role};
+use crate::fuzzing::edited;
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode COPY copy\nopcode MOV_B32_i constant\n\
     opcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode STORE\nopcode CBranch\nopcode GOTO\nopcode IMPLICIT_DEF undef\n\
@@ -19,11 +19,7 @@ fn function(blocks: &str) -> Function {
 fn after(blocks: &str, config: &Config, role: Role) -> (usize, String) {
     let before = function(blocks);
     let outcome = conventional(&before, config);
-    if let Err(errors) = check(&before, &outcome.edits) {
-        panic!("{errors:#?}\n{before}");
-    }
-    let edited = outcome.edits.apply(&before).expect("the edits fit").function;
-    assert_eq!(edited.validate(), Ok(()), "{edited}");
+    let edited = edited(&before, &outcome.edits);
     assert_eq!(conventional(&before, config).edits, outcome.edits, "the same function gives the same edits");
     let count = edited.insts().filter(|&inst| edited.role(inst) == role).count();
     (count, edited.to_string())

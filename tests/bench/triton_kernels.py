@@ -16,6 +16,7 @@ import pkgutil
 import signal
 import time
 import types
+from functools import cache
 from pathlib import Path
 
 import standins
@@ -123,18 +124,23 @@ def compile_apart(function, configuration, target, output):
     return reason
 
 
+@cache
+def version():
+    """The hash of all that guesses and compiles, of this project and of Triton."""
+    scripts = b"".join(Path(file).read_bytes() for file in (__file__, standins.__file__, triton_arguments.__file__))
+    return hashlib.sha256(scripts + triton.__version__.encode()).hexdigest()
+
+
 def remembered(output, attempt):
     """What went wrong with a kernel: as it did before, where nothing has changed that it depends on but the packages,
     whose versions are fixed."""
-    scripts = b"".join(Path(module.__file__).read_bytes() for module in (standins, triton_arguments))
-    version = hashlib.sha256(scripts + Path(__file__).read_bytes() + triton.__version__.encode()).hexdigest()
     failed = output.with_suffix(".failed")
     if failed.exists():
         known, _, reason = failed.read_text(encoding="utf8").partition("\n")
-        if known == version:
+        if known == version():
             return reason
     if reason := attempt():
-        failed.write_text(f"{version}\n{reason}", encoding="utf8")
+        failed.write_text(f"{version()}\n{reason}", encoding="utf8")
     return reason
 
 

@@ -1,5 +1,5 @@
-; What a loop's PHIs connect shares a register where it can: a constant for two PHIs is written for each where they read
-; it, a value that is read behind the loop is copied once, and nothing else changes. The pass stands where the code still
+; What a loop's PHIs connect shares a register where it can: a value that is read behind the loop is copied once, and
+; nothing else changes. The pass stands where the code still
 ; is in SSA form, and without being asked for it is not there.
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o - | FileCheck %s --check-prefix=SSA
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90

