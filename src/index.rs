@@ -21,6 +21,7 @@ macro_rules! define_index {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
+        #[allow(unreachable_pub, reason = "a private module may keep its ids to itself")]
         pub struct $name(pub u32);
 
         impl $crate::index::EntityIndex for $name {

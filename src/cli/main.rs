@@ -1,7 +1,9 @@
 //! The command-line tool: compiles in process with the passes active, replays functions, explains options.
 
+mod allocate;
 mod compile;
 mod explain;
+mod functions;
 mod mir;
 mod optimum;
 mod replay;
@@ -26,6 +28,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Allocate(allocate::Arguments),
     Compile(compile::Arguments),
     Explain(explain::Arguments),
     Mir(mir::Arguments),
@@ -37,6 +40,7 @@ enum Command {
 fn main() -> ExitCode {
     nvptx_ra::ffi::start_logging();
     let result = match Arguments::parse().command {
+        Command::Allocate(arguments) => allocate::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Mir(arguments) => mir::run(&arguments),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use nvptx_ra::coalesce::{Optimum, optimum};
@@ -10,6 +10,8 @@ use nvptx_ra::config::Config;
 use nvptx_ra::error::Error;
 use nvptx_ra::function::Function;
 use serde_json::json;
+
+use crate::functions;
 
 /// Bound from below how many copies each function must keep, without LLVM: one line of JSON for each
 #[derive(clap::Args)]
@@ -33,10 +35,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     } else {
         Box::new(BufReader::new(File::open(path).map_err(|error| Error::file(path, &error))?))
     };
-    functions(path, reader, &mut |function| {
+    let print = &mut |function: &Function| {
         let found = optimum(function, &config, arguments.steps);
         super::print(line(function, &found).as_bytes()).map(|_| ())
-    })?;
+    };
+    functions::for_each(path, reader, print, &mut |_| {})?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -51,33 +54,4 @@ fn line(function: &Function, found: &Optimum) -> String {
         "necessary_executed": necessary.executed,
     });
     json.to_string() + "\n"
-}
-
-/// Calls `each` with the functions of a text, in which other lines may stand before, between and behind them.
-fn functions(
-    path: &Path,
-    reader: impl BufRead,
-    each: &mut dyn FnMut(&Function) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut text = String::new();
-    for line in reader.lines() {
-        let line = line.map_err(|error| Error::file(path, &error))?;
-        if text.is_empty() && line != "mfv 1" {
-            continue;
-        }
-        text.push_str(&line);
-        text.push('\n');
-        if line == "end" {
-            each(&read(&text)?)?;
-            text.clear();
-        }
-    }
-    // What is cut off is an error of the parser, which says where.
-    if text.is_empty() { Ok(()) } else { each(&read(&text)?) }
-}
-
-fn read(text: &str) -> Result<Function, Error> {
-    let function = Function::parse(text)?;
-    function.validate().map_err(|error| Error::from(error).in_function(function.name()))?;
-    Ok(function)
 }

@@ -3,6 +3,7 @@
 //! Each `check_…` is the body of one fuzz target in `tests/fuzz`: it draws an input from bytes, and panics where a
 //! property does not hold. The ordinary test run gives each a second of random bytes.
 
+mod allocate;
 mod coalesce;
 pub mod control_flow;
 mod cssa;
@@ -25,6 +26,7 @@ mod text;
 mod trace;
 mod value;
 
+pub use allocate::{check_allocate, check_problem_text};
 pub use coalesce::check_coalesce;
 pub use cssa::check_cssa;
 pub(crate) use edited::edited;

@@ -51,6 +51,11 @@ pub fn classify(name: &str) -> OpcodeInfo {
     if is_anonymous(name) { OpcodeInfo::UNKNOWN.collective() } else { OpcodeInfo::UNKNOWN }
 }
 
+/// Whether the opcode of that name calls a function.
+pub fn is_call(name: &str) -> bool {
+    classify(name).purity == Purity::Call
+}
+
 /// Whether TableGen made the name for a record that has none.
 fn is_anonymous(name: &str) -> bool {
     name.strip_prefix("anonymous_").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))

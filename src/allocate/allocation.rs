@@ -1,0 +1,147 @@
+//! What an allocator answers: a place for each live range.
+
+use std::time::Duration;
+
+use super::problem::{Access, AccessKind, LiveRange, Problem};
+use crate::define_index;
+use crate::index::IndexVec;
+
+define_index! {
+    /// A stack slot for spilled values.
+    SpillSlot, "slot"
+}
+
+/// Where a live range is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// In registers from this unit on, for all of its life.
+    Register(u32),
+    /// In memory, and in registers of their own where it is read and written.
+    Spilled(SpillSlot),
+}
+
+/// An allocation of all live ranges of a problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allocation {
+    /// By live range.
+    pub placements: IndexVec<LiveRange, Placement>,
+    /// By access ([`Problem::first_access`]): the first unit of what is reloaded or stored there. Empty for those that
+    /// stay in registers.
+    pub pieces: Vec<Option<u32>>,
+    /// How it was found.
+    pub effort: Effort,
+}
+
+/// What an allocator did to find an allocation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Times that everything was coloured, until nothing more had to be spilled.
+    pub rounds: u32,
+    /// Live ranges that were taken out of their place again for others.
+    pub evictions: u64,
+    /// Copies whose two sides were merged before colouring.
+    pub merged_copies: u64,
+    /// Nodes of the interference graph, where there is one.
+    pub nodes: u64,
+    /// Edges of the interference graph.
+    pub edges: u64,
+    /// The most edges that one node has.
+    pub max_degree: u64,
+    /// Phases with the time that they took, in their order.
+    pub phases: Vec<(&'static str, Duration)>,
+}
+
+impl Effort {
+    /// Adds time to a phase.
+    pub(super) fn lap(&mut self, phase: &'static str, time: Duration) {
+        match self.phases.iter_mut().find(|(name, _)| *name == phase) {
+            Some((_, total)) => *total += time,
+            None => self.phases.push((phase, time)),
+        }
+    }
+}
+
+/// What an allocation costs, as everybody counts it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// By file: the units that are used, from 0 to the last.
+    pub units: Vec<u32>,
+    /// Live ranges that are spilled.
+    pub spilled: u64,
+    /// Bytes of their slots.
+    pub slot_bytes: u64,
+    /// Bytes that one run of the function stores and reloads.
+    pub moved_bytes: f64,
+    /// Accesses, or live ranges that must have a register, for which the budget has no room.
+    pub over_budget: u64,
+    /// Copies whose two sides are in one place.
+    pub removed_copies: u64,
+    /// Copies that stay.
+    pub copies: u64,
+}
+
+impl Allocation {
+    /// An allocation with everything at unit 0, to be filled.
+    pub(super) fn blank(problem: &Problem) -> Self {
+        Self {
+            placements: IndexVec::filled(Placement::Register(0), problem.ranges().len()),
+            pieces: vec![None; problem.num_accesses()],
+            effort: Effort::default(),
+        }
+    }
+
+    /// Spills a live range to a slot of its own, its accesses without a place yet.
+    pub(super) fn spill(&mut self, range: LiveRange, slot: SpillSlot) {
+        self.placements[range] = Placement::Spilled(slot);
+    }
+
+    /// What the allocation costs.
+    pub fn costs(&self, problem: &Problem) -> Costs {
+        let mut costs = Costs { units: vec![0; problem.files().len()], ..Costs::default() };
+        for (range, &placement) in self.placements.iter_enumerated() {
+            if problem.segments(range).is_empty() {
+                continue;
+            }
+            match placement {
+                Placement::Register(unit) => costs.occupy(problem, range, unit),
+                Placement::Spilled(_) => {
+                    costs.spilled += 1;
+                    costs.slot_bytes += u64::from(problem.class(range).bytes);
+                    for (number, access) in (problem.first_access(range)..).zip(problem.accesses(range)) {
+                        costs.moved_bytes += moved_bytes(problem, range, access);
+                        if let Some(unit) = self.pieces[number] {
+                            costs.occupy(problem, range, unit);
+                        }
+                    }
+                }
+            }
+        }
+        costs.copies = problem.copies().len() as u64;
+        let is_removed = |copy: &&super::problem::Copy| {
+            let (to, from) = (self.placements[copy.to], self.placements[copy.from]);
+            to == from && problem.class(copy.to).width == problem.class(copy.from).width
+        };
+        costs.removed_copies = problem.copies().iter().filter(is_removed).count() as u64;
+        costs.copies -= costs.removed_copies;
+        costs
+    }
+}
+
+impl Costs {
+    fn occupy(&mut self, problem: &Problem, range: LiveRange, unit: u32) {
+        let class = problem.class(range);
+        let end = unit + class.width;
+        let used = &mut self.units[class.file.0 as usize];
+        *used = (*used).max(end);
+        let is_over = problem.files()[class.file].budget.is_some_and(|budget| end > budget);
+        if is_over && problem.ranges()[range].fixed.is_none() {
+            self.over_budget += 1;
+        }
+    }
+}
+
+/// Bytes that an access to a spilled live range moves in one run of the function.
+pub(super) fn moved_bytes(problem: &Problem, range: LiveRange, access: &Access) -> f64 {
+    let times = if access.kind == AccessKind::Update { 2.0 } else { 1.0 };
+    times * f64::from(access.frequency) * f64::from(problem.class(range).bytes)
+}

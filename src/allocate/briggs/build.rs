@@ -1,0 +1,274 @@
+//! Build: the interference graph with everything that the phases keep of it.
+
+use std::collections::VecDeque;
+
+use super::super::indexed_heap::{IndexedHeap, Ordered};
+use super::super::interference_graph::InterferenceGraph;
+use super::super::preset::Coalescing;
+use super::super::problem::{Class, File, LiveRange, Problem};
+use crate::define_index;
+use crate::index::IndexVec;
+
+define_index! {
+    /// A copy, as coalescing sees it.
+    Move, "move"
+}
+
+/// Where a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It has its place from the start, and stays in the graph.
+    Fixed,
+    /// In the graph, on one of the worklists.
+    Present,
+    /// On the stack, to be coloured.
+    Removed,
+    /// Another node stands for it.
+    Merged,
+}
+
+/// What has become of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MoveState {
+    /// To be tried.
+    Waiting,
+    /// Tried without success; to be tried again when something around it changes.
+    Tried,
+    /// Merged, impossible, or given up.
+    Done,
+}
+
+/// A copy between two nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MoveData {
+    pub(super) to: LiveRange,
+    pub(super) from: LiveRange,
+    pub(super) state: MoveState,
+}
+
+/// The graph as it shrinks.
+pub(super) struct Coloring<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) rules: &'a Coalescing,
+    graph: InterferenceGraph,
+    /// How many units of each file count as available: the budget, or the most that are live at once.
+    pub(super) available: IndexVec<File, u32>,
+    /// Places that each class has in them.
+    pub(super) places: IndexVec<Class, u32>,
+    pub(super) class: IndexVec<LiveRange, Class>,
+    pub(super) cost: IndexVec<LiveRange, f32>,
+    pub(super) state: IndexVec<LiveRange, State>,
+    /// Places that its neighbours in the graph can take away from a node.
+    pub(super) degree: IndexVec<LiveRange, u32>,
+    alias: IndexVec<LiveRange, LiveRange>,
+    /// The live ranges that a node stands for, as a ring.
+    next_member: IndexVec<LiveRange, LiveRange>,
+    pub(super) moves: IndexVec<Move, MoveData>,
+    /// By member: its copies.
+    moves_of: Vec<Vec<Move>>,
+    /// How many copies of a node are not done.
+    pub(super) open_moves: IndexVec<LiveRange, u32>,
+
+    /// Nodes that are sure to find a place, without copies: least degree first.
+    pub(super) simplify: IndexedHeap<(u32, LiveRange)>,
+    /// Copies to be tried, most frequent first.
+    pub(super) coalesce: VecDeque<Move>,
+    /// Nodes that are sure to find a place, with copies: first come, first served.
+    pub(super) freeze: VecDeque<LiveRange>,
+    /// The others: least cost for each place that it would give back, first.
+    pub(super) spill: IndexedHeap<(Ordered, u32, LiveRange)>,
+    /// Nodes in the order in which they left the graph.
+    pub(super) stack: Vec<LiveRange>,
+    pub(super) merged: u64,
+    /// A mark for each node, for whoever goes through neighbours: equal to `stamp` where set.
+    marks: IndexVec<LiveRange, u32>,
+    stamp: u32,
+    /// A set of nodes, in the same way.
+    chosen: IndexVec<LiveRange, u32>,
+    chosen_stamp: u32,
+}
+
+impl<'a> Coloring<'a> {
+    /// Builds the graph of a problem, and puts every node on its worklist.
+    pub(super) fn build(problem: &'a Problem, rules: &'a Coalescing) -> Self {
+        let ranges = problem.ranges();
+        let peaks = problem.peaks();
+        let available: IndexVec<File, u32> =
+            problem.files().iter_enumerated().map(|(file, data)| data.budget.unwrap_or(peaks[file])).collect();
+        let classes = problem.classes();
+        let places = classes.ids().map(|class| classes.places(class, available[classes[class].file])).collect();
+        let state = |fixed: Option<u32>| if fixed.is_some() { State::Fixed } else { State::Present };
+        let mut this = Self {
+            problem,
+            rules,
+            graph: InterferenceGraph::new(problem),
+            available,
+            places,
+            class: ranges.iter().map(|range| range.class).collect(),
+            cost: ranges.iter().map(|range| range.spill_cost).collect(),
+            state: ranges.iter().map(|range| state(range.fixed)).collect(),
+            degree: IndexVec::filled(0, ranges.len()),
+            alias: ranges.ids().collect(),
+            next_member: ranges.ids().collect(),
+            moves: IndexVec::new(),
+            moves_of: Vec::new(),
+            open_moves: IndexVec::filled(0, ranges.len()),
+            simplify: IndexedHeap::new(ranges.len()),
+            coalesce: VecDeque::new(),
+            freeze: VecDeque::new(),
+            spill: IndexedHeap::new(ranges.len()),
+            stack: Vec::with_capacity(ranges.len()),
+            merged: 0,
+            marks: IndexVec::filled(0, ranges.len()),
+            stamp: 0,
+            chosen: IndexVec::filled(0, ranges.len()),
+            chosen_stamp: 0,
+        };
+        this.count_degrees();
+        this.collect_moves();
+        for range in ranges.ids() {
+            if this.state[range] == State::Present {
+                this.put_on_worklist(range);
+            }
+        }
+        this
+    }
+
+    fn count_degrees(&mut self) {
+        let classes = self.problem.classes();
+        for range in self.problem.ranges().ids() {
+            let class = self.class[range];
+            let taken = self.graph.neighbours(range).iter().map(|&other| classes.taken(class, self.class[other]));
+            self.degree[range] = taken.sum();
+        }
+    }
+
+    fn collect_moves(&mut self) {
+        let mut copies: Vec<_> = self.problem.copies().iter().filter(|copy| copy.to != copy.from).collect();
+        copies.sort_by(|a, b| b.frequency.total_cmp(&a.frequency));
+        if !copies.is_empty() {
+            self.moves_of.resize(self.problem.ranges().len(), Vec::new());
+        }
+        for copy in copies {
+            let id = self.moves.push(MoveData { to: copy.to, from: copy.from, state: MoveState::Waiting });
+            self.coalesce.push_back(id);
+            for side in [copy.to, copy.from] {
+                self.moves_of[side.0 as usize].push(id);
+                self.open_moves[side] += 1;
+            }
+        }
+    }
+
+    /// The statistics of the graph before anything was merged.
+    pub(super) fn graph(&self) -> &InterferenceGraph {
+        &self.graph
+    }
+
+    /// The node that stands for a live range.
+    #[inline]
+    pub(super) fn find(&self, range: LiveRange) -> LiveRange {
+        let mut node = range;
+        while self.alias[node] != node {
+            node = self.alias[node];
+        }
+        node
+    }
+
+    /// Whether a node is sure to find a place.
+    #[inline]
+    pub(super) fn is_low(&self, node: LiveRange) -> bool {
+        self.degree[node] < self.places[self.class[node]]
+    }
+
+    /// The live ranges that a node stands for.
+    pub(super) fn members(&self, node: LiveRange) -> impl Iterator<Item = LiveRange> + '_ {
+        let mut next = Some(node);
+        std::iter::from_fn(move || {
+            let member = next?;
+            next = Some(self.next_member[member]).filter(|&after| after != node);
+            Some(member)
+        })
+    }
+
+    /// Lets `node` stand for what `other` stood for.
+    pub(super) fn join_members(&mut self, node: LiveRange, other: LiveRange) {
+        self.alias[other] = node;
+        let after = self.next_member[node];
+        self.next_member[node] = self.next_member[other];
+        self.next_member[other] = after;
+    }
+
+    /// Writes the neighbours of a node to `out`, each once, those on the stack only where they are wanted.
+    pub(super) fn collect_neighbours(&mut self, node: LiveRange, with_removed: bool, out: &mut Vec<LiveRange>) {
+        out.clear();
+        self.stamp += 1;
+        let mut member = node;
+        loop {
+            for &range in self.graph.neighbours(member) {
+                let neighbour = self.find(range);
+                let is_wanted = with_removed || self.state[neighbour] != State::Removed;
+                if is_wanted && std::mem::replace(&mut self.marks[neighbour], self.stamp) != self.stamp {
+                    out.push(neighbour);
+                }
+            }
+            member = self.next_member[member];
+            if member == node {
+                return;
+            }
+        }
+    }
+
+    /// Has [`is_chosen`](Self::is_chosen) say yes to these nodes, and to no others.
+    pub(super) fn choose(&mut self, nodes: &[LiveRange]) {
+        self.chosen_stamp += 1;
+        for &node in nodes {
+            self.chosen[node] = self.chosen_stamp;
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_chosen(&self, node: LiveRange) -> bool {
+        self.chosen[node] == self.chosen_stamp
+    }
+
+    /// The copies of a node, whatever has become of them, each at least once.
+    pub(super) fn all_moves_of(&self, node: LiveRange) -> impl Iterator<Item = Move> + '_ {
+        let members = self.members(node).filter(|_| !self.moves_of.is_empty());
+        members.flat_map(|member| self.moves_of[member.0 as usize].iter().copied())
+    }
+
+    /// The copies of a node that are not done, each at least once.
+    pub(super) fn moves_of(&self, node: LiveRange) -> impl Iterator<Item = Move> + '_ {
+        self.all_moves_of(node).filter(|&id| self.moves[id].state != MoveState::Done)
+    }
+
+    /// Whether a node still has copies that could be merged.
+    #[inline]
+    pub(super) fn is_move_related(&self, node: LiveRange) -> bool {
+        self.open_moves[node] > 0
+    }
+
+    /// Puts a node on the worklist where it belongs now.
+    pub(super) fn put_on_worklist(&mut self, node: LiveRange) {
+        if !self.is_low(node) {
+            let key = self.spill_key(node);
+            self.spill.insert(node, key);
+        } else if self.is_move_related(node) {
+            self.freeze.push_back(node);
+        } else {
+            self.simplify.insert(node, (self.degree[node], node));
+        }
+    }
+
+    /// What is known of a node has changed: its degree, its copies.
+    pub(super) fn refresh(&mut self, node: LiveRange) {
+        if self.spill.contains(node) {
+            if self.is_low(node) {
+                self.spill.remove(node);
+                self.put_on_worklist(node);
+            }
+        } else if self.simplify.contains(node) {
+            self.simplify.insert(node, (self.degree[node], node));
+        }
+    }
+}

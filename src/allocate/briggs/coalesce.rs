@@ -1,0 +1,208 @@
+//! Coalesce: the two sides of a copy become one node, where that cannot make the graph harder to colour.
+//!
+//! Iterated, as George and Appel ("Iterated register coalescing", TOPLAS 1996): a copy that failed is tried again when a
+//! node beside it has become easy. The document adds two rules around the tests: always where both sides have few
+//! neighbours, never where the merged one would have very many.
+
+use super::build::{Coloring, Move, MoveState, State};
+use crate::allocate::problem::{Class, LiveRange};
+
+/// What to do with a copy.
+enum Verdict {
+    Merge,
+    Impossible,
+    NotNow,
+}
+
+impl Coloring<'_> {
+    /// Tries the next copy. Says whether there was one.
+    pub(super) fn coalesce(&mut self) -> bool {
+        let Some(id) = self.coalesce.pop_front() else { return false };
+        if self.moves[id].state != MoveState::Waiting {
+            return true;
+        }
+        let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));
+        if to == from {
+            self.finish_move(id);
+            return true;
+        }
+        // What stays in the graph is merged into what is fixed, never the other way round.
+        let (node, other) = if self.state[from] == State::Fixed { (from, to) } else { (to, from) };
+        match self.verdict(node, other) {
+            Verdict::Merge => {
+                self.finish_move(id);
+                self.merge(node, other);
+            }
+            Verdict::Impossible => self.finish_move(id),
+            Verdict::NotNow => self.moves[id].state = MoveState::Tried,
+        }
+        true
+    }
+
+    /// The copy is merged, or never will be: its sides have one copy fewer.
+    pub(super) fn finish_move(&mut self, id: Move) {
+        self.moves[id].state = MoveState::Done;
+        let mut sides = [self.find(self.moves[id].to), self.find(self.moves[id].from)].to_vec();
+        for &side in &sides {
+            self.open_moves[side] -= 1;
+        }
+        sides.dedup();
+        for side in sides {
+            self.release(side);
+        }
+    }
+
+    /// A node that was kept for its copies alone, and has none any more, may be simplified.
+    fn release(&mut self, node: LiveRange) {
+        if self.state[node] == State::Present && !self.is_move_related(node) && self.is_low(node) {
+            self.put_on_worklist(node);
+        }
+    }
+
+    fn verdict(&mut self, node: LiveRange, other: LiveRange) -> Verdict {
+        let present = [State::Present, State::Fixed];
+        if self.state[other] != State::Present || !present.contains(&self.state[node]) {
+            return Verdict::Impossible;
+        }
+        // A piece of a spilled live range is short, and must not become part of a long one that can be spilled.
+        let must_have_both = self.cost[node].is_infinite() == self.cost[other].is_infinite();
+        let Some(class) = self.common_class(node, other) else { return Verdict::Impossible };
+        let (mut of_node, mut of_other) = (Vec::new(), Vec::new());
+        self.collect_neighbours(node, true, &mut of_node);
+        if of_node.contains(&other) || !must_have_both {
+            return Verdict::Impossible;
+        }
+        of_node.retain(|&neighbour| self.state[neighbour] != State::Removed);
+        self.collect_neighbours(other, false, &mut of_other);
+        if self.is_safe([node, other], class, &of_node, &of_other) { Verdict::Merge } else { Verdict::NotNow }
+    }
+
+    /// The class that both may be kept in: that of the one, if the other is of it or promotes to it.
+    fn common_class(&self, node: LiveRange, other: LiveRange) -> Option<Class> {
+        let promotes = |from: Class, into: Class| {
+            let mut class = Some(from);
+            while class.is_some_and(|class| class != into) {
+                class = class.and_then(|class| self.problem.classes()[class].promotes_to);
+            }
+            class.is_some()
+        };
+        let (class, others) = (self.class[node], self.class[other]);
+        if promotes(others, class) {
+            Some(class)
+        } else if promotes(class, others) && self.state[node] != State::Fixed {
+            Some(others)
+        } else {
+            None
+        }
+    }
+
+    fn is_safe(
+        &mut self,
+        [node, other]: [LiveRange; 2],
+        class: Class,
+        of_node: &[LiveRange],
+        of_other: &[LiveRange],
+    ) -> bool {
+        self.choose(of_node);
+        if self.state[node] == State::Fixed {
+            return self.is_george_safe(of_other);
+        }
+        let places = self.places[class] as f32;
+        let few = |node: LiveRange| (self.degree[node] as f32) < self.rules.always_below * places;
+        if few(node) && few(other) {
+            return true;
+        }
+        let union = of_node.iter().chain(of_other.iter().filter(|&&neighbour| !self.is_chosen(neighbour)));
+        let taken = |neighbour: LiveRange| self.problem.classes().taken(class, self.class[neighbour]);
+        if union.clone().map(|&neighbour| taken(neighbour)).sum::<u32>() as f32 > self.rules.never_above * places {
+            return false;
+        }
+        // Briggs: the neighbours that may keep their places together leave one.
+        let significant = union.filter(|&&neighbour| self.is_significant(neighbour));
+        if significant.map(|&neighbour| taken(neighbour)).sum::<u32>() < self.places[class] {
+            return true;
+        }
+        self.is_george_safe(of_other) || {
+            self.choose(of_other);
+            self.is_george_safe(of_node)
+        }
+    }
+
+    /// George: every neighbour of the one that may keep its place is a neighbour of the other already, those chosen.
+    fn is_george_safe(&self, neighbours: &[LiveRange]) -> bool {
+        neighbours.iter().all(|&neighbour| !self.is_significant(neighbour) || self.is_chosen(neighbour))
+    }
+
+    /// Whether a neighbour may still be there when everything easy has been removed.
+    fn is_significant(&self, node: LiveRange) -> bool {
+        self.state[node] == State::Fixed
+            || self.degree[node] as f32 * self.rules.degree_factor >= self.places[self.class[node]] as f32
+    }
+
+    /// Lets `node` stand for `other` too.
+    fn merge(&mut self, node: LiveRange, other: LiveRange) {
+        let class = self.common_class(node, other).unwrap_or(self.class[node]);
+        let (mut of_node, mut of_other) = (Vec::new(), Vec::new());
+        self.collect_neighbours(node, false, &mut of_node);
+        self.collect_neighbours(other, false, &mut of_other);
+
+        self.simplify.remove(other);
+        self.spill.remove(other);
+        self.simplify.remove(node);
+        self.spill.remove(node);
+        let (was, others) = (self.class[node], self.class[other]);
+        self.state[other] = State::Merged;
+        self.join_members(node, other);
+        self.class[node] = class;
+        self.cost[node] += self.cost[other];
+        self.open_moves[node] += self.open_moves[other];
+        self.merged += 1;
+
+        let classes = self.problem.classes();
+        self.choose(&of_node);
+        let only_other: Vec<LiveRange> =
+            of_other.iter().copied().filter(|&neighbour| !self.is_chosen(neighbour)).collect();
+        // Who was beside one of them, or both, has one neighbour now.
+        let mut taken_before: Vec<(LiveRange, u32)> = Vec::with_capacity(of_node.len() + only_other.len());
+        let mut degree = 0;
+        self.choose(&of_other);
+        for &neighbour in of_node.iter().chain(&only_other) {
+            let theirs = self.class[neighbour];
+            degree += classes.taken(class, theirs);
+            let by_other = if self.is_chosen(neighbour) { classes.taken(theirs, others) } else { 0 };
+            taken_before.push((neighbour, by_other));
+        }
+        self.choose(&of_node);
+        for (neighbour, by_other) in &mut taken_before {
+            if self.is_chosen(*neighbour) {
+                *by_other += classes.taken(self.class[*neighbour], was);
+            }
+        }
+        for (neighbour, before) in taken_before {
+            let now = classes.taken(self.class[neighbour], class);
+            if self.state[neighbour] == State::Present {
+                match now.checked_sub(before) {
+                    Some(0) => {}
+                    Some(more) => self.raise_degree(neighbour, more),
+                    None => self.lower_degree(neighbour, before - now),
+                }
+            }
+        }
+        self.degree[node] = degree;
+        if self.state[node] == State::Present {
+            self.put_on_worklist(node);
+        }
+        self.enable_moves(node);
+    }
+
+    /// A neighbour takes more places away: it was promoted.
+    fn raise_degree(&mut self, node: LiveRange, places: u32) {
+        self.degree[node] += places;
+        if !self.is_low(node) {
+            self.simplify.remove(node);
+            self.put_on_worklist(node);
+        } else {
+            self.refresh(node);
+        }
+    }
+}

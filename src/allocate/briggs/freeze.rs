@@ -1,0 +1,36 @@
+//! Freeze: where nothing can be simplified or merged, a node gives up its copies, so that it can be simplified.
+
+use super::build::{Coloring, Move, State};
+
+impl Coloring<'_> {
+    /// Gives up the copies of the node that has waited longest. Says whether there was one.
+    pub(super) fn freeze(&mut self) -> bool {
+        while let Some(node) = self.freeze.pop_front() {
+            let waits =
+                self.state[node] == State::Present && !self.simplify.contains(node) && !self.spill.contains(node);
+            if !waits {
+                continue;
+            }
+            if !self.is_low(node) {
+                self.put_on_worklist(node);
+                continue;
+            }
+            self.freeze_moves(node);
+            return true;
+        }
+        false
+    }
+
+    /// Gives up all copies of a node.
+    pub(super) fn freeze_moves(&mut self, node: crate::allocate::problem::LiveRange) {
+        let moves: Vec<Move> = self.moves_of(node).collect();
+        for id in moves {
+            if self.moves[id].state != super::build::MoveState::Done {
+                self.finish_move(id);
+            }
+        }
+        if self.is_low(node) && !self.simplify.contains(node) && self.state[node] == State::Present {
+            self.put_on_worklist(node);
+        }
+    }
+}

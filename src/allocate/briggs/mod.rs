@@ -1,0 +1,103 @@
+//! Chaitin-Briggs: an interference graph, coloured optimistically, with iterated conservative coalescing.
+//!
+//! As NVIDIA's cicc is read to do it, phase by phase in the order of the files: [`build`] the graph; while nodes are left,
+//! [`simplify`] what is sure to find a place, else [`coalesce`] a copy, else [`freeze`] one, else take out a [`spill`]
+//! candidate; then [`select`] places in the reverse order. What finds none is spilled, which leaves a short live range for
+//! each of its uses and definitions, and everything begins anew, until all have places.
+
+mod build;
+mod coalesce;
+mod freeze;
+mod select;
+mod simplify;
+mod spill;
+
+use std::time::Instant;
+
+use super::Allocator;
+use super::allocation::{Allocation, Effort};
+use super::preset::{Coalescing, Preset};
+use super::problem::{Problem, ProblemError};
+use super::rounds::Rounds;
+use crate::index::IndexVec;
+use build::Coloring;
+use select::Selection;
+
+/// The Chaitin-Briggs allocator.
+#[derive(Clone, Debug)]
+pub struct Briggs {
+    /// When copies are merged.
+    pub coalescing: Coalescing,
+}
+
+impl Default for Briggs {
+    fn default() -> Self {
+        Self { coalescing: Preset::HW.coalescing }
+    }
+}
+
+impl Allocator for Briggs {
+    fn name(&self) -> &'static str {
+        "briggs"
+    }
+
+    /// Every round spills at least one more live range, so that there is an end; a round costs O(edges + nodes · log
+    /// nodes) and what the tests of copies take.
+    fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
+        problem.validate()?;
+        let mut effort = Effort::default();
+        let mut rounds = Rounds::new(problem);
+        loop {
+            let spilled = {
+                let round = rounds.problem();
+                let (selection, nodes) = self.color(round, &mut effort);
+                let unit = |range| selection.unit[nodes[range]];
+                if selection.spilled.is_empty() {
+                    let units = round.ranges().ids().map(|range| unit(range).unwrap_or(0)).collect();
+                    return Ok(rounds.allocation(&units, effort));
+                }
+                let is_spilled = |range: &_| unit(*range).is_none();
+                round.ranges().ids().filter(is_spilled).collect::<Vec<_>>()
+            };
+            rounds.spill(&spilled);
+        }
+    }
+}
+
+impl Briggs {
+    /// One round: a place for every node, or the nodes that have none, and which node stands for each live range.
+    fn color(
+        &self,
+        problem: &Problem,
+        effort: &mut Effort,
+    ) -> (Selection, IndexVec<super::problem::LiveRange, super::problem::LiveRange>) {
+        let start = Instant::now();
+        let mut coloring = Coloring::build(problem, &self.coalescing);
+        effort.rounds += 1;
+        if effort.rounds == 1 {
+            let statistics = coloring.graph().statistics();
+            effort.nodes = statistics.nodes as u64;
+            effort.edges = statistics.edges as u64;
+            effort.max_degree = statistics.max_degree as u64;
+        }
+        effort.lap("build", start.elapsed());
+
+        let start = Instant::now();
+        let mut neighbours = Vec::new();
+        while coloring.simplify(&mut neighbours)
+            || coloring.coalesce()
+            || coloring.freeze()
+            || coloring.potential_spill(&mut neighbours)
+        {}
+        if effort.rounds == 1 {
+            effort.merged_copies = coloring.merged;
+        }
+        effort.lap("simplify", start.elapsed());
+
+        let start = Instant::now();
+        let selection = coloring.select();
+        effort.lap("select", start.elapsed());
+        let nodes = problem.ranges().ids().map(|range| coloring.find(range)).collect();
+        (selection, nodes)
+    }
+}

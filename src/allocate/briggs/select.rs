@@ -1,0 +1,104 @@
+//! Select: nodes come back in the reverse order, and each takes the lowest place that its neighbours leave.
+
+use super::super::occupied::Occupied;
+use super::build::{Coloring, State};
+use crate::allocate::problem::LiveRange;
+use crate::index::IndexVec;
+
+/// What select found.
+#[derive(Debug)]
+pub(super) struct Selection {
+    /// By node: its first unit.
+    pub(super) unit: IndexVec<LiveRange, Option<u32>>,
+    /// Nodes that found no place, and must be spilled.
+    pub(super) spilled: Vec<LiveRange>,
+}
+
+impl Coloring<'_> {
+    /// Colours the nodes on the stack. What may not be spilled has others spilled for it; if they would not do either, it
+    /// gets a place beyond the budget.
+    pub(super) fn select(&mut self) -> Selection {
+        let ranges = self.problem.ranges();
+        let mut found = Selection { unit: ranges.iter().map(|range| range.fixed).collect(), spilled: Vec::new() };
+        let mut neighbours = Vec::new();
+        let mut occupied = Occupied::default();
+        while let Some(node) = self.stack.pop() {
+            self.collect_neighbours(node, true, &mut neighbours);
+            self.state[node] = State::Present;
+            occupied.clear();
+            for &neighbour in &neighbours {
+                if let Some(unit) = found.unit[neighbour] {
+                    occupied.add(unit, self.problem.classes()[self.class[neighbour]].width);
+                }
+            }
+            found.unit[node] = self.place(node, &neighbours, &occupied, &mut found);
+        }
+        found
+    }
+
+    fn place(
+        &self,
+        node: LiveRange,
+        neighbours: &[LiveRange],
+        occupied: &Occupied,
+        found: &mut Selection,
+    ) -> Option<u32> {
+        let class = &self.problem.classes()[self.class[node]];
+        let budget = self.problem.files()[class.file].budget;
+        let wanted = self.wanted(node, found).find(|&unit| occupied.is_free(class, unit, budget));
+        if let Some(unit) = wanted.or_else(|| occupied.first_free(class, budget)) {
+            return Some(unit);
+        }
+        if self.cost[node].is_finite() {
+            found.spilled.push(node);
+            return None;
+        }
+        match self.cheapest_to_clear(node, neighbours, found) {
+            Some(unit) => {
+                let end = unit + class.width;
+                for &neighbour in neighbours {
+                    let width = self.problem.classes()[self.class[neighbour]].width;
+                    if found.unit[neighbour].is_some_and(|theirs| theirs < end && unit < theirs + width) {
+                        found.unit[neighbour] = None;
+                        found.spilled.push(neighbour);
+                    }
+                }
+                Some(unit)
+            }
+            None => occupied.first_free(class, None),
+        }
+    }
+
+    /// The places of nodes that a copy joins to this one, in the order of the copies' frequencies: a copy within one place
+    /// is none.
+    fn wanted<'b>(&'b self, node: LiveRange, found: &'b Selection) -> impl Iterator<Item = u32> + 'b {
+        self.all_moves_of(node).filter_map(move |id| {
+            let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));
+            let other = if to == node { from } else { to };
+            let is_alike = other != node
+                && self.problem.classes()[self.class[other]].width == self.problem.classes()[self.class[node]].width;
+            found.unit[other].filter(|_| is_alike)
+        })
+    }
+
+    /// The place within the budget whose holders cost least to spill; none where each place has one that must stay.
+    fn cheapest_to_clear(&self, node: LiveRange, neighbours: &[LiveRange], found: &Selection) -> Option<u32> {
+        let classes = self.problem.classes();
+        let class = &classes[self.class[node]];
+        let budget = self.available[class.file];
+        let mut cost_of_unit = vec![0.0_f32; budget as usize];
+        for &neighbour in neighbours {
+            let Some(unit) = found.unit[neighbour] else { continue };
+            let is_fixed = self.state[neighbour] == State::Fixed;
+            let cost = if is_fixed { f32::INFINITY } else { self.cost[neighbour] };
+            let end = (unit + classes[self.class[neighbour]].width).min(budget);
+            for unit in unit..end {
+                cost_of_unit[unit as usize] += cost;
+            }
+        }
+        let places = (0..).step_by(class.align as usize).take_while(|unit| unit + class.width <= budget);
+        let cost = |unit: u32| cost_of_unit[unit as usize..][..class.width as usize].iter().sum::<f32>();
+        let cheapest = places.map(|unit| (cost(unit), unit)).min_by(|a, b| a.0.total_cmp(&b.0))?;
+        cheapest.0.is_finite().then_some(cheapest.1)
+    }
+}

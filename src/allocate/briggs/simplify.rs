@@ -1,0 +1,59 @@
+//! Simplify: what is sure to find a place leaves the graph.
+//!
+//! The document calls a node safe where fewer than K of its neighbours have K or more neighbours themselves. Taking out
+//! those with fewer than K neighbours, again and again, takes out the same: a safe node's other neighbours go first.
+
+use super::build::{Coloring, MoveState, State};
+use crate::allocate::problem::LiveRange;
+
+impl Coloring<'_> {
+    /// Takes the node with the least degree out of the graph. Says whether there was one.
+    pub(super) fn simplify(&mut self, neighbours: &mut Vec<LiveRange>) -> bool {
+        let Some(node) = self.simplify.pop() else { return false };
+        self.remove(node, neighbours);
+        true
+    }
+
+    /// Takes a node out of the graph: its neighbours have one neighbour fewer.
+    pub(super) fn remove(&mut self, node: LiveRange, neighbours: &mut Vec<LiveRange>) {
+        self.state[node] = State::Removed;
+        self.stack.push(node);
+        self.collect_neighbours(node, false, neighbours);
+        let class = self.class[node];
+        for &neighbour in &*neighbours {
+            if self.state[neighbour] == State::Present {
+                let taken = self.problem.classes().taken(self.class[neighbour], class);
+                self.lower_degree(neighbour, taken);
+            }
+        }
+    }
+
+    /// Gives places back to a node. When that makes it sure to find one, copies around it may be merged that could not be.
+    pub(super) fn lower_degree(&mut self, node: LiveRange, places: u32) {
+        let was_low = self.is_low(node);
+        self.degree[node] -= places;
+        if !was_low && self.is_low(node) && !self.moves.is_empty() {
+            self.enable_moves(node);
+            let mut neighbours = Vec::new();
+            self.collect_neighbours(node, false, &mut neighbours);
+            for neighbour in neighbours {
+                self.enable_moves(neighbour);
+            }
+        }
+        self.refresh(node);
+    }
+
+    /// Tries the copies of a node again.
+    pub(super) fn enable_moves(&mut self, node: LiveRange) {
+        if !self.is_move_related(node) {
+            return;
+        }
+        let again: Vec<_> = self.moves_of(node).filter(|&id| self.moves[id].state == MoveState::Tried).collect();
+        for id in again {
+            if self.moves[id].state == MoveState::Tried {
+                self.moves[id].state = MoveState::Waiting;
+                self.coalesce.push_back(id);
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Proves an allocation from the problem alone: it knows nothing of how an allocator works.
+//!
+//! A write must not destroy what somebody else still wants. So at every point where a live range, or a piece of a spilled
+//! one, is written, no unit of its place may belong to another one that is live there, unless it is written by a copy of
+//! that one: then the unit holds what both want. By induction over the writes, every read finds its value.
+
+use std::fmt;
+
+use super::allocation::{Allocation, Costs, Placement};
+use super::problem::{LiveRange, Problem, is_place, write_point};
+use crate::analysis::{Point, Segment};
+use crate::function::Inst;
+
+/// What is wrong with an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AllocationError {
+    /// It is of another problem.
+    Size,
+    /// A place that the class does not allow, or that the budget does not have.
+    Place {
+        /// The live range.
+        range: LiveRange,
+        /// The first unit.
+        unit: u32,
+    },
+    /// A live range that may not move has moved, or one that must have a register has none.
+    Moved {
+        /// The live range.
+        range: LiveRange,
+    },
+    /// A spilled live range has no register where an instruction needs one.
+    Missing {
+        /// The live range.
+        range: LiveRange,
+        /// The instruction.
+        inst: Inst,
+    },
+    /// A write destroys what another live range still needs.
+    Overwritten {
+        /// Who writes.
+        by: LiveRange,
+        /// Whose value is lost.
+        victim: LiveRange,
+        /// Where.
+        point: Point,
+    },
+    /// Two spilled live ranges share a slot while both are live.
+    Slot {
+        /// The one.
+        range: LiveRange,
+        /// The other.
+        other: LiveRange,
+    },
+}
+
+impl fmt::Display for AllocationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size => write!(f, "the allocation is of another problem"),
+            Self::Place { range, unit } => write!(f, "{range}: unit {unit} is no place for it"),
+            Self::Moved { range } => write!(f, "{range}: is fixed, or must have a register, and does not"),
+            Self::Missing { range, inst } => {
+                write!(f, "{range}: spilled, without a register at instruction {}", inst.0)
+            }
+            Self::Overwritten { by, victim, point } => {
+                write!(f, "{victim}: overwritten by {by} at point {}", point.0)
+            }
+            Self::Slot { range, other } => write!(f, "{range} and {other}: in one slot at the same time"),
+        }
+    }
+}
+
+/// Somebody who holds units for a while.
+#[derive(Clone, Copy)]
+struct Occupant {
+    start: Point,
+    is_written: bool,
+    end: Point,
+    range: LiveRange,
+    unit: u32,
+    is_piece: bool,
+}
+
+/// Proves that an allocation keeps every value until its last read, and says what it costs.
+///
+/// Places beyond the budget are allowed for what cannot be spilled and for pieces of what is; [`Costs::over_budget`]
+/// counts them. O(segments · (log segments + live at once)).
+pub fn check_allocation(problem: &Problem, allocation: &Allocation) -> Result<Costs, AllocationError> {
+    if allocation.placements.len() != problem.ranges().len() || allocation.pieces.len() != problem.num_accesses() {
+        return Err(AllocationError::Size);
+    }
+    let mut occupants = Vec::new();
+    for (range, &placement) in allocation.placements.iter_enumerated() {
+        match placement {
+            Placement::Register(unit) => add_register(problem, range, unit, &mut occupants)?,
+            Placement::Spilled(_) => add_pieces(problem, allocation, range, &mut occupants)?,
+        }
+    }
+    occupants.sort_by_key(|occupant| (occupant.start, occupant.is_written));
+    sweep(problem, &occupants)?;
+    check_slots(problem, allocation)?;
+    Ok(allocation.costs(problem))
+}
+
+fn add_register(
+    problem: &Problem,
+    range: LiveRange,
+    unit: u32,
+    occupants: &mut Vec<Occupant>,
+) -> Result<(), AllocationError> {
+    let data = &problem.ranges()[range];
+    if problem.segments(range).is_empty() {
+        return Ok(());
+    }
+    let budget = problem.files()[problem.file(range)].budget.filter(|_| data.spill_cost.is_finite());
+    match data.fixed {
+        Some(fixed) if fixed != unit => return Err(AllocationError::Moved { range }),
+        None if !is_place(problem.class(range), unit, budget.unwrap_or(u32::MAX)) => {
+            return Err(AllocationError::Place { range, unit });
+        }
+        _ => {}
+    }
+    occupants.extend(problem.segments(range).iter().map(|segment| Occupant {
+        start: segment.start,
+        is_written: problem.is_written_at(range, segment.start),
+        end: segment.end,
+        range,
+        unit,
+        is_piece: false,
+    }));
+    Ok(())
+}
+
+fn add_pieces(
+    problem: &Problem,
+    allocation: &Allocation,
+    range: LiveRange,
+    occupants: &mut Vec<Occupant>,
+) -> Result<(), AllocationError> {
+    let data = &problem.ranges()[range];
+    if data.fixed.is_some() || data.spill_cost.is_infinite() {
+        return Err(AllocationError::Moved { range });
+    }
+    for (number, access) in (problem.first_access(range)..).zip(problem.accesses(range)) {
+        let unit = allocation.pieces[number].ok_or(AllocationError::Missing { range, inst: access.inst })?;
+        if !is_place(problem.class(range), unit, u32::MAX) {
+            return Err(AllocationError::Place { range, unit });
+        }
+        let Segment { start, end, .. } = access.segment();
+        // What is reloaded is written where it is read.
+        occupants.push(Occupant { start, is_written: true, end, range, unit, is_piece: true });
+    }
+    Ok(())
+}
+
+/// Goes through the occupants in the order in which they come, with those that are there.
+fn sweep(problem: &Problem, occupants: &[Occupant]) -> Result<(), AllocationError> {
+    let mut live: Vec<Occupant> = Vec::new();
+    for comer in occupants {
+        live.retain(|occupant| occupant.end > comer.start);
+        if comer.is_written {
+            let victim = live.iter().find(|occupant| is_overwritten(problem, occupant, comer));
+            if let Some(victim) = victim {
+                let (by, victim, point) = (comer.range, victim.range, comer.start);
+                return Err(AllocationError::Overwritten { by, victim, point });
+            }
+        }
+        live.push(*comer);
+    }
+    Ok(())
+}
+
+fn is_overwritten(problem: &Problem, live: &Occupant, comer: &Occupant) -> bool {
+    let (class, comers) = (problem.class(live.range), problem.class(comer.range));
+    let shares =
+        class.file == comers.file && live.unit < comer.unit + comers.width && comer.unit < live.unit + class.width;
+    if !shares || (live.range == comer.range && !live.is_piece) {
+        return false;
+    }
+    // What is written at the same point is not what was copied.
+    let is_alike = live.unit == comer.unit && class.width == comers.width && live.start < comer.start && !live.is_piece;
+    let inst = Inst(comer.start.0 / 4);
+    !(is_alike && comer.start == write_point(inst) && is_copied(problem, inst, comer.range, live.range))
+}
+
+fn is_copied(problem: &Problem, inst: Inst, to: LiveRange, from: LiveRange) -> bool {
+    let copies = problem.copies();
+    let first = copies.partition_point(|copy| copy.inst < inst);
+    copies[first..].iter().take_while(|copy| copy.inst == inst).any(|copy| copy.to == to && copy.from == from)
+}
+
+fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), AllocationError> {
+    let mut by_slot: Vec<_> = Vec::new();
+    for (range, &placement) in allocation.placements.iter_enumerated() {
+        if let Placement::Spilled(slot) = placement {
+            by_slot.extend(problem.segments(range).iter().map(|segment| (slot, segment.start, segment.end, range)));
+        }
+    }
+    by_slot.sort_unstable();
+    // Within a slot the one that ends last of those before tells.
+    let mut last: Option<(SlotEnd, LiveRange)> = None;
+    for (slot, start, end, range) in by_slot {
+        if let Some(((before, until), other)) = last
+            && before == slot
+        {
+            if until > start && other != range {
+                return Err(AllocationError::Slot { range: other, other: range });
+            }
+            if until >= end {
+                continue;
+            }
+        }
+        last = Some(((slot, end), range));
+    }
+    Ok(())
+}
+
+type SlotEnd = (super::allocation::SpillSlot, Point);

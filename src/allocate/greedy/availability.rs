@@ -1,0 +1,262 @@
+//! Which units of a file are free over a live range, told at once for all units.
+//!
+//! A segment tree over time whose nodes are masks of units: `whole` has the units that are taken for all of a node's time
+//! by what was stored at this very node, `any` those taken at some time in it. A live range asks the O(log time) nodes
+//! that make up each of its segments, and gets the mask of all units that are not free, instead of asking each unit's tree.
+
+use std::sync::Arc;
+
+use super::super::occupied::Occupied;
+use super::super::problem::Problem;
+use crate::analysis::{Point, Segment};
+
+/// Points of time, without those between which nothing can begin or end.
+#[derive(Debug)]
+pub(super) struct Timeline {
+    /// By point: how many moments lie before it.
+    moments: Vec<u32>,
+    len: u32,
+}
+
+impl Timeline {
+    /// The moments of a problem: for each instruction that of reading and that of writing, and that of clobbering where
+    /// there is such a thing. O(instructions + segments).
+    pub(super) fn new(problem: &Problem) -> Arc<Self> {
+        let num_points = 4 * (problem.num_insts() + 1) + 1;
+        let mut begins = vec![false; num_points];
+        for point in (0..num_points).step_by(2) {
+            begins[point] = true;
+        }
+        for range in problem.ranges().ids() {
+            for segment in problem.segments(range) {
+                begins[segment.start.0 as usize] = true;
+                // The end of a read alone begins nothing; any other odd end does.
+                begins[segment.end.0 as usize] |= segment.end.0 % 4 == 3;
+            }
+        }
+        let mut len = 0;
+        let mut moments = Vec::with_capacity(num_points);
+        for begins in begins {
+            moments.push(len);
+            len += u32::from(begins);
+        }
+        Arc::new(Self { moments, len })
+    }
+
+    #[inline]
+    fn moment(&self, point: Point) -> usize {
+        self.moments[point.0 as usize] as usize
+    }
+}
+
+/// The masks of one file over time.
+#[derive(Debug)]
+pub(super) struct Availability {
+    timeline: Arc<Timeline>,
+    leaves: usize,
+    /// Words of a mask.
+    words: usize,
+    /// By node, from 1, the children of `n` being `2n` and `2n + 1`: first `whole`, then `any`.
+    masks: Vec<u64>,
+}
+
+impl Availability {
+    /// All of `units` units free. More units may be taken later.
+    pub(super) fn new(timeline: Arc<Timeline>, units: u32) -> Self {
+        // Of a power of two, all leaves are equally deep.
+        let leaves = timeline.len.next_power_of_two() as usize;
+        let words = units.div_ceil(64).max(1) as usize;
+        Self { timeline, leaves, words, masks: vec![0; 4 * leaves * words] }
+    }
+
+    /// The units that are taken at some time in the segments.
+    pub(super) fn occupied(&self, segments: &[Segment], out: &mut Occupied) {
+        let taken = out.reset(self.words);
+        for segment in segments {
+            let (mut left, mut right) = self.leaves_of(segment);
+            // What is stored above a part of the segment is above its first or last leaf.
+            let (mut above_left, mut above_right) = (left, right - 1);
+            while left < right {
+                if left % 2 == 1 {
+                    self.add(taken, self.any(left));
+                    left += 1;
+                }
+                if right % 2 == 1 {
+                    right -= 1;
+                    self.add(taken, self.any(right));
+                }
+                left /= 2;
+                right /= 2;
+            }
+            while above_left != above_right {
+                self.add(taken, self.whole(above_left));
+                self.add(taken, self.whole(above_right));
+                above_left /= 2;
+                above_right /= 2;
+            }
+            while above_left > 0 {
+                self.add(taken, self.whole(above_left));
+                above_left /= 2;
+            }
+        }
+    }
+
+    /// Takes a unit for the segments.
+    pub(super) fn take(&mut self, segments: &[Segment], unit: u32) {
+        self.widen(unit);
+        let (word, bit) = (unit as usize / 64, 1 << (unit % 64));
+        for segment in segments {
+            self.change(segment, word, |masks, whole, any| {
+                masks[whole] |= bit;
+                masks[any] |= bit;
+            });
+        }
+    }
+
+    /// Gives a unit back that was taken for these segments.
+    pub(super) fn give_back(&mut self, segments: &[Segment], unit: u32) {
+        let (word, bit) = (unit as usize / 64, 1_u64 << (unit % 64));
+        for segment in segments {
+            self.change(segment, word, |masks, whole, any| {
+                masks[whole] &= !bit;
+                masks[any] &= !bit;
+            });
+        }
+    }
+
+    /// Changes a word of the nodes that make up a segment, and brings `any` of the nodes above up to date.
+    fn change(&mut self, segment: &Segment, word: usize, change: impl Fn(&mut [u64], usize, usize)) {
+        let (first, end) = self.leaves_of(segment);
+        let (mut left, mut right) = (first, end);
+        while left < right {
+            if left % 2 == 1 {
+                let at = self.place(left, word);
+                change(&mut self.masks, at, at + self.words);
+                left += 1;
+            }
+            if right % 2 == 1 {
+                right -= 1;
+                let at = self.place(right, word);
+                change(&mut self.masks, at, at + self.words);
+            }
+            left /= 2;
+            right /= 2;
+        }
+        let (mut left, mut right) = (first / 2, (end - 1) / 2);
+        while left != right {
+            self.sum_up(left, word);
+            self.sum_up(right, word);
+            left /= 2;
+            right /= 2;
+        }
+        while left > 0 {
+            self.sum_up(left, word);
+            left /= 2;
+        }
+    }
+
+    #[inline]
+    fn sum_up(&mut self, node: usize, word: usize) {
+        let any = self.words + word;
+        let children = self.masks[self.place(2 * node, any)] | self.masks[self.place(2 * node + 1, any)];
+        let at = self.place(node, word);
+        self.masks[at + self.words] = self.masks[at] | children;
+    }
+
+    /// The leaves of a segment, as nodes.
+    #[inline]
+    fn leaves_of(&self, segment: &Segment) -> (usize, usize) {
+        let first = self.timeline.moment(segment.start);
+        let end = self.timeline.moment(segment.end).max(first + 1);
+        (self.leaves + first, self.leaves + end)
+    }
+
+    #[inline]
+    fn place(&self, node: usize, word: usize) -> usize {
+        2 * node * self.words + word
+    }
+
+    #[inline]
+    fn whole(&self, node: usize) -> &[u64] {
+        &self.masks[self.place(node, 0)..][..self.words]
+    }
+
+    #[inline]
+    fn any(&self, node: usize) -> &[u64] {
+        &self.masks[self.place(node, self.words)..][..self.words]
+    }
+
+    #[inline]
+    fn add(&self, taken: &mut [u64], mask: &[u64]) {
+        for (word, more) in taken.iter_mut().zip(mask) {
+            *word |= more;
+        }
+    }
+
+    /// Makes room for a unit beyond those that were foreseen.
+    fn widen(&mut self, unit: u32) {
+        let words = unit as usize / 64 + 1;
+        if words <= self.words {
+            return;
+        }
+        let mut masks = vec![0; 4 * self.leaves * words];
+        for (from, to) in self.masks.chunks_exact(self.words).zip(masks.chunks_exact_mut(words)) {
+            to[..from.len()].copy_from_slice(from);
+        }
+        self.masks = masks;
+        self.words = words;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocate::problem::{ClassData, File, FileData, ProblemBuilder};
+    use crate::analysis::ValueNumber;
+
+    /// Against a table of every unit at every point.
+    #[test]
+    fn like_a_table() {
+        const UNITS: usize = 70;
+        arbtest::arbtest(|u| {
+            let num_insts = u.int_in_range(1..=40)?;
+            let mut builder = ProblemBuilder::new("k");
+            let file = builder.file(FileData { name: "R".into(), budget: None, banks: 0 });
+            let data = ClassData { name: "c".into(), file, width: 1, align: 1, bytes: 4, promotes_to: None };
+            let class = builder.class(data);
+            let segment = |start, end| Segment { start: Point(start), end: Point(end), value: ValueNumber(0) };
+            builder.range(class, [segment(0, 4 * num_insts)], []);
+            let problem = builder.finish();
+            assert_eq!(File(0), file);
+            let timeline = Timeline::new(&problem);
+            let mut availability = Availability::new(timeline, 1);
+            let mut table = vec![[false; UNITS]; 4 * num_insts as usize];
+            let mut taken: Vec<(Segment, u32)> = Vec::new();
+            let mut occupied = Occupied::default();
+            for _ in 0..u.int_in_range(0..=60)? {
+                let (a, b) = (u.int_in_range(0..=2 * num_insts - 1)?, u.int_in_range(0..=2 * num_insts - 1)?);
+                let wanted = segment(2 * a.min(b), 2 * a.max(b) + 2);
+                let unit = u.choose_index(UNITS)?;
+                let points = |segment: &Segment| segment.start.0 as usize..segment.end.0 as usize;
+                if !taken.is_empty() && u.ratio(1, 3)? {
+                    let (segment, unit) = taken.swap_remove(u.choose_index(taken.len())?);
+                    availability.give_back(&[segment], unit);
+                    table[points(&segment)].iter_mut().for_each(|row| row[unit as usize] = false);
+                } else if table[points(&wanted)].iter().all(|row| !row[unit]) {
+                    availability.take(&[wanted], unit as u32);
+                    table[points(&wanted)].iter_mut().for_each(|row| row[unit] = true);
+                    taken.push((wanted, unit as u32));
+                }
+                availability.occupied(&[wanted], &mut occupied);
+                for unit in 0..UNITS {
+                    let is_free = table[points(&wanted)].iter().all(|row| !row[unit]);
+                    assert_eq!(
+                        occupied.is_free(problem.class(crate::allocate::LiveRange(0)), unit as u32, None),
+                        is_free
+                    );
+                }
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,59 @@
+//! Evict: whom to turn out of a place so that somebody heavier has it.
+//!
+//! Only lighter items are evicted, so that what is placed grows heavier with every eviction, and there is an end; how
+//! often one item may be evicted is bounded besides.
+
+use super::Run;
+use super::items::Item;
+
+/// A place, and who must leave it.
+pub(super) struct Eviction {
+    pub(super) unit: u32,
+    pub(super) evicted: Vec<Item>,
+}
+
+impl Run<'_> {
+    /// The place whose heaviest holder is lightest, and of these the one whose holders together are; none where a holder
+    /// of every place must stay.
+    pub(super) fn cheapest_eviction(&self, item: Item) -> Option<Eviction> {
+        let class = self.items.class(item);
+        let registers = &self.files[class.file];
+        let budget = self.problem.files()[class.file].budget?;
+        let mut best: Option<(f32, f32, Eviction)> = None;
+        let mut holders: Vec<Item> = Vec::new();
+        for unit in (0..).step_by(class.align as usize).take_while(|unit| unit + class.width <= budget) {
+            holders.clear();
+            let (mut heaviest, mut sum) = (0.0_f32, 0.0_f32);
+            let bound = best.as_ref().map_or(f32::INFINITY, |(heaviest, ..)| *heaviest);
+            let units = unit..unit + class.width;
+            let fits = units.into_iter().all(|unit| {
+                registers.holders(unit, self.items.segments(item)).all(|holder| {
+                    if !holders.contains(&holder) {
+                        holders.push(holder);
+                        heaviest = heaviest.max(self.items.weight(holder));
+                        sum += self.items.weight(holder);
+                    }
+                    heaviest <= bound && self.may_evict(item, holder)
+                })
+            });
+            let is_better =
+                |(best_heaviest, best_sum, _): &(f32, f32, Eviction)| (heaviest, sum) < (*best_heaviest, *best_sum);
+            if fits && best.as_ref().is_none_or(is_better) {
+                best = Some((heaviest, sum, Eviction { unit, evicted: holders.clone() }));
+            }
+        }
+        best.map(|(.., eviction)| eviction)
+    }
+
+    /// Of two that must have a register the wider one may evict the other: it has fewer places.
+    fn may_evict(&self, item: Item, holder: Item) -> bool {
+        let (weight, held) = (self.items.weight(item), self.items.weight(holder));
+        if self.items.is_fixed(holder) {
+            false
+        } else if held.is_infinite() {
+            weight.is_infinite() && self.items.class(holder).width < self.items.class(item).width
+        } else {
+            held < weight && (weight.is_infinite() || self.times_evicted[holder] < self.max_evictions)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What waits for a place: live ranges, and the pieces of those that were spilled.
+
+use super::super::problem::{Class, ClassData, LiveRange, Problem};
+use crate::analysis::{Point, Segment};
+use crate::define_index;
+use crate::index::{EntityIndex, IndexVec};
+
+define_index! {
+    /// A live range, by its number, or a piece of one, behind them.
+    Item, "item"
+}
+
+impl Item {
+    /// A live range as an item.
+    pub(super) fn whole(range: LiveRange) -> Self {
+        Self(range.0)
+    }
+}
+
+/// A piece of a spilled live range: a register for one access.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    class: Class,
+    segment: Segment,
+    access: u32,
+}
+
+/// All items.
+pub(super) struct Items<'a> {
+    problem: &'a Problem,
+    pieces: Vec<Piece>,
+    /// What an item loses by eviction, for each point of its life.
+    weight: IndexVec<Item, f32>,
+    length: IndexVec<Item, u32>,
+    /// The other sides of copies, most frequent first: those of live range `r` are `partners[starts[r]..starts[r + 1]]`.
+    partners: Vec<LiveRange>,
+    partner_starts: Vec<u32>,
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn new(problem: &'a Problem) -> Self {
+        let length = |range: LiveRange| {
+            problem.segments(range).iter().map(|segment| segment.end.0 - segment.start.0).sum::<u32>().max(1)
+        };
+        let length: IndexVec<Item, u32> = problem.ranges().ids().map(length).collect();
+        let weight = |(range, length): (LiveRange, &u32)| problem.ranges()[range].spill_cost / *length as f32;
+        let weight = problem.ranges().ids().zip(length.iter()).map(weight).collect();
+        let (partners, partner_starts) = partners(problem);
+        Self { problem, pieces: Vec::new(), weight, length, partners, partner_starts }
+    }
+
+    fn piece(&self, item: Item) -> Option<&Piece> {
+        self.pieces.get(item.index().checked_sub(self.problem.ranges().len())?)
+    }
+
+    #[inline]
+    pub(super) fn class(&self, item: Item) -> &'a ClassData {
+        let class = match self.piece(item) {
+            Some(piece) => piece.class,
+            None => self.problem.ranges()[LiveRange(item.0)].class,
+        };
+        &self.problem.classes()[class]
+    }
+
+    #[inline]
+    pub(super) fn segments(&self, item: Item) -> &[Segment] {
+        match self.piece(item) {
+            Some(piece) => std::slice::from_ref(&piece.segment),
+            None => self.problem.segments(LiveRange(item.0)),
+        }
+    }
+
+    /// How many points the item is live at.
+    pub(super) fn length(&self, item: Item) -> u32 {
+        self.length[item]
+    }
+
+    /// The first point that the item is live at.
+    pub(super) fn start(&self, item: Item) -> Point {
+        self.segments(item).first().map_or(Point(0), |segment| segment.start)
+    }
+
+    /// What an item loses by eviction; infinite where it may not be evicted.
+    #[inline]
+    pub(super) fn weight(&self, item: Item) -> f32 {
+        self.weight[item]
+    }
+
+    /// Whether the item has its place from the start.
+    pub(super) fn is_fixed(&self, item: Item) -> bool {
+        self.piece(item).is_none() && self.problem.ranges()[LiveRange(item.0)].fixed.is_some()
+    }
+
+    /// The live range that an item is, if it may be spilled.
+    pub(super) fn spillable(&self, item: Item) -> Option<LiveRange> {
+        let range = LiveRange(item.0);
+        (self.piece(item).is_none() && self.problem.ranges()[range].spill_cost.is_finite()).then_some(range)
+    }
+
+    /// The live ranges on the other sides of an item's copies.
+    pub(super) fn partners(&self, item: Item) -> &[LiveRange] {
+        match (self.piece(item), self.partner_starts.get(item.index()..item.index() + 2)) {
+            (None, Some(&[start, end])) => &self.partners[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+
+    /// Makes a piece for each access of a live range. The new items are numbered in this order.
+    pub(super) fn split_into_pieces(&mut self, range: LiveRange) -> impl Iterator<Item = Item> + use<> {
+        let first = self.weight.len();
+        let class = self.problem.ranges()[range].class;
+        for (number, access) in (self.problem.first_access(range)..).zip(self.problem.accesses(range)) {
+            let segment = access.segment();
+            self.pieces.push(Piece { class, segment, access: number as u32 });
+            self.weight.push(f32::INFINITY);
+            self.length.push(segment.end.0 - segment.start.0);
+        }
+        (first..self.weight.len()).map(Item::new)
+    }
+
+    /// All pieces, with the numbers of their accesses.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = (Item, usize)> + '_ {
+        let first = self.problem.ranges().len();
+        let number = move |(at, piece): (usize, &Piece)| (Item::new(first + at), piece.access as usize);
+        self.pieces.iter().enumerate().map(number)
+    }
+}
+
+/// The other sides of each live range's copies, most frequent first, as lists one behind the other, and their starts.
+/// Nothing where there are no copies.
+fn partners(problem: &Problem) -> (Vec<LiveRange>, Vec<u32>) {
+    if problem.copies().is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let mut sides: Vec<(LiveRange, LiveRange, f32)> = Vec::new();
+    for copy in problem.copies() {
+        sides.push((copy.to, copy.from, copy.frequency));
+        sides.push((copy.from, copy.to, copy.frequency));
+    }
+    sides.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
+    let mut starts = vec![0; problem.ranges().len() + 1];
+    for (range, ..) in &sides {
+        starts[range.index() + 1] += 1;
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    (sides.into_iter().map(|(_, partner, _)| partner).collect(), starts)
+}

@@ -1,0 +1,178 @@
+//! Greedy: live ranges take places one after the other, and make room by eviction.
+//!
+//! After LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011): a priority queue gives
+//! out live ranges, the longest first; each takes a place that is free for all of its life ([`assign`]), else it evicts
+//! lighter ones ([`evict`]), which come back to the queue, else it is spilled, and a short live range for each use and
+//! definition joins the queue. [`availability`] tells free places, an interval tree for each unit tells who holds it.
+
+mod assign;
+mod availability;
+mod evict;
+mod items;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
+use super::Allocator;
+use super::allocation::{Allocation, Effort, Placement, SpillSlot};
+use super::problem::{File, LiveRange, Problem, ProblemError};
+use crate::index::{EntityIndex, IndexVec};
+use assign::Registers;
+use items::{Item, Items};
+
+/// The greedy allocator.
+#[derive(Clone, Debug)]
+pub struct Greedy {
+    /// Times that one live range may be evicted; then it stays where it is until it is spilled.
+    pub max_evictions: u32,
+}
+
+impl Default for Greedy {
+    fn default() -> Self {
+        Self { max_evictions: 16 }
+    }
+}
+
+impl Allocator for Greedy {
+    fn name(&self) -> &'static str {
+        "greedy"
+    }
+
+    /// O(n log n) in the segments as long as places are free; an eviction looks at every place of the file.
+    fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
+        problem.validate()?;
+        let start = Instant::now();
+        let mut greedy = Run::new(problem, self.max_evictions);
+        greedy.effort.lap("build", start.elapsed());
+        let start = Instant::now();
+        while let Some((_, Reverse(item))) = greedy.queue.pop() {
+            greedy.place(item);
+        }
+        greedy.effort.lap("assign", start.elapsed());
+        Ok(greedy.finish())
+    }
+}
+
+/// What comes first is the greatest: units, then points.
+type Priority = (u32, u32);
+
+struct Run<'a> {
+    problem: &'a Problem,
+    items: Items<'a>,
+    files: IndexVec<File, Registers>,
+    queue: BinaryHeap<(Priority, Reverse<Item>)>,
+    unit: IndexVec<Item, Option<u32>>,
+    times_evicted: IndexVec<Item, u32>,
+    slots: IndexVec<LiveRange, Option<SpillSlot>>,
+    num_slots: u32,
+    max_evictions: u32,
+    effort: Effort,
+}
+
+impl<'a> Run<'a> {
+    fn new(problem: &'a Problem, max_evictions: u32) -> Self {
+        let items = Items::new(problem);
+        let files = assign::files(problem);
+        let count = problem.ranges().len();
+        let mut this = Self {
+            problem,
+            items,
+            files,
+            queue: BinaryHeap::with_capacity(count),
+            unit: IndexVec::filled(None, count),
+            times_evicted: IndexVec::filled(0, count),
+            slots: IndexVec::filled(None, count),
+            num_slots: 0,
+            max_evictions,
+            effort: Effort { rounds: 1, ..Effort::default() },
+        };
+        for (range, data) in problem.ranges().iter_enumerated() {
+            let item = Item::whole(range);
+            match data.fixed {
+                _ if problem.segments(range).is_empty() => this.unit[item] = Some(data.fixed.unwrap_or(0)),
+                Some(unit) => this.occupy(item, unit),
+                None => this.enqueue(item),
+            }
+        }
+        this
+    }
+
+    /// With a budget the widest come first, and of these the longest: they are hardest to place, and the others fit
+    /// between. Without one nothing is ever in the way of a live range that starts later than all others, and the first
+    /// come first.
+    fn enqueue(&mut self, item: Item) {
+        let class = self.items.class(item);
+        let priority = match self.problem.files()[class.file].budget {
+            Some(_) => (class.width, self.items.length(item)),
+            None => (0, u32::MAX - self.items.start(item).0),
+        };
+        self.queue.push((priority, Reverse(item)));
+    }
+
+    fn occupy(&mut self, item: Item, unit: u32) {
+        let class = self.items.class(item);
+        self.files[class.file].occupy(self.items.segments(item), unit..unit + class.width, item);
+        self.unit[item] = Some(unit);
+    }
+
+    fn vacate(&mut self, item: Item) {
+        if let Some(unit) = self.unit[item].take() {
+            let class = self.items.class(item);
+            self.files[class.file].vacate(self.items.segments(item), unit..unit + class.width);
+        }
+    }
+
+    /// Finds a place for an item, or spills it.
+    fn place(&mut self, item: Item) {
+        let class = self.items.class(item);
+        let budget = self.problem.files()[class.file].budget;
+        let hints = self.hints(item);
+        if let Some(unit) = self.files[class.file].free_place(class, self.items.segments(item), budget, &hints) {
+            return self.occupy(item, unit);
+        }
+        if let Some(eviction) = self.cheapest_eviction(item) {
+            for &evicted in &eviction.evicted {
+                self.vacate(evicted);
+                self.times_evicted[evicted] += 1;
+                self.enqueue(evicted);
+            }
+            self.effort.evictions += eviction.evicted.len() as u64;
+            return self.occupy(item, eviction.unit);
+        }
+        match self.items.spillable(item) {
+            Some(range) => self.spill(range),
+            None => {
+                let unit = self.files[class.file].place_beyond(class, self.items.segments(item));
+                self.occupy(item, unit);
+            }
+        }
+    }
+
+    fn spill(&mut self, range: LiveRange) {
+        self.slots[range] = Some(SpillSlot::new(self.num_slots as usize));
+        self.num_slots += 1;
+        for piece in self.items.split_into_pieces(range) {
+            self.unit.push(None);
+            self.times_evicted.push(0);
+            self.enqueue(piece);
+        }
+    }
+
+    fn finish(self) -> Allocation {
+        let mut allocation = Allocation { effort: self.effort, ..Allocation::blank(self.problem) };
+        for (range, &slot) in self.slots.iter_enumerated() {
+            match slot {
+                Some(slot) => allocation.spill(range, slot),
+                None => {
+                    let unit = self.unit[Item::whole(range)].unwrap_or(0);
+                    allocation.placements[range] = Placement::Register(unit);
+                }
+            }
+        }
+        for (piece, number) in self.items.pieces() {
+            allocation.pieces[number] = self.unit[piece];
+        }
+        allocation
+    }
+}

@@ -1,0 +1,39 @@
+//! Allocation: a register of the hardware for every live range, or a place in memory.
+//!
+//! One [`Problem`], and several engines that solve it: [`briggs`] colours an interference graph, [`greedy`] assigns live
+//! ranges to interval trees and evicts. [`check_allocation`] proves what they answer, knowing the problem alone.
+//!
+//! This informs: how many registers a function needs, and what it must spill where there are fewer. The names in PTX are
+//! another colouring problem (`crate::rename`), and colours never cross from one to the other.
+
+mod allocation;
+pub mod briggs;
+mod check;
+pub mod greedy;
+mod indexed_heap;
+mod interference_graph;
+mod occupied;
+mod preset;
+mod problem;
+mod rounds;
+#[cfg(test)]
+mod tests;
+
+pub use allocation::{Allocation, Costs, Effort, Placement, SpillSlot};
+pub use check::{AllocationError, check_allocation};
+pub use interference_graph::{GraphStatistics, InterferenceGraph};
+pub use preset::{Coalescing, CostModel, Preset, Usage};
+pub use problem::{
+    Access, AccessKind, Class, ClassData, ClassTable, Copy, File, FileData, LiveRange, Problem, ProblemBuilder,
+    ProblemError, ProblemParseError, RangeData, clobber_point, read_point, write_point,
+};
+
+/// An allocator.
+pub trait Allocator {
+    /// Its name, as options spell it.
+    fn name(&self) -> &'static str;
+
+    /// Places every live range of a problem. An error says what no allocator could do; whatever can be placed by spilling
+    /// is.
+    fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError>;
+}

@@ -1,0 +1,101 @@
+//! The units of a file that are taken around one live range, as a mask of any width.
+
+use super::problem::{ClassData, is_place};
+
+/// A set of units.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Occupied {
+    words: Vec<u64>,
+}
+
+impl Occupied {
+    /// Frees all units.
+    pub(super) fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    /// Frees all units, and hands out `words` words of the mask to be filled.
+    pub(super) fn reset(&mut self, words: usize) -> &mut [u64] {
+        self.words.clear();
+        self.words.resize(words, 0);
+        &mut self.words
+    }
+
+    /// Takes `width` units from `unit` on.
+    #[inline]
+    pub(super) fn add(&mut self, unit: u32, width: u32) {
+        let last = ((unit + width - 1) / 64) as usize;
+        if self.words.len() <= last {
+            self.words.resize(last + 1, 0);
+        }
+        for unit in unit..unit + width {
+            self.words[unit as usize / 64] |= 1 << (unit % 64);
+        }
+    }
+
+    #[inline]
+    fn is_taken(&self, unit: u32) -> bool {
+        self.words.get(unit as usize / 64).is_some_and(|word| word >> (unit % 64) & 1 == 1)
+    }
+
+    /// Whether `unit` is a place for a member of the class, within the budget if there is one, that is free.
+    pub(super) fn is_free(&self, class: &ClassData, unit: u32, budget: Option<u32>) -> bool {
+        is_place(class, unit, budget.unwrap_or(u32::MAX)) && !(unit..unit + class.width).any(|unit| self.is_taken(unit))
+    }
+
+    /// The first free place for a member of the class.
+    pub(super) fn first_free(&self, class: &ClassData, budget: Option<u32>) -> Option<u32> {
+        let mut unit = 0;
+        loop {
+            if !is_place(class, unit, budget.unwrap_or(u32::MAX)) {
+                return None;
+            }
+            // Behind the last unit that is in the way.
+            match (unit..unit + class.width).rev().find(|&unit| self.is_taken(unit)) {
+                None => return Some(unit),
+                Some(taken) => unit = self.first_untaken(taken + 1).next_multiple_of(class.align),
+            }
+        }
+    }
+
+    fn first_untaken(&self, from: u32) -> u32 {
+        let mut at = from as usize / 64;
+        let mut bits = self.words.get(at).map_or(0, |word| word | ((1 << (from % 64)) - 1));
+        if bits == 0 && at >= self.words.len() {
+            return from;
+        }
+        while bits == u64::MAX {
+            at += 1;
+            bits = self.words.get(at).copied().unwrap_or(0);
+        }
+        at as u32 * 64 + bits.trailing_ones()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::File;
+    use super::*;
+
+    /// The first free place is the one that trying all of them finds.
+    #[test]
+    fn like_trying_them_all() {
+        arbtest::arbtest(|u| {
+            let mut occupied = Occupied::default();
+            let mut taken = [false; 400];
+            for _ in 0..u.int_in_range(0..=40)? {
+                let (unit, width) = (u.int_in_range(0..=200)?, u.int_in_range(1..=70)?);
+                occupied.add(unit, width);
+                taken[unit as usize..(unit + width) as usize].fill(true);
+            }
+            let (width, align) = (u.int_in_range(1..=8)?, u.int_in_range(1..=8)?);
+            let class = ClassData { name: "c".into(), file: File(0), width, align, bytes: 4, promotes_to: None };
+            let budget = u.int_in_range(1..=300)?;
+            let is_free = |unit: u32| !taken[unit as usize..(unit + width) as usize].contains(&true);
+            let mut places = (0..300).filter(|unit| unit % align == 0 && is_free(*unit));
+            assert_eq!(occupied.first_free(&class, Some(budget)), places.clone().find(|unit| unit + width <= budget));
+            assert_eq!(occupied.first_free(&class, None), places.find(|unit| occupied.is_free(&class, *unit, None)));
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,119 @@
+//! Puts problems together.
+
+use super::{Access, Class, ClassData, ClassTable, Copy, File, FileData, LiveRange, Problem, RangeData};
+use crate::analysis::Segment;
+use crate::function::VReg;
+use crate::index::IndexVec;
+
+/// Puts a [`Problem`] together, live range by live range.
+#[derive(Debug, Default)]
+pub struct ProblemBuilder {
+    pub(super) name: String,
+    files: IndexVec<File, FileData>,
+    pub(super) classes: IndexVec<Class, ClassData>,
+    ranges: IndexVec<LiveRange, RangeData>,
+    segments: Vec<Segment>,
+    accesses: Vec<Access>,
+    copies: Vec<Copy>,
+}
+
+impl ProblemBuilder {
+    /// A problem without live ranges.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// A problem without live ranges, with the files and classes of another.
+    pub fn like(problem: &Problem) -> Self {
+        let classes = problem.classes.iter_enumerated().map(|(_, class)| class.clone()).collect();
+        Self { files: problem.files.clone(), classes, ..Self::new(&problem.name) }
+    }
+
+    /// Adds a register file.
+    pub fn file(&mut self, file: FileData) -> File {
+        self.files.push(file)
+    }
+
+    /// Adds a class.
+    pub fn class(&mut self, class: ClassData) -> Class {
+        self.classes.push(class)
+    }
+
+    /// Lets members of a class be kept in another class, if that has room for them.
+    pub fn promote(&mut self, class: Class, into: Class) {
+        let fits = self.classes[class].fits_into(&self.classes[into]);
+        self.classes[class].promotes_to = fits.then_some(into);
+    }
+
+    /// Makes room for live ranges.
+    pub fn reserve(&mut self, ranges: usize, segments: usize, accesses: usize) {
+        self.ranges.reserve(ranges);
+        self.segments.reserve(segments);
+        self.accesses.reserve(accesses);
+    }
+
+    /// Adds a live range of a class that nobody may spill; what follows can be set in the returned data. `segments` are
+    /// sorted and disjoint, `accesses` in the order of instructions.
+    pub fn range(
+        &mut self,
+        class: Class,
+        segments: impl IntoIterator<Item = Segment>,
+        accesses: impl IntoIterator<Item = Access>,
+    ) -> LiveRange {
+        let (first_segment, first_access) = (self.segments.len() as u32, self.accesses.len() as u32);
+        self.segments.extend(segments);
+        self.accesses.extend(accesses);
+        self.ranges.push(RangeData {
+            class,
+            fixed: None,
+            spill_cost: f32::INFINITY,
+            register: None,
+            is_piece: false,
+            segments: first_segment..self.segments.len() as u32,
+            accesses: first_access..self.accesses.len() as u32,
+        })
+    }
+
+    /// Adds the register that one access to a spilled live range needs.
+    pub(in crate::allocate) fn piece(&mut self, class: Class, access: Access) -> LiveRange {
+        let piece = self.range(class, [access.segment()], [access]);
+        self.ranges[piece].is_piece = true;
+        piece
+    }
+
+    /// Puts a live range at a place.
+    pub fn fix(&mut self, range: LiveRange, unit: u32) {
+        self.ranges[range].fixed = Some(unit);
+    }
+
+    /// Says what spilling a live range costs.
+    pub fn spill_cost(&mut self, range: LiveRange, cost: f32) {
+        self.ranges[range].spill_cost = cost;
+    }
+
+    /// Says which register of the function a live range is.
+    pub fn register(&mut self, range: LiveRange, register: VReg) {
+        self.ranges[range].register = Some(register);
+    }
+
+    /// Adds a copy.
+    pub fn copy(&mut self, copy: Copy) {
+        self.copies.push(copy);
+    }
+
+    /// The problem. Not yet [validated](Problem::validate).
+    pub fn finish(mut self) -> Problem {
+        self.copies.sort_by_key(|copy| (copy.inst, copy.to));
+        let last = self.segments.iter().map(|segment| segment.end.0).max().unwrap_or(0);
+        Problem {
+            name: self.name,
+            num_insts: last.div_ceil(4),
+            files: self.files,
+            classes: ClassTable::new(self.classes),
+            ranges: self.ranges,
+            segments: self.segments,
+            accesses: self.accesses,
+            copies: self.copies,
+        }
+    }
+}

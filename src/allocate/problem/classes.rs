@@ -1,0 +1,130 @@
+//! How much of each other's room the members of two classes take.
+
+use std::ops::Index;
+
+use super::{Class, ClassData};
+use crate::index::{EntityIndex, IndexVec};
+
+/// The most units that a class may have, or be aligned to: far above any tuple of any processor.
+pub(super) const WIDEST: u32 = 1024;
+
+/// The classes of a problem, and for each pair how many places of the one a member of the other can take away.
+///
+/// This is what stands for "degree" where classes alias: a live range of class `c` is sure to find a place if its
+/// neighbours together can take away fewer places than `c` has. Smith, Ramsey and Holloway, "A generalized algorithm for
+/// graph-coloring register allocation" (PLDI 2004).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassTable {
+    classes: IndexVec<Class, ClassData>,
+    /// Row by the class that wants a place, column by that of its neighbour.
+    taken: Vec<u32>,
+}
+
+impl ClassTable {
+    pub(super) fn new(classes: IndexVec<Class, ClassData>) -> Self {
+        let mut taken = Vec::with_capacity(classes.len() * classes.len());
+        for wanting in classes.iter() {
+            taken.extend(classes.iter().map(|neighbour| places_taken(wanting, neighbour)));
+        }
+        Self { classes, taken }
+    }
+
+    /// All classes.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = Class> + ExactSizeIterator + use<> {
+        self.classes.ids()
+    }
+
+    /// All classes with what they are.
+    pub fn iter_enumerated(&self) -> impl Iterator<Item = (Class, &ClassData)> {
+        self.classes.iter_enumerated()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// How many places of class `wanting` a neighbour of class `neighbour` takes away at worst.
+    #[inline]
+    pub fn taken(&self, wanting: Class, neighbour: Class) -> u32 {
+        self.taken[wanting.index() * self.classes.len() + neighbour.index()]
+    }
+
+    /// How many places a class has in `budget` units.
+    pub fn places(&self, class: Class, budget: u32) -> u32 {
+        let class = &self.classes[class];
+        if budget < class.width { 0 } else { (budget - class.width) / class.align + 1 }
+    }
+}
+
+impl Index<Class> for ClassTable {
+    type Output = ClassData;
+
+    #[inline]
+    fn index(&self, class: Class) -> &ClassData {
+        &self.classes[class]
+    }
+}
+
+/// The most multiples of `wanting.align` at which `wanting.width` units overlap `neighbour.width` units that start at a
+/// multiple of `neighbour.align`.
+fn places_taken(wanting: &ClassData, neighbour: &ClassData) -> u32 {
+    let is_sound = |class: &ClassData| (1..=WIDEST).contains(&class.width) && (1..=WIDEST).contains(&class.align);
+    if wanting.file != neighbour.file || !is_sound(wanting) || !is_sound(neighbour) {
+        return 0;
+    }
+    // Places p = k · align with start - width < p < start + neighbour.width, over all that `start` can be modulo align.
+    let reach = wanting.width + neighbour.width - 1;
+    let count = |start: u32| {
+        // A multiple of align more than start - width, so that nothing falls below zero.
+        let below = start + wanting.align * wanting.width - wanting.width;
+        (below + reach) / wanting.align - below / wanting.align
+    };
+    (0..wanting.align).map(|step| count(step * neighbour.align % wanting.align)).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::File;
+    use super::*;
+
+    fn class(width: u32, align: u32) -> ClassData {
+        ClassData { name: "c".into(), file: File(0), width, align, bytes: 4 * width, promotes_to: None }
+    }
+
+    /// The table says what counting all places in a long file says.
+    #[test]
+    fn counted_by_hand() {
+        let shapes = [(1, 1), (2, 2), (2, 1), (4, 4), (8, 8), (8, 4), (3, 1), (3, 2), (24, 1), (16, 8)];
+        for (width, align) in shapes {
+            for (other_width, other_align) in shapes {
+                let (wanting, neighbour) = (class(width, align), class(other_width, other_align));
+                let starts = (0..400).filter(|start| start % other_align == 0 && *start >= 100 && *start < 300);
+                let by_hand = starts
+                    .map(|start| {
+                        let places = (0..400).filter(|place| place % align == 0);
+                        places.filter(|place| *place < start + other_width && start < place + width).count()
+                    })
+                    .max();
+                assert_eq!(
+                    Some(places_taken(&wanting, &neighbour) as usize),
+                    by_hand,
+                    "{width}/{align} beside {other_width}/{other_align}"
+                );
+            }
+        }
+    }
+
+    /// Files do not touch, and a class that does not fit has no place.
+    #[test]
+    fn files_and_budgets() {
+        let table = ClassTable::new(vec![class(4, 4), ClassData { file: File(1), ..class(1, 1) }].into());
+        assert_eq!(table.taken(Class(0), Class(1)), 0);
+        assert_eq!([3, 4, 7, 8, 15].map(|budget| table.places(Class(0), budget)), [0, 1, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,198 @@
+//! The problem of a machine function.
+
+use super::{Access, AccessKind, Class, ClassData, Copy, File, FileData, LiveRange, Problem, ProblemBuilder};
+use super::{clobber_point, read_point, write_point};
+use crate::allocate::preset::{Preset, Usage};
+use crate::analysis::{
+    Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, Segment, ValueNumber, block_frequencies,
+};
+use crate::error::Error;
+use crate::function::{Block, Effects, Function, Inst, RegClass, Role, VReg};
+use crate::index::IndexVec;
+use crate::target::is_call;
+
+impl Problem {
+    /// The problem of a function that has left SSA form, on the hardware that `preset` describes.
+    ///
+    /// Registers without a class of PTX take no part. O(n log n) in the operands and the blocks that registers are live in.
+    pub fn from_function(function: &Function, preset: &Preset) -> Result<Self, Error> {
+        if function.insts().any(|inst| function.role(inst) == Role::Phi) {
+            return Err(Error::pass("the function is in SSA form", "allocate after PHI elimination"));
+        }
+        let cfg = Cfg::new(function);
+        let dominators = Dominators::new(function, &cfg);
+        let is_allocated = |reg: VReg| function.class(reg) != RegClass::Other;
+        let occurrences = Occurrences::new(function, &is_allocated);
+        let registers: Vec<VReg> = function.regs().filter(|&reg| !occurrences.of(reg).is_empty()).collect();
+        let live_ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers);
+
+        let mut builder = ProblemBuilder::new(function.name());
+        let classes = add_classes(&mut builder, preset);
+        let frequencies = block_frequencies(function, &cfg, &dominators);
+        let lowering = Lowering { function, occurrences: &occurrences, live_ranges: &live_ranges, frequencies };
+        let mut range_of: IndexVec<VReg, Option<LiveRange>> = IndexVec::filled(None, function.num_regs());
+        builder.reserve(registers.len(), registers.len(), 2 * registers.len());
+        for &reg in &registers {
+            let class = classes[RegClass::ALL.iter().position(|&class| class == function.class(reg)).unwrap_or(0)];
+            let range = builder.range(class, lowering.segments(reg), lowering.accesses(reg));
+            builder.register(range, reg);
+            range_of[reg] = Some(range);
+        }
+        lowering.add_copies(&mut builder, &range_of);
+        if let Some(caller_saved) = &preset.caller_saved {
+            lowering.add_clobbers(&mut builder, caller_saved, preset);
+        }
+        let mut problem = builder.finish();
+        lowering.set_costs(&mut problem, preset);
+        Ok(problem)
+    }
+}
+
+/// The files and classes of a preset; the classes in the order of [`RegClass::ALL`].
+fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
+    let units = if preset.packs_halves { 2 } else { 1 };
+    let budget = preset.budget.map(|budget| budget.saturating_mul(units));
+    let general = builder.file(FileData { name: "R".into(), budget, banks: 0 });
+    let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates, banks: 0 });
+    let mut class = |class: RegClass, file: File, width: u32| {
+        let bytes = class.bits().div_ceil(8).max(4);
+        builder.class(ClassData { name: class.name().into(), file, width, align: width, bytes, promotes_to: None })
+    };
+    let words = |class: RegClass| class.words() * units;
+    let half = if preset.packs_halves { 1 } else { words(RegClass::B16) };
+    let classes = vec![
+        class(RegClass::B1, predicates, 1),
+        class(RegClass::B16, general, half),
+        class(RegClass::B32, general, words(RegClass::B32)),
+        class(RegClass::B64, general, words(RegClass::B64)),
+        class(RegClass::B128, general, words(RegClass::B128)),
+    ];
+    for (narrow, wide) in [(1, 2), (2, 3)] {
+        builder.promote(classes[narrow], classes[wide]);
+    }
+    classes
+}
+
+struct Lowering<'a> {
+    function: &'a Function,
+    occurrences: &'a Occurrences,
+    live_ranges: &'a LiveRanges,
+    frequencies: IndexVec<Block, f64>,
+}
+
+impl Lowering<'_> {
+    fn segments(&self, reg: VReg) -> impl Iterator<Item = Segment> {
+        self.live_ranges.segments(reg).iter().map(|segment| Segment {
+            start: start_of(segment.start),
+            end: end_of(segment.end),
+            value: segment.value,
+        })
+    }
+
+    /// One access for each instruction that reads the register and one for each that writes it, or one for both.
+    fn accesses(&self, reg: VReg) -> Vec<Access> {
+        let mut accesses: Vec<Access> = Vec::new();
+        for occurrence in self.occurrences.of(reg) {
+            let Some(kind) = self.kind(reg, occurrence) else { continue };
+            let frequency = self.frequencies[occurrence.block] as f32;
+            match accesses.last_mut() {
+                Some(last) if last.inst == occurrence.inst && last.writes() == (kind != AccessKind::Read) => {}
+                Some(last) if last.inst == occurrence.inst && kind == AccessKind::Update => last.kind = kind,
+                _ => accesses.push(Access { inst: occurrence.inst, kind, frequency }),
+            }
+        }
+        accesses
+    }
+
+    fn kind(&self, reg: VReg, occurrence: &Occurrence) -> Option<AccessKind> {
+        if !occurrence.is_def() {
+            return occurrence.is_use().then_some(AccessKind::Read);
+        }
+        let operands = self.function.operands(occurrence.inst);
+        let tied = operands[occurrence.operand as usize].tied.and_then(|tied| operands.get(tied as usize));
+        Some(match tied {
+            Some(source) if source.use_reg() == Some(reg) => AccessKind::Update,
+            _ if occurrence.is_early_clobber() => AccessKind::EarlyWrite,
+            _ => AccessKind::Write,
+        })
+    }
+
+    fn add_copies(&self, builder: &mut ProblemBuilder, range_of: &IndexVec<VReg, Option<LiveRange>>) {
+        for block in self.function.blocks() {
+            for inst in self.function.block_insts(block) {
+                let Some((to, from)) = self.function.as_copy(inst) else { continue };
+                let is_undefined = self.function.operands(inst)[1].use_reg().is_none();
+                if let (Some(to), Some(from), false) = (range_of[to], range_of[from], is_undefined || to == from) {
+                    builder.copy(Copy { inst, to, from, frequency: self.frequencies[block] as f32 });
+                }
+            }
+        }
+    }
+
+    /// A live range for what each call clobbers.
+    fn add_clobbers(&self, builder: &mut ProblemBuilder, caller_saved: &std::ops::Range<u32>, preset: &Preset) {
+        let units = if preset.packs_halves { 2 } else { 1 };
+        let mut class = None;
+        for inst in self.function.insts().filter(|&inst| self.is_call(inst)) {
+            let class = *class.get_or_insert_with(|| {
+                builder.class(ClassData {
+                    name: "clobbered".into(),
+                    file: File(0),
+                    width: caller_saved.len() as u32 * units,
+                    align: 1,
+                    bytes: 0,
+                    promotes_to: None,
+                })
+            });
+            let (start, value) = (clobber_point(inst), ValueNumber(u32::MAX));
+            let clobbered = builder.range(class, [Segment { start, end: start.next(), value }], []);
+            builder.fix(clobbered, caller_saved.start * units);
+        }
+    }
+
+    fn is_call(&self, inst: Inst) -> bool {
+        let function = self.function;
+        function.effects(inst).contains(Effects::CALL_SEQUENCE)
+            && is_call(function.opcodes().name(function.opcode(inst)))
+    }
+
+    fn set_costs(&self, problem: &mut Problem, preset: &Preset) {
+        let live_bytes = problem.peaks().iter().sum::<u32>().saturating_mul(if preset.packs_halves { 2 } else { 4 });
+        for range in problem.ranges.ids() {
+            let Some(reg) = problem.ranges[range].register else { continue };
+            let sum = |wanted: fn(&Access) -> bool| -> f32 {
+                problem.accesses(range).iter().filter(|access| wanted(access)).map(|access| access.frequency).sum()
+            };
+            let usage = Usage {
+                written: sum(Access::writes),
+                read: sum(Access::reads),
+                loop_depth: self.loop_depth(reg),
+                words: problem.class(range).bytes / 4,
+                is_uniform: false,
+            };
+            problem.ranges[range].spill_cost = preset.cost.cost(&usage, live_bytes);
+        }
+    }
+
+    /// The loop depth of the blocks that a register is live in, weighted by their frequencies.
+    fn loop_depth(&self, reg: VReg) -> f32 {
+        let live_in = self.live_ranges.live_ins(reg).iter().map(|live_in| live_in.block);
+        let written = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
+        let (mut depth, mut total) = (0.0, 0.0);
+        for block in live_in.chain(written.map(|occurrence| occurrence.block)) {
+            depth += self.frequencies[block] * f64::from(self.function.loop_depth(block));
+            total += self.frequencies[block];
+        }
+        if total > 0.0 { (depth / total) as f32 } else { 0.0 }
+    }
+}
+
+/// Reads are at even points of a function's live ranges, writes at odd ones.
+fn start_of(point: Point) -> Point {
+    if point.0.is_multiple_of(2) { read_point(point.inst()) } else { write_point(point.inst()) }
+}
+
+/// A segment that ends where its instruction writes is read there for the last time, and gone before calls clobber.
+fn end_of(point: Point) -> Point {
+    if point.0.is_multiple_of(2) { read_point(point.inst()) } else { clobber_point(point.inst()) }
+}

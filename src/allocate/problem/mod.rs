@@ -1,0 +1,305 @@
+//! The problem that every allocator solves: live ranges, and the registers of the hardware that may hold them.
+//!
+//! A *file* is a row of registers that alias nothing outside it (general registers, predicates, uniform registers). It is
+//! counted in *units*: registers of 32 bits, or halves of them where 16-bit values are packed. A *class* says how many
+//! consecutive units of which file a live range takes and at which multiples it may start: that is all there is to pairs,
+//! quads, tensor-core tuples and aliasing. A live range that is *fixed* has its place already: what calls clobber, and what
+//! a calling convention demands.
+//!
+//! Points are finer than those of a function's live ranges: instruction `i` reads at `4i`, calls clobber at `4i + 1`, and
+//! it writes at `4i + 2`. What is read last by a call is gone when its clobbers come, and what the call returns comes
+//! after them.
+
+mod builder;
+mod classes;
+mod from_function;
+mod text;
+mod validate;
+
+use std::ops::Range;
+
+pub use builder::ProblemBuilder;
+pub use classes::ClassTable;
+pub use text::ProblemParseError;
+pub use validate::ProblemError;
+
+use crate::analysis::{Point, Segment, ValueNumber};
+use crate::define_index;
+use crate::function::{Inst, VReg};
+use crate::index::{EntityIndex, IndexVec};
+
+define_index! {
+    /// A register file.
+    File, "file"
+}
+define_index! {
+    /// A class of live ranges.
+    Class, "class"
+}
+define_index! {
+    /// A live range: what wants a place.
+    LiveRange, "lr"
+}
+
+/// Where instruction `inst` reads.
+pub fn read_point(inst: Inst) -> Point {
+    Point(4 * inst.0)
+}
+
+/// Where the registers that instruction `inst` clobbers are lost.
+pub fn clobber_point(inst: Inst) -> Point {
+    Point(4 * inst.0 + 1)
+}
+
+/// Where instruction `inst` writes.
+pub fn write_point(inst: Inst) -> Point {
+    Point(4 * inst.0 + 2)
+}
+
+/// A register file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileData {
+    /// Its name, `R` of `R17`.
+    pub name: Box<str>,
+    /// How many units may be used; `None`: as many as it takes.
+    pub budget: Option<u32>,
+    /// Memory banks: unit `u` is in bank `u % banks`. 0 or 1 where banks do not matter.
+    pub banks: u32,
+}
+
+/// A class of live ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassData {
+    /// Its name.
+    pub name: Box<str>,
+    /// The file that its members live in.
+    pub file: File,
+    /// How many consecutive units one takes, at least 1.
+    pub width: u32,
+    /// The first unit is a multiple of this, at least 1.
+    pub align: u32,
+    /// Bytes of its stack slot.
+    pub bytes: u32,
+    /// The class of the same file that a member may be kept in where that saves a copy.
+    pub promotes_to: Option<Class>,
+}
+
+impl ClassData {
+    /// Whether every place of the wider class `into` is a place for a member.
+    pub(super) fn fits_into(&self, into: &ClassData) -> bool {
+        self.file == into.file && self.width < into.width && into.align.is_multiple_of(self.align)
+    }
+}
+
+/// How an instruction uses a live range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// Reads it.
+    Read,
+    /// Writes it.
+    Write,
+    /// Writes it before it has read what it reads.
+    EarlyWrite,
+    /// Reads and writes it in one register.
+    Update,
+}
+
+/// One use or definition of a live range by an instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Access {
+    /// The instruction.
+    pub inst: Inst,
+    /// What it does.
+    pub kind: AccessKind,
+    /// How often the instruction runs in one run of the function.
+    pub frequency: f32,
+}
+
+impl Access {
+    /// Whether the live range is written.
+    pub fn writes(&self) -> bool {
+        self.kind != AccessKind::Read
+    }
+
+    /// Whether the live range is read.
+    pub fn reads(&self) -> bool {
+        matches!(self.kind, AccessKind::Read | AccessKind::Update)
+    }
+
+    /// Where a register is needed for this access alone: to hold what was reloaded, or what is to be stored.
+    pub fn segment(&self) -> Segment {
+        let (read, write, after) = (read_point(self.inst), write_point(self.inst), Point(4 * self.inst.0 + 4));
+        let (start, end) = match self.kind {
+            AccessKind::Read => (read, clobber_point(self.inst)),
+            AccessKind::Write => (write, after),
+            AccessKind::EarlyWrite | AccessKind::Update => (read, after),
+        };
+        Segment { start, end, value: ValueNumber(0) }
+    }
+}
+
+/// A live range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RangeData {
+    /// Its class.
+    pub class: Class,
+    /// Its first unit, where it may not have another.
+    pub fixed: Option<u32>,
+    /// What spilling it costs, as the cost model has it; infinite where it must have a register.
+    pub spill_cost: f32,
+    /// The register of the function that it is.
+    pub register: Option<VReg>,
+    /// It is a piece of a spilled live range: its value comes from memory wherever it starts.
+    is_piece: bool,
+    segments: Range<u32>,
+    accesses: Range<u32>,
+}
+
+/// A copy between live ranges. Where `to` is written by it, it shares no conflict with `from`: both hold the same value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Copy {
+    /// The instruction.
+    pub inst: Inst,
+    /// What is written.
+    pub to: LiveRange,
+    /// What is read.
+    pub from: LiveRange,
+    /// How often it runs in one run of the function.
+    pub frequency: f32,
+}
+
+/// An allocation problem. Made by a [`ProblemBuilder`], [from a function](Self::from_function) or [from text](Self::parse).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    name: String,
+    num_insts: u32,
+    files: IndexVec<File, FileData>,
+    classes: ClassTable,
+    ranges: IndexVec<LiveRange, RangeData>,
+    segments: Vec<Segment>,
+    accesses: Vec<Access>,
+    copies: Vec<Copy>,
+}
+
+impl Problem {
+    /// What it is called: the function's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many instructions it spans.
+    pub fn num_insts(&self) -> usize {
+        self.num_insts as usize
+    }
+
+    /// The register files.
+    pub fn files(&self) -> &IndexVec<File, FileData> {
+        &self.files
+    }
+
+    /// The classes.
+    pub fn classes(&self) -> &ClassTable {
+        &self.classes
+    }
+
+    /// The live ranges.
+    pub fn ranges(&self) -> &IndexVec<LiveRange, RangeData> {
+        &self.ranges
+    }
+
+    /// The class of a live range.
+    #[inline]
+    pub fn class(&self, range: LiveRange) -> &ClassData {
+        &self.classes[self.ranges[range].class]
+    }
+
+    /// The file of a live range.
+    #[inline]
+    pub fn file(&self, range: LiveRange) -> File {
+        self.class(range).file
+    }
+
+    /// Where a live range is live: sorted and disjoint.
+    #[inline]
+    pub fn segments(&self, range: LiveRange) -> &[Segment] {
+        let Range { start, end } = self.ranges[range].segments;
+        &self.segments[start as usize..end as usize]
+    }
+
+    /// Where a live range is read and written, in the order of instructions.
+    #[inline]
+    pub fn accesses(&self, range: LiveRange) -> &[Access] {
+        let Range { start, end } = self.ranges[range].accesses;
+        &self.accesses[start as usize..end as usize]
+    }
+
+    /// The number of a live range's first access among all: accesses are numbered range by range.
+    pub fn first_access(&self, range: LiveRange) -> usize {
+        self.ranges[range].accesses.start as usize
+    }
+
+    /// How many accesses there are.
+    pub fn num_accesses(&self) -> usize {
+        self.accesses.len()
+    }
+
+    /// The copies, in the order of instructions.
+    pub fn copies(&self) -> &[Copy] {
+        &self.copies
+    }
+
+    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, or because
+    /// nobody says how it got there. Where not, control flow only brings what it held before.
+    pub fn is_written_at(&self, range: LiveRange, start: Point) -> bool {
+        let accesses = self.accesses(range);
+        let inst = Inst(start.0 / 4);
+        let from = accesses.partition_point(|access| access.inst < inst);
+        let mut here = accesses[from..].iter().take_while(|access| access.inst == inst);
+        accesses.is_empty()
+            || self.ranges[range].is_piece
+            || here.any(|access| access.writes() && access.segment().start <= start)
+    }
+
+    /// The most units of each file that are live at one point: no allocation without spilling can do with fewer.
+    ///
+    /// Widths are powers of two in practice, and then alignment adds nothing to it. What is fixed counts with the units
+    /// below it that nothing else fills. O(segments · log segments).
+    pub fn peaks(&self) -> IndexVec<File, u32> {
+        let mut events: Vec<(Point, bool, u32, File)> = Vec::with_capacity(2 * self.segments.len());
+        let mut peaks = IndexVec::filled(0, self.files.len());
+        for range in self.ranges.ids() {
+            let class = self.class(range);
+            if let Some(unit) = self.ranges[range].fixed {
+                peaks[class.file] = unit.saturating_add(class.width).max(peaks[class.file]);
+            }
+            for segment in self.segments(range) {
+                events.push((segment.start, true, class.width, class.file));
+                events.push((segment.end, false, class.width, class.file));
+            }
+        }
+        // At one point what ends goes before what starts.
+        events.sort_unstable();
+        let mut live: IndexVec<File, u32> = IndexVec::filled(0, self.files.len());
+        for (_, starts, width, file) in events {
+            if starts {
+                live[file] += width;
+                peaks[file] = peaks[file].max(live[file]);
+            } else {
+                live[file] -= width;
+            }
+        }
+        peaks
+    }
+}
+
+/// Whether `unit` is a place for a member of `class` in a file of `budget` units.
+pub(super) fn is_place(class: &ClassData, unit: u32, budget: u32) -> bool {
+    unit.is_multiple_of(class.align) && unit.checked_add(class.width).is_some_and(|end| end <= budget)
+}
+
+impl LiveRange {
+    /// All live ranges below `count`.
+    pub fn all(count: usize) -> impl Iterator<Item = LiveRange> {
+        (0..count).map(LiveRange::new)
+    }
+}

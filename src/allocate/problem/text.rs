@@ -1,0 +1,262 @@
+//! The text form of a problem, so that tests, tools and graph-colouring instances need no function.
+//!
+//! ```text
+//! allocation 1
+//! problem k
+//! file R budget 255 banks 32
+//! class B64 R width 2 align 2 bytes 8 promotes B128
+//! range B64 cost 12.5 fixed 4 register 7 live 2..8 12..16 write 0*1 read 1*10 update 3*1 early 4*1
+//! copy 1 lr1 = lr0 * 10
+//! end
+//! ```
+//!
+//! Live ranges are numbered as they stand. `budget`, `banks`, `promotes`, `cost` (without it, a live range must have a
+//! register), `fixed`, `register`, the segments and the accesses may be left out; an access is an instruction and how often
+//! it runs. `live 2..8` is a segment from point 2 up to, without, point 8.
+
+use std::fmt;
+use std::str::{FromStr, SplitWhitespace};
+
+use rustc_hash::FxHashMap;
+
+use super::{Access, AccessKind, Class, ClassData, Copy, File, FileData, LiveRange, Problem, ProblemBuilder};
+use crate::analysis::{Point, Segment, ValueNumber};
+use crate::error::{Error, ErrorKind};
+use crate::function::{Inst, VReg};
+
+/// A text that is no problem: the line and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct ProblemParseError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl From<ProblemParseError> for Error {
+    fn from(error: ProblemParseError) -> Self {
+        Self::new(ErrorKind::View, error.to_string(), "see docs/allocation.md for the text form")
+    }
+}
+
+const KINDS: [(&str, AccessKind); 4] = [
+    ("read", AccessKind::Read),
+    ("write", AccessKind::Write),
+    ("early", AccessKind::EarlyWrite),
+    ("update", AccessKind::Update),
+];
+
+impl Problem {
+    /// Reads a problem. It is not yet [validated](Self::validate).
+    pub fn parse(text: &str) -> Result<Self, ProblemParseError> {
+        let mut parser = Parser::default();
+        let mut number = 0;
+        for line in text.lines() {
+            number += 1;
+            let at_line = |problem| ProblemParseError { line: number, problem };
+            if parser.line(line).map_err(at_line)? {
+                return parser.finish().map_err(at_line);
+            }
+        }
+        Err(ProblemParseError { line: number + 1, problem: "the text ends before 'end'".into() })
+    }
+
+    pub(super) fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "allocation 1\nproblem {}", self.name)?;
+        for file in self.files.iter() {
+            write!(f, "file {}", file.name)?;
+            file.budget.map_or(Ok(()), |budget| write!(f, " budget {budget}"))?;
+            writeln!(f, " banks {}", file.banks)?;
+        }
+        for (_, class) in self.classes.iter_enumerated() {
+            let ClassData { name, file, width, align, bytes, promotes_to } = class;
+            write!(f, "class {name} {} width {width} align {align} bytes {bytes}", self.files[*file].name)?;
+            promotes_to.map_or(Ok(()), |into| write!(f, " promotes {}", self.classes[into].name))?;
+            writeln!(f)?;
+        }
+        for range in self.ranges.ids() {
+            self.print_range(f, range)?;
+        }
+        for Copy { inst, to, from, frequency } in &self.copies {
+            writeln!(f, "copy {} {to} = {from} * {frequency}", inst.0)?;
+        }
+        writeln!(f, "end")
+    }
+
+    fn print_range(&self, f: &mut fmt::Formatter<'_>, range: LiveRange) -> fmt::Result {
+        let data = &self.ranges[range];
+        write!(f, "range {}", self.class(range).name)?;
+        if data.spill_cost.is_finite() {
+            write!(f, " cost {}", data.spill_cost)?;
+        }
+        data.fixed.map_or(Ok(()), |unit| write!(f, " fixed {unit}"))?;
+        data.register.map_or(Ok(()), |register| write!(f, " register {}", register.0))?;
+        if !self.segments(range).is_empty() {
+            write!(f, " live")?;
+        }
+        for segment in self.segments(range) {
+            write!(f, " {}..{}", segment.start.0, segment.end.0)?;
+        }
+        for access in self.accesses(range) {
+            let kind = KINDS.iter().find(|(_, kind)| *kind == access.kind).map_or("read", |(name, _)| name);
+            write!(f, " {kind} {}*{}", access.inst.0, access.frequency)?;
+        }
+        writeln!(f)
+    }
+}
+
+#[derive(Default)]
+struct Parser {
+    builder: ProblemBuilder,
+    begun: bool,
+    files: FxHashMap<String, File>,
+    classes: FxHashMap<String, Class>,
+    promotions: Vec<(Class, String)>,
+    num_ranges: u32,
+}
+
+type Line = Result<(), String>;
+
+impl Parser {
+    /// Reads a line; says whether it is the last.
+    fn line(&mut self, line: &str) -> Result<bool, String> {
+        let mut words = line.split_whitespace();
+        let Some(first) = words.next() else { return Ok(false) };
+        if !self.begun {
+            self.begun = true;
+            let is_head = first == "allocation" && words.next() == Some("1");
+            return if is_head { Ok(false) } else { Err("a problem begins with 'allocation 1'".into()) };
+        }
+        match first {
+            "problem" => self.builder.name = words.collect::<Vec<_>>().join(" "),
+            "file" => self.file(words)?,
+            "class" => self.class(words)?,
+            "range" => self.range(words)?,
+            "copy" => self.copy(&line.replace(['=', '*'], " "))?,
+            "end" => return Ok(true),
+            other => return Err(format!("'{other}' is no line of a problem")),
+        }
+        Ok(false)
+    }
+
+    fn file(&mut self, mut words: SplitWhitespace<'_>) -> Line {
+        let name = word(&mut words)?;
+        let mut file = FileData { name: name.into(), budget: None, banks: 0 };
+        while let Some(key) = words.next() {
+            match key {
+                "budget" => file.budget = Some(number(word(&mut words)?)?),
+                "banks" => file.banks = number(word(&mut words)?)?,
+                other => return Err(format!("'{other}': a file has budget and banks")),
+            }
+        }
+        let file = self.builder.file(file);
+        self.files.insert(name.to_owned(), file);
+        Ok(())
+    }
+
+    fn class(&mut self, mut words: SplitWhitespace<'_>) -> Line {
+        let name = word(&mut words)?;
+        let of = word(&mut words)?;
+        let file = *self.files.get(of).ok_or_else(|| format!("there is no file '{of}'"))?;
+        let mut class = ClassData { name: name.into(), file, width: 1, align: 1, bytes: 4, promotes_to: None };
+        let mut promotes = None;
+        while let Some(key) = words.next() {
+            let value = word(&mut words)?;
+            match key {
+                "width" => class.width = number(value)?,
+                "align" => class.align = number(value)?,
+                "bytes" => class.bytes = number(value)?,
+                "promotes" => promotes = Some(value.to_owned()),
+                other => return Err(format!("'{other}': a class has width, align, bytes and promotes")),
+            }
+        }
+        let class = self.builder.class(class);
+        self.classes.insert(name.to_owned(), class);
+        self.promotions.extend(promotes.map(|into| (class, into)));
+        Ok(())
+    }
+
+    fn range(&mut self, mut words: SplitWhitespace<'_>) -> Line {
+        let of = word(&mut words)?;
+        let class = *self.classes.get(of).ok_or_else(|| format!("there is no class '{of}'"))?;
+        let (mut cost, mut fixed, mut register) = (f32::INFINITY, None, None);
+        let (mut segments, mut accesses) = (Vec::new(), Vec::new());
+        while let Some(key) = words.next() {
+            if let Some((start, end)) = key.split_once("..") {
+                let value = ValueNumber(segments.len() as u32);
+                segments.push(Segment { start: Point(number(start)?), end: Point(number(end)?), value });
+                continue;
+            }
+            if let Some((_, kind)) = KINDS.into_iter().find(|(name, _)| *name == key) {
+                let access = word(&mut words)?;
+                let (inst, frequency) = access.split_once('*').ok_or_else(|| format!("'{access}' is no INST*TIMES"))?;
+                accesses.push(Access { inst: Inst(number(inst)?), kind, frequency: number(frequency)? });
+                continue;
+            }
+            match key {
+                "live" => {}
+                "cost" => cost = number(word(&mut words)?)?,
+                "fixed" => fixed = Some(number(word(&mut words)?)?),
+                "register" => register = Some(number(word(&mut words)?)?),
+                other => return Err(format!("'{other}' says nothing of a live range")),
+            }
+        }
+        let range = self.builder.range(class, segments, accesses);
+        self.num_ranges = range.0 + 1;
+        self.builder.spill_cost(range, cost);
+        if let Some(unit) = fixed {
+            self.builder.fix(range, unit);
+        }
+        if let Some(register) = register {
+            self.builder.register(range, VReg(register));
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, line: &str) -> Line {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, inst, to, from, frequency] = words[..] else {
+            return Err("a copy is 'copy INST lrTO = lrFROM * TIMES'".into());
+        };
+        let range = |text: &str| {
+            let digits = text.strip_prefix("lr").ok_or_else(|| format!("'{text}' is no live range"))?;
+            let range = number(digits)?;
+            if range < self.num_ranges { Ok(LiveRange(range)) } else { Err(format!("there is no {text}")) }
+        };
+        let copy =
+            Copy { inst: Inst(number(inst)?), to: range(to)?, from: range(from)?, frequency: number(frequency)? };
+        self.builder.copy(copy);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Problem, String> {
+        for (class, into) in self.promotions {
+            let into = *self.classes.get(&into).ok_or_else(|| format!("there is no class '{into}'"))?;
+            self.builder.classes[class].promotes_to = Some(into);
+        }
+        Ok(self.builder.finish())
+    }
+}
+
+fn word<'a>(words: &mut SplitWhitespace<'a>) -> Result<&'a str, String> {
+    words.next().ok_or_else(|| "the line ends too early".into())
+}
+
+/// A number that instructions, points and units can be computed from without a thought for overflow.
+fn number<T: FromStr + PartialOrd + From<u16> + Limit>(text: &str) -> Result<T, String> {
+    let number: T = text.parse().map_err(|_| format!("'{text}' is no number"))?;
+    if number >= T::from(0) && number <= T::LIMIT { Ok(number) } else { Err(format!("{text} is out of range")) }
+}
+
+trait Limit {
+    const LIMIT: Self;
+}
+
+impl Limit for u32 {
+    const LIMIT: u32 = u32::MAX / 8;
+}
+
+impl Limit for f32 {
+    const LIMIT: f32 = f32::INFINITY;
+}

@@ -1,0 +1,236 @@
+//! What a problem must keep to, and what says so where it does not.
+
+use std::fmt;
+
+use super::classes::WIDEST;
+use super::{Class, LiveRange, Problem, is_place};
+use crate::analysis::Point;
+use crate::error::{Error, ErrorKind};
+
+/// A problem that no allocator can take: what is wrong, with whom.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProblemError {
+    /// A file has nothing to give.
+    #[error("file {file}: a budget of 0 registers")]
+    EmptyFile {
+        /// The file's name.
+        file: Box<str>,
+    },
+    /// A class whose members take nothing, start nowhere, or take more than any processor has.
+    #[error("class {class}: width and align must be from 1 to {WIDEST}")]
+    Shape {
+        /// The class's name.
+        class: Box<str>,
+    },
+    /// A class that does not fit into its file.
+    #[error("{range}, class {class}: {width} consecutive units do not fit into the {budget} of file {file}")]
+    TooWide {
+        /// The first live range of the class.
+        range: LiveRange,
+        /// The class's name.
+        class: Box<str>,
+        /// The file's name.
+        file: Box<str>,
+        /// Units of a member.
+        width: u32,
+        /// Units of the file.
+        budget: u32,
+    },
+    /// A promotion into a class that has no room for it, or not at its alignment.
+    #[error("class {class}: promotes to {into}, which is no wider class of the same file and alignment")]
+    Promotion {
+        /// The class's name.
+        class: Box<str>,
+        /// The name of the class that it promotes to.
+        into: Box<str>,
+    },
+    /// Segments that are empty, or out of order.
+    #[error("{range}: its segments are not sorted and disjoint")]
+    Segments {
+        /// The live range.
+        range: LiveRange,
+    },
+    /// An access where the live range is not live, or out of order.
+    #[error("{range}: an access at instruction {inst} is out of order, or the live range is not live there")]
+    Access {
+        /// The live range.
+        range: LiveRange,
+        /// The instruction.
+        inst: u32,
+    },
+    /// A copy that the accesses of its live ranges do not tell of.
+    #[error("the copy at instruction {inst}: {to} is not written there, or {from} not read, or their files differ")]
+    Copy {
+        /// The instruction.
+        inst: u32,
+        /// What is written.
+        to: LiveRange,
+        /// What is read.
+        from: LiveRange,
+    },
+    /// A place that a member of the class cannot have.
+    #[error("{range}: fixed at unit {unit}, which is no place for class {class} within the budget")]
+    Place {
+        /// The live range.
+        range: LiveRange,
+        /// Its first unit.
+        unit: u32,
+        /// The class's name.
+        class: Box<str>,
+    },
+    /// Two live ranges fixed at one place at one time.
+    #[error("{range} and {other}: both are fixed at unit {unit}, and live at the same time")]
+    Contradiction {
+        /// The one.
+        range: LiveRange,
+        /// The other.
+        other: LiveRange,
+        /// A unit that both hold.
+        unit: u32,
+    },
+}
+
+impl From<ProblemError> for Error {
+    fn from(error: ProblemError) -> Self {
+        let remedy = match error {
+            ProblemError::EmptyFile { .. } | ProblemError::TooWide { .. } => "raise the budget",
+            ProblemError::Place { .. } | ProblemError::Contradiction { .. } => "take back one of the demands",
+            _ => "mend the problem",
+        };
+        Self::new(ErrorKind::Pass, error.to_string(), remedy)
+    }
+}
+
+impl Problem {
+    /// Whether allocators can take the problem. O(segments · log segments).
+    pub fn validate(&self) -> Result<(), ProblemError> {
+        self.validate_files_and_classes()?;
+        let mut class_seen = vec![false; self.classes.len()];
+        for range in self.ranges.ids() {
+            let class = self.ranges[range].class;
+            if !std::mem::replace(&mut class_seen[class.0 as usize], true) {
+                self.validate_width(range, class)?;
+            }
+            self.validate_range(range)?;
+        }
+        self.validate_copies()?;
+        self.validate_fixed()
+    }
+
+    fn validate_files_and_classes(&self) -> Result<(), ProblemError> {
+        for file in self.files.iter() {
+            if file.budget == Some(0) {
+                return Err(ProblemError::EmptyFile { file: file.name.clone() });
+            }
+        }
+        for (_, class) in self.classes.iter_enumerated() {
+            if !(1..=WIDEST).contains(&class.width) || !(1..=WIDEST).contains(&class.align) {
+                return Err(ProblemError::Shape { class: class.name.clone() });
+            }
+            if let Some(into) = class.promotes_to.map(|into| &self.classes[into])
+                && !class.fits_into(into)
+            {
+                return Err(ProblemError::Promotion { class: class.name.clone(), into: into.name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_width(&self, range: LiveRange, class: Class) -> Result<(), ProblemError> {
+        let class = &self.classes[class];
+        let file = &self.files[class.file];
+        match file.budget {
+            Some(budget) if budget < class.width && self.ranges[range].fixed.is_none() => Err(ProblemError::TooWide {
+                range,
+                class: class.name.clone(),
+                file: file.name.clone(),
+                width: class.width,
+                budget,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_range(&self, range: LiveRange) -> Result<(), ProblemError> {
+        let segments = self.segments(range);
+        let is_sorted = segments.windows(2).all(|pair| pair[0].end <= pair[1].start);
+        if !is_sorted || segments.iter().any(|segment| segment.start >= segment.end) {
+            return Err(ProblemError::Segments { range });
+        }
+        let mut before = None;
+        for access in self.accesses(range) {
+            let points = access.segment();
+            // What is written early may wait for a read of the same register beside it.
+            let at = if access.reads() { points.start } else { Point(points.end.0 - 1) };
+            let is_live = segments.iter().any(|segment| segment.start <= at && at < segment.end);
+            if before.is_some_and(|before| before > access.inst) || !is_live {
+                return Err(ProblemError::Access { range, inst: access.inst.0 });
+            }
+            before = Some(access.inst);
+        }
+        if let Some(unit) = self.ranges[range].fixed {
+            let class = self.class(range);
+            // Calls clobber what the budget leaves out, too.
+            if !is_place(class, unit, u32::MAX) {
+                return Err(ProblemError::Place { range, unit, class: class.name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_copies(&self) -> Result<(), ProblemError> {
+        for &super::Copy { inst, to, from, .. } in &self.copies {
+            let has = |range, wanted: fn(&super::Access) -> bool| {
+                self.accesses(range).iter().any(|access| access.inst == inst && wanted(access))
+            };
+            let in_range = to.0 < self.ranges.len() as u32 && from.0 < self.ranges.len() as u32;
+            let fits = in_range
+                && has(to, super::Access::writes)
+                && has(from, super::Access::reads)
+                && self.file(to) == self.file(from);
+            if !fits {
+                return Err(ProblemError::Copy { inst: inst.0, to, from });
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds two live ranges that are fixed at one unit at one time: a sweep over what is fixed.
+    fn validate_fixed(&self) -> Result<(), ProblemError> {
+        let mut fixed: Vec<_> = Vec::new();
+        for range in self.ranges.ids() {
+            if let Some(unit) = self.ranges[range].fixed {
+                let units = unit..unit + self.class(range).width;
+                fixed.extend(
+                    self.segments(range).iter().map(|segment| (segment.start, segment.end, range, units.clone())),
+                );
+            }
+        }
+        fixed.sort_unstable_by_key(|&(start, _, range, _)| (start, range));
+        let mut live: Vec<(_, LiveRange, std::ops::Range<u32>)> = Vec::new();
+        for (start, end, range, units) in fixed {
+            live.retain(|&(end, ..)| end > start);
+            let clash = live.iter().find(|(_, other, taken)| {
+                *other != range
+                    && self.file(*other) == self.file(range)
+                    && taken.start < units.end
+                    && units.start < taken.end
+            });
+            if let Some((_, other, taken)) = clash {
+                return Err(ProblemError::Contradiction {
+                    range: *other,
+                    other: range,
+                    unit: taken.start.max(units.start),
+                });
+            }
+            live.push((end, range, units));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.print(f)
+    }
+}

@@ -1,0 +1,115 @@
+//! Rounds: until spill code exists, a spilled live range becomes a short one for each use and definition.
+
+use super::allocation::{Allocation, Effort, Placement, SpillSlot};
+use super::problem::{Access, Copy, LiveRange, Problem, ProblemBuilder};
+use crate::function::Inst;
+use crate::index::{EntityIndex, IndexVec};
+
+/// What a live range of a round is in the problem that was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// A live range.
+    Whole(LiveRange),
+    /// The register for one access to a spilled one, by the access's number.
+    Piece(usize),
+}
+
+/// A problem as it is given, and as it is when some of its live ranges are spilled.
+#[derive(Debug)]
+pub(super) struct Rounds<'a> {
+    given: &'a Problem,
+    /// The problem of this round; `None`: the one that was given.
+    changed: Option<Problem>,
+    origins: IndexVec<LiveRange, Origin>,
+    slots: IndexVec<LiveRange, Option<SpillSlot>>,
+    num_slots: u32,
+}
+
+impl<'a> Rounds<'a> {
+    /// The first round.
+    pub(super) fn new(given: &'a Problem) -> Self {
+        Self {
+            given,
+            changed: None,
+            origins: given.ranges().ids().map(Origin::Whole).collect(),
+            slots: IndexVec::filled(None, given.ranges().len()),
+            num_slots: 0,
+        }
+    }
+
+    /// The problem of this round.
+    pub(super) fn problem(&self) -> &Problem {
+        self.changed.as_ref().unwrap_or(self.given)
+    }
+
+    /// Spills live ranges of this round, which begins the next. O(problem).
+    pub(super) fn spill(&mut self, ranges: &[LiveRange]) {
+        for &range in ranges {
+            if let Origin::Whole(given) = self.origins[range] {
+                self.slots[given] = Some(SpillSlot::new(self.num_slots as usize));
+                self.num_slots += 1;
+            }
+        }
+        self.build();
+    }
+
+    fn build(&mut self) {
+        let given = self.given;
+        let mut builder = ProblemBuilder::like(given);
+        let mut origins: IndexVec<LiveRange, Origin> = IndexVec::new();
+        // By live range that was given: itself, or its first piece.
+        let mut firsts = IndexVec::new();
+        for (range, data) in given.ranges().iter_enumerated() {
+            let accesses = given.accesses(range);
+            if self.slots[range].is_none() {
+                let new = builder.range(data.class, given.segments(range).iter().copied(), accesses.iter().copied());
+                builder.spill_cost(new, data.spill_cost);
+                if let Some(unit) = data.fixed {
+                    builder.fix(new, unit);
+                }
+                origins.push(Origin::Whole(range));
+                firsts.push(new);
+                continue;
+            }
+            let mut first = origins.next_id();
+            for (number, access) in (given.first_access(range)..).zip(accesses) {
+                first = first.min(builder.piece(data.class, *access));
+                origins.push(Origin::Piece(number));
+            }
+            firsts.push(first);
+        }
+        for &Copy { inst, to, from, frequency } in given.copies() {
+            let to = firsts[to].index() + self.piece_at(to, inst, Access::writes);
+            let from = firsts[from].index() + self.piece_at(from, inst, Access::reads);
+            builder.copy(Copy { inst, to: LiveRange::new(to), from: LiveRange::new(from), frequency });
+        }
+        self.origins = origins;
+        self.changed = Some(builder.finish());
+    }
+
+    /// Which of a spilled live range's pieces it is that an instruction uses; 0 for one that is not spilled.
+    fn piece_at(&self, range: LiveRange, inst: Inst, wanted: fn(&Access) -> bool) -> usize {
+        if self.slots[range].is_none() {
+            return 0;
+        }
+        let accesses = self.given.accesses(range);
+        accesses.iter().position(|access| access.inst == inst && wanted(access)).unwrap_or(0)
+    }
+
+    /// The allocation of the problem that was given, where every live range of this round has a place.
+    pub(super) fn allocation(&self, units: &IndexVec<LiveRange, u32>, effort: Effort) -> Allocation {
+        let mut allocation = Allocation { effort, ..Allocation::blank(self.given) };
+        for (range, &slot) in self.slots.iter_enumerated() {
+            if let Some(slot) = slot {
+                allocation.spill(range, slot);
+            }
+        }
+        for (range, &origin) in self.origins.iter_enumerated() {
+            match origin {
+                Origin::Whole(given) => allocation.placements[given] = Placement::Register(units[range]),
+                Origin::Piece(number) => allocation.pieces[number] = Some(units[range]),
+            }
+        }
+        allocation
+    }
+}

@@ -1,0 +1,150 @@
+//! `nvptx-ra allocate`: what the allocators make of functions, on the register file of the hardware.
+
+mod input;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use nvptx_ra::allocate::briggs::Briggs;
+use nvptx_ra::allocate::greedy::Greedy;
+use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
+use nvptx_ra::config::{Config, Layers};
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::function::Function;
+
+/// Allocate the hardware's registers for functions and print what that takes: registers, spills, rounds, time
+///
+/// This informs: no code is changed. Functions are coalesced first.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form; - is
+    /// a text on standard input
+    input: PathBuf,
+    /// Which allocators
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Engine::Greedy, Engine::Briggs])]
+    allocator: Vec<Engine>,
+    /// The constants: hw, the documented limits of the hardware; cicc, as they are read from NVIDIA's compiler
+    #[arg(long, default_value = "hw")]
+    preset: String,
+    /// General registers, instead of the preset's; none: as many as it takes
+    #[arg(long, value_delimiter = ',', value_name = "REGISTERS", value_parser = budget)]
+    budget: Vec<Budget>,
+    /// The processor that LLVM IR is compiled for
+    #[arg(long, default_value = "sm_90")]
+    cpu: String,
+    /// The optimisation level that LLVM IR is compiled with
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: u8,
+    /// Leave copies as they are
+    #[arg(long)]
+    no_coalesce: bool,
+    /// Do not prove the allocations
+    #[arg(long)]
+    no_check: bool,
+    /// One line of JSON for each function and allocator
+    #[arg(long)]
+    json: bool,
+    /// Print the allocation problem itself, and allocate nothing
+    #[arg(long)]
+    print_problem: bool,
+}
+
+/// An allocator, as the command line names it.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Priorities, interval trees, eviction
+    Greedy,
+    /// Chaitin-Briggs: an interference graph, coloured optimistically
+    Briggs,
+}
+
+/// A number of registers, or none for as many as it takes.
+#[derive(Clone, Copy, Debug)]
+struct Budget(Option<u32>);
+
+fn budget(text: &str) -> Result<Budget, String> {
+    if text == "none" {
+        return Ok(Budget(None));
+    }
+    text.parse().map(|number| Budget(Some(number))).map_err(|_| "a number of registers, or none".into())
+}
+
+/// What one allocator made of one function.
+struct Outcome {
+    allocator: &'static str,
+    budget: Option<u32>,
+    peaks: Vec<u32>,
+    costs: Costs,
+    effort: Effort,
+    time: Duration,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let preset = Preset::find(&arguments.preset).ok_or_else(|| {
+        let known: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
+        let problem = format!("--preset {}: unknown", arguments.preset);
+        Error::new(ErrorKind::Option, problem, format!("use {}", known.join(" or ")))
+    })?;
+    let budgets = match arguments.budget.as_slice() {
+        [] => vec![preset.budget],
+        given => given.iter().map(|budget| budget.0).collect(),
+    };
+    input::for_each(arguments, &mut |given| {
+        for &budget in &budgets {
+            let problem = match given {
+                input::Given::Problem(problem) => problem.clone(),
+                input::Given::Function(function) => {
+                    // Without a budget nothing is spilled, predicates neither.
+                    let predicates = preset.predicates.filter(|_| budget.is_some());
+                    let preset = Preset { budget, predicates, ..preset.clone() };
+                    lower(function, &preset, arguments).map_err(|error| error.in_function(function.name()))?
+                }
+            };
+            solve(&problem, budget, arguments).map_err(|error| error.in_function(problem.name()))?;
+        }
+        Ok(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The problem of a function, its copies merged first.
+fn lower(function: &Function, preset: &Preset, arguments: &Arguments) -> Result<Problem, Error> {
+    if arguments.no_coalesce {
+        return Problem::from_function(function, preset);
+    }
+    let config = Config::resolve(&Layers::default())?;
+    let coalesced = nvptx_ra::coalesce::coalesce(function, &config).edits.apply(function)?;
+    Problem::from_function(&coalesced.function, preset)
+}
+
+fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments) -> Result<(), Error> {
+    if arguments.print_problem {
+        return super::print(problem.to_string().as_bytes()).map(|_| ());
+    }
+    let mut outcomes = Vec::new();
+    for engine in &arguments.allocator {
+        let allocator: &dyn Allocator = match engine {
+            Engine::Greedy => &Greedy::default(),
+            Engine::Briggs => &Briggs::default(),
+        };
+        let start = Instant::now();
+        let allocation = allocator.allocate(problem)?;
+        let time = start.elapsed();
+        let costs = if arguments.no_check {
+            allocation.costs(problem)
+        } else {
+            check_allocation(problem, &allocation).map_err(|error| {
+                let problem = format!("{}: the checker refuses the allocation: {error}", allocator.name());
+                Error::new(ErrorKind::Verify, problem, "please report this with the function")
+            })?
+        };
+        let peaks = problem.peaks().iter().copied().collect();
+        let effort = allocation.effort;
+        outcomes.push(Outcome { allocator: allocator.name(), budget, peaks, costs, effort, time });
+    }
+    let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
+    super::print(text.as_bytes()).map(|_| ())
+}

@@ -1,0 +1,82 @@
+//! What the allocators found, as a table for people and as JSON for tools.
+
+use std::fmt::Write as _;
+
+use nvptx_ra::allocate::{Costs, Effort, Problem};
+use serde_json::json;
+
+use super::Outcome;
+
+/// One line of JSON for each outcome.
+pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
+    let mut text = String::new();
+    for Outcome { allocator, budget, peaks, costs, effort, time } in outcomes {
+        let files: Vec<&str> = problem.files().iter().map(|file| &*file.name).collect();
+        let by_file = |numbers: &[u32]| -> serde_json::Map<String, serde_json::Value> {
+            files.iter().zip(numbers).map(|(file, &number)| ((*file).to_owned(), number.into())).collect()
+        };
+        let Effort { rounds, evictions, merged_copies, nodes, edges, max_degree, phases } = effort;
+        let phases: serde_json::Map<_, _> =
+            phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
+        let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies } = costs;
+        let line = json!({
+            "function": problem.name(), "instructions": problem.num_insts(), "live_ranges": problem.ranges().len(),
+            "allocator": allocator, "budget": budget, "peak": by_file(peaks), "units": by_file(units),
+            "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
+            "copies": copies, "removed_copies": removed_copies, "rounds": rounds, "evictions": evictions,
+            "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
+            "seconds": time.as_secs_f64(), "phases": phases,
+        });
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+/// A table with a line for each outcome.
+pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "{}: {} instructions, {} live ranges, {} copies",
+        problem.name().escape_debug(),
+        problem.num_insts(),
+        problem.ranges().len(),
+        problem.copies().len()
+    );
+    let mut header = format!("  {:<10} {:>6}", "allocator", "budget");
+    let mut peaks = format!("  {:<10} {:>6}", "live at", "once");
+    let used: Vec<usize> =
+        (0..problem.files().len()).filter(|&file| outcomes.iter().any(|o| o.peaks[file] > 0)).collect();
+    for &file in &used {
+        let _ = write!(header, " {:>5}", problem.files().as_slice()[file].name);
+        let _ = write!(peaks, " {:>5}", outcomes.first().map_or(0, |outcome| outcome.peaks[file]));
+    }
+    let _ = writeln!(
+        text,
+        "{header} {:>8} {:>10} {:>12} {:>5} {:>7} {:>7} {:>8} {:>10}",
+        "spilled", "slot bytes", "bytes moved", "over", "copies", "rounds", "evicted", "time"
+    );
+    let _ = writeln!(text, "{peaks}");
+    for outcome in outcomes {
+        let Outcome { allocator, budget, costs, effort, time, .. } = outcome;
+        let budget = budget.map_or("none".into(), |budget| budget.to_string());
+        let _ = write!(text, "  {allocator:<10} {budget:>6}");
+        for &file in &used {
+            let _ = write!(text, " {:>5}", costs.units[file]);
+        }
+        let _ = writeln!(
+            text,
+            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>8} {:>10}",
+            costs.spilled,
+            costs.slot_bytes,
+            costs.moved_bytes,
+            costs.over_budget,
+            costs.copies,
+            effort.rounds,
+            effort.evictions,
+            format!("{time:.1?}")
+        );
+    }
+    text
+}

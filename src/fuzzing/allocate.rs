@@ -1,0 +1,140 @@
+//! The allocators against the checker, and the text form of problems against itself.
+
+use arbitrary::{Result, Unstructured};
+
+use super::{Options, lowered_function};
+use crate::allocate::{
+    Access, AccessKind, Allocator, ClassData, Copy, File, FileData, LiveRange, Placement, Preset, Problem,
+    ProblemBuilder, check_allocation,
+};
+use crate::analysis::{Point, Segment, ValueNumber};
+use crate::function::Inst;
+
+/// Has an allocator solve a problem, of a function or made up, and the checker prove it.
+pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Result<()> {
+    let problem = if u.arbitrary()? { of_function(u)? } else { problem(u)? };
+    if problem.validate().is_err() {
+        assert!(allocator.allocate(&problem).is_err(), "{problem}");
+        return Ok(());
+    }
+    let name = allocator.name();
+    let allocation = allocator.allocate(&problem).unwrap_or_else(|error| panic!("{name}: {error}\n{problem}"));
+    let costs = check_allocation(&problem, &allocation).unwrap_or_else(|error| panic!("{name}: {error}\n{problem}"));
+    let again = allocator.allocate(&problem).expect("it did before");
+    assert_eq!(
+        allocation.placements, again.placements,
+        "{name}: the same problem is solved in the same way\n{problem}"
+    );
+    assert_eq!(allocation.pieces, again.pieces);
+
+    let is_spilled = |placement: &&Placement| matches!(placement, Placement::Spilled(_));
+    assert_eq!(costs.spilled as usize, allocation.placements.iter().filter(is_spilled).count());
+    let fits = problem
+        .files()
+        .iter_enumerated()
+        .all(|(file, data)| data.budget.is_none_or(|budget| problem.peaks()[file] < budget / 8));
+    if fits {
+        assert_eq!((costs.spilled, costs.over_budget), (0, 0), "{name}: there is room for all\n{problem}");
+    }
+    Ok(())
+}
+
+/// Prints a problem and reads it again.
+pub fn check_problem_text(u: &mut Unstructured<'_>) -> Result<()> {
+    let problem = if u.arbitrary()? { of_function(u)? } else { problem(u)? };
+    let text = problem.to_string();
+    let read = Problem::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(read.to_string(), text);
+    Ok(())
+}
+
+/// The problem of a generated function, with a small budget or none.
+fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
+    let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
+    let function = lowered_function(u, &options)?;
+    let budget = if u.arbitrary()? { Some(u.int_in_range(4..=40)?) } else { None };
+    let preset = Preset {
+        budget,
+        predicates: if u.arbitrary()? { Some(u.int_in_range(1..=7)?) } else { None },
+        packs_halves: u.arbitrary()?,
+        caller_saved: if u.arbitrary()? { Some(0..u.int_in_range(1..=8)?) } else { None },
+        ..(*u.choose(&Preset::ALL)?).clone()
+    };
+    Ok(Problem::from_function(&function, &preset).unwrap_or_else(|error| panic!("{error}\n{function}")))
+}
+
+/// A problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies between them.
+fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
+    let mut builder = ProblemBuilder::new("generated");
+    for name in ["R", "P"] {
+        let budget = if u.arbitrary()? { Some(u.int_in_range(1..=24)?) } else { None };
+        builder.file(FileData { name: name.into(), budget, banks: 0 });
+    }
+    let mut classes = Vec::new();
+    for number in 0..u.int_in_range(1..=4u32)? {
+        let file = File(u.int_in_range(0..=1)?);
+        let (width, align) = (u.int_in_range(1..=8)?, u.int_in_range(1..=4)?);
+        let name = format!("C{number}").into();
+        let class = builder.class(ClassData { name, file, width, align, bytes: 4 * width, promotes_to: None });
+        classes.push((class, file));
+    }
+    for (&(narrow, _), &(wide, _)) in classes.iter().zip(&classes[1..]) {
+        builder.promote(narrow, wide);
+    }
+    let num_insts = u.int_in_range(1..=20u32)?;
+    let mut used: Vec<(Inst, LiveRange, File, bool)> = Vec::new();
+    for number in 0..u.int_in_range(0..=24u32)? {
+        let (range, (class, file)) = (LiveRange(number), *u.choose(&classes)?);
+        let (mut segments, mut accesses) = (Vec::new(), Vec::<Access>::new());
+        let mut from = 0;
+        while from < num_insts && u.ratio(2, 3)? {
+            let (write, read) = (u.int_in_range(from..=num_insts)?, u.int_in_range(1..=4)?);
+            let frequency = f32::from(u.int_in_range(1..=100_u8)?);
+            let (first, last) = (Inst(write), Inst(write + read));
+            let value = ValueNumber(segments.len() as u32);
+            segments.push(Segment { start: Point(4 * first.0 + 2), end: Point(4 * last.0 + 1), value });
+            accesses.push(Access { inst: first, kind: AccessKind::Write, frequency });
+            accesses.push(Access { inst: last, kind: AccessKind::Read, frequency });
+            used.extend([(first, range, file, true), (last, range, file, false)]);
+            from = write + read;
+        }
+        let range = builder.range(class, segments, accesses);
+        if u.ratio(7, 8)? {
+            builder.spill_cost(range, f32::from(u.arbitrary::<u8>()?));
+        }
+        if u.ratio(1, 16)? {
+            builder.fix(range, u.int_in_range(0..=12)?);
+        }
+    }
+    for &(inst, to, file, _) in used.iter().filter(|(.., writes)| *writes) {
+        let is_source = |&&(at, from, of, writes): &&(Inst, LiveRange, File, bool)| {
+            at == inst && of == file && from != to && !writes
+        };
+        if let Some(&(_, from, ..)) = used.iter().find(is_source) {
+            builder.copy(Copy { inst, to, from, frequency: f32::from(u.int_in_range(1..=9_u8)?) });
+        }
+    }
+    Ok(builder.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocate::briggs::Briggs;
+    use crate::allocate::greedy::Greedy;
+
+    #[test]
+    fn briggs_is_proved() {
+        arbtest::arbtest(|u| check_allocate(u, &Briggs::default())).budget_ms(1_500);
+    }
+
+    #[test]
+    fn greedy_is_proved() {
+        arbtest::arbtest(|u| check_allocate(u, &Greedy::default())).budget_ms(1_500);
+    }
+
+    #[test]
+    fn problems_read_as_they_print() {
+        arbtest::arbtest(check_problem_text).budget_ms(500);
+    }
+}

@@ -1,0 +1,53 @@
+; The allocators find room for three values in three registers, spill what does not fit into two, and take IR, machine
+; code, functions in text form and problems alike.
+;
+; RUN: %nvptx-ra allocate %s --budget none,3 | FileCheck %s
+; CHECK: k: {{[0-9]+}} instructions, {{[0-9]+}} live ranges
+; CHECK: allocator budget R P spilled
+; CHECK: live at once [[PEAK:[0-9]+]] 1
+; CHECK-NEXT: greedy none [[PEAK]] 1 0 0 0 0
+; CHECK-NEXT: briggs none [[PEAK]] 1 0 0 0 0
+; CHECK: greedy 3 {{[0-9]+}} 1 {{[1-9]}}
+; CHECK-NEXT: briggs 3 {{[0-9]+}} 1 {{[1-9]}}
+;
+; RUN: %llc-ra -nvptx-ra-trace=view -mcpu=sm_90 %s -o /dev/null 2> %t.mfv
+; RUN: %nvptx-ra allocate %t.mfv --json --allocator greedy | FileCheck %s --check-prefix=JSON
+; RUN: %llc -mcpu=sm_90 -stop-before=nvptx-prolog-epilog %s -o %t.mir
+; RUN: %nvptx-ra allocate %t.mir --json --allocator greedy | FileCheck %s --check-prefix=JSON
+; JSON: "allocator":"greedy","budget":255,{{.*}}"function":"k",{{.*}}"spilled":0,
+;
+; RUN: %nvptx-ra allocate %t.mfv --print-problem > %t.problem
+; RUN: %nvptx-ra allocate %t.problem --json --allocator briggs | FileCheck %s --check-prefix=PROBLEM
+; PROBLEM: "allocator":"briggs",{{.*}}"function":"k",
+;
+; What is wrong is said in one line.
+; RUN: not %nvptx-ra allocate %s --preset brigs 2>&1 | FileCheck %s --check-prefix=PRESET
+; PRESET: nvptx-ra: --preset brigs: unknown; use hw or cicc
+; RUN: not %nvptx-ra allocate %s --budget 0 2>&1 | FileCheck %s --check-prefix=NOTHING
+; NOTHING: nvptx-ra: kernel 'k': file R: a budget of 0 registers; raise the budget
+; RUN: not %nvptx-ra allocate %s --budget 1 2>&1 | FileCheck %s --check-prefix=WIDE
+; WIDE: nvptx-ra: kernel 'k': lr{{[0-9]+}}, class B64: 2 consecutive units do not fit into the 1 of file R; raise the budget
+; RUN: not %nvptx-ra allocate %t.none.mfv 2>&1 | FileCheck %s --check-prefix=MISSING
+; MISSING: nvptx-ra: {{.*}}: No such file or directory
+; RUN: echo nonsense > %t.bad.ll
+; RUN: not %nvptx-ra allocate %t.bad.ll 2>&1 | FileCheck %s --check-prefix=BAD
+; BAD: nvptx-ra: {{.*}}expected top-level entity{{.*}} does not compile
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @k(ptr %p, i32 %n) {
+entry:
+  %q = getelementptr i32, ptr %p, i64 1
+  %a = load volatile i32, ptr %p
+  %b = load volatile i32, ptr %q
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %i2, %loop ]
+  %s = phi i32 [ %a, %entry ], [ %s2, %loop ]
+  %s2 = mul i32 %s, %b
+  store volatile i32 %s2, ptr %p
+  %i2 = add i32 %i, 1
+  %c = icmp slt i32 %i2, %n
+  br i1 %c, label %loop, label %exit
+exit:
+  ret void
+}
