@@ -100,6 +100,18 @@ fn copies_disappear() {
     assert_eq!(allocation.effort.merged_copies, 1);
 }
 
+/// A copy of what is fixed beyond the budget stays a copy: nobody else may be there.
+#[test]
+fn beyond_the_budget_is_for_the_fixed_alone() {
+    let problem = problem(
+        "file R budget 2\nclass A R\nrange A cost 1 live 2..5 write 0*1 read 1*1\n\
+         range A cost 1 fixed 5 live 6..9 write 1*1 read 2*1\ncopy 1 lr1 = lr0 * 1\n",
+    );
+    for (_, costs) in solve(&problem) {
+        assert_eq!((costs.copies, costs.over_budget), (1, 0));
+    }
+}
+
 /// Two live ranges at one place, a place out of line, a spilled one without registers: the checker finds each.
 #[test]
 fn the_checker_refuses() {

@@ -73,21 +73,12 @@ impl Availability {
     pub(super) fn occupied(&self, segments: &[Segment], out: &mut Occupied) {
         let taken = out.reset(self.words);
         for segment in segments {
-            let (mut left, mut right) = self.leaves_of(segment);
-            // What is stored above a part of the segment is above its first or last leaf.
-            let (mut above_left, mut above_right) = (left, right - 1);
-            while left < right {
-                if left % 2 == 1 {
-                    self.add(taken, self.any(left));
-                    left += 1;
-                }
-                if right % 2 == 1 {
-                    right -= 1;
-                    self.add(taken, self.any(right));
-                }
-                left /= 2;
-                right /= 2;
+            let leaves = self.leaves_of(segment);
+            for node in nodes_of(leaves) {
+                self.add(taken, self.any(node));
             }
+            // What is stored above a part of the segment is above its first or last leaf.
+            let (mut above_left, mut above_right) = (leaves.0, leaves.1 - 1);
             while above_left != above_right {
                 self.add(taken, self.whole(above_left));
                 self.add(taken, self.whole(above_right));
@@ -106,10 +97,12 @@ impl Availability {
         self.widen(unit);
         let (word, bit) = (unit as usize / 64, 1 << (unit % 64));
         for segment in segments {
-            self.change(segment, word, |masks, whole, any| {
-                masks[whole] |= bit;
-                masks[any] |= bit;
-            });
+            for node in nodes_of(self.leaves_of(segment)) {
+                let at = self.place(node, word);
+                self.masks[at] |= bit;
+                self.masks[at + self.words] |= bit;
+                self.spread(node / 2, word, bit);
+            }
         }
     }
 
@@ -117,50 +110,42 @@ impl Availability {
     pub(super) fn give_back(&mut self, segments: &[Segment], unit: u32) {
         let (word, bit) = (unit as usize / 64, 1_u64 << (unit % 64));
         for segment in segments {
-            self.change(segment, word, |masks, whole, any| {
-                masks[whole] &= !bit;
-                masks[any] &= !bit;
-            });
+            let leaves = self.leaves_of(segment);
+            for node in nodes_of(leaves) {
+                let at = self.place(node, word);
+                self.masks[at] &= !bit;
+                self.masks[at + self.words] &= !bit;
+            }
+            for node in nodes_of(leaves) {
+                self.sum_up(node / 2, word);
+            }
         }
     }
 
-    /// Changes a word of the nodes that make up a segment, and brings `any` of the nodes above up to date.
-    fn change(&mut self, segment: &Segment, word: usize, change: impl Fn(&mut [u64], usize, usize)) {
-        let (first, end) = self.leaves_of(segment);
-        let (mut left, mut right) = (first, end);
-        while left < right {
-            if left % 2 == 1 {
-                let at = self.place(left, word);
-                change(&mut self.masks, at, at + self.words);
-                left += 1;
+    /// Adds a unit to `any` of a node and of those above, up to the first that has it: above that, all have.
+    fn spread(&mut self, mut node: usize, word: usize, bit: u64) {
+        while node > 0 {
+            let at = self.place(node, self.words + word);
+            if self.masks[at] & bit != 0 {
+                return;
             }
-            if right % 2 == 1 {
-                right -= 1;
-                let at = self.place(right, word);
-                change(&mut self.masks, at, at + self.words);
-            }
-            left /= 2;
-            right /= 2;
-        }
-        let (mut left, mut right) = (first / 2, (end - 1) / 2);
-        while left != right {
-            self.sum_up(left, word);
-            self.sum_up(right, word);
-            left /= 2;
-            right /= 2;
-        }
-        while left > 0 {
-            self.sum_up(left, word);
-            left /= 2;
+            self.masks[at] |= bit;
+            node /= 2;
         }
     }
 
-    #[inline]
-    fn sum_up(&mut self, node: usize, word: usize) {
+    /// Brings `any` of a node and of those above up to date, up to the first that stays as it is.
+    fn sum_up(&mut self, mut node: usize, word: usize) {
         let any = self.words + word;
-        let children = self.masks[self.place(2 * node, any)] | self.masks[self.place(2 * node + 1, any)];
-        let at = self.place(node, word);
-        self.masks[at + self.words] = self.masks[at] | children;
+        while node > 0 {
+            let children = self.masks[self.place(2 * node, any)] | self.masks[self.place(2 * node + 1, any)];
+            let sum = self.masks[self.place(node, word)] | children;
+            let at = self.place(node, any);
+            if std::mem::replace(&mut self.masks[at], sum) == sum {
+                return;
+            }
+            node /= 2;
+        }
     }
 
     /// The leaves of a segment, as nodes.
@@ -206,6 +191,25 @@ impl Availability {
         self.masks = masks;
         self.words = words;
     }
+}
+
+/// The nodes that make up the leaves from the first up to, without, the second: at most two on each level.
+fn nodes_of((mut left, mut right): (usize, usize)) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        while left < right {
+            if left % 2 == 1 {
+                left += 1;
+                return Some(left - 1);
+            }
+            if right % 2 == 1 {
+                right -= 1;
+                return Some(right);
+            }
+            left /= 2;
+            right /= 2;
+        }
+        None
+    })
 }
 
 #[cfg(test)]

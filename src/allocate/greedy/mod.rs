@@ -9,9 +9,8 @@ mod assign;
 mod availability;
 mod evict;
 mod items;
+mod queue;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use super::Allocator;
@@ -20,6 +19,7 @@ use super::problem::{File, LiveRange, Problem, ProblemError};
 use crate::index::{EntityIndex, IndexVec};
 use assign::Registers;
 use items::{Item, Items};
+use queue::Queue;
 
 /// The greedy allocator.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl Allocator for Greedy {
         let mut greedy = Run::new(problem, self.max_evictions);
         greedy.effort.lap("build", start.elapsed());
         let start = Instant::now();
-        while let Some((_, Reverse(item))) = greedy.queue.pop() {
+        while let Some(item) = greedy.queue.pop() {
             greedy.place(item);
         }
         greedy.effort.lap("assign", start.elapsed());
@@ -54,14 +54,11 @@ impl Allocator for Greedy {
     }
 }
 
-/// What comes first is the greatest: units, then points.
-type Priority = (u32, u32);
-
 struct Run<'a> {
     problem: &'a Problem,
     items: Items<'a>,
     files: IndexVec<File, Registers>,
-    queue: BinaryHeap<(Priority, Reverse<Item>)>,
+    queue: Queue,
     unit: IndexVec<Item, Option<u32>>,
     times_evicted: IndexVec<Item, u32>,
     slots: IndexVec<LiveRange, Option<SpillSlot>>,
@@ -79,7 +76,7 @@ impl<'a> Run<'a> {
             problem,
             items,
             files,
-            queue: BinaryHeap::with_capacity(count),
+            queue: Queue::default(),
             unit: IndexVec::filled(None, count),
             times_evicted: IndexVec::filled(0, count),
             slots: IndexVec::filled(None, count),
@@ -107,7 +104,7 @@ impl<'a> Run<'a> {
             Some(_) => (class.width, self.items.length(item)),
             None => (0, u32::MAX - self.items.start(item).0),
         };
-        self.queue.push((priority, Reverse(item)));
+        self.queue.push(priority, item);
     }
 
     fn occupy(&mut self, item: Item, unit: u32) {

@@ -1,0 +1,60 @@
+//! The order in which items take their places.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::items::Item;
+
+/// What comes first is the greatest: units, then points.
+pub(super) type Priority = (u32, u32);
+
+type Entry = (Priority, Reverse<Item>);
+
+/// A priority queue; of equals the oldest item comes first.
+///
+/// What is put in before anything is taken out is most of all, and sorting it once costs less than a heap does.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// Least first, once the first item was taken out.
+    first: Vec<Entry>,
+    is_sorted: bool,
+    later: BinaryHeap<Entry>,
+}
+
+impl Queue {
+    /// Adds an item.
+    pub(super) fn push(&mut self, priority: Priority, item: Item) {
+        let entry = (priority, Reverse(item));
+        if self.is_sorted { self.later.push(entry) } else { self.first.push(entry) }
+    }
+
+    /// Takes out the first item.
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        if !self.is_sorted {
+            self.first.sort_unstable();
+            self.is_sorted = true;
+        }
+        let from_later = self.later.peek() > self.first.last();
+        let entry = if from_later { self.later.pop() } else { self.first.pop() };
+        entry.map(|(_, Reverse(item))| item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Items come in the order of their priorities, whenever they were put in.
+    #[test]
+    fn in_order() {
+        let mut queue = Queue::default();
+        for (priority, item) in [(3, 0), (9, 1), (3, 2)] {
+            queue.push((1, priority), Item(item));
+        }
+        assert_eq!(queue.pop(), Some(Item(1)));
+        queue.push((1, 3), Item(1));
+        queue.push((2, 0), Item(3));
+        let rest: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|item| item.0).collect();
+        assert_eq!(rest, [3, 0, 1, 2]);
+    }
+}
