@@ -100,6 +100,18 @@ fn copies_disappear() {
     assert_eq!(allocation.effort.merged_copies, 1);
 }
 
+/// A copy of what is fixed beyond the budget stays: nobody else may be there.
+#[test]
+fn copies_from_beyond_the_budget() {
+    let problem = problem(
+        "file R budget 4\nclass A R\nrange A fixed 6 live 2..9 write 0*1 read 2*1\n\
+         range A cost 1 live 10..21 write 2*1 read 5*1\ncopy 2 lr1 = lr0 * 1\n",
+    );
+    for (allocation, costs) in solve(&problem) {
+        assert_eq!((costs.copies, costs.spilled), (1, 0), "{allocation:?}");
+    }
+}
+
 /// Two live ranges at one place, a place out of line, a spilled one without registers: the checker finds each.
 #[test]
 fn the_checker_refuses() {
@@ -157,6 +169,10 @@ fn unsound_problems() {
     assert_eq!(
         refusal(&format!("file R budget 4\nclass T R width 8 align 8\nrange T {live}")),
         "lr0, class T: 8 consecutive units do not fit into the 4 of file R"
+    );
+    assert_eq!(
+        refusal(&format!("file R budget 4\nclass T R width 8\nrange T fixed 8 live 2..4 write 0*1\nrange T {live}")),
+        "lr1, class T: 8 consecutive units do not fit into the 4 of file R"
     );
     assert_eq!(
         refusal("file R\nfile P\nclass A R promotes B\nclass B P width 2\n"),

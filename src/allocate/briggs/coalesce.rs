@@ -5,7 +5,7 @@
 //! neighbours, never where the merged one would have very many.
 
 use super::build::{Coloring, Move, MoveState, State};
-use crate::allocate::problem::{Class, LiveRange};
+use crate::allocate::problem::{Class, LiveRange, is_place};
 
 /// What to do with a copy.
 enum Verdict {
@@ -61,7 +61,12 @@ impl Coloring<'_> {
 
     fn verdict(&mut self, node: LiveRange, other: LiveRange) -> Verdict {
         let present = [State::Present, State::Fixed];
-        if self.state[other] != State::Present || !present.contains(&self.state[node]) {
+        let is_beyond = self.problem.ranges()[node].fixed.is_some_and(|unit| {
+            let class = &self.problem.classes()[self.class[node]];
+            !is_place(class, unit, self.available[class.file])
+        });
+        // What is fixed beyond the budget is no place for anybody else.
+        if self.state[other] != State::Present || !present.contains(&self.state[node]) || is_beyond {
             return Verdict::Impossible;
         }
         // A piece of a spilled live range is short, and must not become part of a long one that can be spilled.
