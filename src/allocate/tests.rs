@@ -1,6 +1,7 @@
 //! Small problems with a known answer, for every engine, and allocations that the checker must refuse.
 
 use super::briggs::Briggs;
+use super::exact::Solver;
 use super::greedy::Greedy;
 use super::*;
 use crate::function::{Function, Inst};
@@ -13,7 +14,7 @@ fn problem(body: &str) -> Problem {
 
 /// What each engine finds, proved by the checker.
 fn solve(problem: &Problem) -> Vec<(Allocation, Costs)> {
-    let engines: [&dyn Allocator; 2] = [&Greedy::default(), &Briggs::default()];
+    let engines: [&dyn Allocator; 3] = [&Greedy::default(), &Briggs::default(), &Solver::default()];
     let solved = engines.map(|engine| {
         let allocation = engine.allocate(problem).unwrap_or_else(|error| panic!("{}: {error}", engine.name()));
         let costs = check_allocation(problem, &allocation);

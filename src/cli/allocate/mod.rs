@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use nvptx_ra::allocate::briggs::Briggs;
+use nvptx_ra::allocate::exact::{LeastCosts, Solver};
 use nvptx_ra::allocate::greedy::Greedy;
-use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
+use nvptx_ra::allocate::{Allocation, Allocator, Costs, Effort, Preset, Problem, check_allocation};
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
     /// Which allocators
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Engine::Greedy, Engine::Briggs])]
     allocator: Vec<Engine>,
+    /// How many steps the exact allocator may take for one register file
+    #[arg(long, default_value_t = Solver::default().steps)]
+    steps: usize,
     /// The constants: hw, the documented limits of the hardware; cicc, as they are read from NVIDIA's compiler
     #[arg(long, default_value = "hw")]
     preset: String,
@@ -59,6 +63,8 @@ enum Engine {
     Greedy,
     /// Chaitin-Briggs: an interference graph, coloured optimistically
     Briggs,
+    /// Branch and bound: the fewest bytes moved, for small functions
+    Exact,
 }
 
 /// A number of registers, or none for as many as it takes.
@@ -80,6 +86,13 @@ struct Outcome {
     costs: Costs,
     effort: Effort,
     time: Duration,
+    proof: Option<Proof>,
+}
+
+/// What the exact allocator proved.
+struct Proof {
+    is_optimal: bool,
+    least: LeastCosts,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -125,26 +138,40 @@ fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments) -> Resul
         return super::print(problem.to_string().as_bytes()).map(|_| ());
     }
     let mut outcomes = Vec::new();
-    for engine in &arguments.allocator {
-        let allocator: &dyn Allocator = match engine {
-            Engine::Greedy => &Greedy::default(),
-            Engine::Briggs => &Briggs::default(),
-        };
+    for &engine in &arguments.allocator {
         let start = Instant::now();
-        let allocation = allocator.allocate(problem)?;
+        let (name, allocation, proof) = allocate(engine, problem, arguments)?;
         let time = start.elapsed();
         let costs = if arguments.no_check {
             allocation.costs(problem)
         } else {
             check_allocation(problem, &allocation).map_err(|error| {
-                let problem = format!("{}: the checker refuses the allocation: {error}", allocator.name());
+                let problem = format!("{name}: the checker refuses the allocation: {error}");
                 Error::new(ErrorKind::Verify, problem, "please report this with the function")
             })?
         };
         let peaks = problem.peaks().iter().copied().collect();
         let effort = allocation.effort;
-        outcomes.push(Outcome { allocator: allocator.name(), budget, peaks, costs, effort, time });
+        outcomes.push(Outcome { allocator: name, budget, peaks, costs, effort, time, proof });
     }
     let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
     super::print(text.as_bytes()).map(|_| ())
+}
+
+fn allocate(
+    engine: Engine,
+    problem: &Problem,
+    arguments: &Arguments,
+) -> Result<(&'static str, Allocation, Option<Proof>), Error> {
+    let allocator: &dyn Allocator = match engine {
+        Engine::Greedy => &Greedy::default(),
+        Engine::Briggs => &Briggs::default(),
+        Engine::Exact => {
+            let solver = Solver { steps: arguments.steps };
+            let exact = solver.solve(problem)?;
+            let proof = Proof { is_optimal: exact.is_optimal, least: exact.least };
+            return Ok((solver.name(), exact.allocation, Some(proof)));
+        }
+    };
+    Ok((allocator.name(), allocator.allocate(problem)?, None))
 }

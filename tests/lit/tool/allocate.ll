@@ -10,6 +10,14 @@
 ; CHECK: greedy 3 {{[0-9]+}} 1 {{[1-9]}}
 ; CHECK-NEXT: briggs 3 {{[0-9]+}} 1 {{[1-9]}}
 ;
+; The exact allocator says that it is, and without steps what it knows.
+; RUN: %nvptx-ra allocate %s --allocator exact,greedy --budget 3,none | FileCheck %s --check-prefix=EXACT
+; EXACT: exact 3 {{.*}} optimal
+; EXACT-NEXT: greedy 3
+; EXACT: exact none {{.*}} optimal
+; RUN: %nvptx-ra allocate %s --allocator exact --budget 3 --steps 0 --json | FileCheck %s --check-prefix=STEPS
+; STEPS: "is_optimal":false,{{.*}}"least":{"moved_bytes":
+;
 ; RUN: %llc-ra -nvptx-ra-trace=view -mcpu=sm_90 %s -o /dev/null 2> %t.mfv
 ; RUN: %nvptx-ra allocate %t.mfv --json --allocator greedy | FileCheck %s --check-prefix=JSON
 ; RUN: %llc -mcpu=sm_90 -stop-before=nvptx-prolog-epilog %s -o %t.mir
