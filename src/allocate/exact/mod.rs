@@ -202,27 +202,37 @@ fn within(problem: &Problem, items: &Items, budget: u32, known: &FileCost, mut s
     Found { places: None, is_proved: false, least: FileCost::default() }
 }
 
-/// The fewest units: as many as are live at once, then one more each time.
-fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, mut steps: usize) -> Found {
+/// The fewest units: one fewer each time while that is found, then, for the proof, from those that are live at once on.
+fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> Found {
+    debug_assert!(problem.files()[file].budget.is_none());
     let mut present: Vec<Item> = items.wholes().collect();
     present.sort_unstable();
     let fixed = present.iter().filter_map(|&item| Some(items.items[item].fixed? + items.items[item].width)).max();
     let lowest = Cover::new(items, u32::MAX).peak().max(fixed.unwrap_or(0)).min(known.units);
-    debug_assert!(problem.files()[file].budget.is_none());
-    let mut proved_up_to: Option<u32> = None;
-    for units in lowest..known.units {
-        let palette = Palette { items, classes: problem.classes(), budget: units, allowed: 0 };
-        match palette.color(&present, &mut steps) {
-            Coloring::Found(places) => {
-                let least = FileCost { units: proved_up_to.unwrap_or(units), ..FileCost::default() };
-                return Found { places: Some(places), is_proved: proved_up_to.is_none(), least };
-            }
-            Coloring::Impossible(_) => {}
-            Coloring::Unknown => {
-                proved_up_to.get_or_insert(units);
-            }
+    let color = |budget: u32, steps: &mut usize| {
+        Palette { items, classes: problem.classes(), budget, allowed: 0 }.color(&present, steps)
+    };
+    let found = |units: u32, places, is_proved| {
+        let least = FileCost { units, ..FileCost::default() };
+        Found { places, is_proved, least }
+    };
+    let (mut best, mut places) = (known.units, None);
+    // Half of the steps are left for the proof.
+    let mut left = steps / 2;
+    while best > lowest {
+        match color(best - 1, &mut left) {
+            Coloring::Found(better) => (best, places) = (best - 1, Some(better)),
+            Coloring::Impossible(_) => return found(best, places, true),
+            Coloring::Unknown => break,
         }
     }
-    let least = FileCost { units: proved_up_to.unwrap_or(known.units), ..FileCost::default() };
-    Found { places: None, is_proved: proved_up_to.is_none(), least }
+    let mut left = steps - steps / 2;
+    for units in lowest..best {
+        match color(units, &mut left) {
+            Coloring::Found(fewest) => return found(units, Some(fewest), true),
+            Coloring::Impossible(_) => {}
+            Coloring::Unknown => return found(units, places, false),
+        }
+    }
+    found(best, places, true)
 }
