@@ -1,6 +1,9 @@
 //! `nvptx-ra allocate`: what the allocators make of functions, on the register file of the hardware.
 
+mod dot;
+mod drawing;
 mod input;
+mod picture;
 mod table;
 
 use std::path::PathBuf;
@@ -15,6 +18,7 @@ use nvptx_ra::allocate::{Allocation, Allocator, Costs, Effort, Preset, Problem, 
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
+use picture::Picture;
 
 /// Allocate the hardware's registers for functions and print what that takes: registers, spills, rounds, time
 ///
@@ -51,6 +55,15 @@ pub(crate) struct Arguments {
     /// One line of JSON for each function and allocator
     #[arg(long)]
     json: bool,
+    /// Only the function of this name
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// Write the interference graph of the first function to a file, for Graphviz, as the first allocator colours it
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+    /// Draw the live ranges of the first function over its instructions to a file, where the first allocator puts them
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Print the allocation problem itself, and allocate nothing
     #[arg(long)]
     print_problem: bool,
@@ -105,7 +118,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         [] => vec![preset.budget],
         given => given.iter().map(|budget| budget.0).collect(),
     };
+    let mut is_first = true;
     input::for_each(arguments, &mut |given| {
+        let name = match given {
+            input::Given::Problem(problem) => problem.name(),
+            input::Given::Function(function) => function.name(),
+        };
+        if arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
+            return Ok(());
+        }
         for &budget in &budgets {
             let problem = match given {
                 input::Given::Problem(problem) => problem.clone(),
@@ -116,10 +137,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
                     lower(function, &preset, arguments).map_err(|error| error.in_function(function.name()))?
                 }
             };
-            solve(&problem, budget, arguments).map_err(|error| error.in_function(problem.name()))?;
+            let draws = std::mem::replace(&mut is_first, false);
+            solve(&problem, budget, arguments, draws).map_err(|error| error.in_function(problem.name()))?;
         }
         Ok(())
     })?;
+    if let Some(name) = arguments.function.as_deref().filter(|_| is_first) {
+        let problem = format!("--function {name}: there is none in {}", arguments.input.display());
+        return Err(Error::new(ErrorKind::Option, problem, "name one of those that are printed without it"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -133,7 +159,7 @@ fn lower(function: &Function, preset: &Preset, arguments: &Arguments) -> Result<
     Problem::from_function(&coalesced.function, preset)
 }
 
-fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments) -> Result<(), Error> {
+fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments, draws: bool) -> Result<(), Error> {
     if arguments.print_problem {
         return super::print(problem.to_string().as_bytes()).map(|_| ());
     }
@@ -150,6 +176,9 @@ fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments) -> Resul
                 Error::new(ErrorKind::Verify, problem, "please report this with the function")
             })?
         };
+        if draws && outcomes.is_empty() {
+            draw(&Picture { problem, allocation: &allocation, allocator: name }, arguments)?;
+        }
         let peaks = problem.peaks().iter().copied().collect();
         let effort = allocation.effort;
         outcomes.push(Outcome { allocator: name, budget, peaks, costs, effort, time, proof });
@@ -174,4 +203,15 @@ fn allocate(
         }
     };
     Ok((allocator.name(), allocator.allocate(problem)?, None))
+}
+
+/// Writes the pictures that are asked for.
+fn draw(picture: &Picture<'_>, arguments: &Arguments) -> Result<(), Error> {
+    if let Some(path) = &arguments.dot {
+        picture::write(path, &dot::dot(picture))?;
+    }
+    if let Some(path) = &arguments.svg {
+        picture::write(path, &drawing::svg(picture))?;
+    }
+    Ok(())
 }
