@@ -34,7 +34,8 @@ use search::Search;
 /// The exact allocator.
 #[derive(Clone, Debug)]
 pub struct Solver {
-    /// How many steps, branchings and placements, a file may take.
+    /// How many steps, branchings and placements, a file may take. A step costs what is live at all points, and finding
+    /// the demands is quadratic in the points, so that thousands of live ranges take minutes.
     pub steps: usize,
 }
 

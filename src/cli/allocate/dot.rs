@@ -6,6 +6,9 @@ use nvptx_ra::allocate::{InterferenceGraph, Placement};
 
 use super::picture::{Picture, color};
 
+/// How a node is drawn that has no place.
+const SPILLED: &str = "fillcolor=\"white\", style=\"filled,bold\", color=\"red\"";
+
 /// The graph: a node for each live range, coloured as it is placed; copies are dashed.
 pub(super) fn dot(picture: &Picture<'_>) -> String {
     let problem = picture.problem;
@@ -20,10 +23,7 @@ pub(super) fn dot(picture: &Picture<'_>) -> String {
             (Placement::Register(unit), Some(place)) => {
                 writeln!(text, "  {range} [label=\"{name}\\n{class} {place}\", fillcolor=\"{}\"];", color(unit))
             }
-            _ => writeln!(
-                text,
-                "  {range} [label=\"{name}\\n{class} spilled\", fillcolor=\"white\", style=\"filled,bold\", color=\"red\"];"
-            ),
+            _ => writeln!(text, "  {range} [label=\"{name}\\n{class} spilled\", {SPILLED}];"),
         };
     }
     let graph = InterferenceGraph::new(problem);
