@@ -97,9 +97,22 @@ impl Allocation {
 
     /// What the allocation costs.
     pub fn costs(&self, problem: &Problem) -> Costs {
+        let mut costs = self.costs_of(problem, |_| true);
+        costs.copies = problem.copies().len() as u64;
+        let is_removed = |copy: &&super::problem::Copy| {
+            let (to, from) = (self.placements[copy.to], self.placements[copy.from]);
+            to == from && problem.class(copy.to).width == problem.class(copy.from).width
+        };
+        costs.removed_copies = problem.copies().iter().filter(is_removed).count() as u64;
+        costs.copies -= costs.removed_copies;
+        costs
+    }
+
+    /// What some of the live ranges cost, without copies.
+    pub(super) fn costs_of(&self, problem: &Problem, is_wanted: impl Fn(LiveRange) -> bool) -> Costs {
         let mut costs = Costs { units: vec![0; problem.files().len()], ..Costs::default() };
         for (range, &placement) in self.placements.iter_enumerated() {
-            if problem.segments(range).is_empty() {
+            if problem.segments(range).is_empty() || !is_wanted(range) {
                 continue;
             }
             match placement {
@@ -116,13 +129,6 @@ impl Allocation {
                 }
             }
         }
-        costs.copies = problem.copies().len() as u64;
-        let is_removed = |copy: &&super::problem::Copy| {
-            let (to, from) = (self.placements[copy.to], self.placements[copy.from]);
-            to == from && problem.class(copy.to).width == problem.class(copy.from).width
-        };
-        costs.removed_copies = problem.copies().iter().filter(is_removed).count() as u64;
-        costs.copies -= costs.removed_copies;
         costs
     }
 }

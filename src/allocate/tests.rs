@@ -1,6 +1,7 @@
 //! Small problems with a known answer, for every engine, and allocations that the checker must refuse.
 
 use super::briggs::Briggs;
+use super::exact::Solver;
 use super::greedy::Greedy;
 use super::*;
 use crate::function::{Function, Inst};
@@ -13,7 +14,7 @@ fn problem(body: &str) -> Problem {
 
 /// What each engine finds, proved by the checker.
 fn solve(problem: &Problem) -> Vec<(Allocation, Costs)> {
-    let engines: [&dyn Allocator; 2] = [&Greedy::default(), &Briggs::default()];
+    let engines: [&dyn Allocator; 3] = [&Greedy::default(), &Briggs::default(), &Solver::default()];
     let solved = engines.map(|engine| {
         let allocation = engine.allocate(problem).unwrap_or_else(|error| panic!("{}: {error}", engine.name()));
         let costs = check_allocation(problem, &allocation);
@@ -169,6 +170,10 @@ fn unsound_problems() {
     assert_eq!(
         refusal(&format!("file R budget 4\nclass T R width 8 align 8\nrange T {live}")),
         "lr0, class T: 8 consecutive units do not fit into the 4 of file R"
+    );
+    assert_eq!(
+        refusal(&format!("file R budget 4\nclass T R width 8\nrange T fixed 8 live 2..4 write 0*1\nrange T {live}")),
+        "lr1, class T: 8 consecutive units do not fit into the 4 of file R"
     );
     assert_eq!(
         refusal("file R\nfile P\nclass A R promotes B\nclass B P width 2\n"),

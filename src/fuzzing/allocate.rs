@@ -3,6 +3,9 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, lowered_function};
+use crate::allocate::briggs::Briggs;
+use crate::allocate::exact::Solver;
+use crate::allocate::greedy::Greedy;
 use crate::allocate::{
     Access, AccessKind, Allocator, ClassData, Copy, File, FileData, LiveRange, Placement, Preset, Problem,
     ProblemBuilder, check_allocation,
@@ -12,7 +15,7 @@ use crate::function::Inst;
 
 /// Has an allocator solve a problem, of a function or made up, and the checker prove it.
 pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Result<()> {
-    let problem = if u.arbitrary()? { of_function(u)? } else { problem(u)? };
+    let problem = if u.arbitrary()? { of_function(u)? } else { problem(u, &Sizes::default())? };
     if problem.validate().is_err() {
         assert!(allocator.allocate(&problem).is_err(), "{problem}");
         return Ok(());
@@ -41,7 +44,7 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
 
 /// Prints a problem and reads it again.
 pub fn check_problem_text(u: &mut Unstructured<'_>) -> Result<()> {
-    let problem = if u.arbitrary()? { of_function(u)? } else { problem(u)? };
+    let problem = if u.arbitrary()? { of_function(u)? } else { problem(u, &Sizes::default())? };
     let text = problem.to_string();
     let read = Problem::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(read.to_string(), text);
@@ -63,17 +66,70 @@ fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
     Ok(Problem::from_function(&function, &preset).unwrap_or_else(|error| panic!("{error}\n{function}")))
 }
 
+/// Has the exact solver solve a small problem, and compares with what the other engines find.
+pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
+    let sizes = Sizes { ranges: u.int_in_range(1..=14)?, budget: u.int_in_range(2..=10)?, ..Sizes::default() };
+    let problem = if u.ratio(1, 8)? { of_function(u)? } else { problem(u, &sizes)? };
+    let solver = Solver { steps: u.int_in_range(0..=400)? };
+    if problem.validate().is_err() {
+        assert!(solver.solve(&problem).is_err(), "{problem}");
+        return Ok(());
+    }
+    let exact = solver.solve(&problem).unwrap_or_else(|error| panic!("{error}\n{problem}"));
+    let costs = check_allocation(&problem, &exact.allocation).unwrap_or_else(|error| panic!("{error}\n{problem}"));
+    assert_eq!(costs, exact.costs, "{problem}");
+    let (close, least) = (1e-6 * (1.0 + costs.moved_bytes), &exact.least);
+    let is_met = (least.over_budget, least.moved_bytes - close) <= (costs.over_budget, costs.moved_bytes);
+    assert!(is_met, "{least:?} {costs:?}\n{problem}");
+    if exact.is_optimal {
+        assert_eq!(least.over_budget, costs.over_budget, "{problem}");
+        assert!((least.moved_bytes - costs.moved_bytes).abs() <= close, "{least:?} {costs:?}\n{problem}");
+    }
+    for other in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
+        let theirs = other.allocate(&problem).map(|allocation| allocation.costs(&problem));
+        let theirs = theirs.expect("the exact solver found one");
+        let name = other.name();
+        assert!(costs.over_budget <= theirs.over_budget, "{name}: {theirs:?} {costs:?}\n{problem}");
+        let (over, mine) = (costs.over_budget, costs.moved_bytes - close);
+        assert!((over, mine) <= (theirs.over_budget, theirs.moved_bytes), "{name}: {theirs:?} {costs:?}\n{problem}");
+        for (file, data) in problem.files().iter_enumerated().filter(|(_, data)| data.budget.is_none()) {
+            let (file, name) = (file.0 as usize, &data.name);
+            assert!(least.units[file] <= costs.units[file], "{least:?}\n{problem}");
+            assert!(costs.units[file] <= theirs.units[file], "{name}: {theirs:?} {costs:?}\n{problem}");
+        }
+    }
+    Ok(())
+}
+
+/// How large a made up problem may become.
+pub(crate) struct Sizes {
+    /// Live ranges.
+    pub(crate) ranges: u32,
+    /// The last instruction that writes.
+    pub(crate) insts: u32,
+    /// Units of a budget.
+    pub(crate) budget: u32,
+    /// Units of a class.
+    pub(crate) width: u32,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { ranges: 24, insts: 20, budget: 24, width: 8 }
+    }
+}
+
 /// A problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies between them.
-fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
+pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem> {
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
-        let budget = if u.arbitrary()? { Some(u.int_in_range(1..=24)?) } else { None };
+        let budget = if u.arbitrary()? { Some(u.int_in_range(1..=sizes.budget)?) } else { None };
         builder.file(FileData { name: name.into(), budget, banks: 0 });
     }
     let mut classes = Vec::new();
     for number in 0..u.int_in_range(1..=4u32)? {
         let file = File(u.int_in_range(0..=1)?);
-        let (width, align) = (u.int_in_range(1..=8)?, u.int_in_range(1..=4)?);
+        let (width, align) = (u.int_in_range(1..=sizes.width)?, u.int_in_range(1..=sizes.width.min(4))?);
         let name = format!("C{number}").into();
         let class = builder.class(ClassData { name, file, width, align, bytes: 4 * width, promotes_to: None });
         classes.push((class, file));
@@ -81,9 +137,9 @@ fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
     for (&(narrow, _), &(wide, _)) in classes.iter().zip(&classes[1..]) {
         builder.promote(narrow, wide);
     }
-    let num_insts = u.int_in_range(1..=20u32)?;
+    let num_insts = u.int_in_range(1..=sizes.insts)?;
     let mut used: Vec<(Inst, LiveRange, File, bool)> = Vec::new();
-    for number in 0..u.int_in_range(0..=24u32)? {
+    for number in 0..u.int_in_range(0..=sizes.ranges)? {
         let (range, (class, file)) = (LiveRange(number), *u.choose(&classes)?);
         let (mut segments, mut accesses) = (Vec::new(), Vec::<Access>::new());
         let mut from = 0;
@@ -120,8 +176,6 @@ fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocate::briggs::Briggs;
-    use crate::allocate::greedy::Greedy;
 
     #[test]
     fn briggs_is_proved() {
@@ -131,6 +185,11 @@ mod tests {
     #[test]
     fn greedy_is_proved() {
         arbtest::arbtest(|u| check_allocate(u, &Greedy::default())).budget_ms(1_500);
+    }
+
+    #[test]
+    fn exact_is_no_worse() {
+        arbtest::arbtest(check_exact).budget_ms(1_500);
     }
 
     #[test]

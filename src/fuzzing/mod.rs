@@ -26,7 +26,9 @@ mod text;
 mod trace;
 mod value;
 
-pub use allocate::{check_allocate, check_problem_text};
+#[cfg(test)]
+pub(crate) use allocate::{Sizes, problem};
+pub use allocate::{check_allocate, check_exact, check_problem_text};
 pub use coalesce::check_coalesce;
 pub use cssa::check_cssa;
 pub(crate) use edited::edited;

@@ -293,7 +293,7 @@ impl Problem {
 }
 
 /// Whether `unit` is a place for a member of `class` in a file of `budget` units.
-pub(super) fn is_place(class: &ClassData, unit: u32, budget: u32) -> bool {
+pub(in crate::allocate) fn is_place(class: &ClassData, unit: u32, budget: u32) -> bool {
     unit.is_multiple_of(class.align) && unit.checked_add(class.width).is_some_and(|end| end <= budget)
 }
 

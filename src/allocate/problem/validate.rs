@@ -108,7 +108,9 @@ impl Problem {
         let mut class_seen = vec![false; self.classes.len()];
         for range in self.ranges.ids() {
             let class = self.ranges[range].class;
-            if !std::mem::replace(&mut class_seen[class.0 as usize], true) {
+            // What is fixed may lie beyond the budget, and says nothing of the others of its class.
+            let is_placed = self.ranges[range].fixed.is_some();
+            if !is_placed && !std::mem::replace(&mut class_seen[class.0 as usize], true) {
                 self.validate_width(range, class)?;
             }
             self.validate_range(range)?;
@@ -140,7 +142,7 @@ impl Problem {
         let class = &self.classes[class];
         let file = &self.files[class.file];
         match file.budget {
-            Some(budget) if budget < class.width && self.ranges[range].fixed.is_none() => Err(ProblemError::TooWide {
+            Some(budget) if budget < class.width => Err(ProblemError::TooWide {
                 range,
                 class: class.name.clone(),
                 file: file.name.clone(),

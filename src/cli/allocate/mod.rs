@@ -1,6 +1,9 @@
 //! `nvptx-ra allocate`: what the allocators make of functions, on the register file of the hardware.
 
+mod dot;
+mod drawing;
 mod input;
+mod picture;
 mod table;
 
 use std::path::PathBuf;
@@ -9,11 +12,13 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use nvptx_ra::allocate::briggs::Briggs;
+use nvptx_ra::allocate::exact::{LeastCosts, Solver};
 use nvptx_ra::allocate::greedy::Greedy;
-use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
+use nvptx_ra::allocate::{Allocation, Allocator, Costs, Effort, Preset, Problem, check_allocation};
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
+use picture::Picture;
 
 /// Allocate the hardware's registers for functions and print what that takes: registers, spills, rounds, time
 ///
@@ -26,6 +31,9 @@ pub(crate) struct Arguments {
     /// Which allocators
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Engine::Greedy, Engine::Briggs])]
     allocator: Vec<Engine>,
+    /// How many steps the exact allocator may take for one register file
+    #[arg(long, default_value_t = Solver::default().steps)]
+    steps: usize,
     /// The constants: hw, the documented limits of the hardware; cicc, as they are read from NVIDIA's compiler
     #[arg(long, default_value = "hw")]
     preset: String,
@@ -47,6 +55,15 @@ pub(crate) struct Arguments {
     /// One line of JSON for each function and allocator
     #[arg(long)]
     json: bool,
+    /// Only the function of this name
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// Write the interference graph of the first function to a file, for Graphviz, as the first allocator colours it
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+    /// Draw the live ranges of the first function over its instructions to a file, where the first allocator puts them
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Print the allocation problem itself, and allocate nothing
     #[arg(long)]
     print_problem: bool,
@@ -59,6 +76,8 @@ enum Engine {
     Greedy,
     /// Chaitin-Briggs: an interference graph, coloured optimistically
     Briggs,
+    /// Branch and bound: the fewest bytes moved, for small functions
+    Exact,
 }
 
 /// A number of registers, or none for as many as it takes.
@@ -80,6 +99,13 @@ struct Outcome {
     costs: Costs,
     effort: Effort,
     time: Duration,
+    proof: Option<Proof>,
+}
+
+/// What the exact allocator proved.
+struct Proof {
+    is_optimal: bool,
+    least: LeastCosts,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -92,7 +118,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         [] => vec![preset.budget],
         given => given.iter().map(|budget| budget.0).collect(),
     };
+    let mut is_first = true;
     input::for_each(arguments, &mut |given| {
+        let name = match given {
+            input::Given::Problem(problem) => problem.name(),
+            input::Given::Function(function) => function.name(),
+        };
+        if arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
+            return Ok(());
+        }
         for &budget in &budgets {
             let problem = match given {
                 input::Given::Problem(problem) => problem.clone(),
@@ -103,10 +137,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
                     lower(function, &preset, arguments).map_err(|error| error.in_function(function.name()))?
                 }
             };
-            solve(&problem, budget, arguments).map_err(|error| error.in_function(problem.name()))?;
+            let draws = std::mem::replace(&mut is_first, false);
+            solve(&problem, budget, arguments, draws).map_err(|error| error.in_function(problem.name()))?;
         }
         Ok(())
     })?;
+    if let Some(name) = arguments.function.as_deref().filter(|_| is_first) {
+        let problem = format!("--function {name}: there is none in {}", arguments.input.display());
+        return Err(Error::new(ErrorKind::Option, problem, "name one of those that are printed without it"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -120,31 +159,59 @@ fn lower(function: &Function, preset: &Preset, arguments: &Arguments) -> Result<
     Problem::from_function(&coalesced.function, preset)
 }
 
-fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments) -> Result<(), Error> {
+fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments, draws: bool) -> Result<(), Error> {
     if arguments.print_problem {
         return super::print(problem.to_string().as_bytes()).map(|_| ());
     }
     let mut outcomes = Vec::new();
-    for engine in &arguments.allocator {
-        let allocator: &dyn Allocator = match engine {
-            Engine::Greedy => &Greedy::default(),
-            Engine::Briggs => &Briggs::default(),
-        };
+    for &engine in &arguments.allocator {
         let start = Instant::now();
-        let allocation = allocator.allocate(problem)?;
+        let (name, allocation, proof) = allocate(engine, problem, arguments)?;
         let time = start.elapsed();
         let costs = if arguments.no_check {
             allocation.costs(problem)
         } else {
             check_allocation(problem, &allocation).map_err(|error| {
-                let problem = format!("{}: the checker refuses the allocation: {error}", allocator.name());
+                let problem = format!("{name}: the checker refuses the allocation: {error}");
                 Error::new(ErrorKind::Verify, problem, "please report this with the function")
             })?
         };
+        if draws && outcomes.is_empty() {
+            draw(&Picture { problem, allocation: &allocation, allocator: name }, arguments)?;
+        }
         let peaks = problem.peaks().iter().copied().collect();
         let effort = allocation.effort;
-        outcomes.push(Outcome { allocator: allocator.name(), budget, peaks, costs, effort, time });
+        outcomes.push(Outcome { allocator: name, budget, peaks, costs, effort, time, proof });
     }
     let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
     super::print(text.as_bytes()).map(|_| ())
+}
+
+fn allocate(
+    engine: Engine,
+    problem: &Problem,
+    arguments: &Arguments,
+) -> Result<(&'static str, Allocation, Option<Proof>), Error> {
+    let allocator: &dyn Allocator = match engine {
+        Engine::Greedy => &Greedy::default(),
+        Engine::Briggs => &Briggs::default(),
+        Engine::Exact => {
+            let solver = Solver { steps: arguments.steps };
+            let exact = solver.solve(problem)?;
+            let proof = Proof { is_optimal: exact.is_optimal, least: exact.least };
+            return Ok((solver.name(), exact.allocation, Some(proof)));
+        }
+    };
+    Ok((allocator.name(), allocator.allocate(problem)?, None))
+}
+
+/// Writes the pictures that are asked for.
+fn draw(picture: &Picture<'_>, arguments: &Arguments) -> Result<(), Error> {
+    if let Some(path) = &arguments.dot {
+        picture::write(path, &dot::dot(picture))?;
+    }
+    if let Some(path) = &arguments.svg {
+        picture::write(path, &drawing::svg(picture))?;
+    }
+    Ok(())
 }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use nvptx_ra::allocate::{Costs, Effort, Problem};
 use serde_json::json;
 
-use super::Outcome;
+use super::{Outcome, Proof};
 
 /// One line of JSON for each outcome.
 pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     let mut text = String::new();
-    for Outcome { allocator, budget, peaks, costs, effort, time } in outcomes {
+    for Outcome { allocator, budget, peaks, costs, effort, time, proof } in outcomes {
         let files: Vec<&str> = problem.files().iter().map(|file| &*file.name).collect();
         let by_file = |numbers: &[u32]| -> serde_json::Map<String, serde_json::Value> {
             files.iter().zip(numbers).map(|(file, &number)| ((*file).to_owned(), number.into())).collect()
@@ -19,7 +19,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
         let phases: serde_json::Map<_, _> =
             phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
         let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies } = costs;
-        let line = json!({
+        let mut line = json!({
             "function": problem.name(), "instructions": problem.num_insts(), "live_ranges": problem.ranges().len(),
             "allocator": allocator, "budget": budget, "peak": by_file(peaks), "units": by_file(units),
             "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
@@ -27,9 +27,28 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
             "seconds": time.as_secs_f64(), "phases": phases,
         });
+        if let Some(Proof { is_optimal, least }) = proof {
+            line["is_optimal"] = (*is_optimal).into();
+            line["least"] = json!({
+                "over_budget": least.over_budget, "moved_bytes": least.moved_bytes, "units": by_file(&least.units),
+            });
+        }
         let _ = writeln!(text, "{line}");
     }
     text
+}
+
+/// What is proved of an outcome: that it is optimal, or what none can undercut.
+fn proof(outcome: &Outcome) -> String {
+    match &outcome.proof {
+        None => String::new(),
+        Some(Proof { is_optimal: true, .. }) => "  optimal".into(),
+        Some(Proof { least, .. }) if outcome.budget.is_some() => {
+            let over = if least.over_budget > 0 { format!(", {} over", least.over_budget) } else { String::new() };
+            format!("  at least {:.0} bytes{over}", least.moved_bytes)
+        }
+        Some(Proof { least, .. }) => format!("  at least {:?} units", least.units),
+    }
 }
 
 /// A table with a line for each outcome.
@@ -67,7 +86,7 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         }
         let _ = writeln!(
             text,
-            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>8} {:>10}",
+            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>8} {:>10}{}",
             costs.spilled,
             costs.slot_bytes,
             costs.moved_bytes,
@@ -75,7 +94,8 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
             costs.copies,
             effort.rounds,
             effort.evictions,
-            format!("{time:.1?}")
+            format!("{time:.1?}"),
+            proof(outcome)
         );
     }
     text

@@ -10,6 +10,14 @@
 ; CHECK: greedy 3 {{[0-9]+}} 1 {{[1-9]}}
 ; CHECK-NEXT: briggs 3 {{[0-9]+}} 1 {{[1-9]}}
 ;
+; The exact allocator says that it is, and without steps what it knows.
+; RUN: %nvptx-ra allocate %s --allocator exact,greedy --budget 3,none | FileCheck %s --check-prefix=EXACT
+; EXACT: exact 3 {{.*}} optimal
+; EXACT-NEXT: greedy 3
+; EXACT: exact none {{.*}} optimal
+; RUN: %nvptx-ra allocate %s --allocator exact --budget 3 --steps 0 --json | FileCheck %s --check-prefix=STEPS
+; STEPS: "is_optimal":false,{{.*}}"least":{"moved_bytes":
+;
 ; RUN: %llc-ra -nvptx-ra-trace=view -mcpu=sm_90 %s -o /dev/null 2> %t.mfv
 ; RUN: %nvptx-ra allocate %t.mfv --json --allocator greedy | FileCheck %s --check-prefix=JSON
 ; RUN: %llc -mcpu=sm_90 -stop-before=nvptx-prolog-epilog %s -o %t.mir
@@ -19,6 +27,36 @@
 ; RUN: %nvptx-ra allocate %t.mfv --print-problem > %t.problem
 ; RUN: %nvptx-ra allocate %t.problem --json --allocator briggs | FileCheck %s --check-prefix=PROBLEM
 ; PROBLEM: "allocator":"briggs",{{.*}}"function":"k",
+;
+; Pictures: of the first function, or of the one that is named, as the first allocator has it.
+; RUN: %nvptx-ra allocate %s --function k --budget 3 --dot %t.dot --svg %t.svg | FileCheck %s --check-prefix=NAMED
+; NAMED: k: {{[0-9]+}} instructions
+; RUN: FileCheck %s --check-prefix=DOT --input-file=%t.dot
+; DOT: graph "k" {
+; DOT: label="k, greedy"
+; DOT-DAG: lr{{[0-9]+}} [label="lr{{[0-9]+}} %{{[0-9]+}}\n{{B32|B64}} R{{[0-2]}}", fillcolor="#{{[0-9a-f]+}}"];
+; DOT-DAG: lr{{[0-9]+}} [label="lr{{[0-9]+}} %{{[0-9]+}}\nB1 P0", fillcolor="#{{[0-9a-f]+}}"];
+; DOT-DAG: lr{{[0-9]+}} [label="lr{{[0-9]+}} %{{[0-9]+}}\n{{B32|B64}} spilled", fillcolor="white"
+; DOT: lr{{[0-9]+}} -- lr{{[0-9]+}};
+; DOT: }
+; RUN: FileCheck %s --check-prefix=SVG --input-file=%t.svg
+; SVG: <svg {{.*}}xmlns="http://www.w3.org/2000/svg"
+; SVG: k, greedy
+; SVG: R0
+; SVG: unit of R
+; SVG: <title>lr{{[0-9]+}} %{{[0-9]+}}, {{B32|B64}}, cost {{[0-9]+}}, {{R[0-2]|reloaded|stored}}
+; SVG: spilled
+; SVG: unit of P
+; SVG: instruction
+; SVG: </svg>
+; RUN: printf 'allocation 1\nproblem p\nfile R\nclass A R\nrange A live 2..9 write 0*1 read 2*1\n' > %t.copy
+; RUN: printf 'range A live 10..21 write 2*1 read 5*1\ncopy 2 lr1 = lr0 * 8\nend\n' >> %t.copy
+; RUN: %nvptx-ra allocate %t.copy --allocator briggs --dot %t.copy.dot > /dev/null
+; RUN: FileCheck %s --check-prefix=COPIES --input-file=%t.copy.dot
+; COPIES: label="p, briggs"
+; COPIES: lr1 -- lr0 [style=dashed, label="8"];
+; RUN: not %nvptx-ra allocate %s --function l 2>&1 | FileCheck %s --check-prefix=NAMELESS
+; NAMELESS: nvptx-ra: --function l: there is none in {{.*}}allocate.ll; name one of those
 ;
 ; What is wrong is said in one line.
 ; RUN: not %nvptx-ra allocate %s --preset brigs 2>&1 | FileCheck %s --check-prefix=PRESET

@@ -1,0 +1,151 @@
+//! What must be spilled whatever is placed where: a relaxation that knows units, not places.
+//!
+//! At a point, everything that is live and not spilled takes its width, and so does the piece of what is spilled and
+//! accessed there; what does not fit must be spilled. That makes one demand for each point: of its members, at least so
+//! many units. The bound on the cost of meeting all demands is Lagrangian: a price for each unit that a point lacks, and
+//! spilled is whatever costs less than it brings. Any prices give a bound; subgradient steps raise it.
+
+use super::items::{Item, Items};
+use crate::analysis::Point;
+
+/// Members of which `need` units must be spilled.
+#[derive(Clone, Debug)]
+pub(super) struct Demand {
+    pub(super) members: Vec<(Item, u32)>,
+    pub(super) need: u32,
+}
+
+/// What is live at one point, each with a width that nobody else there can share.
+struct Clique {
+    /// They leave the point when they are spilled.
+    removable: Vec<(Item, u32)>,
+    /// Those that may go beyond the budget: what must have a register, and pieces for accesses.
+    may_exceed: Vec<(Item, u32)>,
+    /// Units within the budget that stay taken whatever is spilled.
+    staying: u32,
+}
+
+impl Clique {
+    /// Everything at a point that is apart from everything else there, in whichever form.
+    fn new(items: &Items, point: Point, budget: u32) -> Self {
+        let mut clique = Self { removable: Vec::new(), may_exceed: Vec::new(), staying: 0 };
+        let mut forms: Vec<Item> = Vec::new();
+        let mut live: Vec<Item> = items.wholes().filter(|&item| items.items[item].is_live_at(point)).collect();
+        live.sort_by_key(|&item| (items.items[item].cost.is_some(), std::cmp::Reverse(items.items[item].width)));
+        for whole in live {
+            let data = &items.items[whole];
+            let is_clear = |form: Item| forms.iter().all(|&other| items.are_apart(form, other));
+            if !is_clear(whole) {
+                continue;
+            }
+            let piece = data.pieces().find(|&piece| items.items[piece].is_live_at(point) && is_clear(piece));
+            // What a fixed one takes beyond the budget is nobody's loss.
+            let width = data.fixed.map_or(data.width, |unit| budget.saturating_sub(unit).min(data.width));
+            forms.push(whole);
+            forms.extend(piece);
+            match (data.cost, piece) {
+                (Some(_), None) => clique.removable.push((whole, width)),
+                (_, form) => {
+                    clique.staying += width;
+                    let form = form.unwrap_or(whole);
+                    if items.items[form].may_exceed {
+                        clique.may_exceed.push((form, width));
+                    }
+                }
+            }
+        }
+        clique.may_exceed.sort_by_key(|&(item, width)| (std::cmp::Reverse(width), item));
+        clique
+    }
+
+    /// How many must go beyond the budget at least.
+    fn excess(&self, budget: u32) -> usize {
+        let mut over = self.staying.saturating_sub(budget);
+        let gone = self.may_exceed.iter().take_while(|&&(_, width)| {
+            let is_over = over > 0;
+            over = over.saturating_sub(width);
+            is_over
+        });
+        gone.count()
+    }
+}
+
+/// The demands of a file.
+pub(super) struct Cover {
+    cliques: Vec<Clique>,
+    budget: u32,
+    /// Those that may exceed the budget, and how many of them do in any allocation; no item is in two groups.
+    groups: Vec<(Vec<Item>, usize)>,
+}
+
+impl Cover {
+    /// O(points · live at once²).
+    pub(super) fn new(items: &Items, budget: u32) -> Self {
+        let mut points: Vec<Point> =
+            items.items.iter().flat_map(|item| item.segments.iter().map(|segment| segment.start)).collect();
+        points.sort_unstable();
+        points.dedup();
+        let cliques: Vec<Clique> = points.into_iter().map(|point| Clique::new(items, point, budget)).collect();
+        let mut by_excess: Vec<(usize, &Clique)> =
+            cliques.iter().map(|clique| (clique.excess(budget), clique)).filter(|&(excess, _)| excess > 0).collect();
+        by_excess.sort_by_key(|&(excess, _)| std::cmp::Reverse(excess));
+        let mut groups: Vec<(Vec<Item>, usize)> = Vec::new();
+        for (excess, clique) in by_excess {
+            let group: Vec<Item> = clique.may_exceed.iter().map(|&(item, _)| item).collect();
+            if groups.iter().all(|(other, _)| other.iter().all(|item| !group.contains(item))) {
+                groups.push((group, excess));
+            }
+        }
+        Self { cliques, budget, groups }
+    }
+
+    /// How many items must go beyond the budget.
+    pub(super) fn least_excess(&self) -> usize {
+        self.groups.iter().map(|&(_, excess)| excess).sum()
+    }
+
+    /// The most units that stay taken at one point.
+    pub(super) fn peak(&self) -> u32 {
+        self.cliques.iter().map(|clique| clique.staying).max().unwrap_or(0)
+    }
+
+    /// What must be spilled where `allowed` items, no fewer than must, are beyond the budget. O(points² · live at once).
+    pub(super) fn demands(&self, allowed: usize) -> Vec<Demand> {
+        let free = allowed - self.least_excess();
+        let mut demands = Vec::new();
+        for clique in &self.cliques {
+            let widest = |count: usize, of: Option<&[Item]>| -> u32 {
+                let wanted = clique.may_exceed.iter().filter(|(item, _)| of.is_none_or(|of| of.contains(item)));
+                wanted.take(count).map(|&(_, width)| width).sum()
+            };
+            let slack: u32 = self.groups.iter().map(|(group, excess)| widest(*excess, Some(group))).sum();
+            let live: u32 = clique.staying + clique.removable.iter().map(|&(_, width)| width).sum::<u32>();
+            let need = live.saturating_sub(self.budget).saturating_sub(slack + widest(free, None));
+            if need > 0 {
+                let mut members = clique.removable.clone();
+                members.sort_unstable();
+                demands.push(Demand { members, need });
+            }
+        }
+        without_implied(demands)
+    }
+}
+
+/// Leaves out demands that another one implies: it asks for as much, of fewer.
+fn without_implied(demands: Vec<Demand>) -> Vec<Demand> {
+    let implies = |strong: &Demand, weak: &Demand| {
+        let mut rest = weak.members.iter();
+        strong.need >= weak.need
+            && strong.members.len() <= weak.members.len()
+            && strong.members.iter().all(|member| rest.any(|other| other == member))
+    };
+    let is_implied = |at: usize| {
+        let weak = &demands[at];
+        demands.iter().enumerate().any(|(other, strong)| {
+            // Of two that are the same the first stays.
+            other != at && implies(strong, weak) && (other < at || !implies(weak, strong))
+        })
+    };
+    let kept: Vec<usize> = (0..demands.len()).filter(|&at| !is_implied(at)).collect();
+    kept.into_iter().map(|at| demands[at].clone()).collect()
+}

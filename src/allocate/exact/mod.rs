@@ -1,0 +1,239 @@
+//! Exact: for small problems, the allocation that moves the fewest bytes, and the proof of it.
+//!
+//! A yardstick for the other engines; nothing waits for it. Branch and bound, file by file, since files do not touch:
+//! [`cover`] says what must be spilled at each point whatever is placed where, [`bound`] what that costs at least,
+//! [`search`] decides what is spilled, and [`color`] finds places for what is not, and for the pieces of what is, by
+//! [`backtrack`]ing, or finds a conflict that becomes one more thing to be met. A file without a budget is coloured with
+//! fewer and fewer units.
+//!
+//! The metric is that of the checker: first what goes beyond the budget ([`Costs::over_budget`]), then the bytes moved
+//! ([`Costs::moved_bytes`]); without a budget, the units.
+
+mod backtrack;
+mod bound;
+mod color;
+mod cover;
+mod items;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use super::Allocator;
+use super::allocation::{Allocation, Costs, Placement, SpillSlot};
+use super::briggs::Briggs;
+use super::greedy::Greedy;
+use super::problem::{File, Problem, ProblemError};
+use crate::index::EntityIndex;
+use color::{Coloring, Palette};
+use cover::Cover;
+use items::{Item, Items};
+use search::Search;
+
+/// The exact allocator.
+#[derive(Clone, Debug)]
+pub struct Solver {
+    /// How many steps, branchings and placements, a file may take. A step costs what is live at all points, and finding
+    /// the demands is quadratic in the points, so that thousands of live ranges take minutes.
+    pub steps: usize,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self { steps: 20_000 }
+    }
+}
+
+/// What no allocation can undercut.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LeastCosts {
+    /// Accesses, or live ranges that must have a register, beyond the budget.
+    pub over_budget: u64,
+    /// Bytes that one run moves, where no more than that are beyond the budget.
+    pub moved_bytes: f64,
+    /// By file: the units, where there is no budget; 0 where there is.
+    pub units: Vec<u32>,
+}
+
+/// The best allocation that was found.
+#[derive(Clone, Debug)]
+pub struct Exact {
+    /// The allocation. It is no worse than what the other engines find.
+    pub allocation: Allocation,
+    /// What it costs.
+    pub costs: Costs,
+    /// Whether it is proved that none costs less.
+    pub is_optimal: bool,
+    /// What none can undercut: what this one costs, if it is optimal.
+    pub least: LeastCosts,
+}
+
+impl Allocator for Solver {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
+        self.solve(problem).map(|exact| exact.allocation)
+    }
+}
+
+impl Solver {
+    /// Solves a problem. An error says what no allocator could do.
+    pub fn solve(&self, problem: &Problem) -> Result<Exact, ProblemError> {
+        problem.validate()?;
+        let start = Instant::now();
+        let known = [Greedy::default().allocate(problem)?, Briggs::default().allocate(problem)?];
+        let mut allocation = Allocation::blank(problem);
+        allocation.effort.rounds = 1;
+        allocation.effort.lap("others", start.elapsed());
+        let start = Instant::now();
+        let (mut is_optimal, mut least) = (true, LeastCosts::default());
+        for (file, data) in problem.files().iter_enumerated() {
+            let best = known.iter().map(|known| (cost(problem, file, known), known));
+            let (best, known) = best.min_by(|(a, _), (b, _)| a.order(b)).expect("there are two");
+            take_over(problem, file, known, &mut allocation);
+            let items = Items::new(problem, file);
+            let found = match data.budget {
+                Some(budget) => within(problem, &items, budget, &best, self.steps),
+                None => fewest(problem, file, &items, &best, self.steps),
+            };
+            if let Some(places) = &found.places {
+                put(places, &items, &mut allocation);
+            }
+            is_optimal &= found.is_proved;
+            least.over_budget += found.least.over_budget;
+            least.moved_bytes += found.least.moved_bytes;
+            least.units.push(if data.budget.is_none() { found.least.units } else { 0 });
+        }
+        number_slots(&mut allocation);
+        allocation.effort.lap("search", start.elapsed());
+        let costs = allocation.costs(problem);
+        Ok(Exact { allocation, costs, is_optimal, least })
+    }
+}
+
+/// What one file costs.
+#[derive(Clone, Debug, Default)]
+struct FileCost {
+    over_budget: u64,
+    moved_bytes: f64,
+    units: u32,
+}
+
+impl FileCost {
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let over = self.over_budget.cmp(&other.over_budget);
+        over.then(self.moved_bytes.total_cmp(&other.moved_bytes)).then(self.units.cmp(&other.units))
+    }
+}
+
+/// What was found for one file.
+struct Found {
+    /// Places, where they are better than those known.
+    places: Option<Vec<(Item, u32)>>,
+    is_proved: bool,
+    least: FileCost,
+}
+
+/// What an allocation costs in one file, by the common count.
+fn cost(problem: &Problem, file: File, allocation: &Allocation) -> FileCost {
+    let costs = allocation.costs_of(problem, |range| problem.file(range) == file);
+    let Costs { units, moved_bytes, over_budget, .. } = costs;
+    FileCost { over_budget, moved_bytes, units: units[file.index()] }
+}
+
+/// Takes what an allocation has in one file.
+fn take_over(problem: &Problem, file: File, from: &Allocation, to: &mut Allocation) {
+    for range in problem.ranges().ids().filter(|&range| problem.file(range) == file) {
+        to.placements[range] = from.placements[range];
+        let accesses = problem.first_access(range)..problem.first_access(range) + problem.accesses(range).len();
+        to.pieces[accesses.clone()].clone_from_slice(&from.pieces[accesses]);
+    }
+}
+
+/// Puts items to their places; live ranges that have none are spilled.
+fn put(places: &[(Item, u32)], items: &Items, allocation: &mut Allocation) {
+    for whole in items.wholes() {
+        allocation.placements[items.items[whole].range] = Placement::Spilled(SpillSlot(0));
+        let pieces = items.items[whole].pieces().filter_map(|piece| items.items[piece].access);
+        pieces.for_each(|access| allocation.pieces[access] = None);
+    }
+    for &(item, unit) in places {
+        match items.items[item].access {
+            None => allocation.placements[items.items[item].range] = Placement::Register(unit),
+            Some(access) => allocation.pieces[access] = Some(unit),
+        }
+    }
+}
+
+/// Gives every spilled live range a slot of its own.
+fn number_slots(allocation: &mut Allocation) {
+    let mut slots = 0;
+    for placement in allocation.placements.iter_mut() {
+        if let Placement::Spilled(slot) = placement {
+            *slot = SpillSlot::new(slots);
+            slots += 1;
+        }
+    }
+}
+
+/// The fewest bytes moved within a budget: first with no more beyond it than must be, then with one more each time.
+fn within(problem: &Problem, items: &Items, budget: u32, known: &FileCost, mut steps: usize) -> Found {
+    let cover = Cover::new(items, budget);
+    let mut least: Option<FileCost> = None;
+    for allowed in cover.least_excess()..=known.over_budget as usize {
+        let is_last = allowed as u64 == known.over_budget;
+        let best = if is_last { known.moved_bytes } else { f64::INFINITY };
+        let mut search = Search::new(items, problem.classes(), (budget, allowed), cover.demands(allowed), best);
+        search.run(&mut steps);
+        if search.open < search.best {
+            let units = 0;
+            least.get_or_insert(FileCost { over_budget: allowed as u64, moved_bytes: search.open, units });
+        }
+        if search.places.is_some() || is_last {
+            let is_proved = least.is_none();
+            let proved = FileCost { over_budget: allowed as u64, moved_bytes: search.best, units: 0 };
+            return Found { places: search.places, is_proved, least: least.unwrap_or(proved) };
+        }
+    }
+    // More had to be beyond the budget than an allocation has there: that cannot be.
+    debug_assert!(false, "a bound is wrong");
+    Found { places: None, is_proved: false, least: FileCost::default() }
+}
+
+/// The fewest units: one fewer each time while that is found, then, for the proof, from those that are live at once on.
+fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> Found {
+    debug_assert!(problem.files()[file].budget.is_none());
+    let mut present: Vec<Item> = items.wholes().collect();
+    present.sort_unstable();
+    let fixed = present.iter().filter_map(|&item| Some(items.items[item].fixed? + items.items[item].width)).max();
+    let lowest = Cover::new(items, u32::MAX).peak().max(fixed.unwrap_or(0)).min(known.units);
+    let color = |budget: u32, steps: &mut usize| {
+        Palette { items, classes: problem.classes(), budget, allowed: 0 }.color(&present, steps)
+    };
+    let found = |units: u32, places, is_proved| {
+        let least = FileCost { units, ..FileCost::default() };
+        Found { places, is_proved, least }
+    };
+    let (mut best, mut places) = (known.units, None);
+    // Half of the steps are left for the proof.
+    let mut left = steps / 2;
+    while best > lowest {
+        match color(best - 1, &mut left) {
+            Coloring::Found(better) => (best, places) = (best - 1, Some(better)),
+            Coloring::Impossible(_) => return found(best, places, true),
+            Coloring::Unknown => break,
+        }
+    }
+    let mut left = steps - steps / 2;
+    for units in lowest..best {
+        match color(units, &mut left) {
+            Coloring::Found(fewest) => return found(units, Some(fewest), true),
+            Coloring::Impossible(_) => {}
+            Coloring::Unknown => return found(units, places, false),
+        }
+    }
+    found(best, places, true)
+}

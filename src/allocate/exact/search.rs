@@ -1,0 +1,231 @@
+//! Branch and bound over what is spilled.
+
+use super::super::problem::ClassTable;
+use super::bound::{Bound, Choice, bound, rest};
+use super::color::{Coloring, Palette};
+use super::cover::Demand;
+use super::items::{Item, Items};
+use crate::index::IndexVec;
+
+/// Steps of the bound at the first node, and at the others, which begin with good prices.
+const FIRST_BOUND: usize = 300;
+const NEXT_BOUND: usize = 25;
+/// Steps of one colouring, and of one where a conflict is made smaller.
+const COLOR_STEPS: usize = 4000;
+const CONFLICT_STEPS: usize = 200;
+/// The largest conflict that is made smaller.
+const LARGEST_CONFLICT: usize = 150;
+
+/// The search for one file and one number of items beyond its budget.
+pub(super) struct Search<'a> {
+    items: &'a Items,
+    palette: Palette<'a>,
+    /// What must be spilled; conflicts found add to it.
+    demands: Vec<Demand>,
+    costs: IndexVec<Item, f64>,
+    choices: IndexVec<Item, Choice>,
+    /// Live ranges that were decided, in this order.
+    trail: Vec<Item>,
+    spilled: f64,
+    /// The best cost known, and its places where they were found here.
+    pub(super) best: f64,
+    pub(super) places: Option<Vec<(Item, u32)>>,
+    /// The least bound of what was not searched; infinite where everything was.
+    pub(super) open: f64,
+}
+
+impl<'a> Search<'a> {
+    /// Looks for an allocation with `allowed` items beyond the budget that costs less than `best`.
+    pub(super) fn new(
+        items: &'a Items,
+        classes: &'a ClassTable,
+        (budget, allowed): (u32, usize),
+        demands: Vec<Demand>,
+        best: f64,
+    ) -> Self {
+        let wholes = || items.wholes();
+        Self {
+            items,
+            palette: Palette { items, classes, budget, allowed },
+            demands,
+            costs: wholes().map(|item| items.items[item].cost.unwrap_or(f64::INFINITY)).collect(),
+            choices: wholes()
+                .map(|item| if items.items[item].cost.is_some() { Choice::Open } else { Choice::Kept })
+                .collect(),
+            trail: Vec::new(),
+            spilled: 0.0,
+            best,
+            places: None,
+            open: f64::INFINITY,
+        }
+    }
+
+    /// Searches until everything is decided or the steps run out, which it takes.
+    pub(super) fn run(&mut self, steps: &mut usize) {
+        let mut prices = vec![0.0; self.demands.len()];
+        if let Some(rests) = rest(&self.demands, &self.choices) {
+            let enough = self.enough();
+            bound(&rests, &self.costs, &mut prices, enough, FIRST_BOUND);
+        }
+        self.explore(0.0, &prices, steps);
+    }
+
+    /// What more would be no better than what is known; sums are not exact.
+    fn enough(&self) -> f64 {
+        self.best - self.spilled - 1e-9 * (1.0 + self.best.min(1e15))
+    }
+
+    fn decide(&mut self, item: Item, choice: Choice) {
+        self.choices[item] = choice;
+        self.trail.push(item);
+        if choice == Choice::Spilled {
+            self.spilled += self.costs[item];
+        }
+    }
+
+    fn take_back(&mut self, until: usize) {
+        for item in self.trail.drain(until..) {
+            self.choices[item] = Choice::Open;
+        }
+        let is_spilled = |item: &Item| self.choices[*item] == Choice::Spilled;
+        // Added anew, so that what is taken back leaves no error behind.
+        self.spilled = self.trail.iter().filter(|item| is_spilled(item)).map(|&item| self.costs[item]).sum();
+    }
+
+    /// Searches below what is decided; `known` bounds it.
+    fn explore(&mut self, known: f64, prices: &[f64], steps: &mut usize) {
+        if *steps == 0 {
+            self.open = self.open.min(known);
+            return;
+        }
+        *steps -= 1;
+        let mut prices = prices.to_vec();
+        prices.resize(self.demands.len(), 0.0);
+        let mark = self.trail.len();
+        if let Some((found, total)) = self.decide_what_follows(known, &mut prices) {
+            let rests = rest(&self.demands, &self.choices).unwrap_or_default();
+            match rests.iter().max_by_key(|rest| (rest.need, std::cmp::Reverse(rest.demand))) {
+                Some(worst) => {
+                    let options = worst.members.iter().map(|&(item, _)| item).collect();
+                    self.branch(options, &found, total, &prices, steps);
+                }
+                None => self.place(&found, total, &prices, steps),
+            }
+        }
+        self.take_back(mark);
+    }
+
+    /// Decides what has but one choice left; `None` where nothing better can be found here.
+    fn decide_what_follows(&mut self, known: f64, prices: &mut Vec<f64>) -> Option<(Bound, f64)> {
+        loop {
+            let rests = rest(&self.demands, &self.choices)?;
+            let enough = self.enough();
+            let found = bound(&rests, &self.costs, prices, enough, NEXT_BOUND);
+            if found.cost >= enough || known >= self.spilled + enough {
+                return None;
+            }
+            let room = enough - found.cost;
+            let before = self.trail.len();
+            for item in self.items.wholes().filter(|_| room.is_finite()) {
+                match self.choices[item] {
+                    Choice::Open if found.reduced[item] >= room => self.decide(item, Choice::Kept),
+                    Choice::Open if found.reduced[item] <= -room => self.decide(item, Choice::Spilled),
+                    _ => {}
+                }
+            }
+            for rest in &rests {
+                let all: u32 = rest.members.iter().map(|(_, width)| width).sum();
+                for &(item, width) in &rest.members {
+                    if all - width < rest.need && self.choices[item] == Choice::Open {
+                        self.decide(item, Choice::Spilled);
+                    }
+                }
+            }
+            if self.trail.len() == before {
+                let total = known.max(self.spilled + found.cost);
+                return Some((found, total));
+            }
+        }
+    }
+
+    /// One of these must be spilled: the first, or the second and not the first, and so on.
+    fn branch(&mut self, mut options: Vec<Item>, found: &Bound, total: f64, prices: &[f64], steps: &mut usize) {
+        options.sort_by(|a, b| found.reduced[*a].total_cmp(&found.reduced[*b]).then(a.cmp(b)));
+        for option in options {
+            let mark = self.trail.len();
+            self.decide(option, Choice::Spilled);
+            self.explore(total, prices, steps);
+            self.take_back(mark);
+            self.decide(option, Choice::Kept);
+        }
+    }
+
+    /// There are units enough: are there places?
+    fn place(&mut self, found: &Bound, total: f64, prices: &[f64], steps: &mut usize) {
+        let mut present: Vec<Item> = Vec::new();
+        for item in self.items.wholes() {
+            match self.choices[item] {
+                Choice::Spilled => present.extend(self.items.items[item].pieces()),
+                _ => present.push(item),
+            }
+        }
+        present.sort_unstable();
+        match self.color(&present, COLOR_STEPS, steps) {
+            Coloring::Found(places) => {
+                self.best = self.spilled;
+                self.places = Some(places);
+            }
+            Coloring::Unknown => self.open = self.open.min(total),
+            Coloring::Impossible(conflict) => {
+                let conflict = self.smaller(conflict, steps);
+                let options =
+                    conflict.iter().copied().filter(|&item| self.is_whole(item) && self.choices[item] == Choice::Open);
+                let options: Vec<Item> = options.collect();
+                if conflict.iter().all(|&item| self.is_whole(item)) {
+                    let spillable = conflict.iter().filter(|&&item| self.items.items[item].cost.is_some());
+                    self.demands.push(Demand { members: spillable.map(|&item| (item, 1)).collect(), need: 1 });
+                }
+                self.branch(options, found, total, prices, steps);
+            }
+        }
+    }
+
+    fn is_whole(&self, item: Item) -> bool {
+        self.items.items[item].access.is_none()
+    }
+
+    fn color(&self, present: &[Item], limit: usize, steps: &mut usize) -> Coloring {
+        let mut left = limit.min(*steps);
+        let given = left;
+        let coloring = self.palette.color(present, &mut left);
+        *steps -= given - left;
+        coloring
+    }
+
+    /// Leaves out what a conflict does not need: pieces first, because a conflict without them holds everywhere, then what
+    /// is cheap to spill, so that what is left is costly to resolve.
+    fn smaller(&self, conflict: Vec<Item>, steps: &mut usize) -> Vec<Item> {
+        if conflict.len() > LARGEST_CONFLICT {
+            return conflict;
+        }
+        let mut order = conflict.clone();
+        let cost = |item: Item| self.items.items[item].cost.unwrap_or(f64::INFINITY);
+        order.sort_by(|&a, &b| {
+            self.is_whole(a).cmp(&self.is_whole(b)).then(cost(a).total_cmp(&cost(b))).then(a.cmp(&b))
+        });
+        let mut needed = conflict;
+        for item in order {
+            if *steps == 0 || needed.binary_search(&item).is_err() {
+                continue;
+            }
+            // What is fixed is no part of what was coloured.
+            let around = self.items.wholes().filter(|&other| self.items.items[other].fixed.is_some());
+            let mut without: Vec<Item> = needed.iter().copied().filter(|&other| other != item).chain(around).collect();
+            without.sort_unstable();
+            if let Coloring::Impossible(smaller) = self.color(&without, CONFLICT_STEPS, steps) {
+                needed = smaller;
+            }
+        }
+        needed
+    }
+}
