@@ -53,7 +53,6 @@ pub struct Occurrences {
     found: Vec<(VReg, Occurrence)>,
     found_debug: Vec<(VReg, Occurrence)>,
     written: Vec<(VReg, Occurrence)>,
-    debug_values_read: bool,
 }
 
 impl Occurrences {
@@ -67,14 +66,6 @@ impl Occurrences {
     pub fn renamed(function: &Function, register: &impl Fn(Inst, &Operand) -> Option<VReg>) -> Self {
         let mut occurrences = Self::default();
         occurrences.compute(function, register);
-        occurrences
-    }
-
-    /// All occurrences of all registers, debug values among them as reads: for a pass that may let a register live for
-    /// longer at no cost, so that variables stay known.
-    pub fn with_debug_values(function: &Function) -> Self {
-        let mut occurrences = Self { debug_values_read: true, ..Self::default() };
-        occurrences.compute(function, &|_, operand| operand.reg());
         occurrences
     }
 
@@ -123,7 +114,7 @@ impl Occurrences {
             return;
         }
         match function.role(inst) {
-            Role::Debug if !self.debug_values_read => self.found_debug.extend(self.found.drain(before..)),
+            Role::Debug => self.found_debug.extend(self.found.drain(before..)),
             Role::Phi => self.found[before..].iter_mut().for_each(|(_, occurrence)| occurrence.is_phi = true),
             _ => {}
         }

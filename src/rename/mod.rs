@@ -1,23 +1,25 @@
 //! Renaming: as few register names as values are alive at once.
 //!
 //! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done; people and parsers
-//! read them all. So every class of PTX is coloured by itself, without a budget,
-//! without alignment, and without ever spilling: the fewest colours are the most registers alive at one point.
+//! read them all. So every class of PTX is coloured by itself, without a budget, without alignment, and without ever
+//! spilling: the fewest colours are the most registers alive at one point. Unless asked to, renaming keeps to registers
+//! that live within a block, because that is what ptxas does not notice: see [`ranges`].
 //!
 //! This is no allocation. Colours say nothing of the hardware's registers; that is another problem, and the two never
 //! meet.
 //!
 //! In the order of the files:
-//! * [`ranges`]: where each register is occupied; debug values count as reads here, so that variables stay known;
+//! * [`ranges`]: where each register is occupied, and which may share their names;
 //! * [`colouring`]: a linear scan over the segments gives each register the first colour that is free for all of it;
-//! * one register of each colour stays, and the others are merged into it.
+//! * [`numbering`]: new registers, in the order in which LLVM numbers them, so that the most frequent have short names.
 
 mod colouring;
+mod numbering;
 mod ranges;
 #[cfg(test)]
 mod tests;
 
-use crate::function::{Edit, EditList, Function, RegClass, VReg};
+use crate::function::{EditList, Function, RegClass, VReg};
 use ranges::Ranges;
 
 /// What renaming did.
@@ -33,35 +35,24 @@ pub struct Outcome {
 
 /// Gives the registers of a function as few names as their live ranges need. The function must have left SSA form.
 ///
-/// Registers of 128 bits and of no class keep their names. O(n log n) in the segments of live ranges, as long as few live
-/// ranges have holes.
-pub fn rename(function: &Function) -> Outcome {
+/// Registers that are live across blocks share names only where `across_blocks` says so. Those of 128 bits, of no class,
+/// and those that a debug value names keep theirs. O(n log n) in the segments of live ranges, as long as few live ranges
+/// have holes.
+pub fn rename(function: &Function, across_blocks: bool) -> Outcome {
     let ranges = Ranges::new(function);
     let mut outcome = Outcome { edits: EditList::new(function), before: ranges.registers.len(), after: 0 };
     for class in RegClass::ALL {
-        if class.is_left_to_llvm() {
-            outcome.after += ranges.of_class(function, class).count();
-            continue;
+        let (sharing, alone): (Vec<VReg>, Vec<VReg>) = ranges
+            .of_class(function, class)
+            .partition(|&reg| !class.is_left_to_llvm() && ranges.may_share(reg, across_blocks));
+        let colours = colouring::colour(&ranges, &sharing);
+        let mut names = numbering::names(&sharing, &colours);
+        outcome.after += names.len() + alone.len();
+        if !class.is_left_to_llvm() {
+            names.extend(alone.into_iter().map(|reg| vec![reg]));
+            numbering::number(&ranges, names, class, &mut outcome.edits);
         }
-        let members: Vec<VReg> = ranges.of_class(function, class).collect();
-        let colours = colouring::colour(&ranges, &members);
-        outcome.after += merge(&members, &colours, &mut outcome.edits);
     }
     outcome.edits.finish();
     outcome
-}
-
-/// Merges the registers of each colour into the one with the lowest number. Returns how many colours there are.
-fn merge(members: &[VReg], colours: &[u32], edits: &mut EditList) -> usize {
-    let mut first: Vec<Option<VReg>> = Vec::new();
-    for (&register, &colour) in members.iter().zip(colours) {
-        if first.len() <= colour as usize {
-            first.resize(colour as usize + 1, None);
-        }
-        match first[colour as usize] {
-            None => first[colour as usize] = Some(register),
-            Some(into) => edits.push(Edit::Merge { from: register, into }),
-        }
-    }
-    first.len()
 }

@@ -13,20 +13,30 @@ pub(super) struct Ranges {
     pub(super) registers: Vec<VReg>,
     segments: Vec<Segment>,
     of_register: IndexVec<VReg, Range<u32>>,
+    /// Registers that are named by a debug value: a debugger looks there for as long as the name holds something.
+    is_observed: IndexVec<VReg, bool>,
+    is_live_across_blocks: IndexVec<VReg, bool>,
+    occurrences: Occurrences,
 }
 
 impl Ranges {
-    /// Finds them: liveness, but for two things. A debug value reads its register. And what inline assembly writes is
-    /// occupied from where it reads: several instructions may stand in it, and people who wrote for a compiler that never
-    /// lets an output share an input's register have left out the `&` that says so.
+    /// Finds them: liveness, but that what inline assembly writes is occupied from where it reads: several instructions
+    /// may stand in it, and people who wrote for a compiler that never lets an output share an input's register have left
+    /// out the `&` that says so.
     pub(super) fn new(function: &Function) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
-        let occurrences = Occurrences::with_debug_values(function);
+        let occurrences = Occurrences::new(function, &|_| true);
         let registers: Vec<VReg> = function.regs().filter(|&reg| !occurrences.of(reg).is_empty()).collect();
         let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers);
-        let mut this =
-            Self { registers, segments: Vec::new(), of_register: IndexVec::filled(0..0, function.num_regs()) };
+        let mut this = Self {
+            registers,
+            segments: Vec::new(),
+            of_register: IndexVec::filled(0..0, function.num_regs()),
+            is_observed: function.regs().map(|reg| !occurrences.debug_uses(reg).is_empty()).collect(),
+            is_live_across_blocks: function.regs().map(|reg| !live.live_ins(reg).is_empty()).collect(),
+            occurrences,
+        };
         for &reg in &this.registers {
             let first = this.segments.len();
             for &segment in live.segments(reg) {
@@ -44,6 +54,21 @@ impl Ranges {
             this.of_register[reg] = first as u32..this.segments.len() as u32;
         }
         this
+    }
+
+    /// Whether a register may share its name. One that a debug value names may not: the variable would be shown with what
+    /// the next one of that name holds.
+    ///
+    /// Of one that is live across blocks ptxas keeps track through the whole function. Where it has several definitions,
+    /// as a shared name has, it takes decisions otherwise than for as many registers with one definition each; not so
+    /// within a block.
+    pub(super) fn may_share(&self, reg: VReg, across_blocks: bool) -> bool {
+        !self.is_observed[reg] && (across_blocks || !self.is_live_across_blocks[reg])
+    }
+
+    /// How often a register is named.
+    pub(super) fn num_occurrences(&self, reg: VReg) -> usize {
+        self.occurrences.of(reg).len()
     }
 
     /// The segments of a register; none where nothing that it holds is read, and nothing is written.

@@ -11,13 +11,13 @@ const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode DBG_VALUE de
 fn names(blocks: &str) -> (usize, String) {
     let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
     assert_eq!(function.validate(), Ok(()));
-    let outcome = rename(&function);
+    let outcome = rename(&function, true);
     let renamed = edited(&function, &outcome.edits);
     let mut occur: Vec<_> = renamed.insts().flat_map(|i| renamed.operands(i)).filter_map(|o| o.reg()).collect();
     occur.sort_unstable();
     occur.dedup();
     assert_eq!(occur.len(), outcome.after, "{renamed}");
-    assert_eq!(rename(&function).edits, outcome.edits, "the same function gives the same names");
+    assert_eq!(rename(&function, true).edits, outcome.edits, "the same function gives the same names");
     (outcome.after, renamed.to_string())
 }
 
@@ -115,4 +115,38 @@ bb2: frequency 1.0 depth 0
   STORE %0, 0 :: write",
     );
     assert_eq!(after, 2, "{body}");
+}
+
+/// Unless asked to, registers that are live across blocks share their names with nobody.
+#[test]
+fn names_are_shared_within_blocks() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+  %1 = ADD %0, 1
+  %2 = ADD %1, 1
+  %3 = ADD %2, 1
+bb1: frequency 1.0 depth 0
+  %4 = ADD %3, 1
+  %5 = ADD %4, 1
+  STORE %5, 0 :: write";
+    let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
+    assert_eq!(rename(&function, true).after, 1);
+    let outcome = rename(&function, false);
+    assert_eq!(outcome.after, 2, "all but %3 have one name");
+    edited(&function, &outcome.edits);
+}
+
+/// Registers that occur most have the lowest numbers, and where nothing is gained nothing is changed.
+#[test]
+fn frequent_names_are_short() {
+    let (_, body) = names(
+        "bb0: frequency 1.0 depth 0
+  %0 = LOAD 0 :: read
+  %1 = LOAD 1 :: read
+  STORE %1, %1 :: write
+  STORE %1, %0 :: write",
+    );
+    assert!(body.contains("%12 = LOAD 0") && body.contains("%11 = LOAD 1"), "{body}");
+    let text = format!("{HEAD}bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  STORE %0, 0 :: write\nend\n");
+    assert!(rename(&Function::parse(&text).expect("a view"), true).edits.is_empty());
 }

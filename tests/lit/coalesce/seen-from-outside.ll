@@ -1,7 +1,7 @@
 ; What the pass did is seen from outside: remarks name each copy that went and each that stays and why, statistics count
 ; them by kind and reason and say how long each phase took, a trace prints the decisions.
 ; RUN: rm -f %t.stats
-; RUN: %llc-ra -O0 -mcpu=sm_90 -pass-remarks=nvptx-copy-coalescer -pass-remarks-missed=nvptx-copy-coalescer \
+; RUN: %llc-ra -nvptx-ra-rename=off -O0 -mcpu=sm_90 -pass-remarks=nvptx-copy-coalescer -pass-remarks-missed=nvptx-copy-coalescer \
 ; RUN:   -nvptx-ra-stats=%t.stats -nvptx-ra-trace=candidates+liveness+coalesce+edits+classify %s -o /dev/null 2> %t.err
 ; RUN: FileCheck %s --check-prefix=REMARK < %t.err
 ; RUN: FileCheck %s --check-prefix=TRACE < %t.err

@@ -1,11 +1,11 @@
-; llc runs the coalescer by either flag, and the PTX says so, once; switched off, the PTX is stock's to the byte.
+; llc runs the passes by either flag, and the PTX says so, once; switched off, the PTX is stock's to the byte.
 ; RUN: %llc -mcpu=sm_90 %s -o %t.stock
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=NOTE
 ; RUN: %llc -load=%plugin -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=NOTE
 ; RUN: %llc -load=%plugin -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=NOTE
 ; RUN: %llc -load-pass-plugin=%plugin -mtriple=nvptx-nvidia-cuda %s -o - | FileCheck %s --check-prefix=NOTE
 ; RUN: %llc -load-pass-plugin=%plugin -O0 -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=NOTE
-; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=off -mcpu=sm_90 %s -o %t.off
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=off -nvptx-ra-rename=off -mcpu=sm_90 %s -o %t.off
 ; RUN: cmp %t.stock %t.off
 ; RUN: %if ptxas %{ %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 -o %t.cubin %}
 

@@ -7,7 +7,7 @@
 ; RUN:   | FileCheck %s --check-prefix=AFTER
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=instead -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=INSTEAD
-; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=off -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=off -nvptx-ra-rename=off -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=OFF
 ; RUN: %llc -load-pass-plugin=%plugin -O0 -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=O0
@@ -43,11 +43,13 @@
 ; INSTEAD:      Stack Slot Coloring
 
 ; OFF-NOT: NVPTX copy coalescer
+; OFF-NOT: NVPTX register renaming
 ; OFF-NOT: NVPTX register allocation header note
 
 ; O0:      Two-Address instruction pass
 ; O0-NEXT: NVPTX copy coalescer
 ; O0-NEXT: NVPTX Prolog Epilog Pass
+; O0-NEXT: NVPTX register renaming
 
 target triple = "nvptx64-nvidia-cuda"
 

@@ -1,11 +1,14 @@
-; Renaming declares as few registers as are alive at once, at any level of optimisation, where it is asked for. The kernel
-; with a stack frame keeps its instructions, and an assembly's output is no register that the assembly reads.
-; RUN: %llc-ra -nvptx-ra-rename -mcpu=sm_90 %s -o %t.ptx && FileCheck %s --input-file %t.ptx
+; Registers that live within a block share names, at any level of optimisation, unless that is switched off; those that
+; live across blocks do where it is asked for. The kernel with a stack frame keeps its instructions, an assembly's output is
+; no register that the assembly reads, and what a debug value names keeps its name to itself.
+; RUN: %llc-ra -mcpu=sm_90 %s -o %t.ptx && FileCheck %s --input-file %t.ptx
 ; RUN: %ptxas-verify -arch=sm_90 < %t.ptx
-; RUN: %llc-ra -nvptx-ra-rename -O0 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90
-; RUN: %llc-ra -mcpu=sm_90 %s -o - | grep -c '^	[a-z@]' > %t.stock && grep -c '^	[a-z@]' %t.ptx | diff %t.stock -
-; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=MANY
-; RUN: %llc-ra -nvptx-ra-rename -nvptx-ra-trace=rename -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAYS
+; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90
+; RUN: %llc-ra -nvptx-ra-rename=off -mcpu=sm_90 %s -o - > %t.off
+; RUN: grep -c '^	[a-z@]' %t.off > %t.count && grep -c '^	[a-z@]' %t.ptx | diff %t.count -
+; RUN: FileCheck %s --check-prefix=MANY < %t.off
+; RUN: %llc-ra -nvptx-ra-rename-across-blocks -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=FEWEST
+; RUN: %llc-ra -nvptx-ra-trace=rename -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAYS
 ; RUN: %nvptx-ra mir -print-pipeline-passes -passes='nvptx-rename<strict>' %S/../loading/mir.mir | FileCheck %s --check-prefix=PRINT
 ; REQUIRES: ptxas
 
@@ -16,6 +19,13 @@
 ; CHECK-LABEL: .entry assembly(
 ; CHECK:       {{^}}	add.s32 %r1, %r2, 1; mul.lo.s32 %r1, %r1, %r2;
 ; CHECK-LABEL: .entry frame(
+; Some live across blocks: the others share a name with each other, but with those only where it is asked for.
+; CHECK-LABEL:  .entry blocks(
+; CHECK:        .reg .b32 %r<4>;
+; FEWEST-LABEL: .entry blocks(
+; FEWEST:       .reg .b32 %r<3>;
+; MANY-LABEL:   .entry blocks(
+; MANY:         .reg .b32 %r<7>;
 ; SAYS:        nvptx-ra: nvptx-rename of 'chain'
 ; SAYS-NEXT:   {{[0-9]+}} registers have {{[0-9]+}} names
 ; PRINT:       machine-function(nvptx-rename<strict>)
@@ -42,5 +52,24 @@ define ptx_kernel void @frame(ptr addrspace(1) %out, i32 %a) {
   store volatile i32 %a, ptr %place
   %first = load volatile i32, ptr %slot
   store i32 %first, ptr addrspace(1) %out
+  ret void
+}
+
+define ptx_kernel void @blocks(ptr addrspace(1) %out, i32 %a, i32 %n) {
+entry:
+  %x = xor i32 %a, 5
+  %some = icmp sgt i32 %n, 0
+  br i1 %some, label %left, label %exit
+left:
+  %y = mul i32 %x, %n
+  %z = add i32 %y, 3
+  store volatile i32 %z, ptr addrspace(1) %out
+  %more = icmp sgt i32 %z, 0
+  br i1 %more, label %right, label %exit
+right:
+  %w = mul i32 %y, %y
+  store volatile i32 %w, ptr addrspace(1) %out
+  br label %exit
+exit:
   ret void
 }
