@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::error::{Error, ErrorKind};
+
 /// A set of constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
@@ -96,6 +98,71 @@ impl Preset {
     /// All presets.
     pub const ALL: [&'static Preset; 2] = [&Self::HW, &Self::CICC];
 
+    /// Changes one of the constants, by its name in [`Self::NAMES`].
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        let wrong = |allowed: &str| {
+            let problem = format!("--set {name}={value}: not allowed");
+            Error::new(ErrorKind::Option, problem, format!("use {allowed}"))
+        };
+        let count = || value.parse::<u32>().map_err(|_| wrong("a whole number"));
+        let switch = || match value {
+            "on" => Ok(true),
+            "off" => Ok(false),
+            _ => Err(wrong("on or off")),
+        };
+        let factor = || {
+            let number = value.parse::<f32>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+            number.ok_or_else(|| wrong("a number from 0"))
+        };
+        let (cost, coalescing) = (&mut self.cost, &mut self.coalescing);
+        match name {
+            "predicates" => self.predicates = Some(count()?),
+            "packs-halves" => self.packs_halves = switch()?,
+            "caller-saved" if value == "none" => self.caller_saved = None,
+            "caller-saved" => {
+                let range = value.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+                let range = range.filter(|range: &Range<u32>| range.start < range.end && range.end <= 256);
+                self.caller_saved = Some(range.ok_or_else(|| wrong("FROM..TO up to 256, or none"))?);
+            }
+            "cost-is-product" => cost.is_product = switch()?,
+            "latency-1" => cost.latency[0] = factor()?,
+            "latency-2" => cost.latency[1] = factor()?,
+            "latency-3" => cost.latency[2] = factor()?,
+            "cache-1" => cost.cache[0] = count()?,
+            "cache-2" => cost.cache[1] = count()?,
+            "loop-base" => cost.loop_base = factor()?,
+            "uniform-factor" => cost.uniform_factor = factor()?,
+            "clamp" => cost.clamp = factor()?,
+            "degree-factor" => coalescing.degree_factor = factor()?,
+            "always-below" => coalescing.always_below = factor()?,
+            "never-above" => coalescing.never_above = factor()?,
+            _ => {
+                let problem = format!("--set {name}: unknown");
+                return Err(Error::new(ErrorKind::Option, problem, format!("use {}", Self::NAMES.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the constants that can be changed.
+    pub const NAMES: [&'static str; 15] = [
+        "predicates",
+        "packs-halves",
+        "caller-saved",
+        "cost-is-product",
+        "latency-1",
+        "latency-2",
+        "latency-3",
+        "cache-1",
+        "cache-2",
+        "loop-base",
+        "uniform-factor",
+        "clamp",
+        "degree-factor",
+        "always-below",
+        "never-above",
+    ];
+
     /// The preset of that name.
     pub fn find(name: &str) -> Option<&'static Preset> {
         Self::ALL.into_iter().find(|preset| preset.name == name)
@@ -159,6 +226,25 @@ mod tests {
     fn overflow_is_dear() {
         let usage = Usage { written: f32::INFINITY, read: 0.0, ..USAGE };
         assert_eq!(Preset::CICC.cost.cost(&usage, 0), 1e9);
+    }
+
+    /// Every constant has a name and changes with it; what is not allowed is said with what is.
+    #[test]
+    fn constants_by_name() {
+        let values = |name: &str| match name {
+            "packs-halves" | "cost-is-product" => "on",
+            "caller-saved" => "2..9",
+            _ => "3",
+        };
+        for name in Preset::NAMES {
+            let mut preset = Preset::HW;
+            assert_eq!(preset.set(name, values(name)), Ok(()));
+            assert_ne!(preset, Preset::HW, "{name}");
+            let error = preset.set(name, "nonsense").expect_err("no value").to_string();
+            assert!(error.starts_with(&format!("nvptx-ra: --set {name}=nonsense: not allowed; use ")), "{error}");
+        }
+        let error = Preset::HW.clone().set("loops", "1").expect_err("no name").to_string();
+        assert!(error.starts_with("nvptx-ra: --set loops: unknown; use predicates, "), "{error}");
     }
 
     /// Presets are found by their names.

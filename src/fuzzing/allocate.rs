@@ -124,7 +124,7 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
         let budget = if u.arbitrary()? { Some(u.int_in_range(1..=sizes.budget)?) } else { None };
-        builder.file(FileData { name: name.into(), budget, banks: 0 });
+        builder.file(FileData { name: name.into(), budget });
     }
     let mut classes = Vec::new();
     for number in 0..u.int_in_range(1..=4u32)? {

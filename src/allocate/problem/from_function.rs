@@ -52,8 +52,8 @@ impl Problem {
 fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     let units = if preset.packs_halves { 2 } else { 1 };
     let budget = preset.budget.map(|budget| budget.saturating_mul(units));
-    let general = builder.file(FileData { name: "R".into(), budget, banks: 0 });
-    let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates, banks: 0 });
+    let general = builder.file(FileData { name: "R".into(), budget });
+    let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates });
     let mut class = |class: RegClass, file: File, width: u32| {
         let bytes = class.bits().div_ceil(8).max(4);
         builder.class(ClassData { name: class.name().into(), file, width, align: width, bytes, promotes_to: None })

@@ -63,8 +63,6 @@ pub struct FileData {
     pub name: Box<str>,
     /// How many units may be used; `None`: as many as it takes.
     pub budget: Option<u32>,
-    /// Memory banks: unit `u` is in bank `u % banks`. 0 or 1 where banks do not matter.
-    pub banks: u32,
 }
 
 /// A class of live ranges.

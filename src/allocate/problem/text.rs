@@ -3,14 +3,14 @@
 //! ```text
 //! allocation 1
 //! problem k
-//! file R budget 255 banks 32
+//! file R budget 255
 //! class B64 R width 2 align 2 bytes 8 promotes B128
 //! range B64 cost 12.5 fixed 4 register 7 live 2..8 12..16 write 0*1 read 1*10 update 3*1 early 4*1
 //! copy 1 lr1 = lr0 * 10
 //! end
 //! ```
 //!
-//! Live ranges are numbered as they stand. `budget`, `banks`, `promotes`, `cost` (without it, a live range must have a
+//! Live ranges are numbered as they stand. `budget`, `promotes`, `cost` (without it, a live range must have a
 //! register), `fixed`, `register`, the segments and the accesses may be left out; an access is an instruction and how often
 //! it runs. `live 2..8` is a segment from point 2 up to, without, point 8.
 
@@ -67,7 +67,7 @@ impl Problem {
         for file in self.files.iter() {
             write!(f, "file {}", file.name)?;
             file.budget.map_or(Ok(()), |budget| write!(f, " budget {budget}"))?;
-            writeln!(f, " banks {}", file.banks)?;
+            writeln!(f)?;
         }
         for (_, class) in self.classes.iter_enumerated() {
             let ClassData { name, file, width, align, bytes, promotes_to } = class;
@@ -142,12 +142,11 @@ impl Parser {
 
     fn file(&mut self, mut words: SplitWhitespace<'_>) -> Line {
         let name = word(&mut words)?;
-        let mut file = FileData { name: name.into(), budget: None, banks: 0 };
+        let mut file = FileData { name: name.into(), budget: None };
         while let Some(key) = words.next() {
             match key {
                 "budget" => file.budget = Some(number(word(&mut words)?)?),
-                "banks" => file.banks = number(word(&mut words)?)?,
-                other => return Err(format!("'{other}': a file has budget and banks")),
+                other => return Err(format!("'{other}': a file has a budget")),
             }
         }
         let file = self.builder.file(file);

@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// The constants: hw, the documented limits of the hardware; cicc, as they are read from NVIDIA's compiler
     #[arg(long, default_value = "hw")]
     preset: String,
+    /// One of the preset's constants, e.g. loop-base=1.5; docs/allocation.md lists them
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    constants: Vec<String>,
     /// General registers, instead of the preset's; none: as many as it takes
     #[arg(long, value_delimiter = ',', value_name = "REGISTERS", value_parser = budget)]
     budget: Vec<Budget>,
@@ -109,11 +112,15 @@ struct Proof {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let preset = Preset::find(&arguments.preset).ok_or_else(|| {
+    let mut preset = Preset::find(&arguments.preset).cloned().ok_or_else(|| {
         let known: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
         let problem = format!("--preset {}: unknown", arguments.preset);
         Error::new(ErrorKind::Option, problem, format!("use {}", known.join(" or ")))
     })?;
+    for constant in &arguments.constants {
+        let (name, value) = constant.split_once('=').unwrap_or((constant, ""));
+        preset.set(name, value)?;
+    }
     let budgets = match arguments.budget.as_slice() {
         [] => vec![preset.budget],
         given => given.iter().map(|budget| budget.0).collect(),
@@ -128,17 +135,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             return Ok(());
         }
         for &budget in &budgets {
+            // Without a budget nothing is spilled, predicates neither.
+            let predicates = preset.predicates.filter(|_| budget.is_some());
+            let preset = Preset { budget, predicates, ..preset.clone() };
             let problem = match given {
                 input::Given::Problem(problem) => problem.clone(),
                 input::Given::Function(function) => {
-                    // Without a budget nothing is spilled, predicates neither.
-                    let predicates = preset.predicates.filter(|_| budget.is_some());
-                    let preset = Preset { budget, predicates, ..preset.clone() };
                     lower(function, &preset, arguments).map_err(|error| error.in_function(function.name()))?
                 }
             };
             let draws = std::mem::replace(&mut is_first, false);
-            solve(&problem, budget, arguments, draws).map_err(|error| error.in_function(problem.name()))?;
+            solve(&problem, &preset, arguments, draws).map_err(|error| error.in_function(problem.name()))?;
         }
         Ok(())
     })?;
@@ -159,14 +166,14 @@ fn lower(function: &Function, preset: &Preset, arguments: &Arguments) -> Result<
     Problem::from_function(&coalesced.function, preset)
 }
 
-fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments, draws: bool) -> Result<(), Error> {
+fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool) -> Result<(), Error> {
     if arguments.print_problem {
         return super::print(problem.to_string().as_bytes()).map(|_| ());
     }
     let mut outcomes = Vec::new();
     for &engine in &arguments.allocator {
         let start = Instant::now();
-        let (name, allocation, proof) = allocate(engine, problem, arguments)?;
+        let (name, allocation, proof) = allocate(engine, problem, preset, arguments)?;
         let time = start.elapsed();
         let costs = if arguments.no_check {
             allocation.costs(problem)
@@ -181,7 +188,7 @@ fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments, draws: b
         }
         let peaks = problem.peaks().iter().copied().collect();
         let effort = allocation.effort;
-        outcomes.push(Outcome { allocator: name, budget, peaks, costs, effort, time, proof });
+        outcomes.push(Outcome { allocator: name, budget: preset.budget, peaks, costs, effort, time, proof });
     }
     let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
     super::print(text.as_bytes()).map(|_| ())
@@ -190,11 +197,12 @@ fn solve(problem: &Problem, budget: Option<u32>, arguments: &Arguments, draws: b
 fn allocate(
     engine: Engine,
     problem: &Problem,
+    preset: &Preset,
     arguments: &Arguments,
 ) -> Result<(&'static str, Allocation, Option<Proof>), Error> {
     let allocator: &dyn Allocator = match engine {
         Engine::Greedy => &Greedy::default(),
-        Engine::Briggs => &Briggs::default(),
+        Engine::Briggs => &Briggs { coalescing: preset.coalescing.clone() },
         Engine::Exact => {
             let solver = Solver { steps: arguments.steps };
             let exact = solver.solve(problem)?;

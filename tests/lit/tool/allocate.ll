@@ -61,6 +61,10 @@
 ; What is wrong is said in one line.
 ; RUN: not %nvptx-ra allocate %s --preset brigs 2>&1 | FileCheck %s --check-prefix=PRESET
 ; PRESET: nvptx-ra: --preset brigs: unknown; use hw or cicc
+; RUN: not %nvptx-ra allocate %s --set loop-base=-1 2>&1 | FileCheck %s --check-prefix=CONSTANT
+; CONSTANT: nvptx-ra: --set loop-base=-1: not allowed; use a number from 0
+; RUN: %nvptx-ra allocate %s --preset cicc --set caller-saved=none --set loop-base=2 | FileCheck %s --check-prefix=CICC
+; CICC: briggs 15
 ; RUN: not %nvptx-ra allocate %s --budget 0 2>&1 | FileCheck %s --check-prefix=NOTHING
 ; NOTHING: nvptx-ra: kernel 'k': file R: a budget of 0 registers; raise the budget
 ; RUN: not %nvptx-ra allocate %s --budget 1 2>&1 | FileCheck %s --check-prefix=WIDE
