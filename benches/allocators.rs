@@ -63,7 +63,7 @@ impl Setting {
         }
         let mut builder = ProblemBuilder::new(from_function.name());
         for name in ["P", "R", "RD"] {
-            builder.file(FileData { name: name.into(), budget: Some(self.registers) });
+            builder.file(FileData { name: name.into(), budget: Some(self.registers), units_per_register: 1 });
         }
         for (class, data) in from_function.classes().iter_enumerated() {
             let file = File([0, 1, 1, 2, 2][class.0 as usize]);

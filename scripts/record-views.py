@@ -25,7 +25,7 @@ def views(example):
     command = [clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", f"--cuda-path={os.environ['CUDA_PATH']}"]
     command += ["-Wno-unknown-cuda-version", "-std=c++17", "-O3", "-S", ROOT / f"examples/{example}.cu", "-o", os.devnull]
     command += [f"-fpass-plugin={os.environ['PLUGIN']}", "-mllvm", "-nvptx-ra-trace=view"]
-    command += ["-mllvm", "-nvptx-ra-position=before"]
+    command += ["-mllvm", "-nvptx-ra-position=before", "-mllvm", "-nvptx-ra-rename=off"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)

@@ -99,7 +99,7 @@ impl Allocation {
     pub fn costs(&self, problem: &Problem) -> Costs {
         let mut costs = self.costs_of(problem, |_| true);
         costs.copies = problem.copies().len() as u64;
-        let is_removed = |copy: &&super::problem::Copy| {
+        let is_removed = |copy: &&super::problem::CopyInst| {
             let (to, from) = (self.placements[copy.to], self.placements[copy.from]);
             to == from && problem.class(copy.to).width == problem.class(copy.from).width
         };

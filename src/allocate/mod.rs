@@ -26,7 +26,7 @@ pub use check::{AllocationError, check_allocation};
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
 pub use preset::{Coalescing, CostModel, Preset, Usage};
 pub use problem::{
-    Access, AccessKind, Class, ClassData, ClassTable, Copy, File, FileData, LiveRange, Problem, ProblemBuilder,
+    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder,
     ProblemError, ProblemParseError, RangeData, clobber_point, read_point, write_point,
 };
 

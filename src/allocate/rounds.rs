@@ -1,7 +1,7 @@
 //! Rounds: until spill code exists, a spilled live range becomes a short one for each use and definition.
 
 use super::allocation::{Allocation, Effort, Placement, SpillSlot};
-use super::problem::{Access, Copy, LiveRange, Problem, ProblemBuilder};
+use super::problem::{Access, CopyInst, LiveRange, Problem, ProblemBuilder};
 use crate::function::Inst;
 use crate::index::{EntityIndex, IndexVec};
 
@@ -78,10 +78,10 @@ impl<'a> Rounds<'a> {
             }
             firsts.push(first);
         }
-        for &Copy { inst, to, from, frequency } in given.copies() {
+        for &CopyInst { inst, to, from, frequency } in given.copies() {
             let to = firsts[to].index() + self.piece_at(to, inst, Access::writes);
             let from = firsts[from].index() + self.piece_at(from, inst, Access::reads);
-            builder.copy(Copy { inst, to: LiveRange::new(to), from: LiveRange::new(from), frequency });
+            builder.copy(CopyInst { inst, to: LiveRange::new(to), from: LiveRange::new(from), frequency });
         }
         self.origins = origins;
         self.changed = Some(builder.finish());

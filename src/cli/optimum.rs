@@ -16,7 +16,8 @@ use crate::functions;
 /// Bound from below how many copies each function must keep, without LLVM: one line of JSON for each
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them; - is standard input
+    /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them with
+    /// -nvptx-ra-rename=off; - is standard input
     input: PathBuf,
     /// How many branchings each connected part of the problem may take to be solved exactly
     #[arg(long, default_value_t = 1000)]

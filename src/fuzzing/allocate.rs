@@ -7,7 +7,7 @@ use crate::allocate::briggs::Briggs;
 use crate::allocate::exact::Solver;
 use crate::allocate::greedy::Greedy;
 use crate::allocate::{
-    Access, AccessKind, Allocator, ClassData, Copy, File, FileData, LiveRange, Placement, Preset, Problem,
+    Access, AccessKind, Allocator, ClassData, CopyInst, File, FileData, LiveRange, Placement, Preset, Problem,
     ProblemBuilder, check_allocation,
 };
 use crate::analysis::{Point, Segment, ValueNumber};
@@ -124,7 +124,7 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
         let budget = if u.arbitrary()? { Some(u.int_in_range(1..=sizes.budget)?) } else { None };
-        builder.file(FileData { name: name.into(), budget });
+        builder.file(FileData { name: name.into(), budget, units_per_register: 1 });
     }
     let mut classes = Vec::new();
     for number in 0..u.int_in_range(1..=4u32)? {
@@ -167,7 +167,7 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
             at == inst && of == file && from != to && !writes
         };
         if let Some(&(_, from, ..)) = used.iter().find(is_source) {
-            builder.copy(Copy { inst, to, from, frequency: f32::from(u.int_in_range(1..=9_u8)?) });
+            builder.copy(CopyInst { inst, to, from, frequency: f32::from(u.int_in_range(1..=9_u8)?) });
         }
     }
     Ok(builder.finish())

@@ -49,6 +49,8 @@ def parse_arguments():
 def bound(module, found, arguments):
     """The figures of a module's functions; ends the program where a command fails."""
     compile_it = [found.llc, f"-load-pass-plugin={found.plugin}", "-nvptx-ra-trace=view"]
+    # Renaming would print its functions too.
+    compile_it.append("-nvptx-ra-rename=off")
     compile_it += [f"-nvptx-ra-position={arguments.position}", "-O3", "-mcpu=sm_90", "-mattr=+ptx88"]
     compile_it += ["-mtriple=nvptx64-nvidia-cuda", "-fp-contract=fast", module, "-o", os.devnull]
     bound_it = [arguments.tool, "optimum", "-", f"--steps={arguments.steps}"]

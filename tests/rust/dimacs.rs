@@ -76,7 +76,7 @@ impl Graph {
     /// The problem whose interference graph it is. Nothing can be spilled.
     fn problem(&self, name: &str, budget: Option<u32>) -> Problem {
         let mut builder = ProblemBuilder::new(name);
-        let file = builder.file(FileData { name: "R".into(), budget });
+        let file = builder.file(FileData { name: "R".into(), budget, units_per_register: 1 });
         let class =
             builder.class(ClassData { name: "A".into(), file, width: 1, align: 1, bytes: 4, promotes_to: None });
         for vertex in 0..self.vertices {

@@ -1,6 +1,6 @@
 //! Puts problems together.
 
-use super::{Access, Class, ClassData, ClassTable, Copy, File, FileData, LiveRange, Problem, RangeData};
+use super::{Access, Class, ClassData, ClassTable, CopyInst, File, FileData, LiveRange, Problem, RangeData};
 use crate::analysis::Segment;
 use crate::function::VReg;
 use crate::index::IndexVec;
@@ -14,7 +14,7 @@ pub struct ProblemBuilder {
     ranges: IndexVec<LiveRange, RangeData>,
     segments: Vec<Segment>,
     accesses: Vec<Access>,
-    copies: Vec<Copy>,
+    copies: Vec<CopyInst>,
 }
 
 impl ProblemBuilder {
@@ -97,7 +97,7 @@ impl ProblemBuilder {
     }
 
     /// Adds a copy.
-    pub fn copy(&mut self, copy: Copy) {
+    pub fn copy(&mut self, copy: CopyInst) {
         self.copies.push(copy);
     }
 

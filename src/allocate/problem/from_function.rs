@@ -1,6 +1,6 @@
 //! The problem of a machine function.
 
-use super::{Access, AccessKind, Class, ClassData, Copy, File, FileData, LiveRange, Problem, ProblemBuilder};
+use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
 use super::{clobber_point, read_point, write_point};
 use crate::allocate::preset::{Preset, Usage};
 use crate::analysis::{
@@ -52,8 +52,8 @@ impl Problem {
 fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     let units = if preset.packs_halves { 2 } else { 1 };
     let budget = preset.budget.map(|budget| budget.saturating_mul(units));
-    let general = builder.file(FileData { name: "R".into(), budget });
-    let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates });
+    let general = builder.file(FileData { name: "R".into(), budget, units_per_register: units });
+    let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates, units_per_register: 1 });
     let mut class = |class: RegClass, file: File, width: u32| {
         let bytes = class.bits().div_ceil(8).max(4);
         builder.class(ClassData { name: class.name().into(), file, width, align: width, bytes, promotes_to: None })
@@ -123,7 +123,7 @@ impl Lowering<'_> {
                 let Some((to, from)) = self.function.as_copy(inst) else { continue };
                 let is_undefined = self.function.operands(inst)[1].use_reg().is_none();
                 if let (Some(to), Some(from), false) = (range_of[to], range_of[from], is_undefined || to == from) {
-                    builder.copy(Copy { inst, to, from, frequency: self.frequencies[block] as f32 });
+                    builder.copy(CopyInst { inst, to, from, frequency: self.frequencies[block] as f32 });
                 }
             }
         }

@@ -63,6 +63,15 @@ pub struct FileData {
     pub name: Box<str>,
     /// How many units may be used; `None`: as many as it takes.
     pub budget: Option<u32>,
+    /// How many units are one register: 2 where 16-bit values are packed.
+    pub units_per_register: u32,
+}
+
+impl FileData {
+    /// How many registers hold so many units.
+    pub fn registers(&self, units: u32) -> u32 {
+        units.div_ceil(self.units_per_register.max(1))
+    }
 }
 
 /// A class of live ranges.
@@ -155,7 +164,7 @@ pub struct RangeData {
 
 /// A copy between live ranges. Where `to` is written by it, it shares no conflict with `from`: both hold the same value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Copy {
+pub struct CopyInst {
     /// The instruction.
     pub inst: Inst,
     /// What is written.
@@ -176,7 +185,7 @@ pub struct Problem {
     ranges: IndexVec<LiveRange, RangeData>,
     segments: Vec<Segment>,
     accesses: Vec<Access>,
-    copies: Vec<Copy>,
+    copies: Vec<CopyInst>,
 }
 
 impl Problem {
@@ -242,7 +251,7 @@ impl Problem {
     }
 
     /// The copies, in the order of instructions.
-    pub fn copies(&self) -> &[Copy] {
+    pub fn copies(&self) -> &[CopyInst] {
         &self.copies
     }
 

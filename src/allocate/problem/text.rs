@@ -19,7 +19,7 @@ use std::str::{FromStr, SplitWhitespace};
 
 use rustc_hash::FxHashMap;
 
-use super::{Access, AccessKind, Class, ClassData, Copy, File, FileData, LiveRange, Problem, ProblemBuilder};
+use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
 use crate::analysis::{Point, Segment, ValueNumber};
 use crate::error::{Error, ErrorKind};
 use crate::function::{Inst, VReg};
@@ -67,7 +67,7 @@ impl Problem {
         for file in self.files.iter() {
             write!(f, "file {}", file.name)?;
             file.budget.map_or(Ok(()), |budget| write!(f, " budget {budget}"))?;
-            writeln!(f)?;
+            writeln!(f, "{}", if file.units_per_register == 2 { " halves" } else { "" })?;
         }
         for (_, class) in self.classes.iter_enumerated() {
             let ClassData { name, file, width, align, bytes, promotes_to } = class;
@@ -78,7 +78,7 @@ impl Problem {
         for range in self.ranges.ids() {
             self.print_range(f, range)?;
         }
-        for Copy { inst, to, from, frequency } in &self.copies {
+        for CopyInst { inst, to, from, frequency } in &self.copies {
             writeln!(f, "copy {} {to} = {from} * {frequency}", inst.0)?;
         }
         writeln!(f, "end")
@@ -142,11 +142,12 @@ impl Parser {
 
     fn file(&mut self, mut words: SplitWhitespace<'_>) -> Line {
         let name = word(&mut words)?;
-        let mut file = FileData { name: name.into(), budget: None };
+        let mut file = FileData { name: name.into(), budget: None, units_per_register: 1 };
         while let Some(key) = words.next() {
             match key {
                 "budget" => file.budget = Some(number(word(&mut words)?)?),
-                other => return Err(format!("'{other}': a file has a budget")),
+                "halves" => file.units_per_register = 2,
+                other => return Err(format!("'{other}': a file has a budget and halves")),
             }
         }
         let file = self.builder.file(file);
@@ -224,7 +225,7 @@ impl Parser {
             if range < self.num_ranges { Ok(LiveRange(range)) } else { Err(format!("there is no {text}")) }
         };
         let copy =
-            Copy { inst: Inst(number(inst)?), to: range(to)?, from: range(from)?, frequency: number(frequency)? };
+            CopyInst { inst: Inst(number(inst)?), to: range(to)?, from: range(from)?, frequency: number(frequency)? };
         self.builder.copy(copy);
         Ok(())
     }

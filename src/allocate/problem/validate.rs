@@ -181,7 +181,7 @@ impl Problem {
     }
 
     fn validate_copies(&self) -> Result<(), ProblemError> {
-        for &super::Copy { inst, to, from, .. } in &self.copies {
+        for &super::CopyInst { inst, to, from, .. } in &self.copies {
             let has = |range, wanted: fn(&super::Access) -> bool| {
                 self.accesses(range).iter().any(|access| access.inst == inst && wanted(access))
             };

@@ -11,9 +11,9 @@ use super::{Outcome, Proof};
 pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     let mut text = String::new();
     for Outcome { allocator, budget, peaks, costs, effort, time, proof } in outcomes {
-        let files: Vec<&str> = problem.files().iter().map(|file| &*file.name).collect();
-        let by_file = |numbers: &[u32]| -> serde_json::Map<String, serde_json::Value> {
-            files.iter().zip(numbers).map(|(file, &number)| ((*file).to_owned(), number.into())).collect()
+        let by_file = |units: &[u32]| -> serde_json::Map<String, serde_json::Value> {
+            let files = problem.files().iter().zip(units);
+            files.map(|(file, &units)| (file.name.to_string(), file.registers(units).into())).collect()
         };
         let Effort { rounds, evictions, merged_copies, nodes, edges, max_degree, phases } = effort;
         let phases: serde_json::Map<_, _> =
@@ -21,7 +21,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
         let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies } = costs;
         let mut line = json!({
             "function": problem.name(), "instructions": problem.num_insts(), "live_ranges": problem.ranges().len(),
-            "allocator": allocator, "budget": budget, "peak": by_file(peaks), "units": by_file(units),
+            "allocator": allocator, "budget": budget, "peak": by_file(peaks), "registers": by_file(units),
             "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
             "copies": copies, "removed_copies": removed_copies, "rounds": rounds, "evictions": evictions,
             "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
@@ -30,7 +30,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
         if let Some(Proof { is_optimal, least }) = proof {
             line["is_optimal"] = (*is_optimal).into();
             line["least"] = json!({
-                "over_budget": least.over_budget, "moved_bytes": least.moved_bytes, "units": by_file(&least.units),
+                "over_budget": least.over_budget, "moved_bytes": least.moved_bytes, "registers": by_file(&least.units),
             });
         }
         let _ = writeln!(text, "{line}");
@@ -69,7 +69,8 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         (0..problem.files().len()).filter(|&file| outcomes.iter().any(|o| o.peaks[file] > 0)).collect();
     for &file in &used {
         let _ = write!(header, " {:>5}", problem.files().as_slice()[file].name);
-        let _ = write!(peaks, " {:>5}", outcomes.first().map_or(0, |outcome| outcome.peaks[file]));
+        let live = outcomes.first().map_or(0, |outcome| outcome.peaks[file]);
+        let _ = write!(peaks, " {:>5}", problem.files().as_slice()[file].registers(live));
     }
     let _ = writeln!(
         text,
@@ -82,7 +83,7 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         let budget = budget.map_or("none".into(), |budget| budget.to_string());
         let _ = write!(text, "  {allocator:<10} {budget:>6}");
         for &file in &used {
-            let _ = write!(text, " {:>5}", costs.units[file]);
+            let _ = write!(text, " {:>5}", problem.files().as_slice()[file].registers(costs.units[file]));
         }
         let _ = writeln!(
             text,

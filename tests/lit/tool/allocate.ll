@@ -18,11 +18,11 @@
 ; RUN: %nvptx-ra allocate %s --allocator exact --budget 3 --steps 0 --json | FileCheck %s --check-prefix=STEPS
 ; STEPS: "is_optimal":false,{{.*}}"least":{"moved_bytes":
 ;
-; RUN: %llc-ra -nvptx-ra-trace=view -mcpu=sm_90 %s -o /dev/null 2> %t.mfv
+; RUN: %llc-ra -nvptx-ra-trace=view -nvptx-ra-rename=off -mcpu=sm_90 %s -o /dev/null 2> %t.mfv
 ; RUN: %nvptx-ra allocate %t.mfv --json --allocator greedy | FileCheck %s --check-prefix=JSON
 ; RUN: %llc -mcpu=sm_90 -stop-before=nvptx-prolog-epilog %s -o %t.mir
 ; RUN: %nvptx-ra allocate %t.mir --json --allocator greedy | FileCheck %s --check-prefix=JSON
-; JSON: "allocator":"greedy","budget":255,{{.*}}"function":"k",{{.*}}"spilled":0,
+; JSON: "allocator":"greedy","budget":255,{{.*}}"function":"k",{{.*}}"spilled":0
 ;
 ; RUN: %nvptx-ra allocate %t.mfv --print-problem > %t.problem
 ; RUN: %nvptx-ra allocate %t.problem --json --allocator briggs | FileCheck %s --check-prefix=PROBLEM
@@ -64,7 +64,8 @@
 ; RUN: not %nvptx-ra allocate %s --set loop-base=-1 2>&1 | FileCheck %s --check-prefix=CONSTANT
 ; CONSTANT: nvptx-ra: --set loop-base=-1: not allowed; use a number from 0
 ; RUN: %nvptx-ra allocate %s --preset cicc --set caller-saved=none --set loop-base=2 | FileCheck %s --check-prefix=CICC
-; CICC: briggs 15
+; CICC: live at once 6 1
+; CICC: briggs 15 6 1
 ; RUN: not %nvptx-ra allocate %s --budget 0 2>&1 | FileCheck %s --check-prefix=NOTHING
 ; NOTHING: nvptx-ra: kernel 'k': file R: a budget of 0 registers; raise the budget
 ; RUN: not %nvptx-ra allocate %s --budget 1 2>&1 | FileCheck %s --check-prefix=WIDE

@@ -1,6 +1,6 @@
 ; The views that the plugin prints are what `nvptx-ra optimum` reads; a swap in a loop keeps its three copies.
 ;
-; RUN: %llc-ra -nvptx-ra-trace=view -nvptx-ra-position=before -mcpu=sm_90 %s -o /dev/null 2> %t.views
+; RUN: %llc-ra -nvptx-ra-trace=view -nvptx-ra-position=before -nvptx-ra-rename=off -mcpu=sm_90 %s -o /dev/null 2> %t.views
 ; RUN: %nvptx-ra optimum %t.views | FileCheck %s
 ; CHECK: "copies":{{[0-9]+}},{{.*}}"function":"k",{{.*}}"necessary":3,
 ;
