@@ -59,10 +59,10 @@ def parse_arguments():
 
 
 def command_for(found, module, plugin_args):
-    """llc's command line; stock where plugin_args is None."""
+    """llc's command line, renaming left out because it is no part of coalescing; stock where plugin_args is None."""
     command = [found.llc]
     if plugin_args is not None:
-        command += [f"-load-pass-plugin={found.plugin}", *shlex.split(plugin_args)]
+        command += [f"-load-pass-plugin={found.plugin}", "-nvptx-ra-rename=off", *shlex.split(plugin_args)]
     return [*command, "-O3", "-mcpu=sm_90", "-mattr=+ptx88", "-fp-contract=fast", module, "-o", os.devnull]
 
 
