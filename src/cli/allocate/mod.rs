@@ -134,7 +134,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         if arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
             return Ok(());
         }
-        for &budget in &budgets {
+        let own = match given {
+            input::Given::Problem(_) if !arguments.budget.is_empty() => {
+                let remedy = "change the budgets of its files instead";
+                return Err(Error::new(ErrorKind::Option, "--budget: an allocation problem has its own", remedy));
+            }
+            input::Given::Problem(problem) => Some(problem.files().iter().next().and_then(|file| file.budget)),
+            input::Given::Function(_) => None,
+        };
+        for &budget in own.as_ref().map_or(budgets.as_slice(), std::slice::from_ref) {
             // Without a budget nothing is spilled, predicates neither.
             let predicates = preset.predicates.filter(|_| budget.is_some());
             let preset = Preset { budget, predicates, ..preset.clone() };
@@ -149,11 +157,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
         Ok(())
     })?;
-    if let Some(name) = arguments.function.as_deref().filter(|_| is_first) {
-        let problem = format!("--function {name}: there is none in {}", arguments.input.display());
-        return Err(Error::new(ErrorKind::Option, problem, "name one of those that are printed without it"));
+    let input = arguments.input.display();
+    match &arguments.function {
+        _ if !is_first => Ok(ExitCode::SUCCESS),
+        Some(name) => {
+            let problem = format!("--function {name}: there is none in {input}");
+            Err(Error::new(ErrorKind::Option, problem, "name one of those that are printed without it"))
+        }
+        None => {
+            let remedy = "docs/mfv.md and docs/allocation.md have the text forms";
+            Err(Error::new(ErrorKind::View, format!("{input}: no function and no allocation problem"), remedy))
+        }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The problem of a function, its copies merged first.

@@ -72,6 +72,11 @@
 ; WIDE: nvptx-ra: kernel 'k': lr{{[0-9]+}}, class B64: 2 consecutive units do not fit into the 1 of file R; raise the budget
 ; RUN: not %nvptx-ra allocate %t.none.mfv 2>&1 | FileCheck %s --check-prefix=MISSING
 ; MISSING: nvptx-ra: {{.*}}: No such file or directory
+; RUN: echo nonsense > %t.nothing.mfv
+; RUN: not %nvptx-ra allocate %t.nothing.mfv 2>&1 | FileCheck %s --check-prefix=EMPTY
+; EMPTY: nvptx-ra: {{.*}}: no function and no allocation problem; docs/mfv.md
+; RUN: not %nvptx-ra allocate %t.problem --budget 9 2>&1 | FileCheck %s --check-prefix=OWN
+; OWN: nvptx-ra: {{.*}}--budget: an allocation problem has its own; change the budgets of its files instead
 ; RUN: echo nonsense > %t.bad.ll
 ; RUN: not %nvptx-ra allocate %t.bad.ll 2>&1 | FileCheck %s --check-prefix=BAD
 ; BAD: nvptx-ra: {{.*}}expected top-level entity{{.*}} does not compile
