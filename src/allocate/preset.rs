@@ -17,6 +17,8 @@ pub struct Preset {
     pub packs_halves: bool,
     /// The general registers that a call clobbers.
     pub caller_saved: Option<Range<u32>>,
+    /// General registers that hold something else all the time, as a stack pointer.
+    pub reserved: Option<Range<u32>>,
     /// What spilling costs.
     pub cost: CostModel,
     /// When two live ranges are merged.
@@ -65,6 +67,7 @@ impl Preset {
         predicates: Some(7),
         packs_halves: false,
         caller_saved: Some(0..24),
+        reserved: None,
         cost: CostModel {
             is_product: false,
             latency: [1.0; 3],
@@ -84,6 +87,7 @@ impl Preset {
         predicates: Some(8),
         packs_halves: true,
         caller_saved: None,
+        reserved: None,
         cost: CostModel {
             is_product: true,
             latency: [4.0, 10.0, 40.0],
@@ -114,16 +118,20 @@ impl Preset {
             let number = value.parse::<f32>().ok().filter(|number| number.is_finite() && *number >= 0.0);
             number.ok_or_else(|| wrong("a number from 0"))
         };
+        let registers = || {
+            if value == "none" {
+                return Ok(None);
+            }
+            let range = value.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+            let range = range.filter(|range: &Range<u32>| range.start < range.end && range.end <= 256);
+            range.map(Some).ok_or_else(|| wrong("FROM..TO up to 256, or none"))
+        };
         let (cost, coalescing) = (&mut self.cost, &mut self.coalescing);
         match name {
             "predicates" => self.predicates = Some(count()?),
             "packs-halves" => self.packs_halves = switch()?,
-            "caller-saved" if value == "none" => self.caller_saved = None,
-            "caller-saved" => {
-                let range = value.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-                let range = range.filter(|range: &Range<u32>| range.start < range.end && range.end <= 256);
-                self.caller_saved = Some(range.ok_or_else(|| wrong("FROM..TO up to 256, or none"))?);
-            }
+            "caller-saved" => self.caller_saved = registers()?,
+            "reserved" => self.reserved = registers()?,
             "cost-is-product" => cost.is_product = switch()?,
             "latency-1" => cost.latency[0] = factor()?,
             "latency-2" => cost.latency[1] = factor()?,
@@ -145,10 +153,11 @@ impl Preset {
     }
 
     /// The names of the constants that can be changed.
-    pub const NAMES: [&'static str; 15] = [
+    pub const NAMES: [&'static str; 16] = [
         "predicates",
         "packs-halves",
         "caller-saved",
+        "reserved",
         "cost-is-product",
         "latency-1",
         "latency-2",
@@ -233,7 +242,7 @@ mod tests {
     fn constants_by_name() {
         let values = |name: &str| match name {
             "packs-halves" | "cost-is-product" => "on",
-            "caller-saved" => "2..9",
+            "caller-saved" | "reserved" => "2..9",
             _ => "3",
         };
         for name in Preset::NAMES {

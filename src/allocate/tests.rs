@@ -238,6 +238,11 @@ fn of_a_function() {
         assert!(matches!(allocation.placements[LiveRange(1)], Placement::Register(24..)), "{allocation:?}");
         assert!(matches!(allocation.placements[LiveRange(3)], Placement::Register(0..24)), "{allocation:?}");
     }
+    let reserving = Preset { reserved: Some(0..26), ..Preset::HW };
+    for (allocation, costs) in solve(&Problem::from_function(&function, &reserving).expect("no PHIs")) {
+        assert!(matches!(allocation.placements[LiveRange(3)], Placement::Register(26..)), "{allocation:?}");
+        assert_eq!((costs.spilled, costs.over_budget), (0, 0));
+    }
     let packed = Problem::from_function(&function, &Preset::CICC).expect("no PHIs");
     assert_eq!((packed.class(LiveRange(3)).width, packed.class(LiveRange(0)).width), (1, 2));
 }

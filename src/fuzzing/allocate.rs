@@ -60,6 +60,7 @@ fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
         budget,
         predicates: if u.arbitrary()? { Some(u.int_in_range(1..=7)?) } else { None },
         packs_halves: u.arbitrary()?,
+        reserved: if u.arbitrary()? { Some(0..u.int_in_range(1..=2)?) } else { None },
         caller_saved: if u.arbitrary()? { Some(0..u.int_in_range(1..=8)?) } else { None },
         ..(*u.choose(&Preset::ALL)?).clone()
     };

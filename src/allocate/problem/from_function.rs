@@ -1,5 +1,7 @@
 //! The problem of a machine function.
 
+use std::ops::Range;
+
 use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
 use super::{clobber_point, read_point, write_point};
 use crate::allocate::preset::{Preset, Usage};
@@ -42,6 +44,9 @@ impl Problem {
         if let Some(caller_saved) = &preset.caller_saved {
             lowering.add_clobbers(&mut builder, caller_saved, preset);
         }
+        if let Some(reserved) = &preset.reserved {
+            lowering.add_reserved(&mut builder, reserved, preset);
+        }
         let mut problem = builder.finish();
         lowering.set_costs(&mut problem, preset);
         Ok(problem)
@@ -50,7 +55,7 @@ impl Problem {
 
 /// The files and classes of a preset; the classes in the order of [`RegClass::ALL`].
 fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
-    let units = if preset.packs_halves { 2 } else { 1 };
+    let units = units_per_register(preset);
     let budget = preset.budget.map(|budget| budget.saturating_mul(units));
     let general = builder.file(FileData { name: "R".into(), budget, units_per_register: units });
     let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates, units_per_register: 1 });
@@ -71,6 +76,16 @@ fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
         builder.promote(classes[narrow], classes[wide]);
     }
     classes
+}
+
+fn units_per_register(preset: &Preset) -> u32 {
+    if preset.packs_halves { 2 } else { 1 }
+}
+
+/// A class for registers that are given away from the start.
+fn fixed_class(builder: &mut ProblemBuilder, name: &str, registers: &Range<u32>, preset: &Preset) -> Class {
+    let width = registers.len() as u32 * units_per_register(preset);
+    builder.class(ClassData { name: name.into(), file: File(0), width, align: 1, bytes: 0, promotes_to: None })
 }
 
 struct Lowering<'a> {
@@ -130,24 +145,32 @@ impl Lowering<'_> {
     }
 
     /// A live range for what each call clobbers.
-    fn add_clobbers(&self, builder: &mut ProblemBuilder, caller_saved: &std::ops::Range<u32>, preset: &Preset) {
-        let units = if preset.packs_halves { 2 } else { 1 };
+    fn add_clobbers(&self, builder: &mut ProblemBuilder, caller_saved: &Range<u32>, preset: &Preset) {
         let mut class = None;
-        for inst in self.function.insts().filter(|&inst| self.is_call(inst)) {
-            let class = *class.get_or_insert_with(|| {
-                builder.class(ClassData {
-                    name: "clobbered".into(),
-                    file: File(0),
-                    width: caller_saved.len() as u32 * units,
-                    align: 1,
-                    bytes: 0,
-                    promotes_to: None,
-                })
-            });
+        for inst in self.calls() {
+            let class = *class.get_or_insert_with(|| fixed_class(builder, "clobbered", caller_saved, preset));
             let (start, value) = (clobber_point(inst), ValueNumber(u32::MAX));
             let clobbered = builder.range(class, [Segment { start, end: start.next(), value }], []);
-            builder.fix(clobbered, caller_saved.start * units);
+            builder.fix(clobbered, caller_saved.start * units_per_register(preset));
         }
+    }
+
+    /// A live range for what nobody else may have. Not at the moments that belong to calls' clobbers already.
+    fn add_reserved(&self, builder: &mut ProblemBuilder, reserved: &Range<u32>, preset: &Preset) {
+        let class = fixed_class(builder, "reserved", reserved, preset);
+        let (mut segments, mut start, value) = (Vec::new(), Point(0), ValueNumber(u32::MAX));
+        for inst in self.calls().filter(|_| preset.caller_saved.is_some()) {
+            let clobbered = clobber_point(inst);
+            segments.push(Segment { start, end: clobbered, value });
+            start = clobbered.next();
+        }
+        segments.push(Segment { start, end: read_point(Inst(self.function.num_insts() as u32 + 1)), value });
+        let range = builder.range(class, segments, []);
+        builder.fix(range, reserved.start * units_per_register(preset));
+    }
+
+    fn calls(&self) -> impl Iterator<Item = Inst> + '_ {
+        self.function.insts().filter(|&inst| self.is_call(inst))
     }
 
     fn is_call(&self, inst: Inst) -> bool {
