@@ -263,12 +263,12 @@ options! {
         "dump-before-cssa" => dump_before_cssa: bool = false;
     }
     Some(RENAME) => {
-        /// Lets registers that live within one block share names: the PTX declares fewer, and is smaller. ptxas makes the
-        /// same code of it.
+        /// Lets registers that live within one block share names, operands of matrix instructions and of inline assembly
+        /// apart: the PTX declares fewer, and is smaller. ptxas makes the same code of it.
         "rename" => rename: bool = true, scope Process;
-        /// Lets registers that live across blocks share names too: the fewest names that there can be. ptxas then takes
-        /// some decisions otherwise, for better and for worse.
-        "rename-across-blocks" => rename_across_blocks: bool = false;
+        /// Lets all registers share names: the fewest names that there can be. ptxas then takes some decisions otherwise,
+        /// for better and for worse.
+        "rename-all" => rename_all: bool = false;
     }
     Some(APPLY_EDITS) => {
         /// The file of the edits to apply, in the text form of docs/mfv.md, to test how edits are applied.

@@ -9,11 +9,11 @@ use crate::rename::rename;
 pub fn check_rename(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = lowered_function(u, &options)?;
-    let across_blocks = u.arbitrary()?;
-    let outcome = rename(&function, across_blocks);
+    let all = u.arbitrary()?;
+    let outcome = rename(&function, all);
     edited(&function, &outcome.edits);
     assert!(outcome.after <= outcome.before, "{function}");
-    assert_eq!(rename(&function, across_blocks).edits, outcome.edits, "the same function gives the same names");
+    assert_eq!(rename(&function, all).edits, outcome.edits, "the same function gives the same names");
     Ok(())
 }
 

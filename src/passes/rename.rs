@@ -14,7 +14,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
-    let Outcome { edits, before, after } = rename(function, context.config.rename_across_blocks);
+    let Outcome { edits, before, after } = rename(function, context.config.rename_all);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("rename", start);
     output.stats.registers_before = before as u64;

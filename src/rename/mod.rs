@@ -3,7 +3,7 @@
 //! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done; people and parsers
 //! read them all. So every class of PTX is coloured by itself, without a budget, without alignment, and without ever
 //! spilling: the fewest colours are the most registers alive at one point. Unless asked to, renaming keeps to registers
-//! that live within a block, because that is what ptxas does not notice: see [`ranges`].
+//! whose names ptxas takes no notice of: see [`ranges`].
 //!
 //! This is no allocation. Colours say nothing of the hardware's registers; that is another problem, and the two never
 //! meet.
@@ -35,16 +35,15 @@ pub struct Outcome {
 
 /// Gives the registers of a function as few names as their live ranges need. The function must have left SSA form.
 ///
-/// Registers that are live across blocks share names only where `across_blocks` says so. Those of 128 bits, of no class,
+/// Registers whose names ptxas takes notice of share them only where `all` says so. Those of 128 bits, of no class,
 /// and those that a debug value names keep theirs. O(n log n) in the segments of live ranges, as long as few live ranges
 /// have holes.
-pub fn rename(function: &Function, across_blocks: bool) -> Outcome {
+pub fn rename(function: &Function, all: bool) -> Outcome {
     let ranges = Ranges::new(function);
     let mut outcome = Outcome { edits: EditList::new(function), before: ranges.registers.len(), after: 0 };
     for class in RegClass::ALL {
-        let (sharing, alone): (Vec<VReg>, Vec<VReg>) = ranges
-            .of_class(function, class)
-            .partition(|&reg| !class.is_left_to_llvm() && ranges.may_share(reg, across_blocks));
+        let (sharing, alone): (Vec<VReg>, Vec<VReg>) =
+            ranges.of_class(function, class).partition(|&reg| !class.is_left_to_llvm() && ranges.may_share(reg, all));
         let colours = colouring::colour(&ranges, &sharing);
         let mut names = numbering::names(&sharing, &colours);
         outcome.after += names.len() + alone.len();

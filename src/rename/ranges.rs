@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point, Segment, ValueDef};
-use crate::function::{Function, Inst, RegClass, VReg};
+use crate::function::{Effects, Function, Inst, RegClass, VReg};
 use crate::index::IndexVec;
 
 /// The live ranges of all registers that occur.
@@ -16,6 +16,8 @@ pub(super) struct Ranges {
     /// Registers that are named by a debug value: a debugger looks there for as long as the name holds something.
     is_observed: IndexVec<VReg, bool>,
     is_live_across_blocks: IndexVec<VReg, bool>,
+    /// Operands of instructions of the whole warp (matrix instructions above all), of calls and of inline assembly.
+    is_bound: IndexVec<VReg, bool>,
     occurrences: Occurrences,
 }
 
@@ -35,6 +37,10 @@ impl Ranges {
             of_register: IndexVec::filled(0..0, function.num_regs()),
             is_observed: function.regs().map(|reg| !occurrences.debug_uses(reg).is_empty()).collect(),
             is_live_across_blocks: function.regs().map(|reg| !live.live_ins(reg).is_empty()).collect(),
+            is_bound: function
+                .regs()
+                .map(|reg| occurrences.of(reg).iter().any(|it| binds(function, it.inst)))
+                .collect(),
             occurrences,
         };
         for &reg in &this.registers {
@@ -59,11 +65,11 @@ impl Ranges {
     /// Whether a register may share its name. One that a debug value names may not: the variable would be shown with what
     /// the next one of that name holds.
     ///
-    /// Of one that is live across blocks ptxas keeps track through the whole function. Where it has several definitions,
-    /// as a shared name has, it takes decisions otherwise than for as many registers with one definition each; not so
-    /// within a block.
-    pub(super) fn may_share(&self, reg: VReg, across_blocks: bool) -> bool {
-        !self.is_observed[reg] && (across_blocks || !self.is_live_across_blocks[reg])
+    /// Where a name with several definitions, as a shared one has, is live across blocks, or is an operand of a matrix
+    /// instruction or of inline assembly, ptxas decides otherwise than for as many registers with one definition each, and
+    /// adds moves. Other names it does not notice. `anyhow` says that it may.
+    pub(super) fn may_share(&self, reg: VReg, anyhow: bool) -> bool {
+        !self.is_observed[reg] && (anyhow || !(self.is_live_across_blocks[reg] || self.is_bound[reg]))
     }
 
     /// How often a register is named.
@@ -81,6 +87,10 @@ impl Ranges {
     pub(super) fn of_class(&self, function: &Function, class: RegClass) -> impl Iterator<Item = VReg> {
         self.registers.iter().copied().filter(move |&reg| function.class(reg) == class)
     }
+}
+
+fn binds(function: &Function, inst: Inst) -> bool {
+    function.effects(inst).intersects(Effects::CONVERGENT | Effects::CALL_SEQUENCE | Effects::OPAQUE)
 }
 
 fn is_assembly(function: &Function, inst: Inst) -> bool {

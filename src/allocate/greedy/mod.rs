@@ -1,7 +1,7 @@
 //! Greedy: live ranges take places one after the other, and make room by eviction.
 //!
 //! After LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011): a priority queue gives
-//! out live ranges, the longest first; each takes a place that is free for all of its life ([`assign`]), else it evicts
+//! out live ranges, the widest and longest first; each takes a place that is free for all of its life ([`assign`]), else it evicts
 //! lighter ones ([`evict`]), which come back to the queue, else it is spilled, and a short live range for each use and
 //! definition joins the queue. [`availability`] tells free places, an interval tree for each unit tells who holds it.
 

@@ -7,7 +7,7 @@
 ; RUN: %llc-ra -nvptx-ra-rename=off -mcpu=sm_90 %s -o - > %t.off
 ; RUN: grep -c '^	[a-z@]' %t.off > %t.count && grep -c '^	[a-z@]' %t.ptx | diff %t.count -
 ; RUN: FileCheck %s --check-prefix=MANY < %t.off
-; RUN: %llc-ra -nvptx-ra-rename-across-blocks -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=FEWEST
+; RUN: %llc-ra -nvptx-ra-rename-all -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=FEWEST
 ; RUN: %llc-ra -nvptx-ra-trace=rename -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAYS
 ; RUN: %nvptx-ra mir -print-pipeline-passes -passes='nvptx-rename<strict>' %S/../loading/mir.mir | FileCheck %s --check-prefix=PRINT
 ; REQUIRES: ptxas
