@@ -89,8 +89,11 @@ impl Ranges {
     }
 }
 
+/// Whether an instruction binds its operands. Inline assembly without side effects does too: it may write a register under
+/// a predicate, in parts, and then what the name held before seems to be wanted still.
 fn binds(function: &Function, inst: Inst) -> bool {
-    function.effects(inst).intersects(Effects::CONVERGENT | Effects::CALL_SEQUENCE | Effects::OPAQUE)
+    let effects = Effects::CONVERGENT | Effects::CALL_SEQUENCE | Effects::OPAQUE;
+    function.effects(inst).intersects(effects) || is_assembly(function, inst)
 }
 
 fn is_assembly(function: &Function, inst: Inst) -> bool {

@@ -154,9 +154,11 @@ fn frequent_names_are_short() {
 /// Operands of inline assembly and of instructions of the whole warp keep their names, unless asked for.
 #[test]
 fn bound_operands_keep_their_names() {
-    for (inst, effects) in [("%1 = INLINEASM 0, 1, %0", "opaque"), ("%1 = ADD %0, 1", "convergent")] {
+    for (inst, effects) in
+        [("%1 = INLINEASM 0, 1, %0", ":: opaque"), ("%1 = INLINEASM 0, 1, %0", ""), ("%1 = ADD %0, 1", ":: convergent")]
+    {
         let blocks = format!(
-            "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  {inst} :: {effects}\n  %2 = ADD %1, 1\n  %3 = ADD %2, 1\n  STORE %3, 0 :: write"
+            "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  {inst} {effects}\n  %2 = ADD %1, 1\n  %3 = ADD %2, 1\n  STORE %3, 0 :: write"
         );
         let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
         assert_eq!(rename(&function, false).after, 3, "{blocks}");
