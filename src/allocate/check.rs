@@ -4,19 +4,19 @@
 //! one, is written, no unit of its place may belong to another one that is live there, unless it is written by a copy of
 //! that one: then the unit holds what both want. By induction over the writes, every read finds its value.
 
-use std::fmt;
-
 use super::allocation::{Allocation, Costs, Placement};
-use super::problem::{LiveRange, Problem, is_place, write_point};
+use super::problem::{CopyInst, LiveRange, Problem, is_place};
 use crate::analysis::{Point, Segment};
 use crate::function::Inst;
 
 /// What is wrong with an allocation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AllocationError {
     /// It is of another problem.
+    #[error("the allocation is of another problem")]
     Size,
     /// A place that the class does not allow, or that the budget does not have.
+    #[error("{range}: unit {unit} is no place for it")]
     Place {
         /// The live range.
         range: LiveRange,
@@ -24,11 +24,13 @@ pub enum AllocationError {
         unit: u32,
     },
     /// A live range that may not move has moved, or one that must have a register has none.
+    #[error("{range}: is fixed, or must have a register, and does not")]
     Moved {
         /// The live range.
         range: LiveRange,
     },
     /// A spilled live range has no register where an instruction needs one.
+    #[error("{range}: spilled, without a register at instruction {}", .inst.0)]
     Missing {
         /// The live range.
         range: LiveRange,
@@ -36,6 +38,7 @@ pub enum AllocationError {
         inst: Inst,
     },
     /// A write destroys what another live range still needs.
+    #[error("{victim}: overwritten by {by} at point {}", .point.0)]
     Overwritten {
         /// Who writes.
         by: LiveRange,
@@ -45,29 +48,13 @@ pub enum AllocationError {
         point: Point,
     },
     /// Two spilled live ranges share a slot while both are live.
+    #[error("{range} and {other}: in one slot at the same time")]
     Slot {
         /// The one.
         range: LiveRange,
         /// The other.
         other: LiveRange,
     },
-}
-
-impl fmt::Display for AllocationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Size => write!(f, "the allocation is of another problem"),
-            Self::Place { range, unit } => write!(f, "{range}: unit {unit} is no place for it"),
-            Self::Moved { range } => write!(f, "{range}: is fixed, or must have a register, and does not"),
-            Self::Missing { range, inst } => {
-                write!(f, "{range}: spilled, without a register at instruction {}", inst.0)
-            }
-            Self::Overwritten { by, victim, point } => {
-                write!(f, "{victim}: overwritten by {by} at point {}", point.0)
-            }
-            Self::Slot { range, other } => write!(f, "{range} and {other}: in one slot at the same time"),
-        }
-    }
 }
 
 /// Somebody who holds units for a while.
@@ -179,14 +166,8 @@ fn is_overwritten(problem: &Problem, live: &Occupant, comer: &Occupant) -> bool 
     }
     // What is written at the same point is not what was copied.
     let is_alike = live.unit == comer.unit && class.width == comers.width && live.start < comer.start && !live.is_piece;
-    let inst = Inst(comer.start.0 / 4);
-    !(is_alike && comer.start == write_point(inst) && is_copied(problem, inst, comer.range, live.range))
-}
-
-fn is_copied(problem: &Problem, inst: Inst, to: LiveRange, from: LiveRange) -> bool {
-    let copies = problem.copies();
-    let first = copies.partition_point(|copy| copy.inst < inst);
-    copies[first..].iter().take_while(|copy| copy.inst == inst).any(|copy| copy.to == to && copy.from == from)
+    let is_source = |copy: &CopyInst| copy.to == comer.range && copy.from == live.range;
+    !(is_alike && problem.copies_at(comer.start).iter().any(is_source))
 }
 
 fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), AllocationError> {

@@ -1,21 +1,19 @@
 //! The interference graph: which live ranges may not share a place.
 //!
 //! Two live ranges interfere where one is written while the other is live, unless it is written by a copy of the other
-//! (Chaitin, "Register allocation & spilling via graph coloring", 1982). The textbook scans each block backwards from what
-//! is live out of it. Live ranges are at hand here, so one sweep over their starts does the same: at each start all that is
-//! live is known. Both meet every pair at the definitions alone, so that the cost is that of the edges.
+//! (Chaitin, "Register allocation & spilling via graph coloring", 1982): a [`sweep`] meets every pair at the definitions
+//! alone, so that the cost is that of the edges.
 
-use super::problem::{File, LiveRange, Problem, write_point};
-use crate::analysis::Point;
-use crate::function::Inst;
-use crate::index::{EntityIndex, IndexVec};
+use super::problem::{CopyInst, LiveRange, Problem};
+use super::sweep::{Start, sweep};
+use crate::analysis::Grouping;
+use crate::index::EntityIndex;
 
 /// Which live ranges may not share a place, as lists of neighbours.
 #[derive(Clone, Debug, Default)]
 pub struct InterferenceGraph {
-    /// The neighbours of live range `r` are `neighbours[starts[r]..starts[r + 1]]`.
-    starts: Vec<u32>,
-    neighbours: Vec<LiveRange>,
+    neighbours: Grouping<LiveRange, LiveRange>,
+    nodes: usize,
 }
 
 /// How many nodes and edges a graph has.
@@ -45,113 +43,49 @@ impl InterferenceGraph {
     /// The graph of a problem. O(segments · log segments + edges), an edge counted as often as one of the two is written
     /// where the other is live.
     pub fn new(problem: &Problem) -> Self {
+        let nodes = problem.ranges().len();
         let pairs = interfering_pairs(problem);
-        let mut graph = Self::grouped(problem.ranges().len(), &pairs);
-        graph.remove_repetitions();
-        graph
-    }
-
-    /// The graph with these edges, each given once or more, in either direction.
-    fn grouped(num_ranges: usize, pairs: &[(LiveRange, LiveRange)]) -> Self {
-        let mut starts = vec![0_u32; num_ranges + 2];
-        for &(a, b) in pairs {
-            starts[a.index() + 2] += 1;
-            starts[b.index() + 2] += 1;
-        }
-        for at in 2..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut neighbours = vec![LiveRange(0); 2 * pairs.len()];
-        for &(a, b) in pairs {
-            for (from, to) in [(a, b), (b, a)] {
-                let place = &mut starts[from.index() + 1];
-                neighbours[*place as usize] = to;
-                *place += 1;
-            }
-        }
-        starts.truncate(num_ranges + 1);
-        Self { starts, neighbours }
-    }
-
-    fn remove_repetitions(&mut self) {
-        let num_ranges = self.starts.len() - 1;
-        let mut seen_by = vec![u32::MAX; num_ranges];
-        let mut kept = 0;
-        for range in 0..num_ranges {
-            let (start, end) = (self.starts[range] as usize, self.starts[range + 1] as usize);
-            self.starts[range] = kept as u32;
-            for at in start..end {
-                let neighbour = self.neighbours[at];
-                if std::mem::replace(&mut seen_by[neighbour.index()], range as u32) != range as u32 {
-                    self.neighbours[kept] = neighbour;
-                    kept += 1;
-                }
-            }
-        }
-        self.starts[num_ranges] = kept as u32;
-        self.neighbours.truncate(kept);
+        let mut neighbours = Grouping::new(nodes, pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]));
+        neighbours.remove_repetitions(nodes);
+        Self { neighbours, nodes }
     }
 
     /// The neighbours of a live range, each once, in an order that depends on the problem alone.
     #[inline]
     pub fn neighbours(&self, range: LiveRange) -> &[LiveRange] {
-        &self.neighbours[self.starts[range.index()] as usize..self.starts[range.index() + 1] as usize]
+        self.neighbours.of(range)
     }
 
     /// How many nodes and edges it has.
     pub fn statistics(&self) -> GraphStatistics {
-        let nodes = self.starts.len() - 1;
-        let max_degree = LiveRange::all(nodes).map(|range| self.neighbours(range).len()).max().unwrap_or(0);
-        GraphStatistics { nodes, edges: self.neighbours.len() / 2, max_degree }
+        let degrees = (0..self.nodes).map(|node| self.neighbours(LiveRange::new(node)).len());
+        let (max_degree, ends) = degrees.fold((0, 0), |(max, sum), degree| (max.max(degree), sum + degree));
+        GraphStatistics { nodes: self.nodes, edges: ends / 2, max_degree }
     }
-}
-
-/// A segment of a live range, as the sweep takes it up.
-struct Start {
-    at: Point,
-    /// What only goes on comes before what is written at the same point.
-    is_written: bool,
-    end: Point,
-    range: LiveRange,
 }
 
 /// All pairs that interfere, some of them more than once.
 fn interfering_pairs(problem: &Problem) -> Vec<(LiveRange, LiveRange)> {
-    let mut starts = Vec::new();
-    for range in problem.ranges().ids() {
-        let segments = problem.segments(range).iter();
-        starts.extend(segments.map(|segment| {
-            let is_written = problem.is_written_at(range, segment.start);
-            Start { at: segment.start, is_written, end: segment.end, range }
-        }));
-    }
-    starts.sort_unstable_by_key(|start| (start.at, start.is_written, start.range));
-
-    let mut live: IndexVec<File, Vec<(Point, Point, LiveRange)>> = IndexVec::filled(Vec::new(), problem.files().len());
-    let mut copies = problem.copies();
     let mut pairs = Vec::new();
-    for Start { at, is_written, end, range } in starts {
-        let live = &mut live[problem.file(range)];
-        if is_written {
-            let inst = Inst(at.0 / 4);
-            while copies.first().is_some_and(|copy| copy.inst < inst) {
-                copies = &copies[1..];
-            }
-            let is_write = at == write_point(inst);
-            let mut here = copies.iter().take_while(|copy| is_write && copy.inst == inst);
-            let copied = here.find(|copy| copy.to == range);
-            let copied = copied.map(|copy| copy.from);
-            live.retain(|&(start, end, other)| {
-                let is_live = end > at;
-                // What is written at the same point is not what was copied.
-                let is_copy = copied == Some(other) && start < at;
-                if is_live && other != range && !is_copy {
-                    pairs.push((range, other));
-                }
-                is_live
-            });
+    for file in problem.files().ids() {
+        let mut starts = Vec::new();
+        for range in problem.ranges().ids().filter(|&range| problem.file(range) == file) {
+            let segments = problem.segments(range).iter();
+            starts.extend(segments.map(|segment| {
+                let is_written = problem.is_written_at(range, segment.start);
+                Start { at: segment.start, is_written, end: segment.end, who: range }
+            }));
         }
-        live.push((at, end, range));
+        sweep(starts, |comer, live| {
+            let copies = problem.copies_at(comer.at);
+            for other in live.iter().filter(|other| other.who != comer.who) {
+                // What is written at the same point is not what was copied.
+                let is_source = |copy: &CopyInst| copy.to == comer.who && copy.from == other.who;
+                if !(other.at < comer.at && copies.iter().any(is_source)) {
+                    pairs.push((comer.who, other.who));
+                }
+            }
+        });
     }
     pairs
 }

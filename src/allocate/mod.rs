@@ -18,6 +18,7 @@ mod occupied;
 mod preset;
 mod problem;
 mod rounds;
+mod sweep;
 #[cfg(test)]
 mod tests;
 

@@ -20,12 +20,13 @@ mod segment;
 pub use cfg::Cfg;
 pub use dominators::Dominators;
 pub use frequency::block_frequencies;
+pub(crate) use grouping::Grouping;
 pub use interval_tree::{IntervalTree, Overlap};
 pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
 pub use loops::{Loop, Loops};
 pub use occurrences::{Occurrence, Occurrences};
-pub(crate) use segment::append;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
+pub(crate) use segment::{append, covering};
 
 /// One of each analysis, with the memory that they keep between functions.
 #[derive(Debug, Default)]

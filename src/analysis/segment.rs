@@ -80,7 +80,7 @@ impl fmt::Debug for Segment {
 
 /// The segment that covers a point. O(log segments).
 #[inline]
-pub(super) fn covering(segments: &[Segment], point: Point) -> Option<&Segment> {
+pub(crate) fn covering(segments: &[Segment], point: Point) -> Option<&Segment> {
     let at = segments.partition_point(|segment| segment.end <= point);
     segments.get(at).filter(|segment| segment.start <= point)
 }

@@ -1,5 +1,4 @@
 //! The checker's index types.
-#![allow(unreachable_pub, reason = "define_index makes public types, and these stay in the checker")]
 
 use crate::define_index;
 

@@ -4,19 +4,17 @@ use super::{Refusal, coalesce};
 use crate::check::check;
 use crate::config::{Config, Priority};
 use crate::function::Function;
+use crate::fuzzing::view;
 
-/// A function with the given blocks, over twelve 32-bit registers and the opcodes of these tests.
+/// Twelve 32-bit registers and the opcodes of these tests.
+const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode MOV_B32_r copy\nopcode ADD\n\
+    opcode LOAD\nopcode STORE\nopcode BRANCH\nopcode V2I32toI64 pack\nopcode I64toV2I32 unpack\n\
+    opcode I64toI32H extract 1 of 2\nopcode LEA_ADDRi64\nopcode cvta_local_64\nopcode DBG_VALUE debug\n\
+    regs %0 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32\nregs %12 B64 B64 B64 B64 B128 B128\n\
+    slot0 size 8 align 8\n";
+
 fn function(blocks: &str) -> Function {
-    let text = format!(
-        "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode MOV_B32_r copy\nopcode ADD\n\
-         opcode LOAD\nopcode STORE\nopcode BRANCH\nopcode V2I32toI64 pack\nopcode I64toV2I32 unpack\n\
-         opcode I64toI32H extract 1 of 2\nopcode LEA_ADDRi64\nopcode cvta_local_64\nopcode DBG_VALUE debug\n\
-         regs %0 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32 B32\nregs %12 B64 B64 B64 B64 B128 B128\n\
-         slot0 size 8 align 8\n{blocks}\nend\n"
-    );
-    let function = Function::parse(&text).expect("the test's text is a view");
-    function.validate().expect("the test's function is valid");
-    function
+    view(HEAD, blocks)
 }
 
 /// The body that is left, checked, and why copies stay.

@@ -25,6 +25,8 @@ mod tests;
 mod text;
 mod trace;
 mod value;
+#[cfg(test)]
+mod view;
 
 #[cfg(test)]
 pub(crate) use allocate::{Sizes, problem};
@@ -42,3 +44,5 @@ pub use rename::check_rename;
 pub use text::{check_round_trip, check_text};
 pub use trace::{Event, Mismatch, Trace, check_same_meaning};
 pub use value::Bits;
+#[cfg(test)]
+pub(crate) use view::view;

@@ -42,8 +42,9 @@ pub fn rename(function: &Function, all: bool) -> Outcome {
     let ranges = Ranges::new(function);
     let mut outcome = Outcome { edits: EditList::new(function), before: ranges.registers.len(), after: 0 };
     for class in RegClass::ALL {
-        let (sharing, alone): (Vec<VReg>, Vec<VReg>) =
-            ranges.of_class(function, class).partition(|&reg| !class.is_left_to_llvm() && ranges.may_share(reg, all));
+        let (sharing, alone): (Vec<VReg>, Vec<VReg>) = ranges
+            .of_class(function, class)
+            .partition(|&reg| !class.is_left_to_llvm() && ranges.may_share(function, reg, all));
         let colours = colouring::colour(&ranges, &sharing);
         let mut names = numbering::names(&sharing, &colours);
         outcome.after += names.len() + alone.len();

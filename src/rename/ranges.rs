@@ -1,23 +1,15 @@
 //! Where each register is occupied.
 
-use std::ops::Range;
-
-use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point, Segment, ValueDef};
+use crate::analysis::{Cfg, Dominators, Grouping, LiveRanges, Occurrences, Point, Segment, ValueDef};
 use crate::function::{Effects, Function, Inst, RegClass, VReg};
-use crate::index::IndexVec;
 
 /// The live ranges of all registers that occur.
 #[derive(Debug)]
 pub(super) struct Ranges {
     /// The registers that occur, in order.
     pub(super) registers: Vec<VReg>,
-    segments: Vec<Segment>,
-    of_register: IndexVec<VReg, Range<u32>>,
-    /// Registers that are named by a debug value: a debugger looks there for as long as the name holds something.
-    is_observed: IndexVec<VReg, bool>,
-    is_live_across_blocks: IndexVec<VReg, bool>,
-    /// Operands of instructions of the whole warp (matrix instructions above all), of calls and of inline assembly.
-    is_bound: IndexVec<VReg, bool>,
+    segments: Grouping<VReg, Segment>,
+    live: LiveRanges,
     occurrences: Occurrences,
 }
 
@@ -31,22 +23,10 @@ impl Ranges {
         let occurrences = Occurrences::new(function, &|_| true);
         let registers: Vec<VReg> = function.regs().filter(|&reg| !occurrences.of(reg).is_empty()).collect();
         let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers);
-        let mut this = Self {
-            registers,
-            segments: Vec::new(),
-            of_register: IndexVec::filled(0..0, function.num_regs()),
-            is_observed: function.regs().map(|reg| !occurrences.debug_uses(reg).is_empty()).collect(),
-            is_live_across_blocks: function.regs().map(|reg| !live.live_ins(reg).is_empty()).collect(),
-            is_bound: function
-                .regs()
-                .map(|reg| occurrences.of(reg).iter().any(|it| binds(function, it.inst)))
-                .collect(),
-            occurrences,
-        };
-        for &reg in &this.registers {
-            let first = this.segments.len();
+        let mut segments = Vec::with_capacity(registers.len());
+        for &reg in &registers {
+            let mut before = Point(0);
             for &segment in live.segments(reg) {
-                let before = this.segments[first..].last().map_or(Point(0), |before| before.end);
                 let start = match live.value_def(segment.value) {
                     ValueDef::Inst { inst, .. }
                         if segment.start == Point::late(inst) && is_assembly(function, inst) =>
@@ -55,11 +35,12 @@ impl Ranges {
                     }
                     _ => segment.start,
                 };
-                this.segments.push(Segment { start, ..segment });
+                segments.push((reg, Segment { start, ..segment }));
+                before = segment.end;
             }
-            this.of_register[reg] = first as u32..this.segments.len() as u32;
         }
-        this
+        let segments = Grouping::new(function.num_regs(), segments.iter().copied());
+        Self { registers, segments, live, occurrences }
     }
 
     /// Whether a register may share its name. One that a debug value names may not: the variable would be shown with what
@@ -68,8 +49,11 @@ impl Ranges {
     /// Where a name with several definitions, as a shared one has, is live across blocks, or is an operand of a matrix
     /// instruction or of inline assembly, ptxas decides otherwise than for as many registers with one definition each, and
     /// adds moves. Other names it does not notice. `anyhow` says that it may.
-    pub(super) fn may_share(&self, reg: VReg, anyhow: bool) -> bool {
-        !self.is_observed[reg] && (anyhow || !(self.is_live_across_blocks[reg] || self.is_bound[reg]))
+    pub(super) fn may_share(&self, function: &Function, reg: VReg, anyhow: bool) -> bool {
+        let is_observed = !self.occurrences.debug_uses(reg).is_empty();
+        let is_live_across_blocks = !self.live.live_ins(reg).is_empty();
+        let is_bound = || self.occurrences.of(reg).iter().any(|occurrence| binds(function, occurrence.inst));
+        !is_observed && (anyhow || !(is_live_across_blocks || is_bound()))
     }
 
     /// How often a register is named.
@@ -79,8 +63,7 @@ impl Ranges {
 
     /// The segments of a register; none where nothing that it holds is read, and nothing is written.
     pub(super) fn segments(&self, reg: VReg) -> &[Segment] {
-        let range = &self.of_register[reg];
-        &self.segments[range.start as usize..range.end as usize]
+        self.segments.of(reg)
     }
 
     /// The registers of a class, in order.

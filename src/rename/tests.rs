@@ -1,16 +1,14 @@
 //! Small functions with a known number of names. That the meaning stays is the checker's to prove, in every test.
 
 use super::rename;
-use crate::function::Function;
-use crate::fuzzing::edited;
+use crate::fuzzing::{edited, view};
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode LOAD2\n\
     opcode STORE\nopcode BRA\nopcode INLINEASM\nregs %0 B32 B32 B32 B32 B32 B32 B64 B64 B1 B128 B128\n";
 
 /// How many registers of how many occur afterwards, and the function, checked.
 fn names(blocks: &str) -> (usize, String) {
-    let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
-    assert_eq!(function.validate(), Ok(()));
+    let function = view(HEAD, blocks);
     let outcome = rename(&function, true);
     let renamed = edited(&function, &outcome.edits);
     let mut occur: Vec<_> = renamed.insts().flat_map(|i| renamed.operands(i)).filter_map(|o| o.reg()).collect();
@@ -129,7 +127,7 @@ bb1: frequency 1.0 depth 0
   %4 = ADD %3, 1
   %5 = ADD %4, 1
   STORE %5, 0 :: write";
-    let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
+    let function = view(HEAD, blocks);
     assert_eq!(rename(&function, true).after, 1);
     let outcome = rename(&function, false);
     assert_eq!(outcome.after, 2, "all but %3 have one name");
@@ -147,8 +145,8 @@ fn frequent_names_are_short() {
   STORE %1, %0 :: write",
     );
     assert!(body.contains("%12 = LOAD 0") && body.contains("%11 = LOAD 1"), "{body}");
-    let text = format!("{HEAD}bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  STORE %0, 0 :: write\nend\n");
-    assert!(rename(&Function::parse(&text).expect("a view"), true).edits.is_empty());
+    let one = view(HEAD, "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  STORE %0, 0 :: write");
+    assert!(rename(&one, true).edits.is_empty());
 }
 
 /// Operands of inline assembly and of instructions of the whole warp keep their names, unless asked for.
@@ -160,7 +158,7 @@ fn bound_operands_keep_their_names() {
         let blocks = format!(
             "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  {inst} {effects}\n  %2 = ADD %1, 1\n  %3 = ADD %2, 1\n  STORE %3, 0 :: write"
         );
-        let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
+        let function = view(HEAD, &blocks);
         assert_eq!(rename(&function, false).after, 3, "{blocks}");
         assert!(rename(&function, true).after < 3, "{blocks}");
     }

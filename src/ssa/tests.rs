@@ -3,16 +3,14 @@
 use super::conventional;
 use crate::config::{Config, DeSsa};
 use crate::function::{Function, Role};
-use crate::fuzzing::edited;
+use crate::fuzzing::{edited, view};
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode COPY copy\nopcode MOV_B32_i constant\n\
     opcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode STORE\nopcode CBranch\nopcode GOTO\nopcode IMPLICIT_DEF undef\n\
     regs %0 B32 B32 B32 B32 B32 B32 B32 B32 B1\n";
 
 fn function(blocks: &str) -> Function {
-    let function = Function::parse(&format!("{HEAD}{blocks}\nend\n")).expect("a view");
-    assert_eq!(function.validate(), Ok(()));
-    function
+    view(HEAD, blocks)
 }
 
 /// The body after the pass, checked, and how many instructions of a role it has.

@@ -1,5 +1,6 @@
 //! Build: the interference graph with everything that the phases keep of it.
 
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 
 use super::super::indexed_heap::{IndexedHeap, Ordered};
@@ -92,9 +93,10 @@ impl<'a> Coloring<'a> {
     /// Builds the graph of a problem, and puts every node on its worklist.
     pub(super) fn build(problem: &'a Problem, rules: &'a Coalescing) -> Self {
         let ranges = problem.ranges();
-        let peaks = problem.peaks();
+        // Only where a file has no budget does anybody ask for the peaks, which cost a sweep.
+        let peaks = LazyCell::new(|| problem.peaks());
         let available: IndexVec<File, u32> =
-            problem.files().iter_enumerated().map(|(file, data)| data.budget.unwrap_or(peaks[file])).collect();
+            problem.files().iter_enumerated().map(|(file, data)| data.budget.unwrap_or_else(|| peaks[file])).collect();
         let classes = problem.classes();
         let places = classes.ids().map(|class| classes.places(class, available[classes[class].file])).collect();
         let state = |fixed: Option<u32>| if fixed.is_some() { State::Fixed } else { State::Present };

@@ -42,13 +42,12 @@ impl Coloring<'_> {
     /// The copy is merged, or never will be: its sides have one copy fewer.
     pub(super) fn finish_move(&mut self, id: Move) {
         self.moves[id].state = MoveState::Done;
-        let mut sides = [self.find(self.moves[id].to), self.find(self.moves[id].from)].to_vec();
-        for &side in &sides {
-            self.open_moves[side] -= 1;
-        }
-        sides.dedup();
-        for side in sides {
-            self.release(side);
+        let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));
+        self.open_moves[to] -= 1;
+        self.open_moves[from] -= 1;
+        self.release(to);
+        if from != to {
+            self.release(from);
         }
     }
 

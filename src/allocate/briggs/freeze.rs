@@ -1,6 +1,7 @@
 //! Freeze: where nothing can be simplified or merged, a node gives up its copies, so that it can be simplified.
 
-use super::build::{Coloring, Move, State};
+use super::build::{Coloring, Move, MoveState, State};
+use crate::allocate::problem::LiveRange;
 
 impl Coloring<'_> {
     /// Gives up the copies of the node that has waited longest. Says whether there was one.
@@ -16,21 +17,19 @@ impl Coloring<'_> {
                 continue;
             }
             self.freeze_moves(node);
+            debug_assert!(self.simplify.contains(node), "{node} waits for no copy");
             return true;
         }
         false
     }
 
-    /// Gives up all copies of a node.
-    pub(super) fn freeze_moves(&mut self, node: crate::allocate::problem::LiveRange) {
+    /// Gives up all copies of a node. With the last of them it goes to where it can be simplified, if it is sure of a place.
+    pub(super) fn freeze_moves(&mut self, node: LiveRange) {
         let moves: Vec<Move> = self.moves_of(node).collect();
         for id in moves {
-            if self.moves[id].state != super::build::MoveState::Done {
+            if self.moves[id].state != MoveState::Done {
                 self.finish_move(id);
             }
-        }
-        if self.is_low(node) && !self.simplify.contains(node) && self.state[node] == State::Present {
-            self.put_on_worklist(node);
         }
     }
 }

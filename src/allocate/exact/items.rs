@@ -1,10 +1,10 @@
 //! What may want a place in one file: every live range, and the piece for each access of those that may be spilled, with
 //! who may not share a place with whom.
 
-use super::super::problem::{Class, File, LiveRange, Problem, write_point};
-use crate::analysis::{Point, Segment};
+use super::super::problem::{Class, CopyInst, File, LiveRange, Problem};
+use super::super::sweep::{Start, sweep};
+use crate::analysis::{Point, Segment, covering};
 use crate::define_index;
-use crate::function::Inst;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
@@ -33,8 +33,7 @@ pub(super) struct ItemData {
 
 impl ItemData {
     pub(super) fn is_live_at(&self, point: Point) -> bool {
-        let at = self.segments.partition_point(|segment| segment.end <= point);
-        self.segments.get(at).is_some_and(|segment| segment.start <= point)
+        covering(&self.segments, point).is_some()
     }
 
     pub(super) fn pieces(&self) -> impl Iterator<Item = Item> + use<> {
@@ -131,38 +130,25 @@ impl Items {
     }
 }
 
-/// A segment of an item, as the sweep takes it up.
-struct Start {
-    at: Point,
-    is_written: bool,
-    end: Point,
-    item: Item,
-}
-
-/// What the checker would refuse, for each pair of items: the same sweep, over all that could be there.
+/// What the checker would refuse, for each pair of items.
 fn relations(problem: &Problem, items: &IndexVec<Item, ItemData>) -> IndexVec<Item, Vec<(Item, Relation)>> {
     let mut starts = Vec::new();
     for (item, data) in items.iter_enumerated() {
         starts.extend(data.segments.iter().map(|segment| {
             let is_written = data.access.is_some() || problem.is_written_at(data.range, segment.start);
-            Start { at: segment.start, is_written, end: segment.end, item }
+            Start { at: segment.start, is_written, end: segment.end, who: item }
         }));
     }
-    starts.sort_unstable_by_key(|start| (start.at, start.is_written, start.item));
     let mut relations: IndexVec<Item, Vec<(Item, Relation)>> = IndexVec::filled(Vec::new(), items.len());
-    let mut live: Vec<(Point, Point, Item)> = Vec::new();
-    for Start { at, is_written, end, item } in starts {
-        live.retain(|&(_, end, _)| end > at);
-        if is_written {
-            for &(since, _, other) in &live {
-                if let Some(relation) = relation(problem, &items[item], &items[other], at, since) {
-                    relations[item].push((other, relation));
-                    relations[other].push((item, relation));
-                }
+    sweep(starts, |comer, live| {
+        let copies = problem.copies_at(comer.at);
+        for other in live {
+            if let Some(relation) = relation(copies, items, comer, other) {
+                relations[comer.who].push((other.who, relation));
+                relations[other.who].push((comer.who, relation));
             }
         }
-        live.push((at, end, item));
-    }
+    });
     for list in relations.iter_mut() {
         // Apart is first, and stands for both.
         list.sort_unstable_by_key(|&(other, relation)| (other, relation == Relation::Alike));
@@ -171,20 +157,20 @@ fn relations(problem: &Problem, items: &IndexVec<Item, ItemData>) -> IndexVec<It
     relations
 }
 
-/// What `comer`, written at `at`, and `other`, there since `since`, must keep to. A live range and its own pieces are
+/// What one that is written, beside these copies, and one that is there must keep to. A live range and its own pieces are
 /// never there together.
-fn relation(problem: &Problem, comer: &ItemData, other: &ItemData, at: Point, since: Point) -> Option<Relation> {
+fn relation(
+    copies: &[CopyInst],
+    items: &IndexVec<Item, ItemData>,
+    comer: &Start<Item>,
+    other: &Start<Item>,
+) -> Option<Relation> {
+    let is_before = other.at < comer.at;
+    let (comer, other) = (&items[comer.who], &items[other.who]);
     if comer.range == other.range && (comer.access.is_none() || other.access.is_none()) {
         return None;
     }
-    let inst = Inst(at.0 / 4);
-    let is_copied = || {
-        let copies = problem.copies();
-        let mut here = copies[copies.partition_point(|copy| copy.inst < inst)..].iter();
-        here.by_ref()
-            .take_while(|copy| copy.inst == inst)
-            .any(|copy| copy.to == comer.range && copy.from == other.range)
-    };
-    let is_alike = at == write_point(inst) && since < at && other.access.is_none() && comer.width == other.width;
-    Some(if is_alike && is_copied() { Relation::Alike } else { Relation::Apart })
+    let is_source = |copy: &CopyInst| copy.to == comer.range && copy.from == other.range;
+    let is_alike = is_before && other.access.is_none() && comer.width == other.width;
+    Some(if is_alike && copies.iter().any(is_source) { Relation::Alike } else { Relation::Apart })
 }

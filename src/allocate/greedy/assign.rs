@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::super::occupied::Occupied;
-use super::super::problem::{ClassData, File, Problem};
+use super::super::problem::{ClassData, File, FileData, Problem};
 use super::Run;
-use super::availability::Availability;
+use super::availability::{Availability, Timeline};
 use super::items::Item;
 use crate::analysis::{IntervalTree, Segment};
 use crate::index::IndexVec;
@@ -21,8 +21,8 @@ pub(super) struct Registers {
 /// The files of a problem, all free.
 pub(super) fn files(problem: &Problem) -> IndexVec<File, Registers> {
     let peaks = problem.peaks();
-    let timeline = super::availability::Timeline::new(problem);
-    let file = |(file, data): (File, &super::super::problem::FileData)| Registers {
+    let timeline = Timeline::new(problem);
+    let file = |(file, data): (File, &FileData)| Registers {
         availability: Availability::new(
             timeline.clone(),
             data.budget.map_or(peaks[file], |budget| budget.min(peaks[file])),

@@ -1,7 +1,7 @@
 //! What waits for a place: live ranges, and the pieces of those that were spilled.
 
 use super::super::problem::{Class, ClassData, LiveRange, Problem};
-use crate::analysis::{Point, Segment};
+use crate::analysis::{Grouping, Point, Segment};
 use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
@@ -32,9 +32,8 @@ pub(super) struct Items<'a> {
     /// What an item loses by eviction, for each point of its life.
     weight: IndexVec<Item, f32>,
     length: IndexVec<Item, u32>,
-    /// The other sides of copies, most frequent first: those of live range `r` are `partners[starts[r]..starts[r + 1]]`.
-    partners: Vec<LiveRange>,
-    partner_starts: Vec<u32>,
+    /// The other sides of copies, most frequent first.
+    partners: Grouping<LiveRange, LiveRange>,
 }
 
 impl<'a> Items<'a> {
@@ -45,8 +44,7 @@ impl<'a> Items<'a> {
         let length: IndexVec<Item, u32> = problem.ranges().ids().map(length).collect();
         let weight = |(range, length): (LiveRange, &u32)| problem.ranges()[range].spill_cost / *length as f32;
         let weight = problem.ranges().ids().zip(length.iter()).map(weight).collect();
-        let (partners, partner_starts) = partners(problem);
-        Self { problem, pieces: Vec::new(), weight, length, partners, partner_starts }
+        Self { problem, pieces: Vec::new(), weight, length, partners: partners(problem) }
     }
 
     fn piece(&self, item: Item) -> Option<&Piece> {
@@ -99,10 +97,7 @@ impl<'a> Items<'a> {
 
     /// The live ranges on the other sides of an item's copies.
     pub(super) fn partners(&self, item: Item) -> &[LiveRange] {
-        match (self.piece(item), self.partner_starts.get(item.index()..item.index() + 2)) {
-            (None, Some(&[start, end])) => &self.partners[start as usize..end as usize],
-            _ => &[],
-        }
+        if self.piece(item).is_some() { &[] } else { self.partners.of(LiveRange(item.0)) }
     }
 
     /// Makes a piece for each access of a live range. The new items are numbered in this order.
@@ -126,24 +121,13 @@ impl<'a> Items<'a> {
     }
 }
 
-/// The other sides of each live range's copies, most frequent first, as lists one behind the other, and their starts.
-/// Nothing where there are no copies.
-fn partners(problem: &Problem) -> (Vec<LiveRange>, Vec<u32>) {
-    if problem.copies().is_empty() {
-        return (Vec::new(), Vec::new());
-    }
+/// The other sides of each live range's copies, most frequent first.
+fn partners(problem: &Problem) -> Grouping<LiveRange, LiveRange> {
     let mut sides: Vec<(LiveRange, LiveRange, f32)> = Vec::new();
     for copy in problem.copies() {
         sides.push((copy.to, copy.from, copy.frequency));
         sides.push((copy.from, copy.to, copy.frequency));
     }
-    sides.sort_by(|a, b| a.0.cmp(&b.0).then(b.2.total_cmp(&a.2)).then(a.1.cmp(&b.1)));
-    let mut starts = vec![0; problem.ranges().len() + 1];
-    for (range, ..) in &sides {
-        starts[range.index() + 1] += 1;
-    }
-    for at in 1..starts.len() {
-        starts[at] += starts[at - 1];
-    }
-    (sides.into_iter().map(|(_, partner, _)| partner).collect(), starts)
+    sides.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.1.cmp(&b.1)));
+    Grouping::new(problem.ranges().len(), sides.iter().map(|&(range, partner, _)| (range, partner)))
 }

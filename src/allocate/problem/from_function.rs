@@ -35,7 +35,7 @@ impl Problem {
         let mut range_of: IndexVec<VReg, Option<LiveRange>> = IndexVec::filled(None, function.num_regs());
         builder.reserve(registers.len(), registers.len(), 2 * registers.len());
         for &reg in &registers {
-            let class = classes[RegClass::ALL.iter().position(|&class| class == function.class(reg)).unwrap_or(0)];
+            let class = classes[function.class(reg) as usize];
             let range = builder.range(class, lowering.segments(reg), lowering.accesses(reg));
             builder.register(range, reg);
             range_of[reg] = Some(range);

@@ -26,7 +26,7 @@ pub use validate::ProblemError;
 use crate::analysis::{Point, Segment, ValueNumber};
 use crate::define_index;
 use crate::function::{Inst, VReg};
-use crate::index::{EntityIndex, IndexVec};
+use crate::index::IndexVec;
 
 define_index! {
     /// A register file.
@@ -240,6 +240,11 @@ impl Problem {
         &self.accesses[start as usize..end as usize]
     }
 
+    /// The accesses of an instruction to a live range: at most two. O(log accesses).
+    pub fn accesses_at(&self, range: LiveRange, inst: Inst) -> &[Access] {
+        at(self.accesses(range), inst, |access| access.inst)
+    }
+
     /// The number of a live range's first access among all: accesses are numbered range by range.
     pub fn first_access(&self, range: LiveRange) -> usize {
         self.ranges[range].accesses.start as usize
@@ -255,14 +260,17 @@ impl Problem {
         &self.copies
     }
 
+    /// The copies that write at a point. O(log copies).
+    pub fn copies_at(&self, point: Point) -> &[CopyInst] {
+        let inst = Inst(point.0 / 4);
+        if point == write_point(inst) { at(&self.copies, inst, |copy| copy.inst) } else { &[] }
+    }
+
     /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, or because
     /// nobody says how it got there. Where not, control flow only brings what it held before.
     pub fn is_written_at(&self, range: LiveRange, start: Point) -> bool {
-        let accesses = self.accesses(range);
-        let inst = Inst(start.0 / 4);
-        let from = accesses.partition_point(|access| access.inst < inst);
-        let mut here = accesses[from..].iter().take_while(|access| access.inst == inst);
-        accesses.is_empty()
+        let mut here = self.accesses_at(range, Inst(start.0 / 4)).iter();
+        self.accesses(range).is_empty()
             || self.ranges[range].is_piece
             || here.any(|access| access.writes() && access.segment().start <= start)
     }
@@ -299,14 +307,13 @@ impl Problem {
     }
 }
 
+/// The part of a list, sorted by instructions, that belongs to one of them.
+fn at<T>(list: &[T], inst: Inst, inst_of: impl Fn(&T) -> Inst) -> &[T] {
+    let list = &list[list.partition_point(|item| inst_of(item) < inst)..];
+    &list[..list.partition_point(|item| inst_of(item) == inst)]
+}
+
 /// Whether `unit` is a place for a member of `class` in a file of `budget` units.
 pub(in crate::allocate) fn is_place(class: &ClassData, unit: u32, budget: u32) -> bool {
     unit.is_multiple_of(class.align) && unit.checked_add(class.width).is_some_and(|end| end <= budget)
-}
-
-impl LiveRange {
-    /// All live ranges below `count`.
-    pub fn all(count: usize) -> impl Iterator<Item = LiveRange> {
-        (0..count).map(LiveRange::new)
-    }
 }

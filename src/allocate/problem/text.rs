@@ -62,28 +62,6 @@ impl Problem {
         Err(ProblemParseError { line: number + 1, problem: "the text ends before 'end'".into() })
     }
 
-    pub(super) fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "allocation 1\nproblem {}", self.name)?;
-        for file in self.files.iter() {
-            write!(f, "file {}", file.name)?;
-            file.budget.map_or(Ok(()), |budget| write!(f, " budget {budget}"))?;
-            writeln!(f, "{}", if file.units_per_register == 2 { " halves" } else { "" })?;
-        }
-        for (_, class) in self.classes.iter_enumerated() {
-            let ClassData { name, file, width, align, bytes, promotes_to } = class;
-            write!(f, "class {name} {} width {width} align {align} bytes {bytes}", self.files[*file].name)?;
-            promotes_to.map_or(Ok(()), |into| write!(f, " promotes {}", self.classes[into].name))?;
-            writeln!(f)?;
-        }
-        for range in self.ranges.ids() {
-            self.print_range(f, range)?;
-        }
-        for CopyInst { inst, to, from, frequency } in &self.copies {
-            writeln!(f, "copy {} {to} = {from} * {frequency}", inst.0)?;
-        }
-        writeln!(f, "end")
-    }
-
     fn print_range(&self, f: &mut fmt::Formatter<'_>, range: LiveRange) -> fmt::Result {
         let data = &self.ranges[range];
         write!(f, "range {}", self.class(range).name)?;
@@ -103,6 +81,30 @@ impl Problem {
             write!(f, " {kind} {}*{}", access.inst.0, access.frequency)?;
         }
         writeln!(f)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "allocation 1\nproblem {}", self.name)?;
+        for file in self.files.iter() {
+            write!(f, "file {}", file.name)?;
+            file.budget.map_or(Ok(()), |budget| write!(f, " budget {budget}"))?;
+            writeln!(f, "{}", if file.units_per_register == 2 { " halves" } else { "" })?;
+        }
+        for (_, class) in self.classes.iter_enumerated() {
+            let ClassData { name, file, width, align, bytes, promotes_to } = class;
+            write!(f, "class {name} {} width {width} align {align} bytes {bytes}", self.files[*file].name)?;
+            promotes_to.map_or(Ok(()), |into| write!(f, " promotes {}", self.classes[into].name))?;
+            writeln!(f)?;
+        }
+        for range in self.ranges.ids() {
+            self.print_range(f, range)?;
+        }
+        for CopyInst { inst, to, from, frequency } in &self.copies {
+            writeln!(f, "copy {} {to} = {from} * {frequency}", inst.0)?;
+        }
+        writeln!(f, "end")
     }
 }
 

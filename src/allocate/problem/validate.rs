@@ -1,10 +1,8 @@
 //! What a problem must keep to, and what says so where it does not.
 
-use std::fmt;
-
 use super::classes::WIDEST;
 use super::{Class, LiveRange, Problem, is_place};
-use crate::analysis::Point;
+use crate::analysis::{Point, covering};
 use crate::error::{Error, ErrorKind};
 
 /// A problem that no allocator can take: what is wrong, with whom.
@@ -164,8 +162,7 @@ impl Problem {
             let points = access.segment();
             // What is written early may wait for a read of the same register beside it.
             let at = if access.reads() { points.start } else { Point(points.end.0 - 1) };
-            let is_live = segments.iter().any(|segment| segment.start <= at && at < segment.end);
-            if before.is_some_and(|before| before > access.inst) || !is_live {
+            if before.is_some_and(|before| before > access.inst) || covering(segments, at).is_none() {
                 return Err(ProblemError::Access { range, inst: access.inst.0 });
             }
             before = Some(access.inst);
@@ -182,9 +179,7 @@ impl Problem {
 
     fn validate_copies(&self) -> Result<(), ProblemError> {
         for &super::CopyInst { inst, to, from, .. } in &self.copies {
-            let has = |range, wanted: fn(&super::Access) -> bool| {
-                self.accesses(range).iter().any(|access| access.inst == inst && wanted(access))
-            };
+            let has = |range, wanted: fn(&super::Access) -> bool| self.accesses_at(range, inst).iter().any(wanted);
             let in_range = to.0 < self.ranges.len() as u32 && from.0 < self.ranges.len() as u32;
             let fits = in_range
                 && has(to, super::Access::writes)
@@ -228,11 +223,5 @@ impl Problem {
             live.push((end, range, units));
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.print(f)
     }
 }

@@ -98,7 +98,6 @@ fn budget(text: &str) -> Result<Budget, String> {
 struct Outcome {
     allocator: &'static str,
     budget: Option<u32>,
-    peaks: Vec<u32>,
     costs: Costs,
     effort: Effort,
     time: Duration,
@@ -201,9 +200,8 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
         if draws && outcomes.is_empty() {
             draw(&Picture { problem, allocation: &allocation, allocator: name }, arguments)?;
         }
-        let peaks = problem.peaks().iter().copied().collect();
         let effort = allocation.effort;
-        outcomes.push(Outcome { allocator: name, budget: preset.budget, peaks, costs, effort, time, proof });
+        outcomes.push(Outcome { allocator: name, budget: preset.budget, costs, effort, time, proof });
     }
     let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
     super::print(text.as_bytes()).map(|_| ())

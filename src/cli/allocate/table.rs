@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nvptx_ra::allocate::{Costs, Effort, Problem};
+use nvptx_ra::allocate::{Costs, Effort, File, FileData, Problem};
 use serde_json::json;
 
 use super::{Outcome, Proof};
@@ -10,18 +10,19 @@ use super::{Outcome, Proof};
 /// One line of JSON for each outcome.
 pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     let mut text = String::new();
-    for Outcome { allocator, budget, peaks, costs, effort, time, proof } in outcomes {
-        let by_file = |units: &[u32]| -> serde_json::Map<String, serde_json::Value> {
-            let files = problem.files().iter().zip(units);
-            files.map(|(file, &units)| (file.name.to_string(), file.registers(units).into())).collect()
-        };
+    let by_file = |units: &[u32]| -> serde_json::Map<String, serde_json::Value> {
+        let files = problem.files().iter().zip(units);
+        files.map(|(file, &units)| (file.name.to_string(), file.registers(units).into())).collect()
+    };
+    let peaks = by_file(problem.peaks().as_slice());
+    for Outcome { allocator, budget, costs, effort, time, proof } in outcomes {
         let Effort { rounds, evictions, merged_copies, nodes, edges, max_degree, phases } = effort;
         let phases: serde_json::Map<_, _> =
             phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
         let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies } = costs;
         let mut line = json!({
             "function": problem.name(), "instructions": problem.num_insts(), "live_ranges": problem.ranges().len(),
-            "allocator": allocator, "budget": budget, "peak": by_file(peaks), "registers": by_file(units),
+            "allocator": allocator, "budget": budget, "peak": peaks, "registers": by_file(units),
             "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
             "copies": copies, "removed_copies": removed_copies, "rounds": rounds, "evictions": evictions,
             "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
@@ -65,12 +66,11 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     );
     let mut header = format!("  {:<10} {:>6}", "allocator", "budget");
     let mut peaks = format!("  {:<10} {:>6}", "live at", "once");
-    let used: Vec<usize> =
-        (0..problem.files().len()).filter(|&file| outcomes.iter().any(|o| o.peaks[file] > 0)).collect();
-    for &file in &used {
-        let _ = write!(header, " {:>5}", problem.files().as_slice()[file].name);
-        let live = outcomes.first().map_or(0, |outcome| outcome.peaks[file]);
-        let _ = write!(peaks, " {:>5}", problem.files().as_slice()[file].registers(live));
+    let live = problem.peaks();
+    let used: Vec<(File, &FileData)> = problem.files().iter_enumerated().filter(|&(file, _)| live[file] > 0).collect();
+    for &(file, data) in &used {
+        let _ = write!(header, " {:>5}", data.name);
+        let _ = write!(peaks, " {:>5}", data.registers(live[file]));
     }
     let _ = writeln!(
         text,
@@ -82,8 +82,8 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         let Outcome { allocator, budget, costs, effort, time, .. } = outcome;
         let budget = budget.map_or("none".into(), |budget| budget.to_string());
         let _ = write!(text, "  {allocator:<10} {budget:>6}");
-        for &file in &used {
-            let _ = write!(text, " {:>5}", problem.files().as_slice()[file].registers(costs.units[file]));
+        for &(file, data) in &used {
+            let _ = write!(text, " {:>5}", data.registers(costs.units[file.0 as usize]));
         }
         let _ = writeln!(
             text,

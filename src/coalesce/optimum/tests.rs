@@ -7,7 +7,7 @@ use super::optimum;
 use super::problem::{Move, Problem};
 use super::search::{Solution, solve};
 use crate::config::Config;
-use crate::function::Function;
+use crate::fuzzing::view;
 
 /// Up to seven registers, any conflicts, copies with one source or several.
 fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
@@ -123,14 +123,12 @@ fn the_packing_finds_stars_and_paths() {
     assert_eq!(lower_bound(&crossing), 1.0);
 }
 
+const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode LOAD\nopcode STORE\n\
+    regs %0 B32 B32 B32 B32 B32 B32\n";
+
 /// Copies of a function: those of constants, the others, what the coalescer leaves, and what is necessary.
 fn counts(blocks: &str) -> [u64; 4] {
-    let text = format!(
-        "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode LOAD\nopcode STORE\n\
-         regs %0 B32 B32 B32 B32 B32 B32\n{blocks}\nend\n"
-    );
-    let function = Function::parse(&text).expect("the test's text is a view");
-    function.validate().expect("the test's function is valid");
+    let function = view(HEAD, blocks);
     let found = optimum(&function, &Config::default(), 100);
     assert_eq!(found.best.count, found.necessary.count, "{found:?}");
     [found.constants, found.copies.count, found.left.count, found.necessary.count]
