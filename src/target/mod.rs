@@ -1,12 +1,13 @@
-//! What is known of the target: opcodes, register classes.
+//! What is known of the target: opcodes, register classes, processors.
 //!
 //! [`classify`] says what an opcode is by its name alone; a [`Classification`] joins that to LLVM's descriptors and
-//! flags for all opcodes of a subtarget, and says what an instruction does.
+//! flags for all opcodes of a subtarget, and says what an instruction does. [`machine`] knows the processors.
 
 mod classes;
 mod classification;
 mod flags;
 mod info;
+pub mod machine;
 mod pattern;
 mod rules;
 #[cfg(test)]

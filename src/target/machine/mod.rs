@@ -1,0 +1,19 @@
+//! The machine model: what a streaming multiprocessor (SM) has, how many blocks of a kernel it holds at once, and how
+//! many registers a thread may have for that.
+//!
+//! [`Architecture::by_name`] finds a processor by the name that LLVM has for it; [`Architecture::occupancy`] counts as
+//! NVIDIA's `cuda_occupancy.h` of CUDA 13.0 does, number by number, which `tests/rust/occupancy.rs` holds it to;
+//! [`Architecture::budget`] and its neighbours turn the question round. Clusters of blocks are left out: that header
+//! does not know them.
+
+mod architecture;
+mod budget;
+mod occupancy;
+#[cfg(test)]
+mod tests;
+
+pub use architecture::{
+    Architecture, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, REGISTER_GRANULARITY, REGISTERS, RegisterFile,
+    SHARED_PER_BLOCK, SUB_PARTITIONS, WARP_SIZE,
+};
+pub use occupancy::{BlockLimits, DEFAULT_THREADS, Launch, Limits, Occupancy};

@@ -1,0 +1,181 @@
+//! The machine model against what follows from its definitions; `tests/rust/occupancy.rs` holds it to NVIDIA's header.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::ErrorKind;
+
+fn architecture() -> impl Strategy<Value = &'static Architecture> {
+    (0..Architecture::all().len()).prop_map(|index| &Architecture::all()[index])
+}
+
+fn launch() -> impl Strategy<Value = Launch> {
+    let threads = prop_oneof![Just(None), (0..=1100_u32).prop_map(Some)];
+    let shared = prop_oneof![Just(0), 0..=240 * 1024_u32];
+    (0..=260_u32, threads, shared.clone(), shared, 0..=16_u32, proptest::option::of(0..=110_u32)).prop_map(
+        |(registers, threads, static_shared, dynamic_shared, barriers, carve_out)| Launch {
+            registers,
+            threads,
+            static_shared,
+            dynamic_shared,
+            barriers,
+            carve_out,
+        },
+    )
+}
+
+/// The most registers, up to the cap, that satisfy a predicate, one after the other.
+fn most(below: u32, holds: impl Fn(u32) -> bool) -> Option<u32> {
+    (1..below.min(MAX_REGISTERS + 1)).rev().find(|registers| holds(*registers))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// More registers, shared memory or barriers never let more warps be resident.
+    #[test]
+    fn more_of_anything_is_never_more_warps(
+        machine in architecture(), launch in launch(), more in 0..=64_u32, bytes in 0..=65536_u32,
+    ) {
+        let warps = |launch: Launch| machine.occupancy(&launch).warps;
+        let now = warps(launch);
+        prop_assert!(warps(launch.with_registers(launch.registers + more)) <= now);
+        let with_barriers = warps(Launch { barriers: launch.barriers.max(1) + more, ..launch });
+        prop_assert!(with_barriers <= now);
+        let with_shared = warps(Launch { dynamic_shared: launch.dynamic_shared + bytes, ..launch });
+        prop_assert!(with_shared <= now);
+    }
+
+    /// What is resident fits, it is what the tightest resource allows, and the limits named are those that are reached.
+    #[test]
+    fn resources_are_filled_and_not_exceeded(machine in architecture(), launch in launch()) {
+        let occupancy = machine.occupancy(&launch);
+        let Occupancy { blocks, limits, block_limits, .. } = occupancy;
+        prop_assert!(!limits.is_empty());
+        prop_assert!(occupancy.warps <= machine.max_warps && blocks <= machine.max_blocks);
+        prop_assert!(u64::from(blocks) * u64::from(occupancy.registers_per_block) <= u64::from(REGISTERS));
+        prop_assert!(u64::from(blocks) * u64::from(occupancy.shared_per_block) <= u64::from(machine.shared()));
+        let all = [Some(block_limits.warps), Some(block_limits.blocks), block_limits.registers,
+            block_limits.shared_memory, block_limits.barriers];
+        prop_assert_eq!(all.into_iter().flatten().min(), Some(blocks));
+        let barriers = block_limits.barriers == Some(blocks);
+        prop_assert_eq!(limits.contains(Limits::BARRIERS), barriers);
+        prop_assert!(!limits.contains(Limits::REGISTERS) || barriers || block_limits.registers == Some(blocks));
+    }
+
+    /// The edge of a step, and the next step, are what trying all register counts finds.
+    #[test]
+    fn steps_are_what_trying_all_finds(machine in architecture(), launch in launch()) {
+        let warps = |registers| machine.occupancy(&launch.with_registers(registers)).warps;
+        let now = warps(launch.registers);
+        let edge = most(u32::MAX, |registers| warps(registers) == now).unwrap_or_default().max(launch.registers);
+        prop_assert_eq!(machine.step_edge(&launch), edge);
+        let next = most(launch.registers, |registers| warps(registers) > now);
+        prop_assert_eq!(machine.next_step(&launch), next);
+        // The steps meet: above the next one begins the present one, or one between, and its edge is itself.
+        if let Some(next) = next {
+            prop_assert_eq!(machine.step_edge(&launch.with_registers(next)), next);
+        }
+    }
+}
+
+/// The budget of a block, and of so many resident blocks, are what trying all register counts finds.
+#[test]
+fn budgets_are_what_trying_all_finds() {
+    for machine in Architecture::all() {
+        for threads in (0..=1056).step_by(32).chain([1, 33, 100, 1023, 1025, u32::MAX]) {
+            let limits = |registers| machine.occupancy(&Launch::new(registers).with_threads(threads)).block_limits;
+            let by_registers: Vec<_> = (0..=MAX_REGISTERS).map(|registers| limits(registers).registers).collect();
+            let most = |blocks| most(u32::MAX, |registers| by_registers[registers as usize] >= Some(blocks));
+            let by_warps = limits(1).warps;
+            let budget = most(1).filter(|_| by_warps > 0);
+            assert_eq!(machine.budget(threads), budget, "{}, {threads} threads", machine.name);
+            for blocks in 0..=machine.max_blocks + 1 {
+                let expected = most(blocks).filter(|_| (1..=by_warps.min(machine.max_blocks)).contains(&blocks));
+                let found = machine.registers_for_blocks(threads, blocks);
+                assert_eq!(found, expected, "{}, {blocks} blocks of {threads} threads", machine.name);
+            }
+        }
+    }
+}
+
+/// Figures that every programmer of these machines knows.
+#[test]
+fn figures_known_by_heart() {
+    let hopper = Architecture::by_name("sm_90a").expect("is known");
+    assert_eq!([32, 128, 129, 256, 257, 512, 704, 1024].map(|threads| hopper.budget(threads)), {
+        [255, 255, 255, 255, 168, 128, 80, 64].map(Some)
+    });
+    let launch = Launch::new(32).with_threads(256);
+    assert_eq!(hopper.occupancy(&launch).warps, 64);
+    assert_eq!((hopper.step_edge(&launch), hopper.next_step(&launch)), (32, None));
+    let launch = Launch::new(33).with_threads(256);
+    assert_eq!(hopper.occupancy(&launch).limits, Limits::REGISTERS);
+    assert_eq!((hopper.occupancy(&launch).warps, hopper.step_edge(&launch), hopper.next_step(&launch)), {
+        (48, 40, Some(32))
+    });
+    // A block of the default size, and one that takes all shared memory: registers are no matter to it.
+    assert_eq!(hopper.occupancy(&Launch::new(128)).warps, 16);
+    let launch = Launch { dynamic_shared: hopper.shared_opt_in(), ..Launch::new(64).with_threads(1024) };
+    let occupancy = hopper.occupancy(&launch);
+    assert_eq!((occupancy.blocks, hopper.next_step(&launch)), (1, None));
+    assert!(occupancy.limits.contains(Limits::SHARED_MEMORY));
+    let too_much = Launch { dynamic_shared: hopper.shared_opt_in() + 1, ..launch };
+    assert_eq!((hopper.occupancy(&too_much).blocks, hopper.occupancy(&too_much).limits), (0, Limits::SHARED_MEMORY));
+}
+
+/// Numbers at the end of their range give no blocks, and no panic.
+#[test]
+fn absurd_launches_are_refused() {
+    for machine in Architecture::all() {
+        for absurd in [
+            Launch::new(u32::MAX).with_threads(u32::MAX),
+            Launch { static_shared: u32::MAX, dynamic_shared: u32::MAX, ..Launch::new(1) },
+            Launch { barriers: u32::MAX, ..Launch::new(u32::MAX) },
+            Launch::new(0).with_threads(0),
+        ] {
+            let occupancy = machine.occupancy(&absurd);
+            assert_eq!((occupancy.blocks, occupancy.warps), (0, 0), "{}: {absurd:?}", machine.name);
+            assert!(machine.step_edge(&absurd) >= absurd.registers);
+        }
+        assert_eq!(machine.registers_for_blocks(1024, u32::MAX), None);
+    }
+}
+
+/// Names are found with the suffixes that exist, and no others; an error says what is known.
+#[test]
+fn names_and_suffixes() {
+    for machine in Architecture::all() {
+        assert_eq!(machine.name, format!("sm_{}{}", machine.major, machine.minor));
+        let found = |suffix| Architecture::by_name(&format!("{}{suffix}", machine.name)).ok();
+        assert_eq!(found(""), Some(machine));
+        assert_eq!(found("a"), Some(machine).filter(|machine| machine.major >= 9));
+        assert_eq!(found("f"), Some(machine).filter(|machine| machine.major >= 10));
+        assert_eq!(found("b"), None);
+    }
+    for unknown in ["sm_42", "gfx90a", "", "sm_", "sm_9", "sm_900", "sm_90aa", "SM_90", "compute_90"] {
+        let error = Architecture::by_name(unknown).expect_err("is not known");
+        assert_eq!(error.kind, ErrorKind::Option);
+        assert!(error.problem.contains(&format!("'{unknown}'")), "{error}");
+        assert!(error.remedy.contains("sm_70, sm_72,") && error.remedy.contains("sm_121"), "{error}");
+    }
+}
+
+/// The table is ascending, each carve-out is, and files are as large as SASS can name.
+#[test]
+fn the_table_is_sound() {
+    assert!(Architecture::all().is_sorted_by_key(|machine| (machine.major, machine.minor)));
+    for machine in Architecture::all() {
+        assert!(machine.carve_outs.is_sorted() && machine.shared_opt_in() >= SHARED_PER_BLOCK);
+        assert_eq!(machine.carve_out(u32::MAX), machine.shared());
+        let has_uniform = (machine.major, machine.minor) >= (7, 5);
+        assert_eq!(machine.registers(RegisterFile::Uniform) > 0, has_uniform);
+        assert_eq!(machine.registers(RegisterFile::UniformPredicate) > 0, has_uniform);
+    }
+    let files = [RegisterFile::General, RegisterFile::Uniform, RegisterFile::Predicate, RegisterFile::UniformPredicate];
+    let sizes = |name| files.map(|file| Architecture::by_name(name).expect("is known").registers(file));
+    assert_eq!(sizes("sm_72"), [255, 0, 7, 0]);
+    assert_eq!(sizes("sm_90"), [255, 63, 7, 7]);
+    assert_eq!(sizes("sm_120f"), [255, 255, 7, 7]);
+    assert_eq!(files.map(RegisterFile::prefix), ["R", "UR", "P", "UP"]);
+}
