@@ -45,6 +45,7 @@ step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-d
 step "build" cargo build --release
 step "tests" cargo test --features fuzzing
 step "tests of the core alone" cargo test --no-default-features --features fuzzing
+step "occupancy" env OCCUPANCY=required cargo test --no-default-features --features fuzzing --test occupancy
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "lit" "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
