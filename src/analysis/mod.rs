@@ -1,5 +1,5 @@
-//! Analyses of the view: control flow, dominators, loops, block frequencies, occurrences of registers, live ranges,
-//! interval trees.
+//! Analyses of the view: control flow, dominators and post-dominators, loops, block frequencies, occurrences of
+//! registers, live ranges, interval trees.
 //!
 //! Every analysis is linear in what it reads, or nearly so, and keeps its memory: `compute` fills it anew for another
 //! function, `new` is `compute` on an empty one. An [`AnalysisContext`] holds one of each, to be reused from function
@@ -15,6 +15,7 @@ mod liveness;
 mod loops;
 mod occurrences;
 mod phi_placement;
+mod post_dominators;
 mod segment;
 
 pub use cfg::Cfg;
@@ -25,6 +26,7 @@ pub use interval_tree::{IntervalTree, Overlap};
 pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
 pub use loops::{Loop, Loops};
 pub use occurrences::{Occurrence, Occurrences};
+pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 pub(crate) use segment::{append, covering};
 
