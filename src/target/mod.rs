@@ -11,6 +11,7 @@ mod pattern;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod uniformity;
 
 use std::sync::LazyLock;
 
