@@ -1,5 +1,5 @@
 //! Analyses of the view: control flow, dominators and post-dominators, loops, block frequencies, occurrences of
-//! registers, live ranges, interval trees.
+//! registers, live ranges, interval trees, uniformity within a warp.
 //!
 //! Every analysis is linear in what it reads, or nearly so, and keeps its memory: `compute` fills it anew for another
 //! function, `new` is `compute` on an empty one. An [`AnalysisContext`] holds one of each, to be reused from function
@@ -17,6 +17,7 @@ mod occurrences;
 mod phi_placement;
 mod post_dominators;
 mod segment;
+mod uniformity;
 
 pub use cfg::Cfg;
 pub use dominators::Dominators;
@@ -29,6 +30,7 @@ pub use occurrences::{Occurrence, Occurrences};
 pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 pub(crate) use segment::{append, covering};
+pub use uniformity::UniformityInfo;
 
 /// One of each analysis, with the memory that they keep between functions.
 #[derive(Debug, Default)]
