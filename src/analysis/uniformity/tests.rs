@@ -128,7 +128,8 @@ fn a_post_dominator_in_another_turn() {
     assert_eq!(uniform(&blocks, &[2]), [false]);
 }
 
-/// In an irreducible function one divergent branch makes every join divergent; without one nothing is.
+/// In an irreducible function one divergent branch makes every join divergent, also that of another, uniform branch in
+/// `%3`; without one nothing is.
 #[test]
 fn irreducible_flow() {
     let blocks = |inner: &str| {
@@ -136,11 +137,13 @@ fn irreducible_flow() {
             " -> bb1 bb2\n{PREDICATES}\n%2 = MOV_B32_i 0\nCBranch %5, bb2 :: terminator\n\
              bb1: frequency 1.0 depth 0 -> bb2\n%2 = ADD32ri %2, 1\n\
              bb2: frequency 1.0 depth 0 -> bb1 bb3\nST %2 :: write\nCBranch {inner}, bb1 :: terminator\n\
-             bb3: frequency 1.0 depth 0\nReturn :: terminator"
+             bb3: frequency 1.0 depth 0 -> bb4 bb5\n%3 = MOV_B32_i 1\nCBranch %5, bb5 :: terminator\n\
+             bb4: frequency 1.0 depth 0 -> bb5\n%3 = MOV_B32_i 2\n\
+             bb5: frequency 1.0 depth 0\nST %3 :: write\nReturn :: terminator"
         )
     };
-    assert_eq!(uniform(&blocks("%4"), &[2]), [false]);
-    assert_eq!(uniform(&blocks("%5"), &[2]), [true]);
+    assert_eq!(uniform(&blocks("%4"), &[2, 3]), [false, false]);
+    assert_eq!(uniform(&blocks("%5"), &[2, 3]), [true, true]);
 }
 
 /// A chain of exits that threads take one by one, and after it, in `%2`, the join of a uniform branch.
