@@ -243,3 +243,17 @@ fn of_a_function() {
     let packed = Problem::from_function(&function, &Preset::CICC).expect("no PHIs");
     assert_eq!((packed.class(LiveRange(3)).width, packed.class(LiveRange(0)).width), (1, 2));
 }
+
+/// A block number is the same in all threads of a warp, and by the preset's factor dearer to spill than a thread number.
+#[test]
+fn uniform_values_cost_more() {
+    let function = Function::parse(
+        "mfv 1\nfunction \"k\"\nopcode INT_PTX_SREG_CTAID_x\nopcode INT_PTX_SREG_TID_x\nopcode STORE\nregs %0 B32 B32\n\
+         bb0: frequency 1.0 depth 0\n  %0 = INT_PTX_SREG_CTAID_x\n  %1 = INT_PTX_SREG_TID_x\n\
+         STORE %0, %1 :: write\nend\n",
+    )
+    .unwrap_or_else(|error| panic!("{error}"));
+    let problem = Problem::from_function(&function, &Preset::HW).expect("no PHIs");
+    let costs = [0, 1].map(|range| problem.ranges()[LiveRange(range)].spill_cost);
+    assert_eq!(costs, [2.0 * Preset::HW.cost.uniform_factor, 2.0]);
+}

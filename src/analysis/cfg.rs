@@ -38,7 +38,17 @@ impl Cfg {
         let blocks = (0..function.num_blocks()).map(Block::new);
         let edges = blocks.flat_map(|block| function.succs(block).iter().map(move |&succ| (succ, block)));
         self.preds.compute(function.num_blocks(), edges);
-        self.walk(function);
+        self.walk(function.num_blocks(), Block::new(0), |block| function.succs(block));
+    }
+
+    /// Becomes `cfg`, the graph of `function`, with its edges turned round. Behind the blocks stands one more, the
+    /// entry of this graph: it leads to `exits`, the blocks without successors. O(blocks + edges).
+    pub(super) fn compute_reversed(&mut self, function: &Function, cfg: &Cfg, exits: &[Block]) {
+        let root = Block::new(function.num_blocks());
+        let blocks = (0..function.num_blocks()).map(Block::new);
+        let edges = blocks.flat_map(|block| function.succs(block).iter().map(move |&succ| (block, succ)));
+        self.preds.compute(root.index() + 1, edges.chain(exits.iter().map(|&exit| (exit, root))));
+        self.walk(root.index() + 1, root, |block| if block == root { exits } else { cfg.preds(block) });
     }
 
     /// The blocks that may come before a block, unreachable ones included, in layout order.
@@ -81,8 +91,7 @@ impl Cfg {
     }
 
     /// Walks the blocks depth first, with a stack of its own: a chain of a million blocks must not overflow ours.
-    fn walk(&mut self, function: &Function) {
-        let num_blocks = function.num_blocks();
+    fn walk<'a>(&mut self, num_blocks: usize, root: Block, succs: impl Fn(Block) -> &'a [Block]) {
         self.rpo.clear();
         self.tree.clear();
         self.path.clear();
@@ -93,11 +102,11 @@ impl Cfg {
         if num_blocks == 0 {
             return;
         }
-        self.visit(Block::new(0), 0);
+        self.visit(root, 0);
         while let Some((number, seen)) = self.path.last_mut() {
             let number = *number;
             let block = self.tree[number as usize].block;
-            match function.succs(block).get(*seen as usize) {
+            match succs(block).get(*seen as usize) {
                 Some(&succ) => {
                     *seen += 1;
                     if self.preorder_numbers[succ].is_none() {

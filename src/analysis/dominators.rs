@@ -46,9 +46,15 @@ impl Dominators {
 
     /// Becomes the dominator tree of `function`.
     pub fn compute(&mut self, function: &Function, cfg: &Cfg) {
+        debug_assert_eq!(function.num_blocks(), cfg.num_blocks());
+        self.compute_of(cfg);
+    }
+
+    /// Becomes the dominator tree of a graph, which need not be that of a function.
+    pub(super) fn compute_of(&mut self, cfg: &Cfg) {
         self.compute_semidominators(cfg);
         self.compute_idoms();
-        self.number_tree(cfg, function.num_blocks());
+        self.number_tree(cfg, cfg.num_blocks());
     }
 
     /// The nearest block that dominates another strictly; none for the entry and for unreachable blocks.

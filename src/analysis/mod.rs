@@ -1,5 +1,5 @@
-//! Analyses of the view: control flow, dominators, loops, block frequencies, occurrences of registers, live ranges,
-//! interval trees.
+//! Analyses of the view: control flow, dominators and post-dominators, loops, block frequencies, occurrences of
+//! registers, live ranges, interval trees, uniformity within a warp.
 //!
 //! Every analysis is linear in what it reads, or nearly so, and keeps its memory: `compute` fills it anew for another
 //! function, `new` is `compute` on an empty one. An [`AnalysisContext`] holds one of each, to be reused from function
@@ -15,7 +15,9 @@ mod liveness;
 mod loops;
 mod occurrences;
 mod phi_placement;
+mod post_dominators;
 mod segment;
+mod uniformity;
 
 pub use cfg::Cfg;
 pub use dominators::Dominators;
@@ -25,8 +27,10 @@ pub use interval_tree::{IntervalTree, Overlap};
 pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
 pub use loops::{Loop, Loops};
 pub use occurrences::{Occurrence, Occurrences};
+pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 pub(crate) use segment::{append, covering};
+pub use uniformity::UniformityInfo;
 
 /// One of each analysis, with the memory that they keep between functions.
 #[derive(Debug, Default)]

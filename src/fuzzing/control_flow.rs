@@ -1,9 +1,9 @@
-//! An oracle for dominators and loops: by what can be reached when a block is taken out.
+//! An oracle for dominators, post-dominators and loops: by what can be reached when a block is taken out.
 
-use crate::analysis::{Cfg, Dominators, Loops};
+use crate::analysis::{Cfg, Dominators, Loops, PostDominators};
 use crate::function::{Block, Function};
 
-/// Compares the dominator tree and the loops with their definitions. Takes cubic time: for small functions.
+/// Compares the dominator trees and the loops with their definitions. Takes cubic time: for small functions.
 pub fn check_control_flow(function: &Function) -> Result<(), String> {
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
@@ -27,7 +27,29 @@ pub fn check_control_flow(function: &Function) -> Result<(), String> {
         }
         check_idom(function, &dominators, a, &reachable)?;
     }
+    check_post_dominators(function, &PostDominators::new(function, &cfg))?;
     check_loops(function, &cfg, &dominators, &Loops::new(&cfg, &dominators))
+}
+
+/// A block post-dominates another if that reaches an exit, but none without it.
+fn check_post_dominators(function: &Function, post_dominators: &PostDominators) -> Result<(), String> {
+    let ends = |from: Block, without: Option<Block>| {
+        let reached = reached_from(function, from, without);
+        function.blocks().any(|block| function.succs(block).is_empty() && at(&reached, block))
+    };
+    let post_dominates = |a: Block, b: Block| a == b || ends(b, None) && !ends(b, Some(a));
+    for b in function.blocks() {
+        if let Some(a) = function.blocks().find(|&a| post_dominators.post_dominates(a, b) != post_dominates(a, b)) {
+            return Err(format!("whether {a} post-dominates {b} is wrong"));
+        }
+        let strict = |a: &Block| *a != b && post_dominates(*a, b);
+        let nearest = |a: &Block| function.blocks().filter(strict).all(|other| post_dominates(other, *a));
+        let expected = function.blocks().filter(strict).find(nearest);
+        if post_dominators.ipdom(b) != expected {
+            return Err(format!("{b}: expected immediate post-dominator {expected:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// The immediate dominator is the strict dominator that all others dominate.

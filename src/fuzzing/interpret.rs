@@ -29,16 +29,7 @@ impl Default for Limits {
 
 /// Runs a valid function; `seed` makes the values that it starts with.
 pub fn interpret(function: &Function, seed: u64, limits: Limits) -> Trace {
-    let mut machine = Machine {
-        function,
-        seed,
-        operations: function.insts().map(|inst| operation(function, inst)).collect(),
-        symbols: function.symbols.iter().map(|symbol| mix(hash_of("symbol"), hash_of(symbol))).collect(),
-        regs: function.regs().map(|reg| Bits::undefined(width(function, reg))).collect(),
-        physical: BTreeMap::new(),
-        slots: BTreeMap::new(),
-        trace: Trace::default(),
-    };
+    let mut machine = Machine::new(function, seed);
     machine.run(limits);
     machine.trace
 }
@@ -66,19 +57,34 @@ fn width(function: &Function, reg: VReg) -> u32 {
     }
 }
 
-struct Machine<'a> {
+/// The state of a run.
+pub(super) struct Machine<'a> {
     function: &'a Function,
     seed: u64,
     /// What each instruction does, as a hash.
-    operations: IndexVec<Inst, u64>,
+    pub(super) operations: IndexVec<Inst, u64>,
     symbols: IndexVec<Symbol, u64>,
-    regs: IndexVec<VReg, Bits>,
+    pub(super) regs: IndexVec<VReg, Bits>,
     physical: BTreeMap<u32, Bits>,
     slots: BTreeMap<Slot, Bits>,
     trace: Trace,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    /// The state before a run.
+    pub(super) fn new(function: &'a Function, seed: u64) -> Self {
+        Self {
+            function,
+            seed,
+            operations: function.insts().map(|inst| operation(function, inst)).collect(),
+            symbols: function.symbols.iter().map(|symbol| mix(hash_of("symbol"), hash_of(symbol))).collect(),
+            regs: function.regs().map(|reg| Bits::undefined(width(function, reg))).collect(),
+            physical: BTreeMap::new(),
+            slots: BTreeMap::new(),
+            trace: Trace::default(),
+        }
+    }
+
     fn run(&mut self, limits: Limits) {
         let Some(mut block) = self.function.blocks().next() else {
             self.trace.is_complete = true;
@@ -114,10 +120,7 @@ impl Machine<'_> {
 
     /// The hash by which a block's terminators choose, or with which they return; none where it is undefined.
     fn choose(&mut self, block: Block, branches: u64) -> Option<u64> {
-        let is_terminator = |&inst: &Inst| self.function.effects(inst).contains(Effects::TERMINATOR);
-        let terminators = self.function.block_insts(block).filter(is_terminator);
-        let operands = terminators.flat_map(|inst| self.function.operands(inst)).filter(|operand| !operand.is_def());
-        let reads: Vec<Bits> = operands.filter_map(|operand| self.read(operand)).map(Bits::sign_extended).collect();
+        let reads = self.branch_reads(block);
         let mut hash = mix(self.seed, branches);
         for read in &reads {
             hash = mix_wide(hash, read.number()?);
@@ -127,8 +130,16 @@ impl Machine<'_> {
         Some(hash)
     }
 
+    /// What the terminators of a block read, sign-extended.
+    pub(super) fn branch_reads(&self, block: Block) -> Vec<Bits> {
+        let is_terminator = |&inst: &Inst| self.function.effects(inst).contains(Effects::TERMINATOR);
+        let terminators = self.function.block_insts(block).filter(is_terminator);
+        let operands = terminators.flat_map(|inst| self.function.operands(inst)).filter(|operand| !operand.is_def());
+        operands.filter_map(|operand| self.read(operand)).map(Bits::sign_extended).collect()
+    }
+
     /// Reads all PHIs of `to`, then writes them.
-    fn phis(&mut self, from: Block, to: Block) {
+    pub(super) fn phis(&mut self, from: Block, to: Block) {
         let is_phi = |&inst: &Inst| self.function.role(inst) == Role::Phi;
         let values: Vec<(Inst, Option<Bits>)> = self
             .function
@@ -145,7 +156,8 @@ impl Machine<'_> {
         }
     }
 
-    fn execute(&mut self, inst: Inst) {
+    /// Executes an instruction; PHIs, debug values and terminators do nothing here.
+    pub(super) fn execute(&mut self, inst: Inst) {
         let function = self.function;
         if function.role(inst) == Role::Debug || function.effects(inst).contains(Effects::TERMINATOR) {
             return;

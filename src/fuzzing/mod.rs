@@ -24,6 +24,7 @@ mod rename;
 mod tests;
 mod text;
 mod trace;
+pub mod uniformity;
 mod value;
 #[cfg(test)]
 mod view;

@@ -70,6 +70,11 @@ impl Bits {
         let (old, new) = (self.sign_extended(), other.sign_extended());
         (new.undefined | (old.value ^ new.value)) & !old.undefined == 0
     }
+
+    /// Whether the bits are the same wherever both are defined.
+    pub(super) fn agrees_with(self, other: Self) -> bool {
+        (self.value ^ other.value) & !self.undefined & !other.undefined == 0
+    }
 }
 
 /// Mixes a number into a hash: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).

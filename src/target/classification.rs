@@ -153,15 +153,7 @@ impl Classification {
     /// # Panics
     /// Where the opcode is not of this subtarget.
     pub fn uniformity(&self, opcode: Opcode, address_space: u32, in_kernel: bool) -> Uniformity {
-        let info = *self.info(opcode);
-        if info.purity != Purity::Reads || info.space.is_some() {
-            return info.uniformity;
-        }
-        match MemorySpace::from_number(address_space) {
-            MemorySpace::Constant => Uniformity::Propagates,
-            MemorySpace::Param if in_kernel => Uniformity::Propagates,
-            _ => Uniformity::Divergent,
-        }
+        self.info(opcode).uniformity_in(MemorySpace::from_number(address_space), in_kernel)
     }
 
     /// All opcodes of a copy family, in order.

@@ -12,6 +12,7 @@ mod pattern;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod uniformity;
 
 use std::sync::LazyLock;
 

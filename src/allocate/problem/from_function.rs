@@ -6,7 +6,8 @@ use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, Live
 use super::{clobber_point, read_point, write_point};
 use crate::allocate::preset::{Preset, Usage};
 use crate::analysis::{
-    Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, Segment, ValueNumber, block_frequencies,
+    Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, Segment, UniformityInfo, ValueNumber,
+    block_frequencies,
 };
 use crate::error::Error;
 use crate::function::{Block, Effects, Function, Inst, RegClass, Role, VReg};
@@ -48,7 +49,9 @@ impl Problem {
             lowering.add_reserved(&mut builder, reserved, preset);
         }
         let mut problem = builder.finish();
-        lowering.set_costs(&mut problem, preset);
+        // Whether the function is a kernel the view does not tell: its parameters may differ between threads.
+        let uniformity = UniformityInfo::new(function, &cfg, &dominators, &occurrences, &live_ranges, false);
+        lowering.set_costs(&mut problem, preset, &uniformity);
         Ok(problem)
     }
 }
@@ -179,7 +182,7 @@ impl Lowering<'_> {
             && is_call(function.opcodes().name(function.opcode(inst)))
     }
 
-    fn set_costs(&self, problem: &mut Problem, preset: &Preset) {
+    fn set_costs(&self, problem: &mut Problem, preset: &Preset, uniformity: &UniformityInfo) {
         let live_bytes = problem.peaks().iter().sum::<u32>().saturating_mul(if preset.packs_halves { 2 } else { 4 });
         for range in problem.ranges.ids() {
             let Some(reg) = problem.ranges[range].register else { continue };
@@ -191,7 +194,7 @@ impl Lowering<'_> {
                 read: sum(Access::reads),
                 loop_depth: self.loop_depth(reg),
                 words: problem.class(range).bytes / 4,
-                is_uniform: false,
+                is_uniform: uniformity.is_uniform(reg),
             };
             problem.ranges[range].spill_cost = preset.cost.cost(&usage, live_bytes);
         }

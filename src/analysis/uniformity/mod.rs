@@ -1,0 +1,315 @@
+//! Which values are the same in all threads of a warp.
+//!
+//! Divergence starts at thread numbers, loads, calls and the like ([`OpcodeInfo::uniformity_of`]) and spreads along
+//! data dependences and, from a divergent branch, to the joins of the paths that it separates ([`sync_dependence`]), as
+//! in Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's `GenericUniformityInfo`. Both
+//! work on SSA form; here the values of the live ranges stand for it, so that registers may have several definitions.
+//!
+//! What is claimed of a uniform value: whenever two threads are at one instruction where it is live, in the same turn
+//! of each loop around it, they hold the same bits, whether or not they got there together. A value that is undefined in
+//! one of the threads may count as any: reading an undefined register is uniform, branching on it is not.
+
+mod sync_dependence;
+#[cfg(test)]
+mod tests;
+
+use sync_dependence::SyncDependence;
+
+use super::grouping::Grouping;
+use super::{Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, ValueDef, ValueNumber};
+use crate::function::{Block, Effects, Function, Inst, Opcode, Operand, Role, VReg, Value};
+use crate::index::IndexVec;
+use crate::target::{OpcodeInfo, Purity, Uniformity, classify};
+
+/// What an instruction does where it reads a divergent value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reaction {
+    /// Nothing that registers show.
+    None,
+    /// Writes divergent values.
+    Propagates,
+    /// Wrote divergent values all along.
+    Diverges,
+    /// Sends threads different ways.
+    Branches,
+}
+
+/// Who depends on a value.
+#[derive(Clone, Copy, Debug)]
+enum User {
+    /// What an instruction writes.
+    Inst(Inst),
+    /// A value that is made where several meet.
+    Meeting(ValueNumber),
+    /// Where threads go at the end of a block.
+    Branch(Block),
+}
+
+/// The uniform values and registers of a function, within a warp.
+#[derive(Clone, Debug, Default)]
+pub struct UniformityInfo {
+    is_divergent: IndexVec<ValueNumber, bool>,
+    uniform_regs: IndexVec<VReg, bool>,
+    divergent_branches: IndexVec<Block, bool>,
+    // The rest is memory for the computation.
+    reactions: IndexVec<Inst, Reaction>,
+    opcodes: IndexVec<Opcode, Option<u32>>,
+    known: Vec<OpcodeInfo>,
+    users: Grouping<ValueNumber, User>,
+    found_users: Vec<(ValueNumber, User)>,
+    /// What is made at the start of a block where several values may meet.
+    meetings: Grouping<Block, ValueNumber>,
+    found_meetings: Vec<(Block, ValueNumber)>,
+    sync_dependence: SyncDependence,
+    worklist: Vec<ValueNumber>,
+    branches: Vec<Block>,
+    joins: Vec<Block>,
+}
+
+/// What the analysis reads.
+#[derive(Clone, Copy)]
+struct Input<'a> {
+    function: &'a Function,
+    cfg: &'a Cfg,
+    dominators: &'a Dominators,
+    live_ranges: &'a LiveRanges,
+}
+
+impl UniformityInfo {
+    /// The uniformity of the registers that `live_ranges` was made for, from the same `occurrences`. All others count
+    /// as divergent. `in_kernel`: the function is a kernel, whose parameters are the same for all threads; of any other
+    /// function nothing is known of them.
+    ///
+    /// O(n log n) in the operands; up to 256 times the blocks and edges where regions of divergent branches nest.
+    pub fn new(
+        function: &Function,
+        cfg: &Cfg,
+        dominators: &Dominators,
+        occurrences: &Occurrences,
+        live_ranges: &LiveRanges,
+        in_kernel: bool,
+    ) -> Self {
+        let mut info = Self::default();
+        info.compute(function, cfg, dominators, occurrences, live_ranges, in_kernel);
+        info
+    }
+
+    /// Becomes the uniformity of the registers of `function`.
+    pub fn compute(
+        &mut self,
+        function: &Function,
+        cfg: &Cfg,
+        dominators: &Dominators,
+        occurrences: &Occurrences,
+        live_ranges: &LiveRanges,
+        in_kernel: bool,
+    ) {
+        let input = Input { function, cfg, dominators, live_ranges };
+        self.reset(function, live_ranges);
+        for block in cfg.rpo() {
+            self.find_reactions(input, *block, in_kernel);
+        }
+        for reg in function.regs() {
+            self.find_users(input, reg, occurrences.of(reg));
+        }
+        self.users.compute(live_ranges.num_values(), self.found_users.iter().copied());
+        self.meetings.compute(function.num_blocks(), self.found_meetings.iter().copied());
+        self.propagate(input);
+        let is_uniform = |reg: VReg| {
+            let values = live_ranges.values_of(reg);
+            values.start < values.end && !self.is_divergent.range(values).contains(&true)
+        };
+        self.uniform_regs = function.regs().map(is_uniform).collect();
+    }
+
+    /// Whether a register holds the same in all threads of a warp wherever it is live. O(1).
+    #[inline]
+    pub fn is_uniform(&self, reg: VReg) -> bool {
+        self.uniform_regs[reg]
+    }
+
+    /// Whether a value is the same in all threads of a warp. O(1).
+    #[inline]
+    pub fn is_uniform_value(&self, value: ValueNumber) -> bool {
+        !self.is_divergent[value]
+    }
+
+    /// Whether threads of a warp may go different ways at the end of a block. O(1).
+    #[inline]
+    pub fn is_divergent_branch(&self, block: Block) -> bool {
+        self.divergent_branches[block]
+    }
+
+    fn reset(&mut self, function: &Function, live_ranges: &LiveRanges) {
+        self.is_divergent.clear();
+        self.is_divergent.resize(live_ranges.num_values(), false);
+        self.divergent_branches.clear();
+        self.divergent_branches.resize(function.num_blocks(), false);
+        self.reactions.clear();
+        self.reactions.resize(function.num_insts(), Reaction::None);
+        self.opcodes.clear();
+        self.opcodes.resize(function.opcodes().len(), None);
+        self.known.clear();
+        self.found_users.clear();
+        self.found_meetings.clear();
+        self.sync_dependence.reset();
+        self.worklist.clear();
+        self.branches.clear();
+        self.joins.clear();
+    }
+
+    /// What the instructions of a block do, before any value is known to be divergent. That a block branches on is what
+    /// its terminators read; nothing to read is no reason to go one way.
+    fn find_reactions(&mut self, input: Input<'_>, block: Block, in_kernel: bool) {
+        let Input { function, live_ranges, .. } = input;
+        let is_unknown = |operand: &Operand| match operand.value {
+            Value::Physical(_) => !operand.is_def(),
+            _ => operand.use_reg().is_some_and(|reg| live_ranges.segments(reg).is_empty()),
+        };
+        let branches = function.succs(block).len() > 1;
+        let (mut reads, mut is_divergent) = (false, false);
+        for inst in function.block_insts(block) {
+            let operands = function.operands(inst);
+            let defines = operands.iter().any(|operand| operand.def().is_some());
+            if branches && function.effects(inst).contains(Effects::TERMINATOR) {
+                self.reactions[inst] = if defines { Reaction::Diverges } else { Reaction::Branches };
+                reads |= operands.iter().any(|operand| operand.use_reg().is_some());
+                let reads_undefined = operands.iter().any(|operand| operand.read_reg() != operand.use_reg());
+                is_divergent |= defines || reads_undefined || operands.iter().any(is_unknown);
+                is_divergent |= self.info(function, inst).purity != Purity::Terminator;
+            } else if defines {
+                self.reactions[inst] = match self.info(function, inst).uniformity_of(function, inst, in_kernel) {
+                    Uniformity::Uniform => Reaction::None,
+                    Uniformity::Propagates if operands.iter().any(is_unknown) => Reaction::Diverges,
+                    Uniformity::Propagates => Reaction::Propagates,
+                    Uniformity::Divergent => Reaction::Diverges,
+                };
+            }
+        }
+        if branches && (is_divergent || !reads) {
+            self.branch_diverges(block);
+        }
+    }
+
+    /// What the opcode of an instruction is: a search by name once for each opcode that the function uses.
+    fn info(&mut self, function: &Function, inst: Inst) -> OpcodeInfo {
+        let opcode = function.opcode(inst);
+        let number = *self.opcodes[opcode].get_or_insert_with(|| {
+            self.known.push(classify(function.opcodes().name(opcode)));
+            self.known.len() as u32 - 1
+        });
+        self.known[number as usize]
+    }
+
+    /// Who depends on the values of a register, and where they are made of several.
+    fn find_users(&mut self, input: Input<'_>, reg: VReg, occurrences: &[Occurrence]) {
+        let Input { function, cfg, live_ranges, .. } = input;
+        for occurrence in occurrences.iter().filter(|occurrence| occurrence.is_use()) {
+            let user = match self.reactions[occurrence.inst] {
+                Reaction::Propagates => User::Inst(occurrence.inst),
+                Reaction::Branches => User::Branch(occurrence.block),
+                Reaction::None | Reaction::Diverges => continue,
+            };
+            // Nothing is read where the register is not live: that would be an error in the view.
+            match value_read(function, live_ranges, reg, occurrence) {
+                Some(value) => self.found_users.push((value, user)),
+                None => self.user_diverges(input, user),
+            }
+        }
+        let values = live_ranges.values_of(reg);
+        for value in (values.start.0..values.end.0).map(ValueNumber) {
+            match live_ranges.value_def(value) {
+                ValueDef::Inst { inst, .. } if self.reactions[inst] == Reaction::Diverges => self.value_diverges(value),
+                ValueDef::Inst { inst, .. } if function.role(inst) == Role::Phi => {
+                    self.found_meetings.push((function.block_of(inst), value));
+                }
+                ValueDef::Phi(block) => {
+                    self.found_meetings.push((block, value));
+                    let arriving = cfg.preds(block).iter();
+                    let arriving = arriving.filter_map(|&pred| live_ranges.live_out_value(function, reg, pred));
+                    self.found_users.extend(arriving.map(|arrives| (arrives, User::Meeting(value))));
+                }
+                ValueDef::Inst { .. } | ValueDef::Undefined(_) => {}
+            }
+        }
+    }
+
+    fn propagate(&mut self, input: Input<'_>) {
+        loop {
+            if let Some(value) = self.worklist.pop() {
+                for at in 0..self.users.of(value).len() {
+                    self.user_diverges(input, self.users.of(value)[at]);
+                }
+            } else if let Some(branch) = self.branches.pop() {
+                let Input { function, cfg, dominators, .. } = input;
+                self.sync_dependence.diverge(function, cfg, dominators, branch, &mut self.joins);
+                while let Some(join) = self.joins.pop() {
+                    for at in 0..self.meetings.of(join).len() {
+                        self.value_diverges(self.meetings.of(join)[at]);
+                    }
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn user_diverges(&mut self, input: Input<'_>, user: User) {
+        match user {
+            User::Inst(inst) => self.inst_diverges(input, inst),
+            User::Meeting(value) => self.value_diverges(value),
+            User::Branch(block) => self.branch_diverges(block),
+        }
+    }
+
+    fn value_diverges(&mut self, value: ValueNumber) {
+        if !std::mem::replace(&mut self.is_divergent[value], true) {
+            self.worklist.push(value);
+        }
+    }
+
+    fn branch_diverges(&mut self, block: Block) {
+        if !std::mem::replace(&mut self.divergent_branches[block], true) {
+            self.branches.push(block);
+        }
+    }
+
+    fn inst_diverges(&mut self, input: Input<'_>, inst: Inst) {
+        if std::mem::replace(&mut self.reactions[inst], Reaction::Diverges) == Reaction::Diverges {
+            return;
+        }
+        let Input { function, live_ranges, .. } = input;
+        let point = match function.role(inst) {
+            Role::Phi => Point::block_start(function, function.block_of(inst)),
+            _ => Point::late(inst),
+        };
+        for reg in function.operands(inst).iter().filter_map(|operand| operand.def()) {
+            if let Some(value) = value_at(live_ranges, reg, point) {
+                self.value_diverges(value);
+            }
+        }
+    }
+}
+
+/// The value that an occurrence reads; that of a PHI at the end of a predecessor.
+fn value_read(
+    function: &Function,
+    live_ranges: &LiveRanges,
+    reg: VReg,
+    occurrence: &Occurrence,
+) -> Option<ValueNumber> {
+    if !occurrence.is_phi {
+        return value_at(live_ranges, reg, Point::early(occurrence.inst));
+    }
+    match function.operands(occurrence.inst).get(occurrence.operand as usize + 1)?.value {
+        Value::Block(pred) => live_ranges.live_out_value(function, reg, pred),
+        _ => None,
+    }
+}
+
+/// What a register holds at a point where it is live. Most registers have one value.
+#[inline]
+fn value_at(live_ranges: &LiveRanges, reg: VReg, point: Point) -> Option<ValueNumber> {
+    let values = live_ranges.values_of(reg);
+    if values.end.0 - values.start.0 == 1 { Some(values.start) } else { live_ranges.value_at(reg, point) }
+}

@@ -1,0 +1,206 @@
+//! An oracle for uniformity: threads that differ only in what divergent opcodes give them.
+//!
+//! Each thread runs alone. What two of them hold is compared wherever they execute the same block in the same turn of
+//! each loop around it: there a uniform value is said to be the same, and there alone a warp may have them side by side.
+//! It does not matter what way each has come, so that nothing need be known of reconvergence. In a cycle with several
+//! entries turns are counted by block: there no branch has separated threads, or a uniform value never changes.
+//!
+//! Branches choose by a hash of what they read and of nothing else: a count of branches would be a value of its own,
+//! one that differs between threads.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use arbitrary::Unstructured;
+
+use super::interpret::Machine;
+use super::value::{Bits, mix, mix_wide};
+use super::{Options, lowered_function, ssa_function};
+use crate::analysis::{AnalysisContext, LiveRanges, Loop, Loops, Point, UniformityInfo, ValueNumber};
+use crate::function::{Block, Function, Inst, RegClass, Role, VReg};
+use crate::index::IndexVec;
+use crate::target::{Uniformity, classify};
+
+thread_local! {
+    /// One of each for all runs of a thread, to find what `compute` forgets to clear.
+    static CONTEXT: RefCell<(AnalysisContext, UniformityInfo)> = RefCell::default();
+}
+
+/// How many blocks a thread executes.
+const BLOCKS: usize = 60;
+
+/// Checks the uniformity of a generated function, in SSA form or out of it.
+///
+/// # Panics
+/// Where threads hold different bits in a uniform register.
+pub fn check_uniformity(u: &mut Unstructured<'_>) -> Result<(), arbitrary::Error> {
+    // Short blocks: what matters is control flow.
+    let options = Options { undefined_paths: u.arbitrary()?, max_insts: 4, ..Options::default() };
+    let mut function = if u.arbitrary()? { ssa_function(u, &options)? } else { lowered_function(u, &options)? };
+    scatter(u, &mut function)?;
+    if let Err(reason) = check_threads(&function) {
+        panic!("{reason}\n{function}");
+    }
+    Ok(())
+}
+
+/// Makes some predicates differ between threads: of itself, a generated function seldom branches on what it has loaded
+/// or shuffled.
+fn scatter(u: &mut Unstructured<'_>, function: &mut Function) -> Result<(), arbitrary::Error> {
+    let Some(shuffle) = function.opcodes().find("SHFL_SYNC_IDX_rrr") else { return Ok(()) };
+    for inst in function.insts() {
+        let mut defs = function.operands(inst).iter().filter_map(|operand| operand.def());
+        let is_predicate = defs.any(|reg| function.class(reg) == RegClass::B1);
+        let computes = matches!(function.role(inst), Role::Constant | Role::Other);
+        if is_predicate && computes && u.ratio(1, 3)? {
+            function.inst_opcode[inst] = shuffle;
+        }
+    }
+    Ok(())
+}
+
+/// Runs threads of a function, and checks that uniform values are the same in all of them. Returns how many pairs of
+/// values it compared.
+pub fn check_threads(function: &Function) -> Result<usize, String> {
+    CONTEXT.with_borrow_mut(|(context, info)| {
+        let regs: Vec<VReg> = function.regs().collect();
+        let AnalysisContext { cfg, dominators, loops, occurrences, live_ranges } = context;
+        cfg.compute(function);
+        dominators.compute(function, cfg);
+        loops.compute(cfg, dominators);
+        occurrences.compute(function, &|_, operand| operand.reg());
+        live_ranges.compute(function, cfg, dominators, occurrences, &regs);
+        info.compute(function, cfg, dominators, occurrences, live_ranges, false);
+        let live_in = function.blocks().map(|block| uniform_at_start(function, live_ranges, info, block)).collect();
+        let observer = Observer { function, loops, live_ranges, info, live_in };
+        let mut compared = 0;
+        for seed in 0..3 {
+            let threads: Vec<Observed> = (0..3).map(|thread| observer.run(seed, thread)).collect();
+            for (thread, other) in [(0, 1), (0, 2), (1, 2)] {
+                compared += compare(&threads[thread], &threads[other])?;
+            }
+        }
+        Ok(compared)
+    })
+}
+
+/// A block, and the turns of the loops around it, outermost first.
+type Place = (Block, Vec<u32>);
+
+/// The uniform values that a thread held or made in a block, each time that it came to a place.
+type Observed = BTreeMap<Place, Vec<Vec<(VReg, ValueNumber, Bits)>>>;
+
+fn compare(thread: &Observed, other: &Observed) -> Result<usize, String> {
+    let mut compared = 0;
+    for (place, visits) in thread {
+        let others = other.get(place).map_or(&[][..], Vec::as_slice);
+        for (visit, other) in visits.iter().zip(others) {
+            for (&(reg, value, bits), &(_, other_value, other_bits)) in visit.iter().zip(other) {
+                assert_eq!(value, other_value, "a block has the same values every time");
+                if !bits.agrees_with(other_bits) {
+                    return Err(format!("{reg} ({value}) is {bits:x?} and {other_bits:x?} at {place:?}"));
+                }
+                compared += 1;
+            }
+        }
+    }
+    Ok(compared)
+}
+
+struct Observer<'a> {
+    function: &'a Function,
+    loops: &'a Loops,
+    live_ranges: &'a LiveRanges,
+    info: &'a UniformityInfo,
+    /// The uniform values at the start of each block, after its PHIs.
+    live_in: IndexVec<Block, Vec<(VReg, ValueNumber)>>,
+}
+
+fn uniform_at_start(
+    function: &Function,
+    live_ranges: &LiveRanges,
+    info: &UniformityInfo,
+    block: Block,
+) -> Vec<(VReg, ValueNumber)> {
+    let is_empty = function.block_insts(block).len() == 0;
+    let value_at_start = |reg: VReg| match is_empty {
+        true => live_ranges.live_in_value(reg, block),
+        false => live_ranges.value_at(reg, Point::block_start(function, block)),
+    };
+    let held = function.regs().filter_map(|reg| Some((reg, value_at_start(reg)?)));
+    held.filter(|&(_, value)| info.is_uniform_value(value)).collect()
+}
+
+impl Observer<'_> {
+    fn run(&self, seed: u64, thread: u64) -> Observed {
+        let mut machine = Machine::new(self.function, seed);
+        for inst in self.function.insts().filter(|&inst| self.is_private(inst)) {
+            machine.operations[inst] = mix(machine.operations[inst], thread);
+        }
+        let mut observed = Observed::new();
+        let mut turns: Vec<(Loop, u32)> = Vec::new();
+        let mut block = Block(0);
+        for _ in 0..BLOCKS {
+            self.count_turn(&mut turns, block);
+            let place = (block, turns.iter().map(|&(_, turn)| turn).collect());
+            let held = self.live_in[block].iter().map(|&(reg, value)| (reg, value, machine.regs[reg]));
+            let mut visit: Vec<(VReg, ValueNumber, Bits)> = held.collect();
+            for inst in self.function.block_insts(block) {
+                machine.execute(inst);
+                visit.extend(self.written(&machine, inst));
+            }
+            observed.entry(place).or_default().push(visit);
+            let succs = self.function.succs(block);
+            let mut hash = mix(seed, block.0.into());
+            if succs.len() > 1 {
+                for read in machine.branch_reads(block) {
+                    let Some(number) = read.number() else { return observed };
+                    hash = mix_wide(hash, number);
+                }
+            }
+            let Some(&next) = succs.get((hash % succs.len().max(1) as u64) as usize) else { return observed };
+            machine.phis(block, next);
+            block = next;
+        }
+        observed
+    }
+
+    /// Whether threads differ in what an instruction gives: what the target says, read anew here.
+    fn is_private(&self, inst: Inst) -> bool {
+        let name = self.function.opcodes().name(self.function.opcode(inst));
+        self.function.role(inst) == Role::Other
+            && (classify(name).uniformity == Uniformity::Divergent || !self.function.effects(inst).is_pure())
+    }
+
+    /// Leaves the loops that `block` is not in, and enters or turns the one that it is the header of.
+    fn count_turn(&self, turns: &mut Vec<(Loop, u32)>, block: Block) {
+        turns.retain(|&(of, _)| self.loops.contains(of, block));
+        if let Some(innermost) = self.loops.innermost(block)
+            && self.loops.header(innermost) == block
+        {
+            match turns.last_mut() {
+                Some((of, turn)) if *of == innermost => *turn += 1,
+                _ => turns.push((innermost, 1)),
+            }
+        }
+    }
+
+    fn written(&self, machine: &Machine<'_>, inst: Inst) -> Vec<(VReg, ValueNumber, Bits)> {
+        let written = self.function.operands(inst).iter().filter_map(|operand| operand.def());
+        let values = written.filter_map(|reg| {
+            let value = self.live_ranges.value_at(reg, Point::late(inst))?;
+            self.info.is_uniform_value(value).then(|| (reg, value, machine.regs[reg]))
+        });
+        if matches!(self.function.role(inst), Role::Phi | Role::Debug) { Vec::new() } else { values.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_uniformity;
+
+    #[test]
+    fn threads_agree_on_uniform_values() {
+        arbtest::arbtest(check_uniformity).budget_ms(3_000);
+    }
+}
