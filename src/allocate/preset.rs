@@ -23,7 +23,8 @@ pub struct Preset {
     pub cost: CostModel,
     /// When two live ranges are merged.
     pub coalescing: Coalescing,
-    /// Where something is spilled, live ranges that span more instructions than these are split at loops; `None`: none is.
+    /// Where something is spilled, live ranges that span more instructions than these are split at loops; `None`: none
+    /// is.
     pub split_threshold: Option<u32>,
 }
 

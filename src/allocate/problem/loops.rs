@@ -1,9 +1,9 @@
 //! Loops, where live ranges can be split, and the links between the parts of those that were.
 //!
-//! A part of a register is a live range like any other. Where control flow goes from one part to another, a [`Link`] says
-//! so: on that edge, and at no instruction, the value changes its place. All links of an edge together are one parallel
-//! copy: what is in two registers moves, what is in a register and in memory is stored or reloaded, and what is in
-//! memory on both sides stays in the slot that the parts share.
+//! A part of a register is a live range like any other. Where control flow goes from one part to another, a [`Link`]
+//! says so: on that edge, and at no instruction, the value changes its place. All links of an edge together are one
+//! parallel copy: what is in two registers moves, what is in a register and in memory is stored or reloaded, and what
+//! is in memory on both sides stays in the slot that the parts share.
 
 use std::ops::Range;
 

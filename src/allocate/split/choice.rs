@@ -6,8 +6,8 @@ use crate::allocate::problem::{LiveRange, Problem, read_point};
 use crate::analysis::Loop;
 
 /// The loops where a live range is worth a part of its own: where its accesses inside the loop, or those outside, take
-/// place more often than the boundary is crossed. Spilled on the one side, and in a register on the other, it then moves
-/// less than spilled everywhere.
+/// place more often than the boundary is crossed. Spilled on the one side, and in a register on the other, it then
+/// moves less than spilled everywhere.
 pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: LiveRange) -> Vec<Loop> {
     let loops = problem.loops();
     let mut boundary = vec![0.0; loops.len()];

@@ -1,9 +1,9 @@
 //! Splitting: a live range that would be spilled everywhere is spilled around a loop, or in it, only.
 //!
-//! As NVIDIA's allocator is read to do it, long live ranges are split where loops begin and end, before they are placed:
-//! [`parts`] makes another problem, with a live range for each part and links between them. First all of them are split,
-//! [where it can pay](choice), and then only where one side of a boundary was spilled and the other was not. The best of
-//! what comes out is kept, what was placed whole included: so splitting costs time, and never bytes.
+//! As NVIDIA's allocator is read to do it, long live ranges are split where loops begin and end, before they are
+//! placed: [`parts`] makes another problem, with a live range for each part and links between them. First all of them
+//! are split, [where it can pay](choice), and then only where one side of a boundary was spilled and the other was not.
+//! The best of what comes out is kept, what was placed whole included: so splitting costs time, and never bytes.
 
 mod choice;
 mod parts;
@@ -34,11 +34,11 @@ pub struct Split {
     pub allocation: Allocation,
 }
 
-/// Allocates a problem, and, where something is spilled, once more with what spans more than `threshold` instructions split
-/// at loops; `None`: nothing is.
+/// Allocates a problem, and, where something is spilled, once more with what spans more than `threshold` instructions
+/// split at loops; `None`: nothing is.
 ///
-/// No more is moved, and no more is beyond the budget, than where nothing is split. Costs what [`ROUNDS`] more allocations
-/// do, at worst, where something is spilled and there is a loop to split at, and nothing elsewhere.
+/// No more is moved, and no more is beyond the budget, than where nothing is split. Costs what [`ROUNDS`] more
+/// allocations do, at worst, where something is spilled and there is a loop to split at, and nothing elsewhere.
 pub fn allocate(engine: &dyn Allocator, given: &Problem, threshold: Option<u32>) -> Result<Split, ProblemError> {
     let mut best = Split { problem: None, allocation: engine.allocate(given)? };
     let Some(threshold) = threshold.filter(|_| !given.loops().is_empty()) else { return Ok(best) };
@@ -98,8 +98,8 @@ fn may_split(problem: &Problem, range: LiveRange) -> bool {
     data.fixed.is_none() && data.part_of.is_none() && data.spill_cost.is_finite()
 }
 
-/// A move between two registers counts a quarter of a word that is stored or reloaded: with it splitting can cost more than
-/// it saves, and without it nothing says so.
+/// A move between two registers counts a quarter of a word that is stored or reloaded: with it splitting can cost more
+/// than it saves, and without it nothing says so.
 fn order(costs: &Costs) -> (u64, f64) {
     (costs.over_budget, costs.moved_bytes + costs.link_moves)
 }

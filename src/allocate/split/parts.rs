@@ -9,8 +9,8 @@ use crate::index::{EntityIndex, IndexVec};
 
 /// Splits live ranges at the boundaries of loops: each one at those that are named with it, in any order.
 ///
-/// What spilling a part costs is its share of what spilling the live range costs, by accesses, with those that a spilled
-/// part would have on the ways to the others. O(problem + live ranges · loops).
+/// What spilling a part costs is its share of what spilling the live range costs, by accesses, with those that a
+/// spilled part would have on the ways to the others. O(problem + live ranges · loops).
 pub(super) fn split(given: &Problem, regions: &Regions, chosen: &IndexVec<LiveRange, Vec<Loop>>) -> Parted {
     let (builder, loop_of) = (ProblemBuilder::like(given), IndexVec::new());
     let mut splitter = Splitter { given, regions, builder, loop_of, parts: IndexVec::new() };
@@ -31,13 +31,15 @@ pub(super) fn split(given: &Problem, regions: &Regions, chosen: &IndexVec<LiveRa
 /// A problem with live ranges split.
 pub(super) struct Parted {
     pub(super) problem: Problem,
-    /// The loop that a live range is the part for; none for what is outside all that were chosen, and for what is whole.
+    /// The loop that a live range is the part for; none for what is outside all that were chosen, and for what is
+    /// whole.
     pub(super) loop_of: IndexVec<LiveRange, Option<Loop>>,
 }
 
 /// What a live range that was given has become.
 struct Parts {
-    /// By loop, and behind them for the outside: the part that the points there belong to. Empty where nothing was split.
+    /// By loop, and behind them for the outside: the part that the points there belong to. Empty where nothing was
+    /// split.
     of_loop: Vec<Option<LiveRange>>,
     first: Option<LiveRange>,
 }

@@ -68,8 +68,8 @@ fn settle_family(
     }
 }
 
-/// Whether the accesses of a part take its place at no point where it was not live. What is written early may wait, as a
-/// live range, for a read beside it.
+/// Whether the accesses of a part take its place at no point where it was not live. What is written early may wait, as
+/// a live range, for a read beside it.
 fn may_spill(problem: &Problem, part: LiveRange) -> bool {
     problem.ranges()[part].spill_cost.is_finite()
         && problem.accesses(part).iter().all(|access| access.kind != AccessKind::EarlyWrite)

@@ -112,7 +112,8 @@ fn the_checker_knows_links() {
         }
         check_allocation(&parts, &allocation).expect_err("a wrong allocation").to_string()
     };
-    let text = "file R budget 4\nclass A R\nrange A cost 1 live 2..8 write 0*1\nrange A cost 1 part lr0 live 8..13 read 3*1\n\
+    let text = "file R budget 4\nclass A R\nrange A cost 1 live 2..8 write 0*1\n\
+        range A cost 1 part lr0 live 8..13 read 3*1\n\
         range A cost 1 live 6..13 write 1*1 read 3*1\nrange A cost 1 live 8..10\nlink 8 lr1 = lr0 * 1\n";
     let [first, slot, other] =
         [Placement::Register(0), Placement::Spilled(SpillSlot(0)), Placement::Spilled(SpillSlot(1))];
@@ -148,8 +149,8 @@ fn unsound_parts() {
     assert_eq!(refusal("crossing 4 none -> loop1 * 1\n"), "loops: the crossing at point 4: there is no loop1");
 }
 
-/// A loop is there for splitting if its boundary has a place for code on every edge: not where it is entered from a block
-/// that also goes elsewhere, or left to one that others come to.
+/// A loop is there for splitting if its boundary has a place for code on every edge: not where it is entered from a
+/// block that also goes elsewhere, or left to one that others come to.
 #[test]
 fn loops_need_blocks_at_their_boundary() {
     let loops = |edges: [&str; 5]| {
@@ -168,8 +169,8 @@ fn loops_need_blocks_at_their_boundary() {
     assert!(loops([" -> bb1", " -> bb2 bb4", " -> bb1 bb3", " -> bb4", ""]).is_empty());
 }
 
-/// A machine with registers and slots, each holding the number of a value, and beside it what a register of the function
-/// should hold.
+/// A machine with registers and slots, each holding the number of a value, and beside it what a register of the
+/// function should hold.
 struct Machine<'a> {
     function: &'a Function,
     problem: &'a Problem,
