@@ -107,3 +107,46 @@ fn dirty(
 fn is_spilled(placements: &IndexVec<LiveRange, Placement>, part: LiveRange) -> bool {
     matches!(placements[part], Placement::Spilled(_))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocate::allocation::SpillSlot;
+
+    /// What the parts of one register cost where these are spilled.
+    fn bytes(writes: &str, spilled: [bool; 3]) -> f64 {
+        let text = format!(
+            "allocation 1\nproblem k\nfile R\nclass A R\nrange A cost 1 live 2..8 {writes}\n\
+             range A cost 1 part lr0 live 8..16\nrange A cost 1 part lr0 live 16..21 read 5*1\n\
+             link 8 lr1 = lr0 * 10\nlink 16 lr2 = lr1 * 7\nend\n"
+        );
+        let problem = Problem::parse(&text).expect("a problem");
+        problem.validate().expect("a sound problem");
+        let place = |&spilled: &bool| {
+            if spilled { Placement::Spilled(SpillSlot(0)) } else { Placement::Register(0) }
+        };
+        family_bytes(&problem, &(0..3), &spilled.iter().map(place).collect())
+    }
+
+    /// A value that was written twice is stored where it goes to memory, also through a part that did not write it; from a
+    /// part that only had it reloaded it is not.
+    #[test]
+    fn stores_where_the_slot_is_old() {
+        let twice = "write 0*1 write 1*1";
+        assert_eq!(bytes(twice, [false, true, true]), 4.0 * (10.0 + 1.0));
+        assert_eq!(bytes(twice, [false, false, true]), 4.0 * (7.0 + 1.0));
+        assert_eq!(bytes(twice, [true, false, true]), 4.0 * (2.0 + 10.0 + 1.0));
+        assert_eq!(bytes(twice, [false, true, false]), 4.0 * (10.0 + 7.0));
+    }
+
+    /// A value that one instruction writes is stored there, where that is less often than on the way; one that is in
+    /// memory from the start is there.
+    #[test]
+    fn one_store_where_it_is_written() {
+        assert_eq!(bytes("write 0*3", [false, true, true]), 4.0 * (3.0 + 1.0));
+        assert_eq!(bytes("write 0*30", [false, true, true]), 4.0 * (10.0 + 1.0));
+        assert_eq!(bytes("write 0*3", [true, false, true]), 4.0 * (3.0 + 10.0 + 1.0));
+        assert_eq!(bytes("write 0*3", [true, true, true]), 4.0 * (3.0 + 1.0));
+        assert_eq!(bytes("write 0*3", [false, false, false]), 0.0);
+    }
+}
