@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::problem::{Access, AccessKind, LiveRange, Problem};
+use super::links::{families, link_bytes};
+use super::problem::{Access, AccessKind, CopyInst, LiveRange, Problem};
 use crate::define_index;
-use crate::index::IndexVec;
+use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
     /// A stack slot for spilled values.
@@ -68,9 +69,9 @@ pub struct Costs {
     pub units: Vec<u32>,
     /// Live ranges that are spilled.
     pub spilled: u64,
-    /// Bytes of their slots.
+    /// Bytes of their slots; the parts of a register share one.
     pub slot_bytes: u64,
-    /// Bytes that one run of the function stores and reloads.
+    /// Bytes that one run of the function stores and reloads, at accesses and on the way between parts.
     pub moved_bytes: f64,
     /// Accesses, or live ranges that must have a register, for which the budget has no room.
     pub over_budget: u64,
@@ -78,6 +79,9 @@ pub struct Costs {
     pub removed_copies: u64,
     /// Copies that stay.
     pub copies: u64,
+    /// Words that one run of the function moves from one part of a register to another, where both are in registers, and
+    /// not in the same.
+    pub link_moves: f64,
 }
 
 impl Allocation {
@@ -99,18 +103,30 @@ impl Allocation {
     pub fn costs(&self, problem: &Problem) -> Costs {
         let mut costs = self.costs_of(problem, |_| true);
         costs.copies = problem.copies().len() as u64;
-        let is_removed = |copy: &&super::problem::CopyInst| {
+        let is_removed = |copy: &&CopyInst| {
             let (to, from) = (self.placements[copy.to], self.placements[copy.from]);
             to == from && problem.class(copy.to).width == problem.class(copy.from).width
         };
         costs.removed_copies = problem.copies().iter().filter(is_removed).count() as u64;
         costs.copies -= costs.removed_copies;
+        let register = |range: LiveRange| match self.placements[range] {
+            Placement::Register(unit) => Some(unit),
+            Placement::Spilled(_) => None,
+        };
+        for link in problem.links() {
+            let places = register(link.to).zip(register(link.from));
+            if places.is_some_and(|(to, from)| to != from) {
+                let words = problem.class(link.to).bytes.div_ceil(4);
+                costs.link_moves += f64::from(link.frequency) * f64::from(words);
+            }
+        }
         costs
     }
 
     /// What some of the live ranges cost, without copies.
     pub(super) fn costs_of(&self, problem: &Problem, is_wanted: impl Fn(LiveRange) -> bool) -> Costs {
         let mut costs = Costs { units: vec![0; problem.files().len()], ..Costs::default() };
+        let mut family_with_slot = None;
         for (range, &placement) in self.placements.iter_enumerated() {
             if problem.segments(range).is_empty() || !is_wanted(range) {
                 continue;
@@ -119,7 +135,10 @@ impl Allocation {
                 Placement::Register(unit) => costs.occupy(problem, range, unit),
                 Placement::Spilled(_) => {
                     costs.spilled += 1;
-                    costs.slot_bytes += u64::from(problem.class(range).bytes);
+                    let family = problem.family(range);
+                    if family_with_slot.replace(family) != Some(family) {
+                        costs.slot_bytes += u64::from(problem.class(range).bytes);
+                    }
                     for (number, access) in (problem.first_access(range)..).zip(problem.accesses(range)) {
                         costs.moved_bytes += moved_bytes(problem, range, access);
                         if let Some(unit) = self.pieces[number] {
@@ -129,7 +148,27 @@ impl Allocation {
                 }
             }
         }
+        if problem.links().is_empty() {
+            return costs;
+        }
+        for parts in families(problem).filter(|parts| is_wanted(LiveRange(parts.start))) {
+            costs.moved_bytes += link_bytes(problem, &parts, &self.placements);
+        }
         costs
+    }
+
+    /// Numbers the slots in the order of live ranges, one for each register that has spilled parts.
+    pub(super) fn number_slots(&mut self, problem: &Problem) {
+        let (mut slots, mut of_family) = (0, None);
+        for (range, placement) in self.placements.iter_mut().enumerate() {
+            if let Placement::Spilled(slot) = placement {
+                let family = problem.family(LiveRange::new(range));
+                if of_family.replace(family) != Some(family) {
+                    slots += 1;
+                }
+                *slot = SpillSlot::new(slots - 1);
+            }
+        }
     }
 }
 

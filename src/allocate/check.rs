@@ -3,8 +3,13 @@
 //! A write must not destroy what somebody else still wants. So at every point where a live range, or a piece of a spilled
 //! one, is written, no unit of its place may belong to another one that is live there, unless it is written by a copy of
 //! that one: then the unit holds what both want. By induction over the writes, every read finds its value.
+//!
+//! A part of a split register is written where a link leads to it, too. The links of an edge read all they read before
+//! they write, and what they read was live together, in places of its own. In memory the parts have one slot, which
+//! nobody else may have while any part is live: what was stored may be reloaded later without being stored again.
 
-use super::allocation::{Allocation, Costs, Placement};
+use super::allocation::{Allocation, Costs, Placement, SpillSlot};
+use super::links::families;
 use super::problem::{CopyInst, LiveRange, Problem, is_place};
 use crate::analysis::{Point, Segment};
 use crate::function::Inst;
@@ -46,6 +51,14 @@ pub enum AllocationError {
         victim: LiveRange,
         /// Where.
         point: Point,
+    },
+    /// Two parts of one register are spilled to different slots.
+    #[error("{range} and {other}: parts of one register, and in different slots")]
+    Parts {
+        /// The one.
+        range: LiveRange,
+        /// The other.
+        other: LiveRange,
     },
     /// Two spilled live ranges share a slot while both are live.
     #[error("{range} and {other}: in one slot at the same time")]
@@ -172,9 +185,14 @@ fn is_overwritten(problem: &Problem, live: &Occupant, comer: &Occupant) -> bool 
 
 fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), AllocationError> {
     let mut by_slot: Vec<_> = Vec::new();
-    for (range, &placement) in allocation.placements.iter_enumerated() {
-        if let Placement::Spilled(slot) = placement {
-            by_slot.extend(problem.segments(range).iter().map(|segment| (slot, segment.start, segment.end, range)));
+    for parts in families(problem) {
+        let Some((first, slot)) = spilled_part(allocation, parts.clone()) else { continue };
+        for part in parts.clone().map(LiveRange) {
+            if matches!(allocation.placements[part], Placement::Spilled(other) if other != slot) {
+                return Err(AllocationError::Parts { range: first, other: part });
+            }
+            let segments = problem.segments(part).iter();
+            by_slot.extend(segments.map(|segment| (slot, segment.start, segment.end, first)));
         }
     }
     by_slot.sort_unstable();
@@ -196,4 +214,12 @@ fn check_slots(problem: &Problem, allocation: &Allocation) -> Result<(), Allocat
     Ok(())
 }
 
-type SlotEnd = (super::allocation::SpillSlot, Point);
+/// The first part that is spilled, and where.
+fn spilled_part(allocation: &Allocation, mut parts: std::ops::Range<u32>) -> Option<(LiveRange, SpillSlot)> {
+    parts.find_map(|part| match allocation.placements[LiveRange(part)] {
+        Placement::Spilled(slot) => Some((LiveRange(part), slot)),
+        Placement::Register(_) => None,
+    })
+}
+
+type SlotEnd = (SpillSlot, Point);

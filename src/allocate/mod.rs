@@ -14,10 +14,12 @@ pub mod exact;
 pub mod greedy;
 mod indexed_heap;
 mod interference_graph;
+mod links;
 mod occupied;
 mod preset;
 mod problem;
 mod rounds;
+pub mod split;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -27,8 +29,8 @@ pub use check::{AllocationError, check_allocation};
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
 pub use preset::{Coalescing, CostModel, Preset, Usage};
 pub use problem::{
-    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder,
-    ProblemError, ProblemParseError, RangeData, clobber_point, read_point, write_point,
+    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Link, LiveRange, LoopData,
+    Problem, ProblemBuilder, ProblemError, ProblemParseError, RangeData, clobber_point, read_point, write_point,
 };
 
 /// An allocator.

@@ -23,6 +23,9 @@ pub struct Preset {
     pub cost: CostModel,
     /// When two live ranges are merged.
     pub coalescing: Coalescing,
+    /// Where something is spilled, live ranges that span more instructions than these are split at loops; `None`: none
+    /// is.
+    pub split_threshold: Option<u32>,
 }
 
 /// The coefficients of the cost of spilling.
@@ -56,6 +59,9 @@ pub struct Coalescing {
 /// "Always below K/2, never above 2K, the test between".
 const DOCUMENTED: Coalescing = Coalescing { degree_factor: 1.0, always_below: 0.5, never_above: 2.0 };
 
+/// "If a live range spans more than 100 instructions, split it at loop boundaries."
+const SPLIT_THRESHOLD: u32 = 100;
+
 impl Preset {
     /// The documented limits of the hardware, with plain costs: words moved to and from memory in one run.
     ///
@@ -77,6 +83,7 @@ impl Preset {
             clamp: f32::MAX,
         },
         coalescing: DOCUMENTED,
+        split_threshold: Some(SPLIT_THRESHOLD),
     };
 
     /// The constants of cicc's allocator as they are read from its code. K = 15 and the factor 0.8 may be misreadings:
@@ -97,6 +104,7 @@ impl Preset {
             clamp: 1e9,
         },
         coalescing: Coalescing { degree_factor: 0.8, ..DOCUMENTED },
+        split_threshold: Some(SPLIT_THRESHOLD),
     };
 
     /// All presets.
@@ -126,6 +134,7 @@ impl Preset {
             let range = range.filter(|range: &Range<u32>| range.start < range.end && range.end <= 256);
             range.map(Some).ok_or_else(|| wrong("FROM..TO up to 256, or none"))
         };
+        let threshold = || value.parse::<u32>().map_err(|_| wrong("a number of instructions, or none"));
         let (cost, coalescing) = (&mut self.cost, &mut self.coalescing);
         match name {
             "predicates" => self.predicates = Some(count()?),
@@ -144,6 +153,8 @@ impl Preset {
             "degree-factor" => coalescing.degree_factor = factor()?,
             "always-below" => coalescing.always_below = factor()?,
             "never-above" => coalescing.never_above = factor()?,
+            "split-threshold" if value == "none" => self.split_threshold = None,
+            "split-threshold" => self.split_threshold = Some(threshold()?).filter(|&threshold| threshold > 0),
             _ => {
                 let problem = format!("--set {name}: unknown");
                 return Err(Error::new(ErrorKind::Option, problem, format!("use {}", Self::NAMES.join(", "))));
@@ -153,7 +164,7 @@ impl Preset {
     }
 
     /// The names of the constants that can be changed.
-    pub const NAMES: [&'static str; 16] = [
+    pub const NAMES: [&'static str; 17] = [
         "predicates",
         "packs-halves",
         "caller-saved",
@@ -170,6 +181,7 @@ impl Preset {
         "degree-factor",
         "always-below",
         "never-above",
+        "split-threshold",
     ];
 
     /// The preset of that name.

@@ -1,7 +1,7 @@
 //! Rounds: until spill code exists, a spilled live range becomes a short one for each use and definition.
 
 use super::allocation::{Allocation, Effort, Placement, SpillSlot};
-use super::problem::{Access, CopyInst, LiveRange, Problem, ProblemBuilder};
+use super::problem::{Access, CopyInst, Link, LiveRange, Problem, ProblemBuilder};
 use crate::function::Inst;
 use crate::index::{EntityIndex, IndexVec};
 
@@ -83,6 +83,13 @@ impl<'a> Rounds<'a> {
             let from = firsts[from].index() + self.piece_at(from, inst, Access::reads);
             builder.copy(CopyInst { inst, to: LiveRange::new(to), from: LiveRange::new(from), frequency });
         }
+        for &Link { start, to, from, frequency } in given.links() {
+            if self.slots[to].is_none() {
+                // A part whose value comes from memory starts anew, and is near nobody.
+                let from = if self.slots[from].is_none() { from } else { to };
+                builder.link(Link { start, to: firsts[to], from: firsts[from], frequency });
+            }
+        }
         self.origins = origins;
         self.changed = Some(builder.finish());
     }
@@ -109,6 +116,9 @@ impl<'a> Rounds<'a> {
                 Origin::Whole(given) => allocation.placements[given] = Placement::Register(units[range]),
                 Origin::Piece(number) => allocation.pieces[number] = Some(units[range]),
             }
+        }
+        if !self.given.links().is_empty() {
+            allocation.number_slots(self.given);
         }
         allocation
     }

@@ -7,10 +7,10 @@ use crate::allocate::briggs::Briggs;
 use crate::allocate::exact::Solver;
 use crate::allocate::greedy::Greedy;
 use crate::allocate::{
-    Access, AccessKind, Allocator, ClassData, CopyInst, File, FileData, LiveRange, Placement, Preset, Problem,
-    ProblemBuilder, check_allocation,
+    Access, AccessKind, Allocator, ClassData, CopyInst, Costs, Crossing, File, FileData, LiveRange, LoopData,
+    Placement, Preset, Problem, ProblemBuilder, check_allocation, read_point, split,
 };
-use crate::analysis::{Point, Segment, ValueNumber};
+use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::function::Inst;
 
 /// Has an allocator solve a problem, of a function or made up, and the checker prove it.
@@ -39,7 +39,22 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
     if fits {
         assert_eq!((costs.spilled, costs.over_budget), (0, 0), "{name}: there is room for all\n{problem}");
     }
+    check_split(&problem, allocator, &costs, u.int_in_range(1..=20)?);
     Ok(())
+}
+
+/// Has what an allocator spills split: the checker proves that too, and it costs no more.
+fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, threshold: u32) {
+    let name = allocator.name();
+    let found = split::allocate(allocator, problem, Some(threshold)).expect("it was allocated before");
+    let Some(parts) = &found.problem else { return };
+    assert_eq!(parts.validate(), Ok(()), "{name}\n{problem}\n{parts}");
+    let costs = check_allocation(parts, &found.allocation);
+    let costs = costs.unwrap_or_else(|error| panic!("{name}: {error}\n{problem}\n{parts}"));
+    let (before, now) = ((whole.over_budget, whole.moved_bytes), (costs.over_budget, costs.moved_bytes));
+    assert!(now < before, "{name}: {now:?} is not less than {before:?}\n{problem}\n{parts}");
+    let text = parts.to_string();
+    assert_eq!(Problem::parse(&text).map(|read| read.to_string()), Ok(text));
 }
 
 /// Prints a problem and reads it again.
@@ -120,7 +135,8 @@ impl Default for Sizes {
     }
 }
 
-/// A problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies between them.
+/// A problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies between them, a
+/// loop within a loop.
 pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem> {
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
@@ -171,7 +187,32 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
             builder.copy(CopyInst { inst, to, from, frequency: f32::from(u.int_in_range(1..=9_u8)?) });
         }
     }
+    add_loops(u, &mut builder, num_insts)?;
     Ok(builder.finish())
+}
+
+/// A loop, or one within another, where control flow comes and goes in the order of instructions.
+fn add_loops(u: &mut Unstructured<'_>, builder: &mut ProblemBuilder, num_insts: u32) -> Result<()> {
+    let last = num_insts + 5;
+    let first = u.int_in_range(0..=last - 5)?;
+    let end = u.int_in_range(first + 4..=last - 1)?;
+    let inner_first = u.int_in_range(first + 1..=end - 3)?;
+    let inner_end = u.int_in_range(inner_first + 1..=end - 1)?;
+    let spans = match u.int_in_range(0..=2_u8)? {
+        0 => Vec::new(),
+        1 => vec![(first, end)],
+        _ => vec![(inner_first, inner_end), (first, end)],
+    };
+    for (number, &(first, end)) in spans.iter().enumerate() {
+        let (this, outer) = (Loop(number as u32), Loop(number as u32 + 1));
+        let parent = (number + 1 < spans.len()).then_some(outer);
+        let [start, stop] = [first, end].map(|inst| read_point(Inst(inst)));
+        builder.loop_(LoopData { parent, spans: vec![start..stop] });
+        let frequency = f32::from(u.int_in_range(1..=40_u8)?);
+        builder.crossing(Crossing { start, from: parent, to: Some(this), frequency });
+        builder.crossing(Crossing { start: stop, from: Some(this), to: parent, frequency });
+    }
+    Ok(())
 }
 
 #[cfg(test)]

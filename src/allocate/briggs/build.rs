@@ -148,7 +148,8 @@ impl<'a> Coloring<'a> {
     fn collect_moves(&mut self) {
         let mut copies: Vec<_> = self.problem.copies().iter().filter(|copy| copy.to != copy.from).collect();
         copies.sort_by(|a, b| b.frequency.total_cmp(&a.frequency));
-        if !copies.is_empty() {
+        let links = self.problem.links();
+        if !copies.is_empty() || !links.is_empty() {
             self.moves_of.resize(self.problem.ranges().len(), Vec::new());
         }
         for copy in copies {
@@ -157,6 +158,16 @@ impl<'a> Coloring<'a> {
             for side in [copy.to, copy.from] {
                 self.moves_of[side.0 as usize].push(id);
                 self.open_moves[side] += 1;
+            }
+        }
+        // Merged, the parts of a register would be spilled together, and would not have had to be split. They only look
+        // for each other's place.
+        let mut links: Vec<_> = links.iter().filter(|link| link.to != link.from).collect();
+        links.sort_by(|a, b| b.frequency.total_cmp(&a.frequency));
+        for link in links {
+            let id = self.moves.push(MoveData { to: link.to, from: link.from, state: MoveState::Done });
+            for side in [link.to, link.from] {
+                self.moves_of[side.0 as usize].push(id);
             }
         }
     }

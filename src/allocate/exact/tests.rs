@@ -71,7 +71,7 @@ fn by_enumeration(problem: &Problem, file: File) -> Option<(u64, f64)> {
     for other in problem.files().ids() {
         take_over(problem, other, &known, &mut allocation);
     }
-    number_slots(&mut allocation);
+    allocation.number_slots(problem);
     for (number, range) in problem.ranges().ids().enumerate() {
         if let Placement::Spilled(slot) = &mut allocation.placements[range] {
             *slot = SpillSlot::new(1000 + number);

@@ -32,7 +32,7 @@ pub(super) struct Items<'a> {
     /// What an item loses by eviction, for each point of its life.
     weight: IndexVec<Item, f32>,
     length: IndexVec<Item, u32>,
-    /// The other sides of copies, most frequent first.
+    /// The other sides of copies and links, most frequent first.
     partners: Grouping<LiveRange, LiveRange>,
 }
 
@@ -121,12 +121,16 @@ impl<'a> Items<'a> {
     }
 }
 
-/// The other sides of each live range's copies, most frequent first.
+/// The other sides of each live range's copies and links, most frequent first.
 fn partners(problem: &Problem) -> Grouping<LiveRange, LiveRange> {
     let mut sides: Vec<(LiveRange, LiveRange, f32)> = Vec::new();
     for copy in problem.copies() {
         sides.push((copy.to, copy.from, copy.frequency));
         sides.push((copy.from, copy.to, copy.frequency));
+    }
+    for link in problem.links().iter().filter(|link| link.to != link.from) {
+        sides.push((link.to, link.from, link.frequency));
+        sides.push((link.from, link.to, link.frequency));
     }
     sides.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.1.cmp(&b.1)));
     Grouping::new(problem.ranges().len(), sides.iter().map(|&(range, partner, _)| (range, partner)))

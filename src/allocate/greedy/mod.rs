@@ -170,6 +170,9 @@ impl<'a> Run<'a> {
         for (piece, number) in self.items.pieces() {
             allocation.pieces[number] = self.unit[piece];
         }
+        if !self.problem.links().is_empty() {
+            allocation.number_slots(self.problem);
+        }
         allocation
     }
 }

@@ -1,7 +1,10 @@
 //! Puts problems together.
 
-use super::{Access, Class, ClassData, ClassTable, CopyInst, File, FileData, LiveRange, Problem, RangeData};
-use crate::analysis::Segment;
+use super::RangeData;
+use super::{
+    Access, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Link, LiveRange, LoopData, Problem,
+};
+use crate::analysis::{Loop, Segment};
 use crate::function::VReg;
 use crate::index::IndexVec;
 
@@ -15,6 +18,9 @@ pub struct ProblemBuilder {
     segments: Vec<Segment>,
     accesses: Vec<Access>,
     copies: Vec<CopyInst>,
+    loops: IndexVec<Loop, LoopData>,
+    crossings: Vec<Crossing>,
+    links: Vec<Link>,
 }
 
 impl ProblemBuilder {
@@ -68,6 +74,7 @@ impl ProblemBuilder {
             fixed: None,
             spill_cost: f32::INFINITY,
             register: None,
+            part_of: None,
             is_piece: false,
             segments: first_segment..self.segments.len() as u32,
             accesses: first_access..self.accesses.len() as u32,
@@ -96,6 +103,26 @@ impl ProblemBuilder {
         self.ranges[range].register = Some(register);
     }
 
+    /// Says that a live range is a part of the register whose first part is given.
+    pub fn part_of(&mut self, range: LiveRange, first: LiveRange) {
+        self.ranges[range].part_of = Some(first);
+    }
+
+    /// Adds a loop, behind those inside it.
+    pub fn loop_(&mut self, data: LoopData) -> Loop {
+        self.loops.push(data)
+    }
+
+    /// Adds a way into a loop or out of one.
+    pub fn crossing(&mut self, crossing: Crossing) {
+        self.crossings.push(crossing);
+    }
+
+    /// Adds a way from one part of a register to another.
+    pub fn link(&mut self, link: Link) {
+        self.links.push(link);
+    }
+
     /// Adds a copy.
     pub fn copy(&mut self, copy: CopyInst) {
         self.copies.push(copy);
@@ -104,6 +131,8 @@ impl ProblemBuilder {
     /// The problem. Not yet [validated](Problem::validate).
     pub fn finish(mut self) -> Problem {
         self.copies.sort_by_key(|copy| (copy.inst, copy.to));
+        self.crossings.sort_by_key(|crossing| (crossing.start, crossing.to, crossing.from));
+        self.links.sort_by_key(|link| (link.to, link.start, link.from));
         let last = self.segments.iter().map(|segment| segment.end.0).max().unwrap_or(0);
         Problem {
             name: self.name,
@@ -114,6 +143,9 @@ impl ProblemBuilder {
             segments: self.segments,
             accesses: self.accesses,
             copies: self.copies,
+            loops: self.loops,
+            crossings: self.crossings,
+            links: self.links,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::from_loops::add_loops;
 use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
 use super::{clobber_point, read_point, write_point};
 use crate::allocate::preset::{Preset, Usage};
@@ -32,6 +33,7 @@ impl Problem {
         let mut builder = ProblemBuilder::new(function.name());
         let classes = add_classes(&mut builder, preset);
         let frequencies = block_frequencies(function, &cfg, &dominators);
+        add_loops(&mut builder, function, (&cfg, &dominators), &frequencies);
         let lowering = Lowering { function, occurrences: &occurrences, live_ranges: &live_ranges, frequencies };
         let mut range_of: IndexVec<VReg, Option<LiveRange>> = IndexVec::filled(None, function.num_regs());
         builder.reserve(registers.len(), registers.len(), 2 * registers.len());

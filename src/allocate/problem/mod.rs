@@ -13,17 +13,21 @@
 mod builder;
 mod classes;
 mod from_function;
+mod from_loops;
+mod loops;
 mod text;
 mod validate;
+mod validate_parts;
 
 use std::ops::Range;
 
 pub use builder::ProblemBuilder;
 pub use classes::ClassTable;
+pub use loops::{Crossing, Link, LoopData};
 pub use text::ProblemParseError;
 pub use validate::ProblemError;
 
-use crate::analysis::{Point, Segment, ValueNumber};
+use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::define_index;
 use crate::function::{Inst, VReg};
 use crate::index::IndexVec;
@@ -156,6 +160,9 @@ pub struct RangeData {
     pub spill_cost: f32,
     /// The register of the function that it is.
     pub register: Option<VReg>,
+    /// The first of the parts of a split live range that this one is a part of; none for that one, and where nothing was
+    /// split. The parts stand one behind the other, and share a slot.
+    pub part_of: Option<LiveRange>,
     /// It is a piece of a spilled live range: its value comes from memory wherever it starts.
     is_piece: bool,
     segments: Range<u32>,
@@ -186,6 +193,9 @@ pub struct Problem {
     segments: Vec<Segment>,
     accesses: Vec<Access>,
     copies: Vec<CopyInst>,
+    loops: IndexVec<Loop, LoopData>,
+    crossings: Vec<Crossing>,
+    links: Vec<Link>,
 }
 
 impl Problem {
@@ -266,12 +276,13 @@ impl Problem {
         if point == write_point(inst) { at(&self.copies, inst, |copy| copy.inst) } else { &[] }
     }
 
-    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, or because
-    /// nobody says how it got there. Where not, control flow only brings what it held before.
+    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, by
+    /// what a [link](Link) does there, or because nobody says how it got there. Where not, control flow only brings what it held before.
     pub fn is_written_at(&self, range: LiveRange, start: Point) -> bool {
         let mut here = self.accesses_at(range, Inst(start.0 / 4)).iter();
         self.accesses(range).is_empty()
             || self.ranges[range].is_piece
+            || !self.links_at(range, start).is_empty()
             || here.any(|access| access.writes() && access.segment().start <= start)
     }
 

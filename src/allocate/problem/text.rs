@@ -7,20 +7,29 @@
 //! class B64 R width 2 align 2 bytes 8 promotes B128
 //! range B64 cost 12.5 fixed 4 register 7 live 2..8 12..16 write 0*1 read 1*10 update 3*1 early 4*1
 //! copy 1 lr1 = lr0 * 10
+//! loop 8..40
+//! crossing 8 none -> loop0 * 1
 //! end
 //! ```
 //!
 //! Live ranges are numbered as they stand. `budget`, `promotes`, `cost` (without it, a live range must have a
 //! register), `fixed`, `register`, the segments and the accesses may be left out; an access is an instruction and how often
 //! it runs. `live 2..8` is a segment from point 2 up to, without, point 8.
+//!
+//! A `loop` has the points of its blocks, `in loop1` where it is inside another; a `crossing` is where control flow
+//! arrives from one loop, or from `none`, in another, and how often. Of a split live range, `part lr0` says that a part
+//! belongs to the register whose first part is lr0, and `link 8 lr1 = lr0 * 10` that its value goes on in another part.
 
 use std::fmt;
 use std::str::{FromStr, SplitWhitespace};
 
 use rustc_hash::FxHashMap;
 
-use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
-use crate::analysis::{Point, Segment, ValueNumber};
+use super::ProblemBuilder;
+use super::{
+    Access, AccessKind, Class, ClassData, CopyInst, Crossing, File, FileData, Link, LiveRange, LoopData, Problem,
+};
+use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::error::{Error, ErrorKind};
 use crate::function::{Inst, VReg};
 
@@ -70,6 +79,7 @@ impl Problem {
         }
         data.fixed.map_or(Ok(()), |unit| write!(f, " fixed {unit}"))?;
         data.register.map_or(Ok(()), |register| write!(f, " register {}", register.0))?;
+        data.part_of.map_or(Ok(()), |first| write!(f, " part {first}"))?;
         if !self.segments(range).is_empty() {
             write!(f, " live")?;
         }
@@ -104,6 +114,21 @@ impl fmt::Display for Problem {
         for CopyInst { inst, to, from, frequency } in &self.copies {
             writeln!(f, "copy {} {to} = {from} * {frequency}", inst.0)?;
         }
+        for Link { start, to, from, frequency } in &self.links {
+            writeln!(f, "link {} {to} = {from} * {frequency}", start.0)?;
+        }
+        for LoopData { parent, spans } in self.loops.iter() {
+            write!(f, "loop")?;
+            parent.map_or(Ok(()), |parent| write!(f, " in {parent}"))?;
+            for span in spans {
+                write!(f, " {}..{}", span.start.0, span.end.0)?;
+            }
+            writeln!(f)?;
+        }
+        let name = |at: Option<Loop>| at.map_or("none".to_owned(), |at| at.to_string());
+        for &Crossing { start, from, to, frequency } in &self.crossings {
+            writeln!(f, "crossing {} {} -> {} * {frequency}", start.0, name(from), name(to))?;
+        }
         writeln!(f, "end")
     }
 }
@@ -136,6 +161,9 @@ impl Parser {
             "class" => self.class(words)?,
             "range" => self.range(words)?,
             "copy" => self.copy(&line.replace(['=', '*'], " "))?,
+            "link" => self.link(&line.replace(['=', '*'], " "))?,
+            "loop" => self.loop_(words)?,
+            "crossing" => self.crossing(&line.replace("->", " ").replace('*', " "))?,
             "end" => return Ok(true),
             other => return Err(format!("'{other}' is no line of a problem")),
         }
@@ -182,7 +210,7 @@ impl Parser {
     fn range(&mut self, mut words: SplitWhitespace<'_>) -> Line {
         let of = word(&mut words)?;
         let class = *self.classes.get(of).ok_or_else(|| format!("there is no class '{of}'"))?;
-        let (mut cost, mut fixed, mut register) = (f32::INFINITY, None, None);
+        let (mut cost, mut fixed, mut register, mut part) = (f32::INFINITY, None, None, None);
         let (mut segments, mut accesses) = (Vec::new(), Vec::new());
         while let Some(key) = words.next() {
             if let Some((start, end)) = key.split_once("..") {
@@ -201,6 +229,7 @@ impl Parser {
                 "cost" => cost = number(word(&mut words)?)?,
                 "fixed" => fixed = Some(number(word(&mut words)?)?),
                 "register" => register = Some(number(word(&mut words)?)?),
+                "part" => part = Some(LiveRange(id("lr", word(&mut words)?)?)),
                 other => return Err(format!("'{other}' says nothing of a live range")),
             }
         }
@@ -213,6 +242,9 @@ impl Parser {
         if let Some(register) = register {
             self.builder.register(range, VReg(register));
         }
+        if let Some(first) = part {
+            self.builder.part_of(range, first);
+        }
         Ok(())
     }
 
@@ -221,14 +253,47 @@ impl Parser {
         let [_, inst, to, from, frequency] = words[..] else {
             return Err("a copy is 'copy INST lrTO = lrFROM * TIMES'".into());
         };
-        let range = |text: &str| {
-            let digits = text.strip_prefix("lr").ok_or_else(|| format!("'{text}' is no live range"))?;
-            let range = number(digits)?;
-            if range < self.num_ranges { Ok(LiveRange(range)) } else { Err(format!("there is no {text}")) }
+        let (to, from) = (self.range_named(to)?, self.range_named(from)?);
+        self.builder.copy(CopyInst { inst: Inst(number(inst)?), to, from, frequency: number(frequency)? });
+        Ok(())
+    }
+
+    fn link(&mut self, line: &str) -> Line {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, start, to, from, frequency] = words[..] else {
+            return Err("a link is 'link POINT lrTO = lrFROM * TIMES'".into());
         };
-        let copy =
-            CopyInst { inst: Inst(number(inst)?), to: range(to)?, from: range(from)?, frequency: number(frequency)? };
-        self.builder.copy(copy);
+        let (to, from) = (self.range_named(to)?, self.range_named(from)?);
+        self.builder.link(Link { start: Point(number(start)?), to, from, frequency: number(frequency)? });
+        Ok(())
+    }
+
+    fn range_named(&self, text: &str) -> Result<LiveRange, String> {
+        let range = id("lr", text)?;
+        if range < self.num_ranges { Ok(LiveRange(range)) } else { Err(format!("there is no {text}")) }
+    }
+
+    fn loop_(&mut self, mut words: SplitWhitespace<'_>) -> Line {
+        let mut data = LoopData::default();
+        while let Some(key) = words.next() {
+            match key.split_once("..") {
+                Some((start, end)) => data.spans.push(Point(number(start)?)..Point(number(end)?)),
+                None if key == "in" => data.parent = Some(Loop(id("loop", word(&mut words)?)?)),
+                None => return Err(format!("'{key}' says nothing of a loop")),
+            }
+        }
+        self.builder.loop_(data);
+        Ok(())
+    }
+
+    fn crossing(&mut self, line: &str) -> Line {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, start, from, to, frequency] = words[..] else {
+            return Err("a crossing is 'crossing POINT FROM -> TO * TIMES'".into());
+        };
+        let side = |text: &str| if text == "none" { Ok(None) } else { id("loop", text).map(|of| Some(Loop(of))) };
+        let (from, to, frequency) = (side(from)?, side(to)?, number(frequency)?);
+        self.builder.crossing(Crossing { start: Point(number(start)?), from, to, frequency });
         Ok(())
     }
 
@@ -243,6 +308,12 @@ impl Parser {
 
 fn word<'a>(words: &mut SplitWhitespace<'a>) -> Result<&'a str, String> {
     words.next().ok_or_else(|| "the line ends too early".into())
+}
+
+/// The number of `lr7` or `loop7`.
+fn id(prefix: &str, text: &str) -> Result<u32, String> {
+    let what = if prefix == "lr" { "live range" } else { prefix };
+    number(text.strip_prefix(prefix).ok_or_else(|| format!("'{text}' is no {what}"))?)
 }
 
 /// A number that instructions, points and units can be computed from without a thought for overflow.

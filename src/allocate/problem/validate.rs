@@ -76,6 +76,30 @@ pub enum ProblemError {
         /// The class's name.
         class: Box<str>,
     },
+    /// A part of a register that does not stand behind the others, or has another class, or a place from the start.
+    #[error("{range}: is no part of {first}, or does not stand behind the other parts")]
+    Part {
+        /// The live range.
+        range: LiveRange,
+        /// The first part.
+        first: LiveRange,
+    },
+    /// A link between live ranges that are no parts of one register, or to where none of its segments starts.
+    #[error("the link at point {}: {from} and {to} are no parts of one register, or {to} does not start there", .point.0)]
+    Link {
+        /// Where it arrives.
+        point: Point,
+        /// The part that is live there.
+        to: LiveRange,
+        /// The part that was live before.
+        from: LiveRange,
+    },
+    /// A loop, or a way into one, that says what cannot be.
+    #[error("loops: {problem}")]
+    Loop {
+        /// What is wrong.
+        problem: Box<str>,
+    },
     /// Two live ranges fixed at one place at one time.
     #[error("{range} and {other}: both are fixed at unit {unit}, and live at the same time")]
     Contradiction {
@@ -114,6 +138,8 @@ impl Problem {
             self.validate_range(range)?;
         }
         self.validate_copies()?;
+        self.validate_parts()?;
+        self.validate_loops()?;
         self.validate_fixed()
     }
 

@@ -14,11 +14,13 @@ use clap::ValueEnum;
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::exact::{LeastCosts, Solver};
 use nvptx_ra::allocate::greedy::Greedy;
-use nvptx_ra::allocate::{Allocation, Allocator, Costs, Effort, Preset, Problem, check_allocation};
+use nvptx_ra::allocate::split;
+use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
 use picture::Picture;
+use split::Split;
 
 /// Allocate the hardware's registers for functions and print what that takes: registers, spills, rounds, time
 ///
@@ -97,6 +99,8 @@ fn budget(text: &str) -> Result<Budget, String> {
 /// What one allocator made of one function.
 struct Outcome {
     allocator: &'static str,
+    /// How many live ranges there are more than were given: parts of those that were split.
+    parts: u64,
     budget: Option<u32>,
     costs: Costs,
     effort: Effort,
@@ -187,21 +191,23 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
     let mut outcomes = Vec::new();
     for &engine in &arguments.allocator {
         let start = Instant::now();
-        let (name, allocation, proof) = allocate(engine, problem, preset, arguments)?;
+        let (name, found, proof) = allocate(engine, problem, preset, arguments)?;
+        let (allocated, allocation) = (found.problem.as_ref().unwrap_or(problem), found.allocation);
         let time = start.elapsed();
         let costs = if arguments.no_check {
-            allocation.costs(problem)
+            allocation.costs(allocated)
         } else {
-            check_allocation(problem, &allocation).map_err(|error| {
+            check_allocation(allocated, &allocation).map_err(|error| {
                 let problem = format!("{name}: the checker refuses the allocation: {error}");
                 Error::new(ErrorKind::Verify, problem, "please report this with the function")
             })?
         };
         if draws && outcomes.is_empty() {
-            draw(&Picture { problem, allocation: &allocation, allocator: name }, arguments)?;
+            draw(&Picture { problem: allocated, allocation: &allocation, allocator: name }, arguments)?;
         }
         let effort = allocation.effort;
-        outcomes.push(Outcome { allocator: name, budget: preset.budget, costs, effort, time, proof });
+        let parts = (allocated.ranges().len() - problem.ranges().len()) as u64;
+        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, effort, time, proof });
     }
     let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
     super::print(text.as_bytes()).map(|_| ())
@@ -212,7 +218,7 @@ fn allocate(
     problem: &Problem,
     preset: &Preset,
     arguments: &Arguments,
-) -> Result<(&'static str, Allocation, Option<Proof>), Error> {
+) -> Result<(&'static str, Split, Option<Proof>), Error> {
     let allocator: &dyn Allocator = match engine {
         Engine::Greedy => &Greedy::default(),
         Engine::Briggs => &Briggs { coalescing: preset.coalescing.clone() },
@@ -220,10 +226,10 @@ fn allocate(
             let solver = Solver { steps: arguments.steps };
             let exact = solver.solve(problem)?;
             let proof = Proof { is_optimal: exact.is_optimal, least: exact.least };
-            return Ok((solver.name(), exact.allocation, Some(proof)));
+            return Ok((solver.name(), Split { problem: None, allocation: exact.allocation }, Some(proof)));
         }
     };
-    Ok((allocator.name(), allocator.allocate(problem)?, None))
+    Ok((allocator.name(), split::allocate(allocator, problem, preset.split_threshold)?, None))
 }
 
 /// Writes the pictures that are asked for.

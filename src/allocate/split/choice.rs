@@ -1,0 +1,53 @@
+//! At which loops it can pay to split a live range.
+
+use super::parts::times;
+use super::regions::Regions;
+use crate::allocate::problem::{LiveRange, Problem, read_point};
+use crate::analysis::Loop;
+
+/// The loops where a live range is worth a part of its own: where its accesses inside the loop, or those outside, take
+/// place more often than the boundary is crossed. Spilled on the one side, and in a register on the other, it then
+/// moves less than spilled everywhere.
+pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: LiveRange) -> Vec<Loop> {
+    let loops = problem.loops();
+    let mut boundary = vec![0.0; loops.len()];
+    for crossing in regions.crossed(problem, range) {
+        let inside: Vec<Loop> = regions.chain(crossing.to).collect();
+        let before: Vec<Loop> = regions.chain(crossing.from).collect();
+        let entered = inside.iter().filter(|of| !before.contains(of));
+        let left = before.iter().filter(|of| !inside.contains(of));
+        for of in entered.chain(left) {
+            boundary[of.0 as usize] += f64::from(crossing.frequency);
+        }
+    }
+    let mut accesses = vec![0.0; loops.len()];
+    let mut all = 0.0;
+    for access in problem.accesses(range) {
+        all += times(access);
+        if let Some(innermost) = regions.innermost(read_point(access.inst)) {
+            accesses[innermost.0 as usize] += times(access);
+        }
+    }
+    let mut chosen = Vec::new();
+    let mut inside = accesses.clone();
+    for (of, data) in loops.iter_enumerated() {
+        let number = of.0 as usize;
+        let outside = all - inside[number];
+        if boundary[number] > 0.0 && boundary[number] < accesses[number].max(outside) {
+            chosen.push(of);
+        } else if let Some(parent) = data.parent {
+            // What no inner loop keeps to itself counts for the loop around it.
+            accesses[parent.0 as usize] += accesses[number];
+        }
+        if let Some(parent) = data.parent {
+            inside[parent.0 as usize] += inside[number];
+        }
+    }
+    // A loop inside one without accesses is split with that one.
+    let is_idle = |of: Loop| inside[of.0 as usize] == 0.0;
+    let inner_most_wanted = |of: &Loop| {
+        let around = loops[*of].parent.filter(|parent| is_idle(*parent));
+        !(is_idle(*of) && around.is_some_and(|parent| boundary[parent.0 as usize] <= boundary[of.0 as usize]))
+    };
+    chosen.into_iter().filter(inner_most_wanted).collect()
+}

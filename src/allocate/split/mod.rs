@@ -1,0 +1,114 @@
+//! Splitting: a live range that would be spilled everywhere is spilled around a loop, or in it, only.
+//!
+//! As NVIDIA's allocator is read to do it, long live ranges are split where loops begin and end, before they are
+//! placed: [`parts`] makes another problem, with a live range for each part and links between them. First all of them
+//! are split, [where it can pay](choice), and then only where one side of a boundary was spilled and the other was not.
+//! The best of what comes out is kept, what was placed whole included: so splitting costs time, and never bytes.
+
+mod choice;
+mod parts;
+mod regions;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use super::Allocator;
+use super::allocation::{Allocation, Costs, Placement};
+use super::links::families;
+use super::problem::{LiveRange, Problem, ProblemError};
+use crate::analysis::Loop;
+use crate::index::IndexVec;
+use choice::loops_to_split_at;
+use parts::Parted;
+use regions::Regions;
+
+/// Times that everything is placed anew, with fewer parts each time.
+const ROUNDS: u32 = 3;
+
+/// A problem with live ranges split, and its allocation.
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// The problem with the parts; none where splitting brings nothing, and the given one is what was allocated.
+    pub problem: Option<Problem>,
+    /// The allocation, of that problem.
+    pub allocation: Allocation,
+}
+
+/// Allocates a problem, and, where something is spilled, once more with what spans more than `threshold` instructions
+/// split at loops; `None`: nothing is.
+///
+/// No more is moved, and no more is beyond the budget, than where nothing is split. Costs what [`ROUNDS`] more
+/// allocations do, at worst, where something is spilled and there is a loop to split at, and nothing elsewhere.
+pub fn allocate(engine: &dyn Allocator, given: &Problem, threshold: Option<u32>) -> Result<Split, ProblemError> {
+    let mut best = Split { problem: None, allocation: engine.allocate(given)? };
+    let Some(threshold) = threshold.filter(|_| !given.loops().is_empty()) else { return Ok(best) };
+    let mut costs = best.allocation.costs(given);
+    if costs.spilled == 0 {
+        return Ok(best);
+    }
+    let regions = Regions::new(given);
+    let is_long = |range: LiveRange| may_split(given, range) && span(given, range) > threshold;
+    let loops = |range| if is_long(range) { loops_to_split_at(given, &regions, range) } else { Vec::new() };
+    let mut chosen: IndexVec<LiveRange, Vec<Loop>> = given.ranges().ids().map(loops).collect();
+    for _ in 0..ROUNDS {
+        if chosen.iter().all(Vec::is_empty) {
+            break;
+        }
+        let parted = parts::split(given, &regions, &chosen);
+        let allocation = settle::settle(&parted.problem, engine.allocate(&parted.problem)?);
+        let now = allocation.costs(&parted.problem);
+        let has_pruned = prune(&parted, &allocation, &regions, &mut chosen);
+        if order(&now) < order(&costs) {
+            costs = now;
+            best = Split { problem: Some(parted.problem), allocation };
+        }
+        if !has_pruned {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// Forgets to split where both sides are in registers, or both in memory. Says whether there was such a place.
+fn prune(
+    parted: &Parted,
+    allocation: &Allocation,
+    regions: &Regions,
+    chosen: &mut IndexVec<LiveRange, Vec<Loop>>,
+) -> bool {
+    let mut has_pruned = false;
+    for (loops, parts) in chosen.iter_mut().zip(families(&parted.problem)).filter(|(loops, _)| !loops.is_empty()) {
+        let is_spilled = |at: Option<Loop>| {
+            let part = parts.clone().map(LiveRange).find(|&part| parted.loop_of[part] == at)?;
+            Some(matches!(allocation.placements[part], Placement::Spilled(_)))
+        };
+        let all = loops.clone();
+        loops.retain(|&of| {
+            let around = regions.chain(Some(of)).skip(1).find(|outer| all.contains(outer));
+            is_spilled(Some(of)).zip(is_spilled(around)).is_some_and(|(inside, outside)| inside != outside)
+        });
+        has_pruned |= loops.len() < all.len();
+    }
+    has_pruned
+}
+
+/// What has its place already, or may not be spilled, is not split.
+fn may_split(problem: &Problem, range: LiveRange) -> bool {
+    let data = &problem.ranges()[range];
+    data.fixed.is_none() && data.part_of.is_none() && data.spill_cost.is_finite()
+}
+
+/// A move between two registers counts a quarter of a word that is stored or reloaded: with it splitting can cost more
+/// than it saves, and without it nothing says so.
+fn order(costs: &Costs) -> (u64, f64) {
+    (costs.over_budget, costs.moved_bytes + costs.link_moves)
+}
+
+/// How many instructions lie between a live range's first and last point.
+fn span(problem: &Problem, range: LiveRange) -> u32 {
+    match problem.segments(range) {
+        [] => 0,
+        [first, .., last] => (last.end.0 - first.start.0) / 4,
+        [only] => (only.end.0 - only.start.0) / 4,
+    }
+}

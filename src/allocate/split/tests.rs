@@ -1,0 +1,385 @@
+//! Problems with a known answer, and split allocations run on a machine of registers and slots.
+
+use std::collections::HashMap;
+
+use arbitrary::{Result, Unstructured};
+
+use super::parts::split;
+use super::regions::Regions;
+use super::*;
+use crate::allocate::allocation::SpillSlot;
+use crate::allocate::briggs::Briggs;
+use crate::allocate::exact::Solver;
+use crate::allocate::greedy::Greedy;
+use crate::allocate::{Access, AccessKind, Link, Preset, check_allocation, clobber_point, read_point};
+use crate::function::{Block, Function, Inst};
+use crate::fuzzing::{Options, lowered_function};
+use crate::index::EntityIndex;
+
+fn problem(body: &str) -> Problem {
+    let problem = Problem::parse(&format!("allocation 1\nproblem k\n{body}end\n")).expect("a problem");
+    problem.validate().expect("a sound problem");
+    problem
+}
+
+/// Everything split at every loop that it crosses.
+fn split_everywhere(given: &Problem) -> Problem {
+    let all: Vec<Loop> = given.loops().ids().collect();
+    let chosen = given.ranges().iter().map(|data| if data.fixed.is_none() { all.clone() } else { Vec::new() });
+    split(given, &Regions::new(given), &chosen.collect()).problem
+}
+
+const AROUND: &str = "file R budget 2\nclass A R\n\
+    range A cost 20 live 2..61 write 0*10 read 15*10\n\
+    range A cost 200 live 22..37 write 5*100 read 9*100\nrange A cost 200 live 26..37 write 6*100 read 9*100\n\
+    loop 20..40\ncrossing 20 none -> loop0 * 1\ncrossing 40 loop0 -> none * 1\n";
+
+/// What lives across a hot loop that does not use it is stored before the loop and reloaded behind it, and not at its
+/// accesses.
+#[test]
+fn spilled_around_a_loop() {
+    let given = problem(AROUND);
+    for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
+        let whole = engine.allocate(&given).expect("a sound problem").costs(&given);
+        assert_eq!((whole.spilled, whole.moved_bytes), (1, 4.0 * 20.0), "{}", engine.name());
+        let found = allocate(engine, &given, Some(13)).expect("a sound problem");
+        let parts = found.problem.expect("splitting pays");
+        let costs = check_allocation(&parts, &found.allocation).expect("a sound allocation");
+        assert_eq!((costs.spilled, costs.slot_bytes, costs.moved_bytes), (1, 4, 4.0 + 4.0), "{}", engine.name());
+        assert_eq!(parts.segments(LiveRange(0)).len(), 2);
+        assert!(matches!(found.allocation.placements[LiveRange(1)], Placement::Spilled(_)));
+        assert_eq!(parts.accesses(LiveRange(1)), []);
+    }
+}
+
+/// Splitting undercuts the optimum of what is not split. Of parts the exact solver claims nothing.
+#[test]
+fn below_the_optimum() {
+    let given = problem(AROUND);
+    let exact = Solver::default().solve(&given).expect("a sound problem");
+    assert_eq!((exact.is_optimal, exact.costs.moved_bytes), (true, 4.0 * 20.0));
+    let parts = split_everywhere(&given);
+    let exact = Solver::default().solve(&parts).expect("a sound problem");
+    assert_eq!((exact.is_optimal, exact.costs.moved_bytes, exact.least.moved_bytes), (false, 8.0, 0.0));
+    assert_eq!(check_allocation(&parts, &exact.allocation), Ok(exact.costs));
+}
+
+/// What spans no more than the threshold, and everything where there is none, stays whole.
+#[test]
+fn short_ones_stay_whole() {
+    let given = problem(AROUND);
+    for threshold in [None, Some(14)] {
+        assert!(allocate(&Greedy::default(), &given, threshold).expect("a sound problem").problem.is_none());
+    }
+}
+
+/// What is used in a hot loop, and otherwise only kept, is in a register there. Behind the loop it needs no store,
+/// because the loop does not write it; where it does, there is one.
+#[test]
+fn kept_in_a_loop() {
+    let body = |kind: &str, cost: u32| {
+        format!(
+            "file R budget 2\nclass A R\nrange A cost {cost} live 2..81 write 0*1 {kind} 7*100 write 10*1 read 20*1\n\
+             range A cost 900 live 50..65 write 12*500 read 16*400\n\
+             range A cost 900 live 54..65 write 13*500 read 16*400\nloop 20..40\n\
+             crossing 20 none -> loop0 * 3\ncrossing 40 loop0 -> none * 3\n"
+        )
+    };
+    for (kind, cost, bytes) in [("read", 103, 4.0 * (3.0 + 3.0)), ("update", 203, 4.0 * (3.0 + 3.0 + 3.0))] {
+        let given = problem(&body(kind, cost));
+        for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
+            let found = allocate(engine, &given, Some(1)).expect("a sound problem");
+            let parts = found.problem.expect("splitting pays");
+            let costs = check_allocation(&parts, &found.allocation).expect("a sound allocation");
+            assert_eq!((costs.spilled, costs.moved_bytes), (1, bytes), "{}: {parts}", engine.name());
+        }
+    }
+}
+
+/// Where a link leads to is a write: the place of the part must not be another's there. And the slot of a part is the
+/// one of all, and nobody else's while any part is live.
+#[test]
+fn the_checker_knows_links() {
+    let parts = split_everywhere(&problem(AROUND));
+    let good = Greedy::default().allocate(&parts).expect("a sound problem");
+    let spilled = |range: &LiveRange| matches!(good.placements[*range], Placement::Spilled(_));
+    assert_eq!(parts.ranges().ids().filter(spilled).collect::<Vec<_>>(), [LiveRange(1)]);
+    let refusal = |text: &str, changes: &[(u32, Placement)]| {
+        let parts = problem(text);
+        let mut allocation = Greedy::default().allocate(&parts).expect("a sound problem");
+        for &(range, placement) in changes {
+            allocation.placements[LiveRange(range)] = placement;
+        }
+        check_allocation(&parts, &allocation).expect_err("a wrong allocation").to_string()
+    };
+    let text = "file R budget 4\nclass A R\nrange A cost 1 live 2..8 write 0*1\n\
+        range A cost 1 part lr0 live 8..13 read 3*1\n\
+        range A cost 1 live 6..13 write 1*1 read 3*1\nrange A cost 1 live 8..10\nlink 8 lr1 = lr0 * 1\n";
+    let [first, slot, other] =
+        [Placement::Register(0), Placement::Spilled(SpillSlot(0)), Placement::Spilled(SpillSlot(1))];
+    let at = |unit| Placement::Register(unit);
+    assert_eq!(refusal(text, &[(0, at(1)), (1, first), (2, first), (3, at(3))]), "lr2: overwritten by lr1 at point 8");
+    let reading = "file R budget 4\nclass A R\nrange A cost 1 live 2..8\nrange A cost 1 part lr0 live 8..13\n\
+        range A cost 1 part lr0 live 16..20\nrange A cost 1 live 6..12\nlink 8 lr1 = lr0 * 1\n";
+    assert_eq!(
+        refusal(reading, &[(0, slot), (1, other)]),
+        "lr0 and lr1: parts of one register, and in different slots"
+    );
+    assert_eq!(refusal(reading, &[(2, slot), (3, slot)]), "lr2 and lr3: in one slot at the same time");
+}
+
+/// Parts that are none, links to nowhere, loops without sense: each is refused with its name.
+#[test]
+fn unsound_parts() {
+    let refusal = |body: &str| {
+        let text = format!("allocation 1\nproblem k\nfile R\nclass A R\nclass B R width 2\n{body}end\n");
+        Problem::parse(&text).expect("a problem").validate().expect_err("not sound").to_string()
+    };
+    let part = "is no part of lr0, or does not stand behind the other parts";
+    let two = "range A live 2..4\nrange A live 8..12\n";
+    assert_eq!(refusal(&format!("{two}range A part lr0 live 12..16\n")), format!("lr2: {part}"));
+    assert_eq!(refusal("range A live 2..4\nrange B part lr0 live 8..12\n"), format!("lr1: {part}"));
+    assert_eq!(refusal("range A live 2..9\nrange A part lr0 live 8..12\n"), format!("lr1: {part}"));
+    let nowhere = "are no parts of one register, or lr1 does not start there";
+    assert_eq!(refusal(&format!("{two}link 8 lr1 = lr0 * 1\n")), format!("the link at point 8: lr0 and lr1 {nowhere}"));
+    let linked = "range A live 2..4\nrange A part lr0 live 8..12\nlink 4 lr1 = lr0 * 1\n";
+    assert_eq!(refusal(linked), format!("the link at point 4: lr0 and lr1 {nowhere}"));
+    assert_eq!(refusal("loop in loop0 0..4\n"), "loops: loop0: the loop around it must stand behind it");
+    assert_eq!(refusal("loop 4..4\n"), "loops: loop0: its points are not sorted and disjoint");
+    assert_eq!(refusal("crossing 4 none -> loop1 * 1\n"), "loops: the crossing at point 4: there is no loop1");
+}
+
+/// A loop is there for splitting if its boundary has a place for code on every edge: not where it is entered from a
+/// block that also goes elsewhere, or left to one that others come to.
+#[test]
+fn loops_need_blocks_at_their_boundary() {
+    let loops = |edges: [&str; 5]| {
+        let blocks: String = (0..5)
+            .map(|block| format!("bb{block}: frequency {}.0 depth 0{}\n  OP\n", block + 2, edges[block]))
+            .collect();
+        let function = Function::parse(&format!("mfv 1\nfunction \"k\"\nopcode OP\n{blocks}end\n"));
+        let function = function.unwrap_or_else(|error| panic!("{error}"));
+        let problem = Problem::from_function(&function, &Preset::HW).expect("no PHIs");
+        let text = |line: &&str| line.starts_with("loop") || line.starts_with("crossing");
+        problem.to_string().lines().filter(text).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let both = ["loop 4..12", "crossing 4 none -> loop0 * 2", "crossing 12 loop0 -> none * 5"];
+    assert_eq!(loops([" -> bb1", " -> bb2", " -> bb1 bb3", " -> bb4", ""]), both);
+    assert!(loops([" -> bb1 bb4", " -> bb2", " -> bb1 bb3", " -> bb4", ""]).is_empty());
+    assert!(loops([" -> bb1", " -> bb2 bb4", " -> bb1 bb3", " -> bb4", ""]).is_empty());
+}
+
+/// A machine with registers and slots, each holding the number of a value, and beside it what a register of the
+/// function should hold.
+struct Machine<'a> {
+    function: &'a Function,
+    problem: &'a Problem,
+    allocation: &'a Allocation,
+    registers: Vec<Vec<u32>>,
+    slots: HashMap<SpillSlot, u32>,
+    /// By register of the function, named by its first part: its value, and the part that has it.
+    wanted: HashMap<LiveRange, (u32, LiveRange)>,
+    /// What is written by one instruction only is stored there, and not on the way to spilled parts.
+    stores_early: bool,
+    next_value: u32,
+    stores_saved: u32,
+}
+
+impl Machine<'_> {
+    fn units(&mut self, range: LiveRange, unit: u32) -> &mut [u32] {
+        let class = self.problem.class(range);
+        &mut self.registers[class.file.index()][unit as usize..][..class.width as usize]
+    }
+
+    /// Where an access finds its register, and the slot behind it.
+    fn place(&self, range: LiveRange, number: usize) -> (u32, Option<SpillSlot>) {
+        match self.allocation.placements[range] {
+            Placement::Register(unit) => (unit, None),
+            Placement::Spilled(slot) => (self.allocation.pieces[number].expect("a piece"), Some(slot)),
+        }
+    }
+
+    fn writes(&self, range: LiveRange) -> Vec<(LiveRange, Access)> {
+        let first = self.problem.family(range);
+        let parts = self.problem.ranges().ids().filter(|&part| self.problem.family(part) == first);
+        let accesses = parts.flat_map(|part| self.problem.accesses(part).iter().map(move |access| (part, *access)));
+        accesses.filter(|(_, access)| access.writes()).collect()
+    }
+
+    /// Where the only instruction that writes a register stores it, if it does.
+    fn is_stored_where_written(&self, range: LiveRange) -> bool {
+        let writes = self.writes(range);
+        let [(part, access)] = writes[..] else { return false };
+        let is_spilled = matches!(self.allocation.placements[part], Placement::Spilled(_));
+        access.kind != AccessKind::Update && (is_spilled || self.stores_early)
+    }
+
+    fn slot_of(&self, range: LiveRange) -> Option<SpillSlot> {
+        let first = self.problem.family(range);
+        self.problem.ranges().ids().filter(|&part| self.problem.family(part) == first).find_map(|part| {
+            match self.allocation.placements[part] {
+                Placement::Spilled(slot) => Some(slot),
+                Placement::Register(_) => None,
+            }
+        })
+    }
+
+    fn run(&mut self, inst: Inst) {
+        let problem = self.problem;
+        let ranges = problem.ranges().ids();
+        let accesses: Vec<(LiveRange, usize, Access)> = ranges
+            .flat_map(|range| {
+                let numbered = (problem.first_access(range)..).zip(problem.accesses(range));
+                numbered.filter(|(_, access)| access.inst == inst).map(move |(number, &access)| (range, number, access))
+            })
+            .collect();
+        for &(range, number, access) in accesses.iter().filter(|(.., access)| access.reads()) {
+            let Some(&(_, part)) = self.wanted.get(&problem.family(range)) else { continue };
+            assert_eq!(part, range, "no link leads to it, before {access:?}\n{}\n{problem}", self.function);
+            if let (unit, Some(slot)) = self.place(range, number) {
+                let value = self.slots.get(&slot).copied().unwrap_or(0);
+                self.units(range, unit).fill(value);
+            }
+        }
+        let source = |to: LiveRange| {
+            problem
+                .copies()
+                .iter()
+                .find(|copy| copy.inst == inst && copy.to == to)
+                .map(|copy| problem.family(copy.from))
+        };
+        let mut written: Vec<(LiveRange, usize, u32)> = Vec::new();
+        for &(range, number, access) in accesses.iter().filter(|(.., access)| access.writes()) {
+            self.next_value += 1;
+            let copied = source(range).map(|from| self.wanted.get(&from).map_or(0, |&(value, _)| value));
+            written.push((range, number, copied.unwrap_or(self.next_value)));
+            if access.kind == AccessKind::EarlyWrite {
+                self.write(range, number, written[written.len() - 1].2);
+            }
+        }
+        for &(range, number, access) in accesses.iter().filter(|(.., access)| access.reads()) {
+            let Some(&(value, _)) = self.wanted.get(&problem.family(range)) else { continue };
+            let (unit, _) = self.place(range, number);
+            let found = self.units(range, unit).to_vec();
+            let is_there = found.iter().all(|&found| found == value);
+            assert!(is_there, "{range} has {found:?}, not {value}, at {access:?}\n{}\n{problem}", self.function);
+        }
+        let clobber =
+            |&range: &LiveRange| problem.segments(range).iter().any(|segment| segment.start == clobber_point(inst));
+        for range in problem.ranges().ids().filter(clobber) {
+            if let Some(unit) = problem.ranges()[range].fixed {
+                self.units(range, unit).fill(u32::MAX);
+            }
+        }
+        for (range, number, value) in written {
+            self.write(range, number, value);
+            self.wanted.insert(problem.family(range), (value, range));
+        }
+    }
+
+    fn write(&mut self, range: LiveRange, number: usize, value: u32) {
+        let (unit, slot) = self.place(range, number);
+        self.units(range, unit).fill(value);
+        if let Some(slot) = slot.or_else(|| self.slot_of(range).filter(|_| self.is_stored_where_written(range))) {
+            self.slots.insert(slot, value);
+        }
+    }
+
+    /// Goes from one block to another: all links read before they write.
+    fn go(&mut self, to: Block) {
+        let insts = self.function.block_range(to);
+        if insts.is_empty() {
+            return;
+        }
+        let start = read_point(insts.start);
+        let problem = self.problem;
+        let mut moved: Vec<(Link, u32)> = Vec::new();
+        for &link in problem.links().iter().filter(|link| link.start == start) {
+            let Some(&(_, part)) = self.wanted.get(&problem.family(link.to)) else { continue };
+            if part == link.from {
+                let value = match self.allocation.placements[link.from] {
+                    Placement::Register(unit) => self.units(link.from, unit)[0],
+                    Placement::Spilled(slot) => self.slots.get(&slot).copied().unwrap_or(0),
+                };
+                moved.push((link, value));
+            }
+        }
+        for (link, value) in moved {
+            self.wanted.entry(problem.family(link.to)).and_modify(|(_, part)| *part = link.to);
+            match self.allocation.placements[link.to] {
+                Placement::Register(unit) => self.units(link.to, unit).fill(value),
+                Placement::Spilled(_) if matches!(self.allocation.placements[link.from], Placement::Spilled(_)) => {}
+                Placement::Spilled(slot) => {
+                    let is_dirty = super::super::links::is_dirty(problem, link.from, &self.allocation.placements);
+                    if is_dirty && !self.is_stored_where_written(link.to) {
+                        self.slots.insert(slot, value);
+                    } else {
+                        self.stores_saved += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Runs a split function along random paths; says how many stores were saved.
+fn run(u: &mut Unstructured<'_>, function: &Function, problem: &Problem, allocation: &Allocation) -> Result<u32> {
+    let mut machine = Machine {
+        function,
+        problem,
+        allocation,
+        registers: vec![vec![0; 4096]; problem.files().len()],
+        slots: HashMap::new(),
+        wanted: HashMap::new(),
+        stores_early: u.arbitrary()?,
+        next_value: 0,
+        stores_saved: 0,
+    };
+    let mut block = Block(0);
+    for _ in 0..40 {
+        for inst in function.block_insts(block) {
+            machine.run(inst);
+        }
+        let succs = function.succs(block);
+        if succs.is_empty() {
+            break;
+        }
+        block = *u.choose(succs)?;
+        machine.go(block);
+    }
+    Ok(machine.stores_saved)
+}
+
+/// On every path, every read finds in its register what was written last: whatever is split where, and whatever is
+/// spilled of it.
+#[test]
+fn values_arrive() {
+    let (mut linked, mut saved) = (0, 0);
+    let check = |u: &mut Unstructured<'_>| {
+        let function = lowered_function(u, &Options::default())?;
+        let preset = Preset { budget: Some(u.int_in_range(4..=16)?), ..Preset::HW };
+        let given = Problem::from_function(&function, &preset).expect("no PHIs");
+        if given.validate().is_err() || given.loops().is_empty() {
+            return Ok(());
+        }
+        let mut chosen: IndexVec<LiveRange, Vec<Loop>> = IndexVec::filled(Vec::new(), given.ranges().len());
+        for range in given.ranges().ids().filter(|&range| given.ranges()[range].fixed.is_none()) {
+            for at in given.loops().ids() {
+                if u.ratio(2, 3)? {
+                    chosen[range].push(at);
+                }
+            }
+        }
+        let parts = split(&given, &Regions::new(&given), &chosen).problem;
+        assert_eq!(parts.validate(), Ok(()), "{function}\n{given}\n{parts}");
+        for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
+            let allocation = settle::settle(&parts, engine.allocate(&parts).expect("a sound problem"));
+            check_allocation(&parts, &allocation).unwrap_or_else(|error| panic!("{error}\n{function}\n{parts}"));
+            saved += run(u, &function, &parts, &allocation)?;
+        }
+        linked += parts.links().len();
+        Ok(())
+    };
+    arbtest::arbtest(check).budget_ms(3_000);
+    assert!(linked > 50 && saved > 3, "{linked} links, {saved} stores saved");
+}
