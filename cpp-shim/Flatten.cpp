@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Flatten.h"
+#include "FunctionFacts.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallString.h"
@@ -49,9 +50,13 @@ static_assert(sizeof(nvptx_ra_reg) == 24 &&
               offsetof(nvptx_ra_reg, reg_class) == 16);
 static_assert(sizeof(nvptx_ra_slot) == 16 &&
               offsetof(nvptx_ra_slot, align) == 8);
-static_assert(sizeof(nvptx_ra_view) == 160 &&
+static_assert(sizeof(nvptx_ra_symbol) == 24 &&
+              offsetof(nvptx_ra_symbol, shared_bytes) == 16);
+static_assert(sizeof(nvptx_ra_view) == 248 &&
               offsetof(nvptx_ra_view, blocks) == 32 &&
-              offsetof(nvptx_ra_view, refusal) == 144);
+              offsetof(nvptx_ra_view, maxntid) == 160 &&
+              offsetof(nvptx_ra_view, flags) == 224 &&
+              offsetof(nvptx_ra_view, refusal) == 232);
 static_assert(sizeof(nvptx_ra_edit) == 48 &&
               offsetof(nvptx_ra_edit, value) == 24 &&
               offsetof(nvptx_ra_edit, operand) == 32);
@@ -97,7 +102,7 @@ struct FlatFunction::Arrays {
   SmallVector<nvptx_ra_operand, 0> Operands;
   SmallVector<nvptx_ra_reg, 0> Regs;
   SmallVector<nvptx_ra_slot, 0> Slots;
-  SmallVector<nvptx_ra_str, 0> Symbols;
+  SmallVector<nvptx_ra_symbol, 0> Symbols;
   SmallVector<MachineBasicBlock *, 0> BlockPointers;
   SmallVector<MachineInstr *, 0> InstPointers;
   SmallVector<const MachineOperand *, 0> SymbolOperands;
@@ -228,7 +233,8 @@ nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
 uint32_t FlatFunction::Writer::symbolOf(const MachineOperand &MO) {
   auto [It, New] = Data.SymbolIds.try_emplace(&MO, Data.Symbols.size());
   if (New) {
-    Data.Symbols.push_back(textOf(MO, It->second));
+    uint64_t SharedBytes = sharedBytesOf(MO, MF.getDataLayout());
+    Data.Symbols.push_back({textOf(MO, It->second), SharedBytes});
     Data.SymbolOperands.push_back(&MO);
   }
   return It->second;
@@ -416,7 +422,7 @@ FlatFunction::FlatFunction(MachineFunction &MF,
   View.version = NVPTX_RA_ABI_VERSION;
   View.size = sizeof(View);
   View.opcodes = Opcodes;
-  View.name = asStr(MF.getName());
+  describeFunction(MF, Data->Text, View);
   View.blocks = Data->Blocks.data();
   View.num_blocks = Data->Blocks.size();
   View.succs = Data->Succs.data();

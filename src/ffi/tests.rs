@@ -6,7 +6,7 @@ use std::ptr;
 
 use super::abi::{
     self, nvptx_ra_block, nvptx_ra_inst, nvptx_ra_opcode_desc, nvptx_ra_opcodes, nvptx_ra_operand, nvptx_ra_reg,
-    nvptx_ra_request, nvptx_ra_response, nvptx_ra_slot, nvptx_ra_str, nvptx_ra_view,
+    nvptx_ra_request, nvptx_ra_response, nvptx_ra_slot, nvptx_ra_symbol, nvptx_ra_view,
 };
 use super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
@@ -16,7 +16,7 @@ use super::verify::nvptx_ra_verify_applied;
 use super::view;
 use crate::bundle;
 use crate::config::{COPY_COALESCER, option_count};
-use crate::function::{Effects, MemorySpace, Opcode, RegClass, Value};
+use crate::function::{Effects, LaunchBounds, MemorySpace, Opcode, RegClass, Symbol, Value};
 use crate::index::EntityIndex;
 use crate::passes::PRINT_VIEW;
 
@@ -47,7 +47,7 @@ struct Sample {
     operands: Vec<nvptx_ra_operand>,
     regs: Vec<nvptx_ra_reg>,
     slots: Vec<nvptx_ra_slot>,
-    symbols: Vec<nvptx_ra_str>,
+    symbols: Vec<nvptx_ra_symbol>,
 }
 
 impl Sample {
@@ -100,7 +100,7 @@ impl Sample {
             ],
             regs: vec![reg("x"), reg("")],
             slots: vec![nvptx_ra_slot { size: 4, align: 4 }],
-            symbols: vec![abi::borrow("@g")],
+            symbols: vec![nvptx_ra_symbol { text: abi::borrow("@g"), shared_bytes: 4096 }],
         }
     }
 
@@ -124,6 +124,13 @@ impl Sample {
             num_slots: self.slots.len() as u64,
             symbols: self.symbols.as_ptr(),
             num_symbols: self.symbols.len() as u64,
+            file: abi::borrow("/k.cu"),
+            maxntid: abi::borrow("32,4"),
+            reqntid: abi::borrow(""),
+            minctasm: abi::borrow("two"),
+            maxnreg: abi::borrow("64"),
+            flags: abi::NVPTX_RA_VIEW_KERNEL,
+            reserved: 0,
             refusal: abi::borrow(""),
         }
     }
@@ -220,6 +227,19 @@ fn reads_a_view() {
     assert_eq!((function.frequency(blocks[1]), function.loop_depth(blocks[1])), (8.0, 1));
     assert_eq!(function.line(insts[4]), 12);
     assert_eq!(function.opcode(insts[4]), Opcode::new(4));
+    let bounds = LaunchBounds { max_threads: Some(128), max_registers: Some(64), ..LaunchBounds::default() };
+    assert_eq!((function.kernel(), function.file()), (Some(&bounds), Some("/k.cu")));
+    assert_eq!(function.shared_bytes(Symbol::new(0)), 4096);
+}
+
+/// Bounds on a function that is no kernel say nothing.
+#[test]
+fn only_kernels_are_launched() {
+    let sample = Sample::new();
+    let view = nvptx_ra_view { flags: 0, ..sample.view() };
+    // SAFETY: the view and its memory are alive.
+    let (function, _) = unsafe { view::read(&view) }.expect("the view is right");
+    assert_eq!(function.kernel(), None);
 }
 
 /// Every number of a view that is out of range is an error with its place, never a crash.
@@ -275,6 +295,7 @@ fn refuses_wrong_structs() {
     assert!(spoiled(|view| view.size -= 16).contains("do not belong together"));
     assert!(spoiled(|view| view.opcodes = ptr::null()).contains("no opcode table"));
     assert!(spoiled(|view| view.operands = ptr::null()).contains("operands: null, but 8 entries"));
+    assert!(spoiled(|view| view.flags = 2).contains("unknown flags"));
     assert!(spoiled(|view| view.num_insts = 1 << 40).contains("too many"));
     assert!(spoiled(|view| view.refusal = abi::borrow("bundles")).contains("kernel 'k': bundles"));
     // SAFETY: null is allowed.
@@ -297,6 +318,7 @@ fn empty_view() {
     // SAFETY: all pointers are null but the table's.
     let (function, _) = unsafe { view::read(&view) }.expect("an empty view is right");
     assert_eq!((function.num_blocks(), function.name()), (0, ""));
+    assert_eq!((function.kernel(), function.file()), (None, None));
 }
 
 /// A printing pass answers with the text, and without edits.
