@@ -25,7 +25,7 @@
 #include "llvm/CodeGen/MachineRegisterInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/DebugLoc.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/GlobalValue.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/raw_ostream.h"
@@ -141,7 +141,8 @@ class FlatFunction::Writer {
 public:
   Writer(FlatFunction &Flat, MachineFunction &MF)
       : Flat(Flat), Data(*Flat.Data), MF(MF),
-        Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())) {}
+        Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())),
+        File(fileOf(MF.getFunction())) {}
 
   void write(const MachineBlockFrequencyInfo *MBFI, const MachineLoopInfo *MLI);
 
@@ -156,11 +157,17 @@ private:
                        nvptx_ra_operand &Out);
   uint32_t symbolOf(const MachineOperand &MO);
   nvptx_ra_str textOf(const MachineOperand &MO, uint32_t Id);
+  uint32_t lineOf(const DILocation *Loc);
 
   FlatFunction &Flat;
   Arrays &Data;
   MachineFunction &MF;
   const OpcodeTable &Opcodes;
+  /// The function's own file, null where it has no debug information.
+  const DIFile *File;
+  /// The last location that a line was asked for: neighbours share theirs.
+  const DILocation *LastLoc = nullptr;
+  uint32_t LastLine = 0;
 };
 
 static nvptx_ra_str asStr(StringRef Text) { return {Text.data(), Text.size()}; }
@@ -228,6 +235,18 @@ nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
   if (Offset && MO.getTargetFlags() != 0)
     OS << ":flags=" << MO.getTargetFlags();
   return asStr(Buffer.str().copy(Data.Text));
+}
+
+/// The line in the function's own file: of what is inlined from another file,
+/// that of the call there. Chains of calls are long in libraries of templates.
+uint32_t FlatFunction::Writer::lineOf(const DILocation *Loc) {
+  if (Loc == LastLoc)
+    return LastLine;
+  LastLoc = Loc;
+  while (Loc->getFile() != File && Loc->getInlinedAt())
+    Loc = Loc->getInlinedAt();
+  LastLine = Loc->getLine();
+  return LastLine;
 }
 
 uint32_t FlatFunction::Writer::symbolOf(const MachineOperand &MO) {
@@ -362,8 +381,8 @@ void FlatFunction::Writer::writeInst(MachineInstr &MI, uint32_t Flags) {
     Flags |= NVPTX_RA_INST_CONVERGENT;
   if (MI.isBundled())
     Flat.Refusal = "instructions are bundled, which NVPTX never does";
-  const DebugLoc &Loc = MI.getDebugLoc();
-  Data.Insts.push_back({MI.getOpcode(), Flags, Loc ? Loc.getLine() : 0,
+  const DILocation *Loc = MI.getDebugLoc().get();
+  Data.Insts.push_back({MI.getOpcode(), Flags, Loc ? lineOf(Loc) : 0,
                         static_cast<uint32_t>(Data.Operands.size()),
                         AddressSpace, 0});
   Data.InstPointers.push_back(&MI);

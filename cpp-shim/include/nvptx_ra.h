@@ -94,7 +94,7 @@ typedef struct nvptx_ra_operand {
 typedef struct nvptx_ra_inst {
   uint32_t opcode;
   uint32_t flags; /* NVPTX_RA_INST_* */
-  uint32_t line;  /* source line, 0 unknown */
+  uint32_t line;  /* in view.file: of what is inlined from another file, that of the call; 0 unknown */
   uint32_t operand_end;
   uint32_t address_space; /* of its memory operands, where all agree; else 0 */
   uint32_t reserved;

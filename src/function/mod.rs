@@ -296,7 +296,8 @@ impl Function {
         self.inst_space[inst]
     }
 
-    /// The source line of an instruction, 0 where unknown.
+    /// The line of an instruction in the function's own [file](Self::file), 0 where unknown: of one that was inlined from
+    /// another file, the line of the call.
     #[inline]
     pub fn line(&self, inst: Inst) -> u32 {
         self.inst_line[inst]

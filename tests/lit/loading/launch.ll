@@ -12,6 +12,12 @@
 ; CHECK-DAG:  = "@dynamic"{{$}}
 ; CHECK-DAG:  = "@elsewhere"{{$}}
 ; CHECK:      bb0:
+; Code of the header, inlined, has the line of the call, also through the header's own calls; that of the file itself
+; keeps its line, inlined or not.
+; CHECK:      ST_i32 {{.*}} shared line 12{{$}}
+; CHECK:      ST_i32 {{.*}} shared line 13{{$}}
+; CHECK:      ST_i32 {{.*}} global line 21{{$}}
+; CHECK:      ST_i32 {{.*}} global line 22{{$}}
 ; CHECK:      {{^}}end
 
 ; What is malformed, or 0, says nothing.
