@@ -8,6 +8,7 @@ use super::abi::{
     self, nvptx_ra_block, nvptx_ra_inst, nvptx_ra_opcode_desc, nvptx_ra_opcodes, nvptx_ra_operand, nvptx_ra_reg,
     nvptx_ra_request, nvptx_ra_response, nvptx_ra_slot, nvptx_ra_symbol, nvptx_ra_view,
 };
+use super::compare::compare;
 use super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
 use super::response::nvptx_ra_response_free;
@@ -16,7 +17,7 @@ use super::verify::nvptx_ra_verify_applied;
 use super::view;
 use crate::bundle;
 use crate::config::{COPY_COALESCER, option_count};
-use crate::function::{Effects, LaunchBounds, MemorySpace, Opcode, RegClass, Symbol, Value};
+use crate::function::{Effects, Function, LaunchBounds, MemorySpace, Opcode, RegClass, Symbol, Value};
 use crate::index::EntityIndex;
 use crate::passes::PRINT_VIEW;
 
@@ -375,6 +376,15 @@ fn verification_must_be_asked_for() {
     // SAFETY: the response and the view are alive.
     let difference = Answer(unsafe { nvptx_ra_verify_applied(answer.0, &view) });
     assert!(difference.message().contains("did not ask"), "{}", difference.message());
+}
+
+/// A bound of a launch that the edits do not ask for is a difference.
+#[test]
+fn another_launch_is_a_difference() {
+    let function = |bounds| Function::parse(&format!("mfv 1\nfunction \"k\"\nkernel {bounds}\nend\n")).expect("a view");
+    assert!(compare(&function("maxnreg 40"), &function("maxnreg 40")).is_ok());
+    let difference = compare(&function("maxnreg 40"), &function("")).expect_err("the bound is lost").to_string();
+    assert!(difference.contains("Some(40)"), "{difference}");
 }
 
 /// Edits that were not applied are an error, which leaves a bundle with the function that they are for.
