@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Flatten.h"
+#include "FunctionFacts.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallString.h"
@@ -24,7 +25,7 @@
 #include "llvm/CodeGen/MachineRegisterInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/DebugLoc.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/GlobalValue.h"
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/raw_ostream.h"
@@ -49,9 +50,13 @@ static_assert(sizeof(nvptx_ra_reg) == 24 &&
               offsetof(nvptx_ra_reg, reg_class) == 16);
 static_assert(sizeof(nvptx_ra_slot) == 16 &&
               offsetof(nvptx_ra_slot, align) == 8);
-static_assert(sizeof(nvptx_ra_view) == 160 &&
+static_assert(sizeof(nvptx_ra_symbol) == 24 &&
+              offsetof(nvptx_ra_symbol, shared_bytes) == 16);
+static_assert(sizeof(nvptx_ra_view) == 248 &&
               offsetof(nvptx_ra_view, blocks) == 32 &&
-              offsetof(nvptx_ra_view, refusal) == 144);
+              offsetof(nvptx_ra_view, maxntid) == 160 &&
+              offsetof(nvptx_ra_view, flags) == 224 &&
+              offsetof(nvptx_ra_view, refusal) == 232);
 static_assert(sizeof(nvptx_ra_edit) == 48 &&
               offsetof(nvptx_ra_edit, value) == 24 &&
               offsetof(nvptx_ra_edit, operand) == 32);
@@ -97,7 +102,7 @@ struct FlatFunction::Arrays {
   SmallVector<nvptx_ra_operand, 0> Operands;
   SmallVector<nvptx_ra_reg, 0> Regs;
   SmallVector<nvptx_ra_slot, 0> Slots;
-  SmallVector<nvptx_ra_str, 0> Symbols;
+  SmallVector<nvptx_ra_symbol, 0> Symbols;
   SmallVector<MachineBasicBlock *, 0> BlockPointers;
   SmallVector<MachineInstr *, 0> InstPointers;
   SmallVector<const MachineOperand *, 0> SymbolOperands;
@@ -136,7 +141,8 @@ class FlatFunction::Writer {
 public:
   Writer(FlatFunction &Flat, MachineFunction &MF)
       : Flat(Flat), Data(*Flat.Data), MF(MF),
-        Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())) {}
+        Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())),
+        File(fileOf(MF.getFunction())) {}
 
   void write(const MachineBlockFrequencyInfo *MBFI, const MachineLoopInfo *MLI);
 
@@ -151,11 +157,17 @@ private:
                        nvptx_ra_operand &Out);
   uint32_t symbolOf(const MachineOperand &MO);
   nvptx_ra_str textOf(const MachineOperand &MO, uint32_t Id);
+  uint32_t lineOf(const DILocation *Loc);
 
   FlatFunction &Flat;
   Arrays &Data;
   MachineFunction &MF;
   const OpcodeTable &Opcodes;
+  /// The function's own file, null where it has no debug information.
+  const DIFile *File;
+  /// The last location that a line was asked for: neighbours share theirs.
+  const DILocation *LastLoc = nullptr;
+  uint32_t LastLine = 0;
 };
 
 static nvptx_ra_str asStr(StringRef Text) { return {Text.data(), Text.size()}; }
@@ -225,10 +237,23 @@ nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
   return asStr(Buffer.str().copy(Data.Text));
 }
 
+/// The line in the function's own file: of what is inlined from another file,
+/// that of the call there. Chains of calls are long in libraries of templates.
+uint32_t FlatFunction::Writer::lineOf(const DILocation *Loc) {
+  if (Loc == LastLoc)
+    return LastLine;
+  LastLoc = Loc;
+  while (Loc->getFile() != File && Loc->getInlinedAt())
+    Loc = Loc->getInlinedAt();
+  LastLine = Loc->getLine();
+  return LastLine;
+}
+
 uint32_t FlatFunction::Writer::symbolOf(const MachineOperand &MO) {
   auto [It, New] = Data.SymbolIds.try_emplace(&MO, Data.Symbols.size());
   if (New) {
-    Data.Symbols.push_back(textOf(MO, It->second));
+    uint64_t SharedBytes = sharedBytesOf(MO, MF.getDataLayout());
+    Data.Symbols.push_back({textOf(MO, It->second), SharedBytes});
     Data.SymbolOperands.push_back(&MO);
   }
   return It->second;
@@ -356,8 +381,8 @@ void FlatFunction::Writer::writeInst(MachineInstr &MI, uint32_t Flags) {
     Flags |= NVPTX_RA_INST_CONVERGENT;
   if (MI.isBundled())
     Flat.Refusal = "instructions are bundled, which NVPTX never does";
-  const DebugLoc &Loc = MI.getDebugLoc();
-  Data.Insts.push_back({MI.getOpcode(), Flags, Loc ? Loc.getLine() : 0,
+  const DILocation *Loc = MI.getDebugLoc().get();
+  Data.Insts.push_back({MI.getOpcode(), Flags, Loc ? lineOf(Loc) : 0,
                         static_cast<uint32_t>(Data.Operands.size()),
                         AddressSpace, 0});
   Data.InstPointers.push_back(&MI);
@@ -416,7 +441,7 @@ FlatFunction::FlatFunction(MachineFunction &MF,
   View.version = NVPTX_RA_ABI_VERSION;
   View.size = sizeof(View);
   View.opcodes = Opcodes;
-  View.name = asStr(MF.getName());
+  describeFunction(MF, Data->Text, View);
   View.blocks = Data->Blocks.data();
   View.num_blocks = Data->Blocks.size();
   View.succs = Data->Succs.data();

@@ -94,7 +94,7 @@ typedef struct nvptx_ra_operand {
 typedef struct nvptx_ra_inst {
   uint32_t opcode;
   uint32_t flags; /* NVPTX_RA_INST_* */
-  uint32_t line;  /* source line, 0 unknown */
+  uint32_t line;  /* in view.file: of what is inlined from another file, that of the call; 0 unknown */
   uint32_t operand_end;
   uint32_t address_space; /* of its memory operands, where all agree; else 0 */
   uint32_t reserved;
@@ -119,6 +119,14 @@ typedef struct nvptx_ra_slot {
   uint64_t align;
 } nvptx_ra_slot;
 
+typedef struct nvptx_ra_symbol {
+  nvptx_ra_str text;
+  uint64_t shared_bytes; /* of the variable in shared memory that it names and the module defines; else 0 */
+} nvptx_ra_symbol;
+
+/* nvptx_ra_view.flags */
+#define NVPTX_RA_VIEW_KERNEL 1u
+
 typedef struct nvptx_ra_view {
   uint32_t version;
   uint32_t size;
@@ -136,8 +144,16 @@ typedef struct nvptx_ra_view {
   uint64_t num_regs;
   const nvptx_ra_slot *slots;
   uint64_t num_slots;
-  const nvptx_ra_str *symbols;
+  const nvptx_ra_symbol *symbols;
   uint64_t num_symbols;
+  nvptx_ra_str file; /* the path of its source; empty where unknown */
+  /* The function's attributes "nvvm.maxntid" and so on, as LLVM has them; empty where absent. */
+  nvptx_ra_str maxntid;
+  nvptx_ra_str reqntid;
+  nvptx_ra_str minctasm;
+  nvptx_ra_str maxnreg;
+  uint32_t flags; /* NVPTX_RA_VIEW_* */
+  uint32_t reserved;
   nvptx_ra_str refusal; /* why a view cannot describe the function; empty where this one does */
 } nvptx_ra_view;
 

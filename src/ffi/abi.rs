@@ -31,8 +31,10 @@ const _: () = {
     assert!(size_of::<nvptx_ra_block>() == 24 && offset_of!(nvptx_ra_block, frequency) == 16);
     assert!(size_of::<nvptx_ra_reg>() == 24 && offset_of!(nvptx_ra_reg, reg_class) == 16);
     assert!(size_of::<nvptx_ra_slot>() == 16 && offset_of!(nvptx_ra_slot, align) == 8);
-    assert!(size_of::<nvptx_ra_view>() == 160);
-    assert!(offset_of!(nvptx_ra_view, blocks) == 32 && offset_of!(nvptx_ra_view, refusal) == 144);
+    assert!(size_of::<nvptx_ra_symbol>() == 24 && offset_of!(nvptx_ra_symbol, shared_bytes) == 16);
+    assert!(size_of::<nvptx_ra_view>() == 248);
+    assert!(offset_of!(nvptx_ra_view, blocks) == 32 && offset_of!(nvptx_ra_view, maxntid) == 160);
+    assert!(offset_of!(nvptx_ra_view, flags) == 224 && offset_of!(nvptx_ra_view, refusal) == 232);
     assert!(size_of::<nvptx_ra_edit>() == 48);
     assert!(offset_of!(nvptx_ra_edit, value) == 24 && offset_of!(nvptx_ra_edit, operand) == 32);
     assert!(size_of::<nvptx_ra_request>() == 104 && offset_of!(nvptx_ra_request, view) == 88);

@@ -61,6 +61,9 @@ impl<'a> Comparison<'a> {
         if let Some(reg) = wanted.regs().find(|&reg| wanted.class(reg) != found.class(reg)) {
             return Err(format!("{reg} has class {:?}, expected {:?}", found.class(reg), wanted.class(reg)));
         }
+        if wanted.kernel() != found.kernel() {
+            return Err(format!("it is launched as {:?}, expected {:?}", found.kernel(), wanted.kernel()));
+        }
         wanted.blocks().try_for_each(|block| self.block(block))
     }
 

@@ -6,8 +6,9 @@ use std::ptr;
 
 use super::abi::{
     self, nvptx_ra_block, nvptx_ra_inst, nvptx_ra_opcode_desc, nvptx_ra_opcodes, nvptx_ra_operand, nvptx_ra_reg,
-    nvptx_ra_request, nvptx_ra_response, nvptx_ra_slot, nvptx_ra_str, nvptx_ra_view,
+    nvptx_ra_request, nvptx_ra_response, nvptx_ra_slot, nvptx_ra_symbol, nvptx_ra_view,
 };
+use super::compare::compare;
 use super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
 use super::response::nvptx_ra_response_free;
@@ -16,7 +17,7 @@ use super::verify::nvptx_ra_verify_applied;
 use super::view;
 use crate::bundle;
 use crate::config::{COPY_COALESCER, option_count};
-use crate::function::{Effects, MemorySpace, Opcode, RegClass, Value};
+use crate::function::{Effects, Function, LaunchBounds, MemorySpace, Opcode, RegClass, Symbol, Value};
 use crate::index::EntityIndex;
 use crate::passes::PRINT_VIEW;
 
@@ -47,7 +48,7 @@ struct Sample {
     operands: Vec<nvptx_ra_operand>,
     regs: Vec<nvptx_ra_reg>,
     slots: Vec<nvptx_ra_slot>,
-    symbols: Vec<nvptx_ra_str>,
+    symbols: Vec<nvptx_ra_symbol>,
 }
 
 impl Sample {
@@ -100,7 +101,7 @@ impl Sample {
             ],
             regs: vec![reg("x"), reg("")],
             slots: vec![nvptx_ra_slot { size: 4, align: 4 }],
-            symbols: vec![abi::borrow("@g")],
+            symbols: vec![nvptx_ra_symbol { text: abi::borrow("@g"), shared_bytes: 4096 }],
         }
     }
 
@@ -124,6 +125,13 @@ impl Sample {
             num_slots: self.slots.len() as u64,
             symbols: self.symbols.as_ptr(),
             num_symbols: self.symbols.len() as u64,
+            file: abi::borrow("/k.cu"),
+            maxntid: abi::borrow("32,4"),
+            reqntid: abi::borrow(""),
+            minctasm: abi::borrow("two"),
+            maxnreg: abi::borrow("64"),
+            flags: abi::NVPTX_RA_VIEW_KERNEL,
+            reserved: 0,
             refusal: abi::borrow(""),
         }
     }
@@ -220,6 +228,19 @@ fn reads_a_view() {
     assert_eq!((function.frequency(blocks[1]), function.loop_depth(blocks[1])), (8.0, 1));
     assert_eq!(function.line(insts[4]), 12);
     assert_eq!(function.opcode(insts[4]), Opcode::new(4));
+    let bounds = LaunchBounds { max_threads: Some(128), max_registers: Some(64), ..LaunchBounds::default() };
+    assert_eq!((function.kernel(), function.file()), (Some(&bounds), Some("/k.cu")));
+    assert_eq!(function.shared_bytes(Symbol::new(0)), 4096);
+}
+
+/// Bounds on a function that is no kernel say nothing.
+#[test]
+fn only_kernels_are_launched() {
+    let sample = Sample::new();
+    let view = nvptx_ra_view { flags: 0, ..sample.view() };
+    // SAFETY: the view and its memory are alive.
+    let (function, _) = unsafe { view::read(&view) }.expect("the view is right");
+    assert_eq!(function.kernel(), None);
 }
 
 /// Every number of a view that is out of range is an error with its place, never a crash.
@@ -275,6 +296,7 @@ fn refuses_wrong_structs() {
     assert!(spoiled(|view| view.size -= 16).contains("do not belong together"));
     assert!(spoiled(|view| view.opcodes = ptr::null()).contains("no opcode table"));
     assert!(spoiled(|view| view.operands = ptr::null()).contains("operands: null, but 8 entries"));
+    assert!(spoiled(|view| view.flags = 2).contains("unknown flags"));
     assert!(spoiled(|view| view.num_insts = 1 << 40).contains("too many"));
     assert!(spoiled(|view| view.refusal = abi::borrow("bundles")).contains("kernel 'k': bundles"));
     // SAFETY: null is allowed.
@@ -297,6 +319,7 @@ fn empty_view() {
     // SAFETY: all pointers are null but the table's.
     let (function, _) = unsafe { view::read(&view) }.expect("an empty view is right");
     assert_eq!((function.num_blocks(), function.name()), (0, ""));
+    assert_eq!((function.kernel(), function.file()), (None, None));
 }
 
 /// A printing pass answers with the text, and without edits.
@@ -353,6 +376,15 @@ fn verification_must_be_asked_for() {
     // SAFETY: the response and the view are alive.
     let difference = Answer(unsafe { nvptx_ra_verify_applied(answer.0, &view) });
     assert!(difference.message().contains("did not ask"), "{}", difference.message());
+}
+
+/// A bound of a launch that the edits do not ask for is a difference.
+#[test]
+fn another_launch_is_a_difference() {
+    let function = |bounds| Function::parse(&format!("mfv 1\nfunction \"k\"\nkernel {bounds}\nend\n")).expect("a view");
+    assert!(compare(&function("maxnreg 40"), &function("maxnreg 40")).is_ok());
+    let difference = compare(&function("maxnreg 40"), &function("")).expect_err("the bound is lost").to_string();
+    assert!(difference.contains("Some(40)"), "{difference}");
 }
 
 /// Edits that were not applied are an error, which leaves a bundle with the function that they are for.

@@ -7,7 +7,8 @@ use super::abi::{self, nvptx_ra_inst, nvptx_ra_operand, nvptx_ra_view};
 use super::opcodes;
 use crate::error::Error;
 use crate::function::{
-    Block, BlockData, Function, Opcode, Operand, OperandFlags, RegClass, RegData, Slot, SlotData, Symbol, VReg, Value,
+    Block, BlockData, Function, LaunchBounds, Opcode, Operand, OperandFlags, RegClass, RegData, Slot, SlotData, Symbol,
+    SymbolData, VReg, Value,
 };
 use crate::index::IndexVec;
 use crate::target::{Classification, InstFlags};
@@ -63,11 +64,14 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
         )
     };
     // SAFETY: as above.
-    let (regs, symbols) = unsafe { (read_regs(view)?, read_symbols(view)?) };
+    let (regs, symbols, kernel, file) =
+        unsafe { (read_regs(view)?, read_symbols(view)?, read_kernel(view)?, abi::text(view.file)) };
     let limits = Limits { blocks: blocks.len(), regs: regs.len(), slots: slots.len(), symbols: symbols.len() };
 
     let mut function = Function {
         name: name.to_owned(),
+        kernel,
+        file: (!file.is_empty()).then(|| file.into()),
         opcodes: Arc::clone(classification.table()),
         blocks: IndexVec::from(Vec::with_capacity(blocks.len())),
         succs: Vec::with_capacity(succs.len()),
@@ -129,11 +133,37 @@ unsafe fn read_regs(view: &nvptx_ra_view) -> Result<IndexVec<VReg, RegData>, Err
 
 /// # Safety
 /// As for [`read`].
-unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, Box<str>>, Error> {
+unsafe fn read_kernel(view: &nvptx_ra_view) -> Result<Option<LaunchBounds>, Error> {
+    if view.flags & !abi::NVPTX_RA_VIEW_KERNEL != 0 {
+        return Err(Error::view("the view has unknown flags"));
+    }
+    if view.flags == 0 {
+        return Ok(None);
+    }
+    let mut bounds = LaunchBounds::default();
+    for (name, value) in [
+        ("nvvm.maxntid", view.maxntid),
+        ("nvvm.reqntid", view.reqntid),
+        ("nvvm.minctasm", view.minctasm),
+        ("nvvm.maxnreg", view.maxnreg),
+    ] {
+        // SAFETY: the caller promises the strings.
+        bounds.set_attribute(name, &unsafe { abi::text(value) });
+    }
+    Ok(Some(bounds))
+}
+
+/// # Safety
+/// As for [`read`].
+unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, SymbolData>, Error> {
     // SAFETY: the caller promises the array.
     let symbols = unsafe { abi::array(view.symbols, view.num_symbols, "symbols") }?;
-    // SAFETY: the caller promises the strings.
-    Ok(symbols.iter().map(|&symbol| unsafe { abi::text(symbol) }.into()).collect())
+    let read = |symbol: &abi::nvptx_ra_symbol| {
+        // SAFETY: the caller promises the strings.
+        let text = unsafe { abi::text(symbol.text) };
+        SymbolData { text: text.into(), shared_bytes: symbol.shared_bytes }
+    };
+    Ok(symbols.iter().map(read).collect())
 }
 
 fn read_slots(slots: &[abi::nvptx_ra_slot]) -> Result<IndexVec<Slot, SlotData>, Error> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Block, BlockData, Effects, Function, Inst, MemorySpace, Opcode, OpcodeTable, Operand, RegClass, RegData, Slot,
-    SlotData, Symbol, VReg,
+    Block, BlockData, Effects, Function, Inst, LaunchBounds, MemorySpace, Opcode, OpcodeTable, Operand, RegClass,
+    RegData, Slot, SlotData, Symbol, SymbolData, VReg,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -21,6 +21,8 @@ impl FunctionBuilder {
         Self {
             function: Function {
                 name: name.to_owned(),
+                kernel: None,
+                file: None,
                 opcodes,
                 blocks: IndexVec::new(),
                 succs: Vec::new(),
@@ -36,6 +38,16 @@ impl FunctionBuilder {
             },
             succs: Vec::new(),
         }
+    }
+
+    /// Makes the function a kernel that is launched so.
+    pub fn kernel(&mut self, bounds: LaunchBounds) {
+        self.function.kernel = Some(bounds);
+    }
+
+    /// Names the source file.
+    pub fn file(&mut self, path: &str) {
+        self.function.file = Some(path.into());
     }
 
     /// Declares a virtual register.
@@ -55,7 +67,12 @@ impl FunctionBuilder {
 
     /// Declares a symbol.
     pub fn symbol(&mut self, text: &str) -> Symbol {
-        self.function.symbols.push(text.into())
+        self.shared_symbol(text, 0)
+    }
+
+    /// Declares a symbol that names a variable of so many bytes in shared memory.
+    pub fn shared_symbol(&mut self, text: &str, shared_bytes: u64) -> Symbol {
+        self.function.symbols.push(SymbolData { text: text.into(), shared_bytes })
     }
 
     /// Begins the next block. Successors may name blocks that are begun later.

@@ -9,6 +9,7 @@ mod builder;
 mod debug_value;
 mod edit;
 mod effects;
+mod launch;
 mod opcode;
 mod operand;
 mod parallel_copy;
@@ -22,6 +23,7 @@ pub use apply::{Applied, ApplyError, Origin};
 pub use builder::FunctionBuilder;
 pub use edit::{Edit, EditList, Position};
 pub use effects::{Effects, MemorySpace};
+pub use launch::LaunchBounds;
 pub use opcode::{Opcode, OpcodeTable, Role};
 pub use operand::{Operand, OperandFlags, Value};
 pub use parallel_copy::{ParallelCopyError, sequentialize};
@@ -141,10 +143,22 @@ pub(crate) struct RegData {
     pub(crate) name: Option<Box<str>>,
 }
 
+/// A symbol of the view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SymbolData {
+    pub(crate) text: Box<str>,
+    /// Bytes of static shared memory, 0 where it names none.
+    pub(crate) shared_bytes: u64,
+}
+
 /// A machine function, flat. See the [module](self) documentation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     pub(crate) name: String,
+    /// Of kernels alone.
+    pub(crate) kernel: Option<LaunchBounds>,
+    /// The source file, where it is known.
+    pub(crate) file: Option<Box<str>>,
     pub(crate) opcodes: Arc<OpcodeTable>,
     pub(crate) blocks: IndexVec<Block, BlockData>,
     pub(crate) succs: Vec<Block>,
@@ -158,13 +172,23 @@ pub struct Function {
     pub(crate) operands: Vec<Operand>,
     pub(crate) regs: IndexVec<VReg, RegData>,
     pub(crate) slots: IndexVec<Slot, SlotData>,
-    pub(crate) symbols: IndexVec<Symbol, Box<str>>,
+    pub(crate) symbols: IndexVec<Symbol, SymbolData>,
 }
 
 impl Function {
     /// The function's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How it is launched, where it is a kernel; `None` for a function that device code calls.
+    pub fn kernel(&self) -> Option<&LaunchBounds> {
+        self.kernel.as_ref()
+    }
+
+    /// The path of its source file, where LLVM knows that.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
     }
 
     /// The opcodes that its instructions are drawn from.
@@ -272,7 +296,8 @@ impl Function {
         self.inst_space[inst]
     }
 
-    /// The source line of an instruction, 0 where unknown.
+    /// The line of an instruction in the function's own [file](Self::file), 0 where unknown: of one that was inlined from
+    /// another file, the line of the call.
     #[inline]
     pub fn line(&self, inst: Inst) -> u32 {
         self.inst_line[inst]
@@ -302,7 +327,16 @@ impl Function {
 
     /// The text of a symbol.
     pub fn symbol(&self, symbol: Symbol) -> &str {
-        &self.symbols[symbol]
+        &self.symbols[symbol].text
+    }
+
+    /// How many bytes of static shared memory the variable takes that a symbol names; 0 for every other symbol, and for a
+    /// variable that the module only declares, as dynamic shared memory.
+    ///
+    /// Symbols that differ in an offset alone name one variable, and each has all of its bytes. What only called functions
+    /// name is no symbol here.
+    pub fn shared_bytes(&self, symbol: Symbol) -> u64 {
+        self.symbols[symbol].shared_bytes
     }
 
     /// Whether an instruction is a copy between virtual registers of one class: `Some((definition, source))`.

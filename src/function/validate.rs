@@ -9,7 +9,7 @@ mod tests;
 use std::fmt::Display;
 use std::ops::Range;
 
-use super::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Value};
+use super::{Block, Effects, Function, Inst, LaunchBounds, Operand, OperandFlags, Role, Value};
 use crate::index::{EntityIndex, IndexVec};
 
 /// A rule that a view breaks.
@@ -27,6 +27,7 @@ impl Function {
     pub fn validate(&self) -> Result<(), ValidationError> {
         // Later checks rely on the ranges and ids that earlier ones have checked.
         self.validate_tables()?;
+        self.validate_kernel()?;
         self.validate_slots()?;
         for block in self.blocks() {
             self.validate_block(block)?;
@@ -70,6 +71,15 @@ impl Function {
         match self.inst_opcode.iter_enumerated().find(|(_, opcode)| opcode.index() >= self.opcodes.len()) {
             Some((inst, opcode)) => fail(inst, format!("{opcode} is not in the function's table")),
             None => Ok(()),
+        }
+    }
+
+    fn validate_kernel(&self) -> Result<(), ValidationError> {
+        let bounds = self.kernel.unwrap_or_default();
+        let LaunchBounds { max_threads, required_threads, min_blocks, max_registers } = bounds;
+        match [max_threads, required_threads, min_blocks, max_registers].contains(&Some(0)) {
+            true => fail("function", "a launch bound of it is 0"),
+            false => Ok(()),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::opcodes::opcode_table;
 use crate::function::{
-    Block, Effects, Function, FunctionBuilder, MemorySpace, Opcode, Operand, OperandFlags, RegClass, VReg, Value,
+    Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, Opcode, Operand, OperandFlags, RegClass,
+    VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -87,11 +88,25 @@ impl Draft {
             let name = (reg.index() % 8 == 5).then(|| format!("v{}", reg.index()));
             builder.named_reg(class, name.as_deref());
         }
+        // What holds for the function as a whole, in all its forms.
+        let size = self.classes.len() as u32;
+        let bound = |every: u32| (!size.is_multiple_of(every)).then_some(size);
+        if !size.is_multiple_of(4) {
+            builder.kernel(LaunchBounds {
+                max_threads: bound(2),
+                required_threads: bound(3),
+                min_blocks: bound(5),
+                max_registers: bound(7),
+            });
+        }
+        if size % 3 != 2 {
+            builder.file(&format!("/source \"{size}\"/k.cu"));
+        }
         for slot in 0..SLOTS {
             builder.slot(4 << slot, 4);
         }
         for symbol in 0..SYMBOLS {
-            builder.symbol(&format!("@g{symbol}"));
+            builder.shared_symbol(&format!("@g{symbol}"), 1024 * symbol as u64);
         }
         for block in self.blocks.iter() {
             builder.block(&block.succs, 10f64.powi(block.depth as i32), block.depth);

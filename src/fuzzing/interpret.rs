@@ -77,7 +77,7 @@ impl<'a> Machine<'a> {
             function,
             seed,
             operations: function.insts().map(|inst| operation(function, inst)).collect(),
-            symbols: function.symbols.iter().map(|symbol| mix(hash_of("symbol"), hash_of(symbol))).collect(),
+            symbols: function.symbols.iter().map(|symbol| mix(hash_of("symbol"), hash_of(&symbol.text))).collect(),
             regs: function.regs().map(|reg| Bits::undefined(width(function, reg))).collect(),
             physical: BTreeMap::new(),
             slots: BTreeMap::new(),

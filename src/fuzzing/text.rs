@@ -50,6 +50,8 @@ fn check_reads_back(text: &str) {
 
 /// Checks that two functions are equal but for the numbers of their opcodes.
 fn assert_same(one: &Function, other: &Function) {
+    assert_eq!((one.name(), one.kernel(), one.file()), (other.name(), other.kernel(), other.file()));
+    assert_eq!(one.symbols, other.symbols);
     assert_eq!(one.num_regs(), other.num_regs());
     for reg in one.regs() {
         assert_eq!((one.class(reg), one.reg_name(reg)), (other.class(reg), other.reg_name(reg)));

@@ -62,7 +62,12 @@ impl<'f> Editor<'f> {
             Edit::Merge { from, into } => self.merge(index, from, into),
             Edit::Delete { inst } => self.delete(inst),
             Edit::InsertDirective { ref text } => check_directive(text),
-            Edit::SetAttribute { ref key, ref value } => check_attribute(key, value),
+            Edit::SetAttribute { ref key, ref value } => {
+                if let Some(bounds) = &mut self.work.kernel {
+                    bounds.set_attribute(key, value);
+                }
+                check_attribute(key, value)
+            }
         }
     }
 

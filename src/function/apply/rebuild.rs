@@ -12,6 +12,8 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<
     let count = work.num_insts();
     let mut after = Function {
         name: work.name.clone(),
+        kernel: work.kernel,
+        file: work.file.clone(),
         opcodes: work.opcodes.clone(),
         blocks: IndexVec::new(),
         succs: Vec::with_capacity(work.succs.len() + splits.len()),

@@ -322,6 +322,24 @@ fn values_of_the_wrong_kind_are_refused() {
     });
 }
 
+/// A launch bound that is set is one of the edited kernel, over the one before; what is known besides stays. A function
+/// that is no kernel has none afterwards either.
+#[test]
+fn attributes_change_the_bounds_of_kernels_alone() {
+    let set = |head: &str| {
+        let text = format!("mfv 1\nfunction \"f\"\n{head}\nend\n");
+        let function = Function::parse(&text).unwrap();
+        let mut edits = EditList::new(&function);
+        edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: "40".into() });
+        edits.apply(&function).unwrap().function.to_string()
+    };
+    assert_eq!(
+        set("kernel maxntid 96 maxnreg 64\nfile \"k.cu\"\n@0 = \"s\" shared 8"),
+        "mfv 1\nfunction \"f\"\nkernel maxntid 96 maxnreg 40\nfile \"k.cu\"\n@0 = \"s\" shared 8\nend\n"
+    );
+    assert_eq!(set("file \"k.cu\""), "mfv 1\nfunction \"f\"\nfile \"k.cu\"\nend\n");
+}
+
 #[test]
 fn directives_and_attributes_are_checked() {
     edited(|_, edits| {

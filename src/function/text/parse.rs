@@ -3,14 +3,15 @@
 //! Memory stays proportional to the text: no number in it is a size of anything, because registers, slots and symbols
 //! are declared one by one, in the order of their ids.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::ParseError;
 use super::cursor::{Cursor, excerpt};
-use super::words::{self, EFFECTS, FLAGS, ROLES, SPACES};
+use super::words::{self, BOUNDS, EFFECTS, FLAGS, ROLES, SPACES};
 use crate::function::{
-    Block, Effects, Function, FunctionBuilder, MemorySpace, OpcodeTable, Operand, OperandFlags, RegClass, Role, Slot,
-    Symbol, VReg, Value,
+    Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, OpcodeTable, Operand, OperandFlags, RegClass,
+    Role, Slot, Symbol, VReg, Value,
 };
 
 /// Reads a function; `known` opcodes are added to its table.
@@ -38,15 +39,23 @@ pub(super) fn parse(text: &str, known: &OpcodeTable) -> Result<Function, ParseEr
     let mut parser = Parser::new(&line.string("the function's name in quotes")?);
     line.end()?;
 
-    loop {
-        let mut line = lines.next().ok_or_else(cut_off)?;
-        if line.eat_word("end") {
-            line.end()?;
-            break;
-        }
+    let mut line = lines.next().ok_or_else(cut_off)?;
+    if line.eat_word("kernel") {
+        parser.kernel(&mut line)?;
+        line.end()?;
+        line = lines.next().ok_or_else(cut_off)?;
+    }
+    if line.eat_word("file") {
+        parser.builder.file(&line.string("the path of the source file in quotes")?);
+        line.end()?;
+        line = lines.next().ok_or_else(cut_off)?;
+    }
+    while !line.eat_word("end") {
         parser.line(&mut line)?;
         line.end()?;
+        line = lines.next().ok_or_else(cut_off)?;
     }
+    line.end()?;
     match lines.next() {
         Some(line) => Err(line.error("text after `end`; one file holds one function")),
         None => parser.finish(known),
@@ -91,6 +100,19 @@ impl Parser {
         let mut function = self.builder.finish();
         function.opcodes = Arc::new(self.opcodes);
         Ok(function)
+    }
+
+    /// Reads the bounds behind `kernel`.
+    fn kernel(&mut self, line: &mut Cursor<'_>) -> Result<(), ParseError> {
+        let mut bounds = LaunchBounds::default();
+        for (bound, word) in BOUNDS {
+            if line.eat_word(word) {
+                let value: NonZeroU32 = line.number("a number, 1 or more,")?;
+                *bound(&mut bounds) = Some(value.get());
+            }
+        }
+        self.builder.kernel(bounds);
+        Ok(())
     }
 
     fn line(&mut self, line: &mut Cursor<'_>) -> Result<(), ParseError> {
@@ -173,7 +195,11 @@ impl Parser {
         in_order(line, '@', symbol, self.symbols)?;
         line.expect("=")?;
         let text = line.string("the symbol's text in quotes")?;
-        self.builder.symbol(&text);
+        let shared_bytes = match line.eat_word("shared") {
+            true => line.number("a number of bytes")?,
+            false => 0,
+        };
+        self.builder.shared_symbol(&text, shared_bytes);
         self.symbols += 1;
         Ok(())
     }

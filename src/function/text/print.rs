@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::words::{self, EFFECTS, FLAGS, REGS_PER_LINE, ROLES, SPACES};
+use super::words::{self, BOUNDS, EFFECTS, FLAGS, REGS_PER_LINE, ROLES, SPACES};
 use crate::function::{Block, Function, Inst, MemorySpace, Operand, Role, Slot, Value};
 use crate::index::EntityIndex;
 
@@ -13,15 +13,19 @@ impl Display for Function {
         write!(f, "function ")?;
         quote(f, &self.name)?;
         f.write_char('\n')?;
+        print_origin(self, f)?;
         print_opcodes(self, f)?;
         print_regs(self, f)?;
         for index in 0..self.num_slots() {
             let slot = Slot::new(index);
             writeln!(f, "{slot} size {} align {}", self.slot(slot).size, self.slot(slot).align)?;
         }
-        for (symbol, text) in self.symbols.iter_enumerated() {
+        for (symbol, data) in self.symbols.iter_enumerated() {
             write!(f, "@{} = ", symbol.0)?;
-            quote(f, text)?;
+            quote(f, &data.text)?;
+            if data.shared_bytes > 0 {
+                write!(f, " shared {}", data.shared_bytes)?;
+            }
             f.write_char('\n')?;
         }
         for block in self.blocks() {
@@ -29,6 +33,25 @@ impl Display for Function {
         }
         writeln!(f, "end")
     }
+}
+
+/// How the function is launched and where it is from, as far as that is known.
+fn print_origin(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
+    if let Some(mut bounds) = function.kernel().copied() {
+        f.write_str("kernel")?;
+        for (bound, word) in BOUNDS {
+            if let Some(bound) = bound(&mut bounds) {
+                write!(f, " {word} {bound}")?;
+            }
+        }
+        f.write_char('\n')?;
+    }
+    if let Some(file) = function.file() {
+        f.write_str("file ")?;
+        quote(f, file)?;
+        f.write_char('\n')?;
+    }
+    Ok(())
 }
 
 /// The opcodes that are used, by name: an order that a changed instruction leaves alone.

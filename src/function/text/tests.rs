@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::function::{
-    Block, Effects, Function, FunctionBuilder, MemorySpace, OpcodeTable, Operand, OperandFlags, RegClass, Role, Value,
+    Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, OpcodeTable, Operand, OperandFlags, RegClass,
+    Role, Symbol, Value,
 };
 
 /// Every construct of the form, canonically printed.
@@ -32,6 +33,17 @@ fn a_canonical_text_prints_back_byte_for_byte() {
 fn a_parsed_function_has_what_the_text_says() {
     let function = Function::parse(EVERYTHING).unwrap();
     assert_eq!(function.name(), "k\"\\\n\u{1}é");
+    assert_eq!(
+        function.kernel(),
+        Some(&LaunchBounds {
+            max_threads: Some(256),
+            required_threads: Some(128),
+            min_blocks: Some(2),
+            max_registers: Some(64),
+        })
+    );
+    assert_eq!(function.file(), Some("/a \"b\"/k.cu"));
+    assert_eq!([0, 1, 2].map(|symbol| function.shared_bytes(Symbol(symbol))), [0, 0, 4096]);
     assert_eq!(function.num_blocks(), 4);
     assert_eq!(function.succs(Block(0)), [Block(1), Block(2)]);
     assert_eq!(function.frequency(Block(1)).to_bits(), 0.1f64.to_bits());
@@ -40,6 +52,19 @@ fn a_parsed_function_has_what_the_text_says() {
     assert_eq!(function.effects(load), Effects::READ | Effects::ORDERED);
     assert_eq!(function.line(load), 12);
     assert_eq!(function.operands(load)[0], Operand::write(crate::function::VReg(0)));
+}
+
+/// Each line about the function may be absent, and each bound of a launch; a view without them is no kernel.
+#[test]
+fn what_is_not_known_of_a_function_is_left_out() {
+    for head in ["", "kernel\n", "kernel reqntid 32 maxnreg 255\n", "file \"k.cu\"\n", "kernel minctasm 1\nfile \"\"\n"]
+    {
+        let text = format!("mfv 1\nfunction \"f\"\n{head}@0 = \"s\"\nend\n");
+        let function = Function::parse(&text).unwrap();
+        assert_eq!(function.to_string(), text);
+        assert_eq!(function.kernel().is_some(), head.starts_with("kernel"));
+        assert_eq!(function.file().is_some(), head.contains("file"));
+    }
 }
 
 #[test]
@@ -153,6 +178,16 @@ fn errors_of_the_header_name_the_line_and_what_is_expected() {
         ("mfv 2\n", "line 1: version 2 is not known; this program reads version 1"),
         ("\u{7f}ELF", "line 1: found `\\u{7f}ELF` where `mfv` is expected"),
         ("mfv 1\nfunction f", "line 2: found `f` where the function's name in quotes is expected"),
+        ("mfv 1\nfunction \"f\"\nkernel maxnreg 0", "line 3: found `0` where a number, 1 or more, is expected"),
+        (
+            "mfv 1\nfunction \"f\"\nkernel maxnreg 9 maxntid 9",
+            "line 3: found `maxntid` where the end of the line is expected",
+        ),
+        (
+            "mfv 1\nfunction \"f\"\nfile k.cu",
+            "line 3: found `k.cu` where the path of the source file in quotes is expected",
+        ),
+        ("mfv 1\nfunction \"f\"\n@0 = \"s\" shared -1", "line 3: found `-1` where a number of bytes is expected"),
         ("mfv 1\nfunction \"f\"\nregs %1 B32", "line 3: %1 is out of order; the next is %0"),
         ("mfv 1\nfunction \"f\"\nregs %0 B8", "line 3: found `B8` where a register class is expected"),
         ("mfv 1\nfunction \"f\"\nregs %0 B32\nregs %0 B32", "line 4: %0 is declared twice; the next is %1"),

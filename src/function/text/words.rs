@@ -1,12 +1,23 @@
 //! The words of the text form, shared by the printer and the parser.
 
-use crate::function::{Effects, MemorySpace, OperandFlags, Role};
+use crate::function::{Effects, LaunchBounds, MemorySpace, OperandFlags, Role};
 
 /// The only version of the form.
 pub(super) const VERSION: u32 = 1;
 
 /// How many registers stand on one line.
 pub(super) const REGS_PER_LINE: usize = 16;
+
+/// A bound of a launch.
+type Bound = fn(&mut LaunchBounds) -> &mut Option<u32>;
+
+/// Bounds of a launch, in the order in which they are printed and read.
+pub(super) const BOUNDS: [(Bound, &str); 4] = [
+    (|bounds| &mut bounds.max_threads, "maxntid"),
+    (|bounds| &mut bounds.required_threads, "reqntid"),
+    (|bounds| &mut bounds.min_blocks, "minctasm"),
+    (|bounds| &mut bounds.max_registers, "maxnreg"),
+];
 
 /// Operand flags, in the order in which they are printed.
 pub(super) const FLAGS: [(OperandFlags, &str); 6] = [

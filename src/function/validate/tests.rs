@@ -103,7 +103,7 @@ fn valid() -> Function {
 #[test]
 fn broken_tables_are_named() {
     type Break = fn(&mut Function);
-    let cases: [(Break, &str); 12] = [
+    let cases: [(Break, &str); 13] = [
         (|f| f.inst_line.clear(), "function: its instruction tables differ in length"),
         (|f| f.operand_start.clear(), "function: the operands of its instructions do not follow each other"),
         (|f| f.operand_start[1] = 9, "function: the operands of its instructions do not follow each other"),
@@ -112,6 +112,10 @@ fn broken_tables_are_named() {
         (|f| f.blocks[Block(0)].insts.end = 0, "bb1: its instructions do not follow those of the block before"),
         (|f| f.blocks[Block(0)].succs.start = 1, "bb0: its successors do not follow those of the block before"),
         (|f| f.inst_opcode[Inst(1)].0 = 99, "i1: op99 is not in the function's table"),
+        (
+            |f| f.kernel = Some(LaunchBounds { min_blocks: Some(0), ..LaunchBounds::default() }),
+            "function: a launch bound of it is 0",
+        ),
         (|f| f.slots[crate::function::Slot(0)].align = 6, "slot0: its alignment 6 is no power of two"),
         (
             |f| f.blocks[Block(1)].frequency = f64::NAN,

@@ -1,0 +1,77 @@
+//===- FunctionFacts.cpp - A function beyond its instructions -------------===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// How a function is launched, where it is written, and what shared memory it
+/// names. NVPTX's own readers of its attributes are private to it; so the core
+/// gets the attributes as they stand and reads them by the same rules.
+///
+//===----------------------------------------------------------------------===//
+
+#include "FunctionFacts.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineOperand.h"
+#include "llvm/IR/CallingConv.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace nvptx_ra {
+
+/// NVPTX's address space of what the threads of a block share.
+static constexpr unsigned SharedSpace = 3;
+
+static nvptx_ra_str asStr(StringRef Text) { return {Text.data(), Text.size()}; }
+
+/// A file's path: its directory counts where the name is relative.
+static nvptx_ra_str pathOf(const DIFile &File, BumpPtrAllocator &Text) {
+  SmallString<128> Path;
+  if (!sys::path::is_absolute(File.getFilename()))
+    Path = File.getDirectory();
+  sys::path::append(Path, File.getFilename());
+  return asStr(Path.str().copy(Text));
+}
+
+void describeFunction(const MachineFunction &MF, BumpPtrAllocator &Text,
+                      nvptx_ra_view &View) {
+  const Function &F = MF.getFunction();
+  auto Attribute = [&F](StringRef Name) {
+    return asStr(F.getFnAttribute(Name).getValueAsString());
+  };
+  View.name = asStr(MF.getName());
+  if (const DIFile *File = fileOf(F))
+    View.file = pathOf(*File, Text);
+  if (F.getCallingConv() == CallingConv::PTX_Kernel)
+    View.flags |= NVPTX_RA_VIEW_KERNEL;
+  View.maxntid = Attribute("nvvm.maxntid");
+  View.reqntid = Attribute("nvvm.reqntid");
+  View.minctasm = Attribute("nvvm.minctasm");
+  View.maxnreg = Attribute("nvvm.maxnreg");
+}
+
+const DIFile *fileOf(const Function &F) {
+  const DISubprogram *Subprogram = F.getSubprogram();
+  return Subprogram ? Subprogram->getFile() : nullptr;
+}
+
+uint64_t sharedBytesOf(const MachineOperand &MO, const DataLayout &Layout) {
+  if (!MO.isGlobal())
+    return 0;
+  const auto *Variable = dyn_cast<GlobalVariable>(MO.getGlobal());
+  if (!Variable || Variable->isDeclaration() ||
+      Variable->getAddressSpace() != SharedSpace)
+    return 0;
+  return Layout.getTypeAllocSize(Variable->getValueType()).getFixedValue();
+}
+
+} // namespace nvptx_ra

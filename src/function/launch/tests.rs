@@ -1,0 +1,73 @@
+//! What attributes say of a launch, as NVPTX reads them.
+
+use proptest::prelude::*;
+
+use super::LaunchBounds;
+
+/// The bounds that one attribute makes of none.
+fn bounds(name: &str, value: &str) -> LaunchBounds {
+    let mut bounds = LaunchBounds::default();
+    bounds.set_attribute(name, value);
+    bounds
+}
+
+fn max_threads(value: &str) -> Option<u32> {
+    bounds("nvvm.maxntid", value).max_threads
+}
+
+/// Each attribute sets its own bound and no other; another attribute sets none.
+#[test]
+fn each_attribute_is_a_bound_of_its_own() {
+    let none = LaunchBounds::default();
+    assert_eq!(bounds("nvvm.maxntid", "7"), LaunchBounds { max_threads: Some(7), ..none });
+    assert_eq!(bounds("nvvm.reqntid", "7"), LaunchBounds { required_threads: Some(7), ..none });
+    assert_eq!(bounds("nvvm.minctasm", "7"), LaunchBounds { min_blocks: Some(7), ..none });
+    assert_eq!(bounds("nvvm.maxnreg", "7"), LaunchBounds { max_registers: Some(7), ..none });
+    assert_eq!(bounds("nvvm.maxclusterrank", "7"), none);
+}
+
+/// Blanks, a comma behind, a fourth dimension and the bases of C are as NVPTX takes them.
+#[test]
+fn dimensions_are_read_as_nvptx_reads_them() {
+    for (value, threads) in [
+        ("128", Some(128)),
+        ("10,20,30", Some(6000)),
+        (" 4 , 8", Some(32)),
+        ("32,", Some(32)),
+        ("2,3,4,x", Some(24)),
+        ("0x80", Some(128)),
+        ("0b11", Some(3)),
+        ("0o17", Some(15)),
+        ("017", Some(15)),
+    ] {
+        assert_eq!(max_threads(value), threads, "{value}");
+    }
+}
+
+/// What NVPTX refuses, what has no 32 bits and a 0 are no bound, and take back one that was there.
+#[test]
+fn what_is_malformed_says_nothing() {
+    for value in ["", ",", "x", "-1", "+1", "1.5", "0", "32,0", "1,,2", "0x", "08", "4294967296", "65536,65536"] {
+        assert_eq!(max_threads(value), None, "{value}");
+        let mut bounds = bounds("nvvm.minctasm", "2");
+        bounds.set_attribute("nvvm.minctasm", value);
+        assert_eq!(bounds.min_blocks, None, "{value}");
+    }
+    assert_eq!(bounds("nvvm.maxnreg", "32,2").max_registers, None);
+}
+
+proptest! {
+    /// Three dimensions are their product where it has 32 bits, and nothing where it has more.
+    #[test]
+    fn threads_are_the_product_of_the_dimensions(x in 1u32.., y in 1u32..=4096, z in 1u32..=64) {
+        let product = u32::try_from(u128::from(x) * u128::from(y) * u128::from(z)).ok();
+        prop_assert_eq!(max_threads(&format!("{x},{y},{z}")), product);
+    }
+
+    /// Any text is taken without a panic, and a bound is never 0.
+    #[test]
+    fn no_text_makes_a_bound_of_zero(value in "[0-9xob, +-]{0,12}|.{0,12}") {
+        prop_assert_ne!(max_threads(&value), Some(0));
+        prop_assert_ne!(bounds("nvvm.maxnreg", &value).max_registers, Some(0));
+    }
+}
