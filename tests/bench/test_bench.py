@@ -5,6 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import bench
 import diff
 import gather
 import graph
@@ -45,6 +46,13 @@ class Plans(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             cpus = [small_plan(folder).cpu_of(module) for module in ("ggml__a", "fla__b")]
         self.assertEqual(cpus, ["sm_90", "sm_90a"])
+
+    def test_register_limits_are_asked_for_and_come_with_the_kernels_own_bounds(self):
+        self.assertEqual(bench.settings_of(bench.SETTINGS, ptxas=True), ("own",))
+        self.assertEqual(bench.settings_of("32, none", ptxas=True), ("own", "32", "none"))
+        self.assertEqual(bench.settings_of("own,32", ptxas=False), ())
+        with self.assertRaises(SystemExit):
+            bench.settings_of("own;32", ptxas=True)
 
     def test_the_graph_has_every_job_once_and_limits_wait_for_the_kernels_own_bounds(self):
         with tempfile.TemporaryDirectory() as folder:
