@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::module::Module;
-use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use nvptx_ra::config::{self, Origin};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen;
@@ -90,7 +90,8 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|error| Error::file(path, &error))
 }
 
-/// A module that is right, for a triple that we compile for.
+/// A module that is right, for a triple that we compile for; without one it is taken for nvptx64-nvidia-cuda, as llc
+/// would with that triple.
 fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Result<Module<'c>, Error> {
     // As llc names it, because the name may reach the output.
     let name = if is_stream(path) { "<stdin>".into() } else { path.to_string_lossy() };
@@ -99,13 +100,14 @@ fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Result<Module
     };
     let module = codegen::parse_ir(context, content, &name).map_err(invalid)?;
     let triple = module.get_triple();
-    let triple = triple.as_str().to_string_lossy();
-    if !triple.starts_with("nvptx") {
-        let problem = match triple.as_ref() {
-            "" => format!("{name}: no target triple"),
-            other => format!("{name}: the target triple is {other}"),
-        };
-        return Err(Error::new(ErrorKind::View, problem, "use IR for nvptx64-nvidia-cuda"));
+    match triple.as_str().to_string_lossy().as_ref() {
+        // Triton's own IR says nothing.
+        "" => module.set_triple(&TargetTriple::create("nvptx64-nvidia-cuda")),
+        nvptx if nvptx.starts_with("nvptx") => {}
+        other => {
+            let problem = format!("{name}: the target triple is {other}");
+            return Err(Error::new(ErrorKind::View, problem, "use IR for nvptx64-nvidia-cuda"));
+        }
     }
     module.verify().map_err(|message| {
         let problem = format!("{name}: not valid: {}", message.to_string().trim());
@@ -128,6 +130,9 @@ fn machine(arguments: &Arguments, module: &Module<'_>) -> Result<TargetMachine, 
     let machine = target
         .create_target_machine(&triple, &arguments.cpu, &arguments.mattr, level, RelocMode::Default, CodeModel::Default)
         .ok_or_else(|| Error::pass("LLVM makes no target machine", "check --cpu and --mattr"))?;
+    if module.get_data_layout().as_str().is_empty() {
+        module.set_data_layout(&machine.get_target_data().get_data_layout());
+    }
     // llc comments its output unless told not to.
     machine.set_asm_verbosity(true);
     codegen::set_fp_contract(
