@@ -14,6 +14,7 @@ pub mod config;
 pub mod error;
 #[cfg(feature = "llvm")]
 pub mod ffi;
+pub mod forecast;
 pub mod function;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;

@@ -26,6 +26,7 @@ pub(crate) use grouping::Grouping;
 pub use interval_tree::{IntervalTree, Overlap};
 pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
 pub use loops::{Loop, Loops};
+
 pub use occurrences::{Occurrence, Occurrences};
 pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};

@@ -7,7 +7,9 @@ mod functions;
 mod mir;
 mod optimum;
 mod replay;
+mod report;
 mod stats;
+mod views;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -34,6 +36,7 @@ enum Command {
     Mir(mir::Arguments),
     Optimum(optimum::Arguments),
     Replay(replay::Arguments),
+    Report(report::Arguments),
     Stats(stats::Arguments),
 }
 
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Mir(arguments) => mir::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
     };
     match result {

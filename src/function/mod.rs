@@ -221,6 +221,11 @@ impl Function {
         self.slots.len()
     }
 
+    /// The number of symbols.
+    pub fn num_symbols(&self) -> usize {
+        self.symbols.len()
+    }
+
     /// All virtual registers, in order.
     pub fn regs(&self) -> impl DoubleEndedIterator<Item = VReg> + ExactSizeIterator + use<> {
         self.regs.ids()
@@ -296,8 +301,8 @@ impl Function {
         self.inst_space[inst]
     }
 
-    /// The line of an instruction in the function's own [file](Self::file), 0 where unknown: of one that was inlined from
-    /// another file, the line of the call.
+    /// The line of an instruction in the function's own [file](Self::file), 0 where unknown: of one that was inlined
+    /// from another file, the line of the call.
     #[inline]
     pub fn line(&self, inst: Inst) -> u32 {
         self.inst_line[inst]
@@ -330,11 +335,11 @@ impl Function {
         &self.symbols[symbol].text
     }
 
-    /// How many bytes of static shared memory the variable takes that a symbol names; 0 for every other symbol, and for a
-    /// variable that the module only declares, as dynamic shared memory.
+    /// How many bytes of static shared memory the variable takes that a symbol names; 0 for every other symbol, and for
+    /// a variable that the module only declares, as dynamic shared memory.
     ///
-    /// Symbols that differ in an offset alone name one variable, and each has all of its bytes. What only called functions
-    /// name is no symbol here.
+    /// Symbols that differ in an offset alone name one variable, and each has all of its bytes. What only called
+    /// functions name is no symbol here.
     pub fn shared_bytes(&self, symbol: Symbol) -> u64 {
         self.symbols[symbol].shared_bytes
     }

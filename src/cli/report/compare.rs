@@ -1,0 +1,156 @@
+//! What ptxas itself says of the same kernels.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+use super::Arguments;
+
+/// What ptxas reports of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Real {
+    pub registers: u32,
+    pub spill_store_bytes: u32,
+    pub spill_load_bytes: u32,
+    pub stack_bytes: u32,
+}
+
+/// By the kernels' names.
+pub(super) type Measured = BTreeMap<String, Real>;
+
+/// Compiles the input and assembles it.
+pub(super) fn measure(arguments: &Arguments) -> Result<Measured, Error> {
+    let failed = |problem: String, remedy: &str| Error::pass(problem, remedy.to_owned());
+    if !matches!(arguments.input.extension().and_then(|extension| extension.to_str()), Some("ll" | "bc")) {
+        let problem = format!("--compare-ptxas: {} is no LLVM IR", arguments.input.display());
+        return Err(Error::new(ErrorKind::Option, problem, "give the .ll or .bc file"));
+    }
+    let folder = Folder::new()?;
+    let ptx = folder.0.join("k.ptx");
+    let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;
+    let compiled = Command::new(program)
+        .args(["compile", "--cpu", &arguments.cpu, &format!("--mattr={}", arguments.mattr)])
+        .arg(format!("-O{}", arguments.level))
+        .arg("-o")
+        .arg(&ptx)
+        .arg(&arguments.input)
+        .output()
+        .map_err(|error| failed(format!("compile: {error}"), "see the message"))?;
+    if !compiled.status.success() {
+        return Err(failed(first_line(&compiled.stderr), "the input must compile"));
+    }
+    if let Some(limit) = arguments.max_regs {
+        limit_registers(&ptx, limit)?;
+    }
+    let assembled = Command::new("ptxas")
+        .args(["-v", "-O3", "-arch", &arguments.cpu, "-o", "/dev/null"])
+        .arg(&ptx)
+        .output()
+        .map_err(|error| failed(format!("ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas"))?;
+    let report = String::from_utf8_lossy(&assembled.stderr).into_owned() + &String::from_utf8_lossy(&assembled.stdout);
+    if !assembled.status.success() {
+        return Err(failed(format!("ptxas: {}", report.lines().next().unwrap_or_default()), "see ptxas's message"));
+    }
+    Ok(parse(&report))
+}
+
+/// Writes `.maxnreg` behind the parameters of each kernel that has none: `-maxrregcount` does nothing to kernels with
+/// bounds.
+fn limit_registers(ptx: &PathBuf, limit: u32) -> Result<(), Error> {
+    let text = std::fs::read_to_string(ptx).map_err(|error| Error::file(ptx, &error))?;
+    let mut limited = String::with_capacity(text.len());
+    let mut in_head = false;
+    for line in text.lines() {
+        in_head |= line.contains(".entry ");
+        if in_head && line.starts_with(".maxnreg") {
+            continue;
+        }
+        if in_head && line.starts_with('{') {
+            limited += &format!(".maxnreg {limit}\n");
+            in_head = false;
+        }
+        limited += line;
+        limited.push('\n');
+    }
+    std::fs::write(ptx, limited).map_err(|error| Error::file(ptx, &error))
+}
+
+/// Reads what `ptxas -v` prints.
+fn parse(report: &str) -> Measured {
+    let mut measured = Measured::new();
+    let mut at: Option<&mut Real> = None;
+    for line in report.lines() {
+        let number_before = |what: &str| {
+            let before = line.split(what).next().filter(|before| before.len() < line.len())?;
+            before.split(|c: char| !c.is_ascii_digit()).rfind(|word| !word.is_empty())?.parse::<u32>().ok()
+        };
+        if let Some(name) = line.split("Compiling entry function '").nth(1).and_then(|rest| rest.split('\'').next()) {
+            at = Some(measured.entry(name.to_owned()).or_default());
+        }
+        let Some(real) = at.as_deref_mut() else { continue };
+        // Device functions have a line of their own, which no kernel's name precedes.
+        if line.contains("Function properties for ") && !line.contains("bytes stack") {
+            continue;
+        }
+        if let Some(bytes) = number_before(" bytes stack frame") {
+            real.stack_bytes = real.stack_bytes.max(bytes);
+        }
+        if let Some(bytes) = number_before(" bytes spill stores") {
+            real.spill_store_bytes += bytes;
+        }
+        if let Some(bytes) = number_before(" bytes spill loads") {
+            real.spill_load_bytes += bytes;
+        }
+        if let Some(registers) = line.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()) {
+            real.registers = registers;
+        }
+    }
+    measured
+}
+
+fn first_line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).lines().next().unwrap_or("no message").trim_start_matches("nvptx-ra: ").to_owned()
+}
+
+/// A folder that goes away again.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, Error> {
+        let path = std::env::temp_dir().join(format!("nvptx-ra-report-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|error| Error::file(&path, &error))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Nothing can be done about what stays.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Real, parse};
+
+    /// Each kernel gets its own figures.
+    #[test]
+    fn report_of_two_kernels() {
+        let report = "ptxas info    : 0 bytes gmem\n\
+             ptxas info    : Compiling entry function 'a' for 'sm_90'\n\
+             ptxas info    : Function properties for a\n\
+             \u{20}   16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n\
+             ptxas info    : Used 32 registers, used 1 barriers\n\
+             ptxas info    : Compiling entry function 'b' for 'sm_90'\n\
+             ptxas info    : Function properties for b\n\
+             \u{20}   0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
+             ptxas info    : Used 9 registers\n";
+        let measured = parse(report);
+        let a = Real { registers: 32, spill_store_bytes: 8, spill_load_bytes: 12, stack_bytes: 16 };
+        assert_eq!(measured.get("a"), Some(&a));
+        assert_eq!(measured.get("b"), Some(&Real { registers: 9, ..Real::default() }));
+    }
+}

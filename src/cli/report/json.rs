@@ -1,0 +1,85 @@
+//! The report as one JSON object.
+
+use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue};
+use nvptx_ra::target::machine::{Architecture, Limits};
+use serde_json::{Map, Value, json};
+
+use super::compare::Measured;
+
+/// The object: the processor, and `kernels` in the module's order.
+pub(super) fn object(
+    forecasts: &[Forecast],
+    architecture: &Architecture,
+    with_features: bool,
+    measured: Option<&Measured>,
+) -> Value {
+    let kernels: Vec<Value> = forecasts
+        .iter()
+        .map(|forecast| {
+            let mut kernel = kernel(forecast);
+            if with_features {
+                let values = FEATURES.iter().zip(forecast.features.values());
+                let features: Map<_, _> =
+                    values.map(|(feature, &value)| (feature.0.to_owned(), value.into())).collect();
+                kernel["features"] = features.into();
+            }
+            if let Some(real) = measured.and_then(|measured| measured.get(&forecast.name)) {
+                kernel["ptxas"] = json!({
+                    "registers": real.registers, "spill_store_bytes": real.spill_store_bytes,
+                    "spill_load_bytes": real.spill_load_bytes, "stack_bytes": real.stack_bytes,
+                });
+            }
+            kernel
+        })
+        .collect();
+    json!({ "version": nvptx_ra::VERSION, "processor": architecture.name, "kernels": kernels })
+}
+
+fn kernel(forecast: &Forecast) -> Value {
+    let peak = &forecast.peak;
+    let live = |value: &LiveValue| {
+        json!({
+            "register": value.reg.to_string(), "name": value.name, "line": line(value.line), "words": value.words,
+            "uniform": value.is_uniform,
+        })
+    };
+    json!({
+        "name": forecast.name,
+        "registers": forecast.registers,
+        "at_least": forecast.is_at_least,
+        "predicates": forecast.predicates,
+        "uniform_registers": forecast.uniform_registers,
+        "spill_store_bytes": forecast.spill_store_bytes,
+        "spill_load_bytes": forecast.spill_load_bytes,
+        "stack_bytes": forecast.stack_bytes,
+        "shared_bytes": forecast.shared_bytes,
+        "threads": forecast.threads,
+        "min_blocks": forecast.min_blocks,
+        "budget": forecast.budget,
+        "occupancy_warps": forecast.occupancy.warps,
+        "limited_by": limited_by(forecast.occupancy.limits),
+        "next_step_registers": forecast.next_step,
+        "peak": {
+            "line": line(peak.line), "words": peak.words, "instruction": peak.inst.0,
+            "live": peak.live.iter().map(live).collect::<Vec<_>>(),
+        },
+    })
+}
+
+/// A line, or null where it is unknown.
+fn line(line: u32) -> Value {
+    if line == 0 { Value::Null } else { line.into() }
+}
+
+/// The names of what limits the occupancy, all of them where several do.
+pub(super) fn limited_by(limits: Limits) -> String {
+    let names = [
+        (Limits::REGISTERS, "registers"),
+        (Limits::SHARED_MEMORY, "shared memory"),
+        (Limits::WARPS, "warps"),
+        (Limits::BLOCKS, "blocks"),
+        (Limits::BARRIERS, "barriers"),
+    ];
+    let names: Vec<&str> = names.iter().filter(|(limit, _)| limits.contains(*limit)).map(|&(_, name)| name).collect();
+    names.join(", ")
+}

@@ -1,0 +1,116 @@
+//! `nvptx-ra report`: what ptxas will need for each kernel, and which source lines hold the registers.
+
+mod baseline;
+mod compare;
+mod json;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use nvptx_ra::config::{Config, Layers};
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::forecast::{Case, Forecast, forecast};
+use nvptx_ra::function::Function;
+use nvptx_ra::target::machine::Architecture;
+
+use crate::views::Source;
+
+/// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
+///
+/// ptxas is not run: the forecast is made from what the code needs and from what ptxas made of thousands of kernels.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// LLVM IR (.ll, .bc), machine code (.mir) or functions in text form (.mfv); - is functions on standard input
+    input: PathBuf,
+    /// The processor
+    #[arg(long, default_value = "sm_90")]
+    cpu: String,
+    /// Features of the processor and the PTX version, e.g. +ptx88
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    mattr: String,
+    /// The optimisation level that LLVM IR is compiled with
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: u8,
+    /// What if no kernel could have more registers than this: as .maxnreg sets it
+    #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    max_regs: Option<u32>,
+    /// Only the kernels whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    kernel: Option<String>,
+    /// One JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+    /// With --json: what the model was told of each kernel
+    #[arg(long, requires = "json")]
+    features: bool,
+    /// Run ptxas too, and show what it says beside the forecast
+    #[arg(long)]
+    compare_ptxas: bool,
+    /// Compare with a file that --json wrote earlier: exit with 1 where a kernel takes more registers, bytes of spills
+    /// or fewer warps, and name it. A file that is not there is written
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Exit with 1 where a kernel is expected to spill
+    #[arg(long)]
+    fail_on_spill: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let architecture = Architecture::by_name(&arguments.cpu)?;
+    let functions = functions(arguments)?;
+    let mut forecasts = forecast(&functions, &Case { architecture, max_registers: arguments.max_regs })?;
+    if forecasts.is_empty() {
+        let problem = format!("{}: no kernel", arguments.input.display());
+        return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
+    }
+    if let Some(wanted) = &arguments.kernel {
+        forecasts.retain(|forecast| forecast.name.contains(wanted.as_str()));
+        if forecasts.is_empty() {
+            let problem = format!("--kernel {wanted}: there is none in {}", arguments.input.display());
+            return Err(Error::new(ErrorKind::Option, problem, "name a part of one that is printed without it"));
+        }
+    }
+    let measured = if arguments.compare_ptxas { Some(compare::measure(arguments)?) } else { None };
+    let object = json::object(&forecasts, architecture, arguments.features, measured.as_ref());
+    let text = if arguments.json {
+        format!("{object:#}\n")
+    } else {
+        table::table(&forecasts, &functions, architecture, measured.as_ref())
+    };
+    super::print(text.as_bytes())?;
+    let mut failed = false;
+    if let Some(path) = &arguments.baseline {
+        failed |= baseline::compare(path, &object, &forecasts)?;
+    }
+    if arguments.fail_on_spill {
+        for forecast in forecasts.iter().filter(|forecast| spills(forecast)) {
+            eprintln!("nvptx-ra: kernel '{}' is expected to spill", forecast.name);
+            failed = true;
+        }
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn spills(forecast: &Forecast) -> bool {
+    forecast.spill_store_bytes + forecast.spill_load_bytes > 0
+}
+
+/// The functions of the input, coalesced.
+fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
+    let config = Config::resolve(&Layers::default())?;
+    let source = Source {
+        path: arguments.input.clone(),
+        cpu: arguments.cpu.clone(),
+        mattr: arguments.mattr.clone(),
+        level: arguments.level,
+    };
+    let mut functions = Vec::new();
+    source.for_each(&mut |function| {
+        let edits = nvptx_ra::coalesce::coalesce(function, &config).edits;
+        let applied = edits.apply(function).map_err(|error| Error::from(error).in_function(function.name()))?;
+        functions.push(applied.function);
+        Ok(())
+    })?;
+    Ok(functions)
+}

@@ -1,0 +1,129 @@
+//! The report for people: a table, then the peak of each kernel with the source lines that hold its registers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use nvptx_ra::forecast::{Forecast, LiveValue};
+use nvptx_ra::function::Function;
+use nvptx_ra::target::machine::Architecture;
+
+use super::compare::Measured;
+use super::json::limited_by;
+use super::spills;
+
+/// How many lines of a peak are shown.
+const SHOWN_LINES: usize = 12;
+
+pub(super) fn table(
+    forecasts: &[Forecast],
+    functions: &[Function],
+    architecture: &Architecture,
+    measured: Option<&Measured>,
+) -> String {
+    let mut text = String::new();
+    let width = forecasts.iter().map(|forecast| shown_name(&forecast.name).chars().count()).max().unwrap_or(0).max(6);
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{:width$}  registers  spills (bytes)  shared  warps  limited by", "kernel");
+    let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
+    for forecast in forecasts {
+        let registers = format!("{}{}", if forecast.is_at_least { "≥" } else { "" }, forecast.registers);
+        let spilled = forecast.spill_store_bytes + forecast.spill_load_bytes;
+        let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
+        let limits = limited_by(forecast.occupancy.limits);
+        let name = shown_name(&forecast.name);
+        let _ = write!(
+            text,
+            "{name:width$}  {registers:>9}  {spilled:>14}  {:>6}  {warps:>5}  {limits}",
+            forecast.shared_bytes
+        );
+        if let Some(real) = measured.and_then(|measured| measured.get(&forecast.name)) {
+            let spills = real.spill_store_bytes + real.spill_load_bytes;
+            let pad = 25usize.saturating_sub(limits.chars().count());
+            let _ = write!(text, "{:pad$}  {} registers, {spills} bytes", "", real.registers);
+        }
+        text.push('\n');
+    }
+    for forecast in forecasts {
+        if let Some(function) = functions.iter().find(|function| function.name() == forecast.name) {
+            peak(&mut text, forecast, function);
+        }
+    }
+    text
+}
+
+/// The peak of a kernel: what the registers depend on, and who holds them there, by source line.
+fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
+    let file = function.file().unwrap_or_default();
+    let source = std::fs::read_to_string(file).unwrap_or_default();
+    let source: Vec<&str> = source.lines().collect();
+    let peak = &forecast.peak;
+    let place = if peak.line == 0 { String::new() } else { format!(" at {}:{}", short(file), peak.line) };
+    let _ = writeln!(text, "\n{}", forecast.name);
+    let _ = write!(text, "  {} registers", forecast.registers);
+    if spills(forecast) {
+        let _ = write!(text, " of {}, spilling", forecast.budget);
+    }
+    let _ = match forecast.next_step {
+        Some(step) => writeln!(text, "; {} warps on an SM, more with at most {step}", forecast.occupancy.warps),
+        None => writeln!(text, "; {} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
+    };
+    if forecast.is_at_least {
+        let _ = writeln!(text, "  at least: it calls what is not in this file");
+    }
+    let _ = writeln!(text, "  most is live{place}: {} words{}", peak.words, quoted(&source, peak.line));
+    if function.insts().all(|inst| function.line(inst) == 0) {
+        let _ = writeln!(text, "  compile with -gline-tables-only or -g to see the lines and variables that hold them");
+        return;
+    }
+    let mut by_line: BTreeMap<u32, Vec<&LiveValue>> = BTreeMap::new();
+    for value in &peak.live {
+        by_line.entry(value.line).or_default().push(value);
+    }
+    let mut lines: Vec<(u32, u32, Vec<&LiveValue>)> = by_line
+        .into_iter()
+        .map(|(line, values)| (values.iter().map(|value| value.words).sum(), line, values))
+        .collect();
+    lines.sort_by_key(|&(words, line, _)| (std::cmp::Reverse(words), line));
+    for (words, line, values) in lines.iter().take(SHOWN_LINES) {
+        let at = if *line == 0 { "?".into() } else { line.to_string() };
+        let names: Vec<&str> = values.iter().filter_map(|value| value.name.as_deref()).collect();
+        let names = if names.is_empty() { String::new() } else { format!("  ({})", unique(names).join(", ")) };
+        let uniform = if values.iter().all(|value| value.is_uniform) { "  uniform" } else { "" };
+        let _ = writeln!(text, "  {words:>5} from line {at:>5}{uniform}{names}{}", quoted(&source, *line));
+    }
+    if lines.len() > SHOWN_LINES {
+        let rest: u32 = lines[SHOWN_LINES..].iter().map(|line| line.0).sum();
+        let _ = writeln!(text, "  {rest:>5} from {} more lines", lines.len() - SHOWN_LINES);
+    }
+}
+
+fn unique(names: Vec<&str>) -> Vec<&str> {
+    let mut kept = Vec::new();
+    for name in names {
+        if !kept.contains(&name) {
+            kept.push(name);
+        }
+    }
+    kept
+}
+
+/// The text of a source line, if the file is there.
+fn quoted(source: &[&str], line: u32) -> String {
+    let text = (line as usize).checked_sub(1).and_then(|line| source.get(line)).map_or("", |text| text.trim());
+    if text.is_empty() { String::new() } else { format!("  | {}", text.chars().take(70).collect::<String>()) }
+}
+
+/// A path's last part.
+fn short(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The middle of long names, where template arguments are, is left out.
+fn shown_name(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= 50 {
+        return name.to_owned();
+    }
+    let (head, tail) = (&letters[..29], &letters[letters.len() - 20..]);
+    format!("{}…{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
+}

@@ -1,0 +1,100 @@
+//! The functions of a file as the coalescer gets them: out of SSA form, from LLVM IR, machine code or text.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::function::Function;
+
+use crate::functions;
+
+/// A file, and how it is compiled where it is LLVM IR.
+pub(crate) struct Source {
+    /// `.ll`, `.bc`, `.mir`; anything else is functions in text form.
+    pub path: PathBuf,
+    /// The processor.
+    pub cpu: String,
+    /// Its features; for LLVM IR.
+    pub mattr: String,
+    /// The optimisation level; for LLVM IR.
+    pub level: u8,
+}
+
+impl Source {
+    /// Whether LLVM has to make the functions.
+    pub(crate) fn is_for_llvm(&self) -> bool {
+        matches!(self.extension(), Some("ll" | "bc" | "mir"))
+    }
+
+    /// Calls `each` with every function, in order.
+    pub(crate) fn for_each(&self, each: &mut dyn FnMut(&Function) -> Result<(), Error>) -> Result<(), Error> {
+        match self.extension() {
+            Some("ll" | "bc") => self.views(&self.compile(), each),
+            Some("mir") => self.views(&self.mir(), each),
+            _ if self.path.as_os_str() == "-" => {
+                functions::for_each(&self.path, std::io::stdin().lock(), each, &mut |_| {})
+            }
+            _ => {
+                let file = File::open(&self.path).map_err(|error| Error::file(&self.path, &error))?;
+                functions::for_each(&self.path, BufReader::new(file), each, &mut |_| {})
+            }
+        }
+    }
+
+    fn extension(&self) -> Option<&str> {
+        self.path.extension().and_then(|extension| extension.to_str())
+    }
+
+    /// How to have the tool itself print the functions of LLVM IR as the coalescer would get them.
+    fn compile(&self) -> Vec<String> {
+        // Renaming would print its functions too.
+        let fixed = ["compile", "--set", "trace=view;rename=off", "-o", "/dev/null", "--cpu", &self.cpu];
+        let level = format!("-O{}", self.level);
+        let features = format!("--mattr={}", self.mattr);
+        let path = self.path.to_string_lossy();
+        fixed.into_iter().chain([level.as_str(), &features, &path]).map(str::to_owned).collect()
+    }
+
+    /// How to have the tool itself print the functions of machine code.
+    fn mir(&self) -> Vec<String> {
+        let cpu = format!("-mcpu={}", self.cpu);
+        let path = self.path.to_string_lossy();
+        let command = ["mir", "-passes=machine-function(print<nvptx-ra-view>)", &cpu, &path, "-o", "/dev/null"];
+        command.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Runs this tool in a process of its own, because LLVM's options are set once for a process, and reads what it
+    /// prints.
+    fn views(&self, command: &[String], each: &mut dyn FnMut(&Function) -> Result<(), Error>) -> Result<(), Error> {
+        let path = &self.path;
+        let failed = |problem: String| Error::pass(problem, "see its messages");
+        let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;
+        let mut child = Command::new(program)
+            .args(command)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(format!("{}: {error}", command[0])))?;
+        let mut message = None;
+        if let Some(output) = child.stderr.take() {
+            let keep = |line: &str| Some(line.to_owned()).filter(|line| !line.trim().is_empty());
+            let reader = BufReader::new(output);
+            let result = functions::for_each(path, reader, each, &mut |line| {
+                message = message.take().or_else(|| keep(line));
+            });
+            if result.is_err() {
+                let _ = child.kill();
+                let _ = child.wait();
+                return result;
+            }
+        }
+        let status = child.wait().map_err(|error| failed(format!("{}: {error}", command[0])))?;
+        if status.success() {
+            return Ok(());
+        }
+        let problem = message.as_deref().unwrap_or("no message").trim_start_matches("nvptx-ra: ").to_owned();
+        Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", path.display())))
+    }
+}

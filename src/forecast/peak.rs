@@ -1,0 +1,86 @@
+//! Who holds the registers where the most are held.
+
+use super::features::Analysed;
+use super::words::Word;
+use crate::analysis::{Occurrence, ValueDef, ValueNumber};
+use crate::function::{Function, Inst, VReg};
+
+/// Where the most words are live in a function.
+#[derive(Clone, Debug)]
+pub struct Peak {
+    /// The instruction.
+    pub inst: Inst,
+    /// Its source line, or that of the last one before it in its block that has one; 0 where none has.
+    pub line: u32,
+    /// How many words are live.
+    pub words: u32,
+    /// The values that they belong to; those with most words first, then in the order of the code.
+    pub live: Vec<LiveValue>,
+}
+
+/// A value that takes registers at the peak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveValue {
+    /// The register of PTX.
+    pub reg: VReg,
+    /// The source variable, where LLVM knows it.
+    pub name: Option<String>,
+    /// The source line where it is computed; 0 where unknown.
+    pub line: u32,
+    /// How many 32-bit words it holds that no value before it in the list holds too.
+    pub words: u32,
+    /// It is the same in all threads of a warp.
+    pub is_uniform: bool,
+}
+
+impl Peak {
+    pub(super) fn new(function: &Function, analysed: &Analysed) -> Self {
+        let point = analysed.pressure.peak();
+        let last = Inst(function.num_insts().saturating_sub(1) as u32);
+        let inst = point.inst().min(last);
+        let mut live = Vec::new();
+        let mut told: Vec<Word> = Vec::new();
+        for reg in function.regs() {
+            let Some(value) = analysed.ranges.value_at(reg, point) else { continue };
+            // A pair may hold one word twice.
+            let before = told.len();
+            for word in analysed.words.held(function, reg) {
+                if !told.contains(&word) {
+                    told.push(word);
+                }
+            }
+            let words = (told.len() - before) as u32;
+            if words == 0 {
+                continue;
+            }
+            let (name, line) = (function.reg_name(reg).map(str::to_owned), analysed.line_of(function, reg, value));
+            live.push(LiveValue { reg, name, line, words, is_uniform: analysed.uniformity.is_uniform(reg) });
+        }
+        live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));
+        let line = if function.num_insts() == 0 { 0 } else { line_before(function, inst) };
+        Self { inst, line, words: analysed.pressure.most(), live }
+    }
+}
+
+/// The line of an instruction, or of the last before it in its block that has one.
+fn line_before(function: &Function, inst: Inst) -> u32 {
+    let start = function.block_range(function.block_of(inst)).start;
+    (start.0..=inst.0).rev().map(|at| function.line(Inst(at))).find(|&line| line != 0).unwrap_or(0)
+}
+
+impl Analysed {
+    /// The source line where a value is made. Of one that several definitions meet in, as accumulators and counters of
+    /// loops do, or that a copy without a line makes: the line of the register's definition that runs most often.
+    fn line_of(&self, function: &Function, reg: VReg, value: ValueNumber) -> u32 {
+        if let ValueDef::Inst { inst, .. } = self.ranges.value_def(value)
+            && function.line(inst) != 0
+        {
+            return function.line(inst);
+        }
+        let definitions = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
+        let with_line = definitions.filter(|definition| function.line(definition.inst) != 0);
+        let often =
+            |a: &&Occurrence, b: &&Occurrence| function.frequency(a.block).total_cmp(&function.frequency(b.block));
+        with_line.max_by(often).map_or(0, |definition| function.line(definition.inst))
+    }
+}

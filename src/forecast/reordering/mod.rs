@@ -1,0 +1,132 @@
+//! How little can be live at once in another order.
+//!
+//! ptxas reorders: it brings forward what frees registers, puts off what takes some, and turns short branches into
+//! predicates, so that the order of PTX, and its division into blocks, tell little of what must be live. Here each
+//! region, blocks that follow each other in one loop, is scheduled once by a list scheduler that cares about registers
+//! alone. The most that is live in its order stands for what ptxas can reach, no bound on it.
+
+mod dependences;
+mod list;
+#[cfg(test)]
+mod tests;
+
+use dependences::Dependences;
+use list::schedule;
+
+use super::behaviour::Behaviours;
+use super::stretches::Stretches;
+use super::words::{Word, Words};
+use crate::analysis::{Loops, Point};
+use crate::function::{Function, Inst};
+use crate::index::{EntityIndex, IndexVec};
+
+/// What is live at once where the order is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reached {
+    /// All words.
+    pub(super) all: u32,
+    /// Those that differ between the threads of a warp.
+    pub(super) varying: u32,
+    /// The same in loops alone.
+    pub(super) varying_in_loops: u32,
+}
+
+/// What scheduling reads.
+#[derive(Clone, Copy)]
+pub(super) struct Input<'a> {
+    /// The function, out of SSA form.
+    pub(super) function: &'a Function,
+    /// How its instructions may move.
+    pub(super) behaviours: &'a Behaviours,
+    /// What its registers hold.
+    pub(super) words: &'a Words,
+    /// Where.
+    pub(super) stretches: &'a Stretches,
+    /// Which are the same in all threads of a warp.
+    pub(super) uniform: &'a IndexVec<Word, bool>,
+}
+
+/// Blocks in layout order whose innermost loop is the same.
+#[derive(Clone, Copy)]
+struct Region {
+    first: Inst,
+    end: Inst,
+    is_loop: bool,
+}
+
+/// What a word does in a region.
+#[derive(Clone, Copy, Debug, Default)]
+struct WordState {
+    /// How many instructions that are still to be scheduled read it.
+    unread: u32,
+    is_live: bool,
+    /// It is read behind the region, or in the loop's next turn.
+    stays: bool,
+}
+
+/// Schedules each region and says what was live at most. O(n log n) in the operands.
+pub(super) fn reach(input: &Input<'_>, loops: &Loops) -> Reached {
+    let regions = regions(input.function, loops);
+    let mut states = IndexVec::filled(WordState::default(), input.words.len());
+    let mut reached = Reached::default();
+    let mut words_in = words_in(input, &regions);
+    for (region, words) in regions.iter().zip(&mut words_in) {
+        words.dedup();
+        for &word in &*words {
+            states[word] = boundary(input, region, word);
+        }
+        let dependences = Dependences::new(input, region.first, region.end);
+        let most = schedule(input, &dependences, words, &mut states);
+        reached.all = reached.all.max(most.all);
+        reached.varying = reached.varying.max(most.varying);
+        if region.is_loop {
+            reached.varying_in_loops = reached.varying_in_loops.max(most.varying);
+        }
+    }
+    reached
+}
+
+fn regions(function: &Function, loops: &Loops) -> Vec<Region> {
+    let mut regions: Vec<Region> = Vec::new();
+    let mut before = None;
+    for block in function.blocks() {
+        let (innermost, insts) = (loops.innermost(block), function.block_range(block));
+        match regions.last_mut() {
+            Some(region) if before == Some(innermost) => region.end = insts.end,
+            _ => regions.push(Region { first: insts.start, end: insts.end, is_loop: innermost.is_some() }),
+        }
+        before = Some(innermost);
+    }
+    regions
+}
+
+/// The words that are live somewhere in each region, sorted, some repeatedly.
+fn words_in(input: &Input<'_>, regions: &[Region]) -> Vec<Vec<Word>> {
+    let mut words: Vec<Vec<Word>> = vec![Vec::new(); regions.len()];
+    for word in (0..input.words.len()).map(Word::new) {
+        for &(start, end) in input.stretches.of(word) {
+            let mut at = regions.partition_point(|region| Point::early(region.end) <= start);
+            while regions.get(at).is_some_and(|region| Point::early(region.first) < end) {
+                words[at].push(word);
+                at += 1;
+            }
+        }
+    }
+    words
+}
+
+/// Whether a word comes into a region from outside, and whether it is read behind it.
+fn boundary(input: &Input<'_>, region: &Region, word: Word) -> WordState {
+    let (first, end) = (Point::early(region.first), Point::early(region.end));
+    let mut state = WordState::default();
+    for &(start, stop) in input.stretches.of(word) {
+        if stop > first && start < end {
+            // What an instruction writes starts at an odd point, what comes into a block at an even one.
+            state.is_live |= start < first || start.0.is_multiple_of(2);
+            state.stays |= stop >= end;
+        }
+    }
+    // What comes into a loop comes round.
+    state.stays |= region.is_loop && state.is_live;
+    state
+}

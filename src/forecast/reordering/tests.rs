@@ -1,0 +1,70 @@
+//! Small functions whose best orders are plain.
+
+use super::{Input, Reached, reach};
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences};
+use crate::forecast::behaviour::Behaviours;
+use crate::forecast::stretches::{Stretches, uniform_words};
+use crate::forecast::words::Words;
+use crate::function::{Function, VReg};
+
+/// What is live at most in the order of the code, and in the scheduler's.
+fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
+    let opcodes: String = opcodes.split(' ').map(|name| format!("opcode {name}\n")).collect();
+    let regs = vec!["B32"; regs].join(" ");
+    let text = format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n{body}\nend\n");
+    let function = Function::parse(&text).expect("a view");
+    function.validate().expect("a valid one");
+    let cfg = Cfg::new(&function);
+    let dominators = Dominators::new(&function, &cfg);
+    let loops = Loops::new(&cfg, &dominators);
+    let occurrences = Occurrences::new(&function, &|_| true);
+    let all: Vec<VReg> = function.regs().collect();
+    let ranges = LiveRanges::new(&function, &cfg, &dominators, &occurrences, &all);
+    let behaviours = Behaviours::new(&function);
+    let words = Words::new(&function, &behaviours, &occurrences);
+    let stretches = Stretches::new(&function, &words, &ranges, |start| start);
+    let uniform = uniform_words(&function, &words, |_| false);
+    let input =
+        Input { function: &function, behaviours: &behaviours, words: &words, stretches: &stretches, uniform: &uniform };
+    (stretches.pressure(&function, |_| true).most(), reach(&input, &loops))
+}
+
+/// Values that are computed long before they are read are put off: three at once become two.
+#[test]
+fn definitions_are_put_off() {
+    let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %0, 2\n\
+                %3 = ADD32ri %0, 3\nST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %3 :: write";
+    let (in_order, reached) = pressures("ADD32ri INT_PTX_SREG_TID_x ST_i32", 4, body);
+    assert_eq!((in_order, reached.all), (3, 2));
+}
+
+/// Sums are formed as soon as both their operands are there.
+#[test]
+fn what_frees_registers_is_brought_forward() {
+    let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n%2 = INT_PTX_SREG_TID_z\n\
+                %3 = INT_PTX_SREG_TID_w\n%4 = ADD32rr %0, %1\n%5 = ADD32rr %4, %2\n%6 = ADD32rr %5, %3\n\
+                ST_i32 %6 :: write";
+    let opcodes = "ADD32rr INT_PTX_SREG_TID_w INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y INT_PTX_SREG_TID_z ST_i32";
+    let (in_order, reached) = pressures(opcodes, 7, body);
+    assert_eq!((in_order, reached.all), (4, 2));
+}
+
+/// Loads stay behind stores to whatever memory, so that their results cannot be put off past them.
+#[test]
+fn stores_hold_loads() {
+    let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n\
+                %2 = LD_i32 0, 0, 1, 3, 32, -1, %0, 4 :: read global\nST_i32 %0 :: write global\n\
+                ST_i32 %1 :: write global\nST_i32 %2 :: write global";
+    let (_, reached) = pressures("INT_PTX_SREG_TID_x LD_i32 ST_i32", 3, body);
+    assert_eq!(reached.all, 3);
+}
+
+/// What comes into a loop is live all through it, wherever it is read there.
+#[test]
+fn live_round_a_loop() {
+    let body = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n\
+                bb1: frequency 8.0 depth 1 -> bb1 bb2\nST_i32 %0 :: write\nST_i32 %1 :: write\n%2 = ADD32rr %0, %1\n\
+                ST_i32 %2 :: write\nCBranch %0, bb1 :: terminator\nbb2: frequency 1.0 depth 0";
+    let (_, reached) = pressures("ADD32rr CBranch INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 3, body);
+    assert_eq!((reached.all, reached.varying_in_loops), (3, 3));
+}
