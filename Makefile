@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff cost throughput optimum gpu-bench clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum gpu-bench clean
 
 all: build
 
@@ -50,6 +50,14 @@ bench: build
 # Two results of bench, kernel by kernel: make bench-diff A=old.json B=new.json
 bench-diff:
 	@tests/bench/diff.py $(A) $(B) $(ARGS)
+
+# The forecast's tables, fitted anew to results of bench: make calibrate RESULTS="own.json limits.json"; the limits are
+# those of make bench ARGS="--settings 32,64,128". WRITE= only prints how good they are.
+WRITE ?= --write
+calibrate: build
+	@scripts/setup.sh calibrate
+	@scripts/with-env.sh sh -c '"$$VENV/bin/python" tests/bench/calibrate.py --reports target/bench/reports-$(ARCH) \
+	    --make-reports target/corpus/$(ARCH) --results $(RESULTS) $(WRITE)'
 
 # What the pass costs, in instructions and time, beside LLVM's own coalescer.
 cost: build

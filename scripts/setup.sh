@@ -106,6 +106,11 @@ setup_bench() {
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$ROOT/scripts/bench-packages.txt"
 }
 
+setup_calibrate() {
+  setup_venv
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$ROOT/scripts/calibrate-packages.txt"
+}
+
 # A part of `make check` wants it; without, that part is skipped.
 setup_valgrind() {
   command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
@@ -120,6 +125,7 @@ case ${1:-all} in
   build) setup_build ;;
   cuda) setup_cuda ;;
   bench) setup_bench ;;
+  calibrate) setup_calibrate ;;
   valgrind) setup_valgrind ;;
   sanitizers) setup_sanitizers ;;
   all)
