@@ -116,14 +116,18 @@ void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
                new LegacyPass<Cssa>(Level != CodeGenOptLevel::None));
 }
 
-/// Puts renaming into the pipeline: behind NVPTX's peephole, which folds frame
-/// addresses only while registers have one definition. At -O0 that pass does
-/// not run.
+/// Puts renaming into the pipeline: behind every pass that looks at single
+/// definitions, as NVPTX's peephole does, or that merges blocks where they are
+/// equal, as branch folding and block placement do, for with shared names more
+/// are. The anchor is the last pass ahead of those that only prepare for the
+/// printer, and no option takes it out, unlike the two. At -O0 nothing behind
+/// the frame's lowering does either.
 void insertRename(TargetPassConfig &Config, CodeGenOptLevel Level) {
-  insertBehind(Config,
-               Level == CodeGenOptLevel::None ? "nvptx-prolog-epilog"
-                                              : "nvptx-peephole",
-               new LegacyPass<Rename>(/*WithAnalyses=*/false));
+  auto *Renaming = new LegacyPass<Rename>(/*WithAnalyses=*/false);
+  if (Level == CodeGenOptLevel::None)
+    insertBehind(Config, "nvptx-prolog-epilog", Renaming);
+  else
+    Config.insertPass(&XRayInstrumentationID, Renaming);
 }
 
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,

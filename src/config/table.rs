@@ -264,7 +264,8 @@ options! {
     }
     Some(RENAME) => {
         /// Lets registers that live within one block share names, operands of matrix instructions and of inline assembly
-        /// apart: the PTX declares fewer, and is smaller. ptxas makes the same code of it.
+        /// apart: the PTX declares fewer, and is smaller. ptxas makes code with the same figures of it for 99 kernels in
+        /// 100, and of the others for better and for worse.
         "rename" => rename: bool = true, scope Process;
         /// Lets all registers share names: the fewest names that there can be. ptxas then takes some decisions otherwise,
         /// for better and for worse.

@@ -48,7 +48,7 @@ impl Ranges {
     ///
     /// Where a name with several definitions, as a shared one has, is live across blocks, or is an operand of a matrix
     /// instruction or of inline assembly, ptxas decides otherwise than for as many registers with one definition each, and
-    /// adds moves. Other names it does not notice. `anyhow` says that it may.
+    /// adds moves. Other names it seldom notices. `anyhow` says that it may.
     pub(super) fn may_share(&self, function: &Function, reg: VReg, anyhow: bool) -> bool {
         let is_observed = !self.occurrences.debug_uses(reg).is_empty();
         let is_live_across_blocks = !self.live.live_ins(reg).is_empty();

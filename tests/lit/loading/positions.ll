@@ -1,4 +1,5 @@
 ; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none.
+; Renaming stands behind branch folding and block placement, and stays when these are taken out.
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=AFTER
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=before -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
@@ -11,6 +12,12 @@
 ; RUN:   | FileCheck %s --check-prefix=OFF
 ; RUN: %llc -load-pass-plugin=%plugin -O0 -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=O0
+; RUN: %llc -load-pass-plugin=%plugin -O1 -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefixes=PLACED,LAST
+; RUN: %llc -load-pass-plugin=%plugin -O3 -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefixes=PLACED,LAST
+; RUN: %llc -load-pass-plugin=%plugin -disable-branch-fold -disable-block-placement -debug-pass=Structure -mcpu=sm_90 %s \
+; RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=LAST
 
 ; The block frequencies are those that stack slot colouring needs: computed earlier, not once more.
 ; BEFORE:      Two-Address instruction pass
@@ -41,6 +48,13 @@
 ; INSTEAD-NEXT: Machine Instruction Scheduler
 ; INSTEAD-NOT:  Register Coalescer
 ; INSTEAD:      Stack Slot Coloring
+
+; PLACED:    NVPTX optimize redundant cvta.to.local instruction
+; PLACED:    Control Flow Optimizer
+; PLACED:    Branch Probability Basic Block Placement
+; LAST:      Insert XRay ops
+; LAST-NEXT: NVPTX register renaming
+; LAST:      NVPTX Assembly Printer
 
 ; OFF-NOT: NVPTX copy coalescer
 ; OFF-NOT: NVPTX register renaming
