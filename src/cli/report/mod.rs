@@ -62,7 +62,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut forecasts = forecast(&functions, &Case { architecture, max_registers: arguments.max_regs })?;
     if forecasts.is_empty() {
         let problem = format!("{}: no kernel", arguments.input.display());
-        return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
+        let remedy = match arguments.input.extension().and_then(|extension| extension.to_str()) {
+            Some("cu") => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
+            _ => "kernels have the calling convention ptx_kernel",
+        };
+        return Err(Error::new(ErrorKind::View, problem, remedy));
     }
     if let Some(wanted) = &arguments.kernel {
         forecasts.retain(|forecast| forecast.name.contains(wanted.as_str()));

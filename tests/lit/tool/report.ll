@@ -57,6 +57,9 @@
 ; RUN: echo nonsense > %t.mfv
 ; RUN: not %nvptx-ra report %t.mfv 2>&1 | FileCheck %s --check-prefix=NONE
 ; NONE: nvptx-ra: {{.*}}: no kernel; kernels have the calling convention ptx_kernel
+; RUN: cp %t.mfv %t.cu
+; RUN: not %nvptx-ra report %t.cu 2>&1 | FileCheck %s --check-prefix=SOURCE
+; SOURCE: nvptx-ra: {{.*}}.cu: no kernel; compile it first: clang++ -x cuda
 ; RUN: not %nvptx-ra report %t.mfv --compare-ptxas 2>&1 | FileCheck %s --check-prefix=NONE
 @tile = internal addrspace(3) global [256 x i32] undef, align 4
 
