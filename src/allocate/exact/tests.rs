@@ -111,8 +111,14 @@ fn check_enumeration(u: &mut Unstructured<'_>, compared: &mut u32) -> Result<()>
 #[test]
 fn nothing_is_cheaper() {
     let mut compared = 0;
-    arbtest::arbtest(|u| check_enumeration(u, &mut compared)).budget_ms(3_000);
-    assert!(compared > 20, "only {compared} problems needed spilling");
+    // As often as it takes: how many cases fit into a time is the machine's business.
+    for _ in 0..40 {
+        arbtest::arbtest(|u| check_enumeration(u, &mut compared)).budget_ms(1_500);
+        if compared > 20 {
+            return;
+        }
+    }
+    panic!("only {compared} problems needed spilling");
 }
 
 /// Without steps the bound and the other engines' allocation are still there; with them the optimum is.
