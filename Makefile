@@ -38,8 +38,7 @@ corpus: setup
 # The corpus with stock llc, the plugin and NVIDIA's compiler, ptxas at the kernels' own bounds. ARGS="--subset small" for
 # daily work: 405 kernels. ARGS="--settings own,32,64,128" adds register limits, ARGS="--settings none" no bounds, each one
 # more run of ptxas; ARGS="--no-ptxas" is PTX alone; tests/bench/bench.py --help has the rest. CORPUS=FOLDER takes .bc and
-# .ll files of yours. On two cores with other jobs beside and nothing cached the small subset took 4.5 minutes (2.8 of CPU
-# time), the three limits another 2.2 (2.3).
+# .ll files of yours. The small subset takes a minute and a half on two quiet cores.
 bench: build
 	@scripts/setup.sh cuda
 	@scripts/setup.sh bench
