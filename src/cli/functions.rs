@@ -1,10 +1,19 @@
 //! Functions in text form, one after another, in a stream that may hold other lines too.
 
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::function::Function;
+
+/// A file, or standard input where the path is `-`.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(std::io::stdin().lock()));
+    }
+    Ok(Box::new(BufReader::new(File::open(path).map_err(|error| Error::file(path, &error))?)))
+}
 
 /// Calls `each` with the functions of a text, every one of them valid, and `other` with the lines before, between and
 /// behind them.

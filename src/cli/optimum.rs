@@ -1,7 +1,5 @@
 //! `nvptx-ra optimum`: how many copies of functions in text form are necessary.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,16 +29,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let path = &arguments.input;
     let config =
         Config::resolve(&nvptx_ra::config::Layers { parameters: &arguments.options.join(";"), ..Default::default() })?;
-    let reader: Box<dyn BufRead> = if path.as_os_str() == "-" {
-        Box::new(std::io::stdin().lock())
-    } else {
-        Box::new(BufReader::new(File::open(path).map_err(|error| Error::file(path, &error))?))
-    };
     let print = &mut |function: &Function| {
         let found = optimum(function, &config, arguments.steps);
         super::print(line(function, &found).as_bytes()).map(|_| ())
     };
-    functions::for_each(path, reader, print, &mut |_| {})?;
+    functions::for_each(path, functions::open(path)?, print, &mut |_| {})?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,5 @@
 //! The functions of a file as the coalescer gets them: out of SSA form, from LLVM IR, machine code or text.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -33,13 +32,7 @@ impl Source {
         match self.extension() {
             Some("ll" | "bc") => self.views(&self.compile(), each),
             Some("mir") => self.views(&self.mir(), each),
-            _ if self.path.as_os_str() == "-" => {
-                functions::for_each(&self.path, std::io::stdin().lock(), each, &mut |_| {})
-            }
-            _ => {
-                let file = File::open(&self.path).map_err(|error| Error::file(&self.path, &error))?;
-                functions::for_each(&self.path, BufReader::new(file), each, &mut |_| {})
-            }
+            _ => functions::for_each(&self.path, functions::open(&self.path)?, each, &mut |_| {}),
         }
     }
 

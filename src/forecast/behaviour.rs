@@ -1,8 +1,8 @@
 //! What ptxas sees in each instruction: what may move, what it costs beside its operands.
 
-use crate::function::{Effects, Function, Inst, Opcode, Operand, Symbol, Value};
+use crate::function::{Effects, Function, Inst, MemorySpace, Opcode, Symbol, Value};
 use crate::index::IndexVec;
-use crate::target::{OpcodeInfo, Purity, classify};
+use crate::target::{OpcodeInfo, Purity, classify, named_space};
 
 /// How an instruction's place may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,14 +171,12 @@ fn motion_of_assembly(text: &str) -> Motion {
     motion
 }
 
-/// Whether an instruction reads a parameter of the function itself, which stands in constant memory in a kernel. The
-/// space is the third source of `LD_*` (LLVM 22, `NVPTXInstrInfo.td`); a call's results are read from there too.
+/// Whether an instruction reads a parameter of the function itself, which stands in constant memory in a kernel; a call's
+/// results are read from the same space.
 pub(super) fn reads_own_parameter(function: &Function, info: &OpcodeInfo, inst: Inst) -> bool {
-    const PARAM: Value = Value::Immediate(101);
-    let mut sources = function.operands(inst).iter().filter(|operand| !operand.is_def());
     info.purity == Purity::Reads
         && !function.effects(inst).contains(Effects::CALL_SEQUENCE)
-        && sources.nth(2).is_some_and(|operand: &Operand| operand.value == PARAM)
+        && named_space(function.operands(inst)) == MemorySpace::Param
 }
 
 #[cfg(test)]

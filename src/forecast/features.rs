@@ -4,7 +4,7 @@ use super::behaviour::{Behaviours, Expansion, Motion};
 use super::hoisting::earliest_places;
 use super::reordering::{Input, reach};
 use super::stretches::{Pressure, Stretches, uniform_words};
-use super::words::{Words, words_of};
+use super::words::Words;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UniformityInfo};
 use crate::function::{Block, Effects, Function, Inst, MemorySpace, RegClass, VReg};
 use crate::target::Purity;
@@ -145,7 +145,7 @@ pub(super) fn analyse(function: &Function, is_kernel: bool) -> Analysed {
     let of_class = |class: RegClass, weight: u32| {
         Pressure::of_registers(function, &ranges, |reg| if function.class(reg) == class { weight } else { 0 }).most()
     };
-    let declared = Pressure::of_registers(function, &ranges, |reg| words_of(function.class(reg)));
+    let declared = Pressure::of_registers(function, &ranges, |reg| function.class(reg).words());
 
     let count = Counter { function, behaviours: &behaviours, varying: &varying };
     let is_wide_division = |inst| behaviours.expansion(function, inst) == Expansion::Division64;
@@ -236,6 +236,6 @@ impl Counter<'_> {
 
     fn words_written(&self, inst: Inst) -> u32 {
         let written = self.function.operands(inst).iter().filter(|operand| operand.is_def());
-        written.filter_map(|operand| operand.reg()).map(|reg| words_of(self.function.class(reg))).sum()
+        written.filter_map(|operand| operand.reg()).map(|reg| self.function.class(reg).words()).sum()
     }
 }

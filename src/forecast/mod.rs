@@ -72,6 +72,13 @@ pub struct Forecast {
     pub features: Features,
 }
 
+impl Forecast {
+    /// Bytes that a thread moves to spill slots and from them, in the code.
+    pub fn spill_bytes(&self) -> u32 {
+        self.spill_store_bytes + self.spill_load_bytes
+    }
+}
+
 /// Forecasts the kernels of a module, in its order. The functions have left SSA form and are coalesced. O(n log n) in
 /// their operands and live ranges.
 pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {

@@ -40,7 +40,7 @@ impl Words {
         let mut count = 0;
         for reg in function.regs() {
             first[reg] = count;
-            count += words_of(function.class(reg));
+            count += function.class(reg).words();
         }
         let mut words = Self { first, places: (0..count).map(|word| Place::With(Word(word))).collect() };
         let definitions = Definitions::new(function, occurrences);
@@ -49,7 +49,7 @@ impl Words {
             for (number, operand) in function.operands(inst).iter().enumerate() {
                 let (true, Some(reg)) = (operand.is_def(), operand.reg()) else { continue };
                 let definition = Definition { function, behaviours, definitions: &definitions, inst, number, reg };
-                for index in 0..words_of(function.class(reg)) {
+                for index in 0..function.class(reg).words() {
                     let own = words.word(reg, index);
                     let place = words.place_of(&definition, index);
                     let is_first = !seen[reg];
@@ -68,7 +68,7 @@ impl Words {
 
     /// The words that the hardware holds for a register.
     pub(super) fn held(&self, function: &Function, reg: VReg) -> impl Iterator<Item = Word> + '_ {
-        (0..words_of(function.class(reg))).filter_map(move |index| match self.places[self.word(reg, index)] {
+        (0..function.class(reg).words()).filter_map(move |index| match self.places[self.word(reg, index)] {
             Place::With(word) => Some(word),
             Place::Nowhere => None,
         })
@@ -89,7 +89,7 @@ impl Words {
             Source::Nowhere => Place::Nowhere,
             Source::Word(operand, index) => match operand.value {
                 Value::Immediate(_) => Place::Nowhere,
-                Value::Reg(source) if index < words_of(function.class(source)) => {
+                Value::Reg(source) if index < function.class(source).words() => {
                     match self.places[self.word(source, index)] {
                         Place::Nowhere => Place::Nowhere,
                         place if definitions.is_single[source] && definitions.is_single[reg] => place,
@@ -100,16 +100,6 @@ impl Words {
             },
             Source::New => own,
         }
-    }
-}
-
-/// How many words a register of a class has. Halves have one: ptxas packs them only where an instruction works on two.
-pub(super) fn words_of(class: RegClass) -> u32 {
-    match class {
-        RegClass::B16 | RegClass::B32 => 1,
-        RegClass::B64 => 2,
-        RegClass::B128 => 4,
-        RegClass::B1 | RegClass::Other => 0,
     }
 }
 

@@ -19,6 +19,7 @@ use std::sync::LazyLock;
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
+pub(crate) use uniformity::named_space;
 
 /// A pattern, and what the names that it stands for are.
 type Known = (&'static str, &'static OpcodeInfo);

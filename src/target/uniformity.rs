@@ -40,7 +40,7 @@ impl OpcodeInfo {
 
 /// The space that `LD_*` and `LDV_*` name: the third of their sources, after order and scope (LLVM 22,
 /// `NVPTXInstrInfo.td`). It is what is printed.
-fn named_space(operands: &[Operand]) -> MemorySpace {
+pub(crate) fn named_space(operands: &[Operand]) -> MemorySpace {
     match operands.iter().filter(|operand| !operand.is_def()).nth(2).map(|operand| operand.value) {
         Some(Value::Immediate(number)) => u32::try_from(number).map_or(MemorySpace::Generic, MemorySpace::from_number),
         _ => MemorySpace::Generic,

@@ -1,7 +1,6 @@
 //! What there is to allocate: functions, from LLVM or from text, or a problem.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::Path;
 
 use nvptx_ra::allocate::Problem;
@@ -25,15 +24,13 @@ pub(super) fn for_each(
     arguments: &Arguments,
     each: &mut dyn FnMut(Given<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let path = arguments.input.clone();
-    let source = Source { path, cpu: arguments.cpu.clone(), mattr: String::new(), level: arguments.level };
     let path = &arguments.input;
+    let source =
+        Source { path: path.clone(), cpu: arguments.cpu.clone(), mattr: String::new(), level: arguments.level };
     if source.is_for_llvm() {
         source.for_each(&mut |function| each(Given::Function(function)))
-    } else if path.as_os_str() == "-" {
-        text(path, std::io::stdin().lock(), each)
     } else {
-        text(path, BufReader::new(File::open(path).map_err(|error| Error::file(path, &error))?), each)
+        text(path, functions::open(path)?, each)
     }
 }
 

@@ -24,7 +24,8 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             "function": problem.name(), "instructions": problem.num_insts(), "live_ranges": problem.ranges().len(),
             "allocator": allocator, "budget": budget, "peak": peaks, "registers": by_file(units),
             "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
-            "parts": parts, "link_moves": link_moves, "copies": copies, "removed_copies": removed_copies, "rounds": rounds, "evictions": evictions,
+            "parts": parts, "link_moves": link_moves, "copies": copies, "removed_copies": removed_copies,
+            "rounds": rounds, "evictions": evictions,
             "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
             "seconds": time.as_secs_f64(), "phases": phases,
         });

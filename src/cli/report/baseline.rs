@@ -33,7 +33,7 @@ pub(super) fn compare(path: &Path, object: &Value, forecasts: &[Forecast]) -> Re
             (
                 "bytes of spills",
                 number("spill_store_bytes")? + number("spill_load_bytes")?,
-                u64::from(forecast.spill_store_bytes + forecast.spill_load_bytes),
+                u64::from(forecast.spill_bytes()),
             ),
         ];
         for (what, old, new) in changes.into_iter().filter(|&(_, old, new)| old != new) {

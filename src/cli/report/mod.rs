@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, Forecast, forecast};
+use nvptx_ra::forecast::{Case, forecast};
 use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 
@@ -88,16 +88,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         failed |= baseline::compare(path, &object, &forecasts)?;
     }
     if arguments.fail_on_spill {
-        for forecast in forecasts.iter().filter(|forecast| spills(forecast)) {
+        for forecast in forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0) {
             eprintln!("nvptx-ra: kernel '{}' is expected to spill", forecast.name);
             failed = true;
         }
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn spills(forecast: &Forecast) -> bool {
-    forecast.spill_store_bytes + forecast.spill_load_bytes > 0
 }
 
 /// The functions of the input, coalesced.

@@ -9,7 +9,6 @@ use nvptx_ra::target::machine::Architecture;
 
 use super::compare::Measured;
 use super::json::limited_by;
-use super::spills;
 
 /// How many lines of a peak are shown.
 const SHOWN_LINES: usize = 12;
@@ -27,7 +26,7 @@ pub(super) fn table(
     let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
     for forecast in forecasts {
         let registers = format!("{}{}", if forecast.is_at_least { "≥" } else { "" }, forecast.registers);
-        let spilled = forecast.spill_store_bytes + forecast.spill_load_bytes;
+        let spilled = forecast.spill_bytes();
         let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
         let limits = limited_by(forecast.occupancy.limits);
         let name = shown_name(&forecast.name);
@@ -60,7 +59,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
     let place = if peak.line == 0 { String::new() } else { format!(" at {}:{}", short(file), peak.line) };
     let _ = writeln!(text, "\n{}", forecast.name);
     let _ = write!(text, "  {} registers", forecast.registers);
-    if spills(forecast) {
+    if forecast.spill_bytes() > 0 {
         let _ = write!(text, " of {}, spilling", forecast.budget);
     }
     let _ = match forecast.next_step {

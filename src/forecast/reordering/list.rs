@@ -54,8 +54,10 @@ pub(super) fn schedule(
         live: Reached::default(),
         most: Reached::default(),
     };
-    for &word in words.iter().filter(|&&word| list.states[word].is_live).collect::<Vec<_>>() {
-        list.count(word, 1);
+    for &word in words {
+        if list.states[word].is_live {
+            list.count(word, 1);
+        }
     }
     list.most = list.live;
     for node in dependences.nodes().filter(|&node| dependences.num_predecessors[node] == 0) {
@@ -129,7 +131,10 @@ impl List<'_> {
             }
         }
         let mut dead = Vec::new();
-        for &word in writes.of(node).iter().filter(|&&word| !self.states[word].is_live).collect::<Vec<_>>() {
+        for &word in writes.of(node) {
+            if self.states[word].is_live {
+                continue;
+            }
             self.count(word, 1);
             if self.states[word].unread > 0 || self.states[word].stays {
                 self.states[word].is_live = true;
