@@ -58,9 +58,16 @@ pub struct Outcome {
 /// Near-linear in the size of the function: live ranges are built only for registers that copies name, and merging is
 /// linear in the segments merged.
 pub fn coalesce(function: &Function, options: &Config) -> Outcome {
+    if has_phis(function) { Program::new(function, options).finish() } else { coalesce_copies(function, options) }
+}
+
+/// Coalesces the copies of a function, PHIs or not: a PHI's registers stay what they are where no copy names them, and
+/// what edits do to the others does not ask which instruction reads them. Its decisions hold in a function with PHIs,
+/// its edits may leave SSA form.
+pub(crate) fn coalesce_copies(function: &Function, options: &Config) -> Outcome {
     let start = Instant::now();
     let mut program = Program::new(function, options);
-    if options.join_liveintervals && !has_phis(function) {
+    if options.join_liveintervals {
         if options.wide_pairs {
             wide_pairs::forward(&mut program);
         }

@@ -1,17 +1,18 @@
-//! A function with its PHIs lowered as PHI elimination lowers them, but in the view alone.
+//! A function with some of its PHIs lowered as PHI elimination lowers them, but in the view alone.
 //!
-//! Each PHI gets a register of its own, its *web's*: every predecessor copies its input there at its end, and the PHI's
+//! Each of them gets a register of its own, its *web's*: every predecessor copies its input there at its end, and the PHI's
 //! block copies it to the result at its start. Nothing else writes or reads that register, so a predecessor may write it
 //! whichever way it then goes (method I of Sreedhar et al. 1999).
 
-use super::phis::{Input, Phis};
+use super::phis::{Input, Phi};
+use super::registers::Register;
 use crate::function::{Applied, Block, Edit, EditList, Function, Inst, Origin, Position, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
 /// The lowered function, and how it belongs to the other.
 #[derive(Debug)]
 pub(super) struct Lowered {
-    /// The function without PHIs. Blocks and registers are numbered as before, webs after them.
+    /// The function without these PHIs. Blocks and registers are numbered as before, webs after them.
     pub(super) function: Function,
     origin: IndexVec<Inst, Origin>,
     /// The number of the first web's register.
@@ -21,32 +22,31 @@ pub(super) struct Lowered {
 /// What a copy of the lowered function stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyOf {
-    /// The inputs of a PHI, given by its number among the live ones, that come from this block.
+    /// The inputs of a PHI, given by its number among those lowered, that come from this block.
     Input(usize, Block),
     /// The result of a PHI.
     Result(usize),
 }
 
 impl Lowered {
-    /// Lowers all PHIs that are read; the others go.
-    pub(super) fn new(function: &Function, phis: &Phis) -> Self {
-        let undefined = undefined_registers(function);
+    /// Lowers `phis`, which something reads; `dead` ones go, the others stay.
+    pub(super) fn new(function: &Function, phis: &[Phi], dead: &[Phi], registers: &IndexVec<VReg, Register>) -> Self {
         let mut edits = EditList::new(function);
-        let webs: Vec<VReg> = phis.live.iter().map(|phi| edits.create_register(function.class(phi.result))).collect();
+        let webs: Vec<VReg> = phis.iter().map(|phi| edits.create_register(function.class(phi.result))).collect();
         // Results first: in a block of nothing but PHIs they stand where the inputs of the next block's PHIs stand.
-        for (phi, &web) in phis.live.iter().zip(&webs) {
+        for (phi, &web) in phis.iter().zip(&webs) {
             edits.insert_copy(behind_phis(function, phi.block), phi.result, web);
         }
         let mut seen = IndexVec::filled(VReg::new(0), function.num_blocks());
-        for (phi, &web) in phis.live.iter().zip(&webs) {
+        for (phi, &web) in phis.iter().zip(&webs) {
             for input in phi.inputs(function) {
                 // After a switch a predecessor stands once for each edge.
                 if std::mem::replace(&mut seen[input.from], web) != web {
-                    lower_input(function, input, web, &undefined, &mut edits);
+                    lower_input(function, input, web, registers, &mut edits);
                 }
             }
         }
-        for phi in phis.live.iter().chain(&phis.dead) {
+        for phi in phis.iter().chain(dead) {
             edits.push(Edit::Delete { inst: phi.inst });
         }
         edits.finish();
@@ -85,28 +85,15 @@ fn lower_input(
     function: &Function,
     input: Input,
     web: VReg,
-    undefined: &IndexVec<VReg, Option<Inst>>,
+    registers: &IndexVec<VReg, Register>,
     edits: &mut EditList,
 ) {
     let at = Position { block: input.from, before: None };
     let Some(reg) = input.reg.filter(|&reg| edits.class(function, web) == Some(function.class(reg))) else { return };
-    match undefined[reg] {
+    match registers[reg].undefined {
         Some(definition) => edits.insert_clone(at, definition, web),
         None => edits.insert_copy(at, web, reg),
     };
-}
-
-/// The registers whose definition says that their value is arbitrary, with that definition.
-fn undefined_registers(function: &Function) -> IndexVec<VReg, Option<Inst>> {
-    let mut undefined = IndexVec::filled(None, function.num_regs());
-    for inst in function.insts().filter(|&inst| function.role(inst) == Role::Undef) {
-        if let [definition] = function.operands(inst)
-            && let Some(reg) = definition.def()
-        {
-            undefined[reg] = Some(inst);
-        }
-    }
-    undefined
 }
 
 /// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too: what

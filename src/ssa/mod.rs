@@ -9,9 +9,11 @@
 //! Sreedhar, Ju, Gillies and Santhanam, "Translating out of static single assignment form" (SAS 1999), isolate each PHI by
 //! copies and drop those whose sides do not interfere. Boissinot et al., "Revisiting out-of-SSA translation for
 //! correctness, code quality and efficiency" (CGO 2009), make that simple: isolate *all* PHIs, then coalesce, two live
-//! ranges interfering only where they hold different values. So done here, in the order of the files:
-//! * [`phis`]: PHIs that nobody reads, but other such PHIs, go;
-//! * [`lowering`]: the function with all PHIs lowered, a copy for each input and each result; nobody ever compiles it;
+//! ranges interfering only where they hold different values. So done here, where it is needed, in the order of the files:
+//! * [`registers`], [`phis`]: PHIs that nobody reads, but other such PHIs, go;
+//! * [`webs`]: most webs are conventional as they come, but for constants that several PHIs read;
+//! * [`lowering`]: the function with the other PHIs lowered, a copy for each input and each result; nobody ever compiles
+//!   it;
 //! * [`crate::coalesce`] merges what it can, weighted by how often blocks run;
 //! * [`rewrite`]: the copies that it leaves, and the constants that it puts for copies, go into the function.
 //!
@@ -20,15 +22,19 @@
 
 mod lowering;
 mod phis;
+mod registers;
 mod rewrite;
 #[cfg(test)]
 mod tests;
+mod webs;
 
-use crate::coalesce::{Refusal, coalesce};
+use crate::coalesce::{Refusal, coalesce_copies};
 use crate::config::{Config, DeSsa};
 use crate::function::{EditList, Function, Inst};
 use lowering::Lowered;
 use phis::Phis;
+use rewrite::Rewriter;
+use webs::Webs;
 
 /// Why an input or a result of a PHI is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,17 +79,32 @@ pub struct Outcome {
 
 /// Makes the PHI webs of a function in SSA form conventional.
 ///
-/// Costs what lowering and coalescing cost: near-linear in the instructions and the inputs of PHIs.
+/// Near-linear in the instructions and the inputs of PHIs. What webs cost that are conventional as they come is the live
+/// ranges of their registers; the others cost lowering and coalescing.
 pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), report: Report::default() };
-    let phis = Phis::new(function);
-    outcome.report.phis = phis.live.len() + phis.dead.len();
-    if options.usedessa != DeSsa::Stock && outcome.report.phis != 0 {
-        let lowered = Lowered::new(function, &phis);
-        let found = coalesce(&lowered.function, &coalescing(options));
-        rewrite::rewrite(function, &phis, &lowered, &found.report, options, &mut outcome);
-        outcome.edits.finish();
+    let all = phis::all(function);
+    outcome.report.phis = all.len();
+    if options.usedessa == DeSsa::Stock || all.is_empty() {
+        return outcome;
     }
+    let registers = registers::registers(function);
+    let phis = Phis::new(function, all, &registers);
+    let webs = if options.cssa_coalesce {
+        Webs::new(function, &phis, &registers)
+    } else {
+        Webs { others: phis.live.clone(), ..Webs::default() }
+    };
+    let lowered = (!webs.others.is_empty()).then(|| Lowered::new(function, &webs.others, &phis.dead, &registers));
+    let mut rewriter = Rewriter::new(function, registers, &mut outcome);
+    rewriter.delete_dead(&phis.dead);
+    rewriter.write_constants(&webs.constants);
+    if let Some(lowered) = lowered {
+        let found = coalesce_copies(&lowered.function, &coalescing(options));
+        rewriter.copy(&webs.others, &lowered, &found.report, options.cssa_coalesce);
+    }
+    rewriter.settle_debug_values();
+    outcome.edits.finish();
     outcome
 }
 

@@ -1,5 +1,6 @@
 //! The PHIs of a function: which are read, and what their inputs are.
 
+use super::registers::Register;
 use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 
@@ -35,6 +36,19 @@ impl Phi {
 }
 
 /// The PHIs of a function, in layout order.
+pub(super) fn all(function: &Function) -> Vec<Phi> {
+    let mut all = Vec::new();
+    for block in function.blocks() {
+        for inst in function.block_insts(block).take_while(|&inst| function.role(inst) == Role::Phi) {
+            if let Some(result) = function.operands(inst).first().and_then(Operand::def) {
+                all.push(Phi { inst, block, result });
+            }
+        }
+    }
+    all
+}
+
+/// PHIs in layout order, by who reads them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phis {
     /// Those that something reads.
@@ -44,35 +58,15 @@ pub(super) struct Phis {
 }
 
 impl Phis {
-    /// Finds the PHIs. One pass over the operands where there are any.
-    pub(super) fn new(function: &Function) -> Self {
-        let mut all = Vec::new();
-        for block in function.blocks() {
-            for inst in function.block_insts(block).take_while(|&inst| function.role(inst) == Role::Phi) {
-                if let Some(result) = function.operands(inst).first().and_then(Operand::def) {
-                    all.push(Phi { inst, block, result });
-                }
-            }
+    /// Tells PHIs whose values reach anything but PHIs from the others. O(registers + inputs).
+    pub(super) fn new(function: &Function, all: Vec<Phi>, registers: &IndexVec<VReg, Register>) -> Self {
+        let mut definition: IndexVec<VReg, Option<Phi>> = IndexVec::filled(None, function.num_regs());
+        for &phi in &all {
+            definition[phi.result] = Some(phi);
         }
-        if all.is_empty() {
-            return Self::default();
-        }
-        let is_read = read_registers(function, &all);
-        let (live, dead) = all.into_iter().partition(|phi| is_read[phi.result]);
-        Self { live, dead }
-    }
-}
-
-/// The registers that something other than PHIs and debug values reads, or a PHI whose result is such a register.
-fn read_registers(function: &Function, phis: &[Phi]) -> IndexVec<VReg, bool> {
-    let mut definition: IndexVec<VReg, Option<Phi>> = IndexVec::filled(None, function.num_regs());
-    for &phi in phis {
-        definition[phi.result] = Some(phi);
-    }
-    let mut is_read = IndexVec::filled(false, function.num_regs());
-    let mut worklist = Vec::new();
-    for inst in function.insts().filter(|&inst| !matches!(function.role(inst), Role::Phi | Role::Debug)) {
-        worklist.extend(function.operands(inst).iter().filter_map(Operand::use_reg));
+        let mut is_read = IndexVec::filled(false, function.num_regs());
+        let mut worklist: Vec<VReg> = all.iter().map(|phi| phi.result).collect();
+        worklist.retain(|&reg| registers[reg].is_read_by_code);
         while let Some(reg) = worklist.pop() {
             if !std::mem::replace(&mut is_read[reg], true)
                 && let Some(phi) = definition[reg]
@@ -80,6 +74,7 @@ fn read_registers(function: &Function, phis: &[Phi]) -> IndexVec<VReg, bool> {
                 worklist.extend(phi.inputs(function).filter_map(|input| input.reg));
             }
         }
+        let (live, dead) = all.into_iter().partition(|phi| is_read[phi.result]);
+        Self { live, dead }
     }
-    is_read
 }

@@ -1,86 +1,83 @@
-//! Puts what coalescing the lowered function has left into the function, which stays in SSA form.
+//! Puts the copies and constants that PHI webs need into the function, which stays in SSA form.
 
 use super::lowering::{CopyOf, Lowered, behind_phis};
-use super::phis::{Phi, Phis};
+use super::phis::Phi;
+use super::registers::Register;
+use super::webs::Constant;
 use super::{Outcome, Reason};
 use crate::coalesce;
-use crate::config::Config;
 use crate::function::{Block, Edit, Function, Inst, Operand, Position, Role, VReg, Value};
 use crate::index::IndexVec;
 
-/// Writes the edits, and what was done to whom.
-pub(super) fn rewrite(
-    function: &Function,
-    phis: &Phis,
-    lowered: &Lowered,
-    found: &coalesce::Report,
-    options: &Config,
-    outcome: &mut Outcome,
-) {
-    let mut rewriter = Rewriter { function, registers: registers(function), outcome };
-    for &phi in &phis.dead {
-        rewriter.delete_dead(phi);
-    }
-    let all = lowered.function.insts().filter(|_| !options.cssa_coalesce).map(|inst| (inst, Reason::NotTried));
-    let refused = found.refused.iter().map(|&(copy, refusal)| (copy, Reason::Refused(refusal)));
-    let copied: Vec<(CopyOf, Reason)> =
-        refused.chain(all).filter_map(|(copy, reason)| Some((lowered.copy_of(copy)?, reason))).collect();
-    // Results first, as they are lowered.
-    for &(copy, reason) in &copied {
-        if let CopyOf::Result(phi) = copy {
-            rewriter.copy_result(phis.live[phi], reason);
-        }
-    }
-    for &(copy, reason) in &copied {
-        if let CopyOf::Input(phi, from) = copy {
-            rewriter.copy_input(phis.live[phi], from, reason);
-        }
-    }
-    for &(copy, constant) in &found.rematerialised {
-        if let (Some(CopyOf::Input(phi, from)), Some(constant)) = (lowered.copy_of(copy), lowered.before(constant)) {
-            rewriter.write_constant(phis.live[phi], from, constant);
-        }
-    }
-    rewriter.settle_debug_values();
-}
-
-/// What is known of a register.
-#[derive(Clone, Copy, Debug, Default)]
-struct Register {
-    /// How often it is read with the edits so far, debug values aside.
-    reads: u32,
-    /// The constant that it holds, by its definition.
-    constant: Option<Inst>,
-    /// What debug values say instead, where nothing writes it any more.
-    lost: Option<Value>,
-}
-
-fn registers(function: &Function) -> IndexVec<VReg, Register> {
-    let mut registers = IndexVec::filled(Register::default(), function.num_regs());
-    for inst in function.insts().filter(|&inst| function.role(inst) != Role::Debug) {
-        for operand in function.operands(inst) {
-            let Some(reg) = operand.reg() else { continue };
-            if !operand.is_def() {
-                registers[reg].reads += 1;
-            } else if function.role(inst) == Role::Constant {
-                registers[reg].constant = Some(inst);
-            }
-        }
-    }
-    registers
-}
-
-struct Rewriter<'a> {
+/// Writes edits, and what was done to whom.
+pub(super) struct Rewriter<'a> {
     function: &'a Function,
+    /// Their reads are kept up to date.
     registers: IndexVec<VReg, Register>,
+    /// What debug values say instead of registers that nothing writes any more.
+    lost: Vec<(VReg, Value)>,
     outcome: &'a mut Outcome,
 }
 
-impl Rewriter<'_> {
-    fn delete_dead(&mut self, phi: Phi) {
-        self.outcome.edits.push(Edit::Delete { inst: phi.inst });
-        self.outcome.report.dead.push(phi.inst);
-        self.registers[phi.result].lost = Some(Value::NoReg);
+impl<'a> Rewriter<'a> {
+    /// Nothing is written yet.
+    pub(super) fn new(function: &'a Function, registers: IndexVec<VReg, Register>, outcome: &'a mut Outcome) -> Self {
+        Self { function, registers, lost: Vec::new(), outcome }
+    }
+
+    /// Deletes PHIs that nobody reads.
+    pub(super) fn delete_dead(&mut self, phis: &[Phi]) {
+        for phi in phis {
+            self.outcome.edits.push(Edit::Delete { inst: phi.inst });
+            self.outcome.report.dead.push(phi.inst);
+            self.lost.push((phi.result, Value::NoReg));
+        }
+    }
+
+    /// Writes constants where the PHIs read them.
+    pub(super) fn write_constants(&mut self, constants: &[Constant]) {
+        constants.iter().for_each(|constant| self.write_constant(constant.phi, constant.from, constant.definition));
+    }
+
+    /// Puts what coalescing has left of the copies of lowered PHIs: all of them where it was not tried.
+    pub(super) fn copy(&mut self, phis: &[Phi], lowered: &Lowered, found: &coalesce::Report, was_tried: bool) {
+        let all = lowered.function.insts().filter(|_| !was_tried).map(|inst| (inst, Reason::NotTried));
+        let refused = found.refused.iter().map(|&(copy, refusal)| (copy, Reason::Refused(refusal)));
+        let copied: Vec<(CopyOf, Reason)> =
+            refused.chain(all).filter_map(|(copy, reason)| Some((lowered.copy_of(copy)?, reason))).collect();
+        // Results first, as they are lowered.
+        for &(copy, reason) in &copied {
+            if let CopyOf::Result(phi) = copy {
+                self.copy_result(phis[phi], reason);
+            }
+        }
+        for &(copy, reason) in &copied {
+            if let CopyOf::Input(phi, from) = copy {
+                self.copy_input(phis[phi], from, reason);
+            }
+        }
+        for &(copy, constant) in &found.rematerialised {
+            if let (Some(CopyOf::Input(phi, from)), Some(constant)) = (lowered.copy_of(copy), lowered.before(constant))
+            {
+                self.write_constant(phis[phi], from, constant);
+            }
+        }
+    }
+
+    /// Debug values of registers that nothing writes any more describe what these would hold.
+    pub(super) fn settle_debug_values(self) {
+        if self.lost.is_empty() {
+            return;
+        }
+        let function = self.function;
+        let mut lost = IndexVec::filled(None, function.num_regs());
+        self.lost.into_iter().for_each(|(reg, value)| lost[reg] = Some(value));
+        for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
+            let mut registers = function.operands(inst).iter().filter_map(Operand::use_reg);
+            if let Some(value) = registers.find_map(|reg| lost[reg]) {
+                self.outcome.edits.push(Edit::SetDebugValue { inst, value: function.describable(inst, value) });
+            }
+        }
     }
 
     /// Has a PHI read a constant that is written at the end of a predecessor. Where nobody else reads the constant, it is
@@ -99,7 +96,7 @@ impl Rewriter<'_> {
         let register = &mut self.registers[input];
         register.reads -= redirected;
         if let (0, Some(own)) = (register.reads, own) {
-            register.lost = Some(self.function.described_constant(own));
+            self.lost.push((input, self.function.described_constant(own)));
             self.outcome.edits.push(Edit::Delete { inst: own });
         }
     }
@@ -133,20 +130,6 @@ impl Rewriter<'_> {
                 self.outcome.edits.push(Edit::SetRegister { inst: phi.inst, operand: input.operand, reg: new });
             })
             .count() as u32
-    }
-
-    /// Debug values of registers that nothing writes any more describe what these would hold.
-    fn settle_debug_values(&mut self) {
-        if self.registers.iter().all(|register| register.lost.is_none()) {
-            return;
-        }
-        let function = self.function;
-        for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
-            let mut registers = function.operands(inst).iter().filter_map(Operand::use_reg);
-            if let Some(value) = registers.find_map(|reg| self.registers[reg].lost) {
-                self.outcome.edits.push(Edit::SetDebugValue { inst, value: function.describable(inst, value) });
-            }
-        }
     }
 }
 

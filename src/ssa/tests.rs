@@ -1,9 +1,16 @@
 //! Small PHI webs with a known outcome. That the meaning stays is the checker's to prove, in every test.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::conventional;
+use super::phis::{self, Input, Phi, Phis};
+use super::registers::registers;
+use super::webs::Webs;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, overlap};
 use crate::config::{Config, DeSsa};
-use crate::function::{Function, Role};
-use crate::fuzzing::{edited, view};
+use crate::disjoint_sets::DisjointSets;
+use crate::function::{Function, Role, VReg};
+use crate::fuzzing::{Options, edited, ssa_function, view};
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode PHI phi\nopcode COPY copy\nopcode MOV_B32_i constant\n\
     opcode DBG_VALUE debug\nopcode ADD\nopcode LOAD\nopcode STORE\nopcode CBranch\nopcode GOTO\nopcode IMPLICIT_DEF undef\n\
@@ -212,4 +219,49 @@ bb2: frequency 1.0 depth 0
   STORE %1, 0 :: write",
     );
     assert_eq!(count, 0, "{body}");
+}
+
+/// A web is called conventional exactly where no two of its registers are live at one point: each pair is looked at, in
+/// functions where no constant has to be written anew.
+#[test]
+fn webs_are_conventional_where_no_registers_overlap() {
+    arbtest::arbtest(|u| {
+        let before = ssa_function(u, &Options::default())?;
+        let function = edited(&before, &conventional(&before, &Config::default()).edits);
+        let registers = registers(&function);
+        let phis = Phis::new(&function, phis::all(&function), &registers);
+        let Webs { others, constants } = Webs::new(&function, &phis, &registers);
+        let is_plain = |input: &Input| input.reg.is_some_and(|reg| registers[reg].undefined.is_none());
+        let ranges = all_live_ranges(&function);
+        let mut sets = DisjointSets::new(function.num_regs());
+        let of = |phi: &Phi| phi.inputs(&function).filter(is_plain).filter_map(|input| input.reg).collect::<Vec<_>>();
+        for phi in &phis.live {
+            of(phi).into_iter().for_each(|reg| sets.unite(phi.result, reg));
+        }
+        let mut webs: BTreeMap<VReg, BTreeSet<VReg>> = BTreeMap::new();
+        for phi in &phis.live {
+            webs.entry(sets.find(phi.result)).or_default().extend(of(phi).into_iter().chain([phi.result]));
+        }
+        for phi in phis.live.iter().filter(|phi| constants.is_empty() && !function.class(phi.result).is_left_to_llvm())
+        {
+            let web: Vec<VReg> = webs[&sets.find(phi.result)].iter().copied().collect();
+            let is_overlapping = web.iter().enumerate().any(|(number, &a)| {
+                web[..number].iter().any(|&b| overlap(ranges.segments(a), ranges.segments(b), |_, _| true))
+            });
+            let is_odd = phis.live.iter().any(|other| {
+                sets.find(other.result) == sets.find(phi.result)
+                    && other.inputs(&function).any(|input| input.reg.is_none())
+            });
+            assert_eq!(others.contains(phi), is_overlapping || is_odd, "{phi:?} of the web {web:?} in\n{function}");
+        }
+        Ok(())
+    })
+    .budget_ms(1_000);
+}
+
+fn all_live_ranges(function: &Function) -> LiveRanges {
+    let cfg = Cfg::new(function);
+    let dominators = Dominators::new(function, &cfg);
+    let occurrences = Occurrences::new(function, &|_| true);
+    LiveRanges::new(function, &cfg, &dominators, &occurrences, &function.regs().collect::<Vec<_>>())
 }

@@ -1,0 +1,163 @@
+//! Webs of PHIs, and which of them are conventional as they come: most are, and need neither lowering nor coalescing.
+//!
+//! A web is conventional where no two of its registers are live at one point (Sreedhar et al. 1999). Two that are may
+//! still hold the same value, and share a register after all: that is left to coalescing.
+
+use super::phis::{Input, Phi, Phis};
+use super::registers::Register;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point};
+use crate::disjoint_sets::DisjointSets;
+use crate::function::{Block, Effects, Function, Inst, VReg};
+use crate::index::IndexVec;
+
+/// What the webs of PHIs that something reads need.
+#[derive(Debug, Default)]
+pub(super) struct Webs {
+    /// Those whose webs are not conventional.
+    pub(super) others: Vec<Phi>,
+    /// Inputs of conventional webs that are constants of several PHIs: each has to be written anew where its PHI reads
+    /// it, for one register cannot be in several webs.
+    pub(super) constants: Vec<Constant>,
+}
+
+/// An input of a PHI that is a constant, defined by `definition`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Constant {
+    pub(super) phi: Phi,
+    pub(super) from: Block,
+    pub(super) definition: Inst,
+}
+
+/// Where a register of a web is live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Stretch {
+    /// The lowest register of the web.
+    web: VReg,
+    start: Point,
+    end: Point,
+    /// The register, or none of the view's, for a constant that is written anew.
+    member: Option<VReg>,
+}
+
+impl Webs {
+    /// Sorts the PHIs by whether their webs are conventional. O(n log n) in the occurrences of their registers and the
+    /// blocks that these are live into.
+    pub(super) fn new(function: &Function, phis: &Phis, registers: &IndexVec<VReg, Register>) -> Self {
+        let mut finder = Finder::new(function, registers);
+        phis.live.iter().for_each(|&phi| finder.connect(phi));
+        let conflicts = finder.conflicts();
+        let Finder { mut sets, mut constants, .. } = finder;
+        let mut is_conventional = |phi: &Phi| !conflicts[sets.find(phi.result)];
+        constants.retain(|constant| is_conventional(&constant.phi));
+        let others = phis.live.iter().copied().filter(|phi| !is_conventional(phi)).collect();
+        Self { others, constants }
+    }
+}
+
+struct Finder<'a> {
+    function: &'a Function,
+    registers: &'a IndexVec<VReg, Register>,
+    sets: DisjointSets<VReg>,
+    is_member: IndexVec<VReg, bool>,
+    constants: Vec<Constant>,
+    /// Registers of webs that cannot be conventional, because of an input that no register of their class holds.
+    odd: Vec<VReg>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(function: &'a Function, registers: &'a IndexVec<VReg, Register>) -> Self {
+        Self {
+            function,
+            registers,
+            sets: DisjointSets::new(function.num_regs()),
+            is_member: IndexVec::filled(false, function.num_regs()),
+            constants: Vec::new(),
+            odd: Vec::new(),
+        }
+    }
+
+    /// Makes one web of a PHI's result and its inputs, but for undefined ones, which are no value, and shared constants.
+    fn connect(&mut self, phi: Phi) {
+        let class = self.function.class(phi.result);
+        if class.is_left_to_llvm() {
+            return;
+        }
+        self.is_member[phi.result] = true;
+        for input in phi.inputs(self.function) {
+            let Some(reg) = input.reg.filter(|&reg| self.function.class(reg) == class) else {
+                self.odd.push(phi.result);
+                continue;
+            };
+            let register = self.registers[reg];
+            if let Some(definition) = register.shared_constant() {
+                self.separate(phi, input, definition);
+            } else if register.undefined.is_none() {
+                self.is_member[reg] = true;
+                self.sets.unite(phi.result, reg);
+            }
+        }
+    }
+
+    fn separate(&mut self, phi: Phi, input: Input, definition: Inst) {
+        let constant = Constant { phi, from: input.from, definition };
+        // After a switch a predecessor stands once for each edge.
+        if !self.constants.iter().rev().take_while(|other| other.phi == phi).any(|other| *other == constant) {
+            self.constants.push(constant);
+        }
+    }
+
+    /// By web: whether two of its registers are live at one point, or would be.
+    fn conflicts(&mut self) -> IndexVec<VReg, bool> {
+        let mut conflicts = IndexVec::filled(false, self.function.num_regs());
+        for reg in std::mem::take(&mut self.odd) {
+            conflicts[self.sets.find(reg)] = true;
+        }
+        let mut stretches = self.stretches();
+        for place in 0..self.constants.len() {
+            let Constant { phi, from, .. } = self.constants[place];
+            let web = self.sets.find(phi.result);
+            match end_of(self.function, from) {
+                Some((start, end)) => stretches.push(Stretch { web, start, end, member: None }),
+                None => conflicts[web] = true,
+            }
+        }
+        stretches.sort_unstable();
+        let mut last: Option<Stretch> = None;
+        for stretch in stretches {
+            let overlapped = last.filter(|last| last.web == stretch.web && last.end > stretch.start);
+            match overlapped {
+                // Each constant has a register of its own.
+                Some(last) if last.member != stretch.member || last.member.is_none() => conflicts[stretch.web] = true,
+                _ => {}
+            }
+            last = overlapped.filter(|last| last.end > stretch.end).or(Some(stretch));
+        }
+        conflicts
+    }
+
+    /// Where the members of webs are live.
+    fn stretches(&mut self) -> Vec<Stretch> {
+        let function = self.function;
+        let cfg = Cfg::new(function);
+        let dominators = Dominators::new(function, &cfg);
+        let occurrences = Occurrences::new(function, &|reg| self.is_member[reg]);
+        let members: Vec<VReg> = function.regs().filter(|&reg| self.is_member[reg]).collect();
+        let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &members);
+        let mut stretches = Vec::with_capacity(members.len());
+        for reg in members {
+            let web = self.sets.find(reg);
+            let of_one = ranges.segments(reg).iter();
+            stretches.extend(of_one.map(|s| Stretch { web, start: s.start, end: s.end, member: Some(reg) }));
+        }
+        stretches
+    }
+}
+
+/// From where what is written at the end of a block is live to its end; none where the block is empty.
+fn end_of(function: &Function, block: Block) -> Option<(Point, Point)> {
+    let end = Point::block_end(function, block);
+    let terminators = function.block_insts(block).rev();
+    let first = terminators.take_while(|&inst| function.effects(inst).contains(Effects::TERMINATOR)).last();
+    let last = function.block_insts(block).next_back()?;
+    Some((first.map_or(Point::late(last), Point::early), end))
+}
