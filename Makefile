@@ -58,7 +58,7 @@ calibrate: build
 	@scripts/with-env.sh sh -c '"$$VENV/bin/python" tests/bench/calibrate.py --reports target/bench/reports-$(ARCH) \
 	    --make-reports target/corpus/$(ARCH) --results $(RESULTS) $(WRITE)'
 
-# What the pass costs, in instructions and time, beside LLVM's own coalescer.
+# What our passes cost, in instructions and time, beside LLVM's that do the like.
 cost: build
 	@scripts/with-env.sh tests/bench/cost.py $(ARGS)
 

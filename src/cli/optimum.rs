@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use nvptx_ra::coalesce::{Optimum, optimum};
 use nvptx_ra::config::Config;
 use nvptx_ra::error::Error;
-use nvptx_ra::function::Function;
+use nvptx_ra::function::{Function, Role};
 use serde_json::json;
 
 use crate::functions;
@@ -15,7 +15,7 @@ use crate::functions;
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them with
-    /// -nvptx-ra-rename=off; - is standard input
+    /// -nvptx-ra-rename=off; - is standard input. Those with PHIs are passed over
     input: PathBuf,
     /// How many branchings each connected part of the problem may take to be solved exactly
     #[arg(long, default_value_t = 1000)]
@@ -30,6 +30,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let config =
         Config::resolve(&nvptx_ra::config::Layers { parameters: &arguments.options.join(";"), ..Default::default() })?;
     let print = &mut |function: &Function| {
+        // One that was printed in SSA form, too, has no copies of PHIs yet.
+        if function.insts().any(|inst| function.role(inst) == Role::Phi) {
+            return Ok(());
+        }
         let found = optimum(function, &config, arguments.steps);
         super::print(line(function, &found).as_bytes()).map(|_| ())
     };
@@ -38,7 +42,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 fn line(function: &Function, found: &Optimum) -> String {
-    let Optimum { constants, copies, left, best, necessary } = found;
+    let Optimum { constants, copies, left, best, necessary, by_depth } = found;
+    let depths = by_depth.iter().map(|at| json!([at.copies, at.left, at.necessary]));
     let json = json!({
         "function": function.name(),
         "instructions": function.num_insts(),
@@ -46,6 +51,7 @@ fn line(function: &Function, found: &Optimum) -> String {
         "copies": copies.count, "left": left.count, "best": best.count, "necessary": necessary.count,
         "copies_executed": copies.executed, "left_executed": left.executed, "best_executed": best.executed,
         "necessary_executed": necessary.executed,
+        "by_depth": depths.collect::<Vec<_>>(),
     });
     json.to_string() + "\n"
 }

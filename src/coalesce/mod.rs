@@ -30,7 +30,7 @@ mod worklist;
 use std::time::Instant;
 
 pub use census::{MoveKind, Tally, census};
-pub use optimum::{Optimum, optimum};
+pub use optimum::{AtDepth, Optimum, optimum};
 pub use report::{Refusal, Report};
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, block_frequencies};

@@ -7,15 +7,19 @@ use super::{Options, lowered_function};
 use crate::coalesce::optimum;
 
 /// Checks that the coalescer, with any options, leaves no fewer copies than are necessary, and that more steps make the
-/// bound no worse.
+/// bound no worse; so at each depth of loops.
 pub fn check_optimum(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;
     let (found, rough) = (optimum(&function, &config, 1000), optimum(&function, &config, 0));
     assert!(found.best.count <= found.left.count && found.left.count <= found.copies.count + found.constants);
-    for bounds in [found, rough] {
+    for bounds in [&found, &rough] {
         assert!(bounds.necessary.count <= bounds.best.count, "{bounds:?}\n{function}");
         assert!(bounds.necessary.executed <= bounds.best.executed * (1.0 + 1e-9), "{bounds:?}\n{function}");
+        for at in &bounds.by_depth {
+            assert!(at.necessary <= at.left, "{bounds:?}\n{function}");
+        }
+        assert_eq!(bounds.by_depth.iter().map(|at| at.left).sum::<u64>(), bounds.left.count);
     }
     assert!(rough.necessary.count <= found.necessary.count, "{rough:?} {found:?}\n{function}");
     Ok(())

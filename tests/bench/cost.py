@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What the coalescer costs beside LLVM's LiveIntervals and RegisterCoalescer, on the same modules in one run of llc.
+"""What a pass costs beside LLVM's passes that do the like, on the same modules in one run of llc.
 
     cost.py [options] [MODULE-GLOB …]
 
-By instructions: callgrind, everything below each pass's entry (for ours: flattening, the core, applying the edits; the
+The coalescer beside LiveIntervals and RegisterCoalescer; with --pass=cssa, conventional SSA beside LiveVariables and PHI
+elimination. By instructions: callgrind, everything below each pass's entry (for ours: flattening, the core, applying the edits; the
 checker is off). By time: -time-passes. The cost of whole llc, with and without the plugin, shows what analyses run for
-the plugin's sake alone, and what LLVM's coalescer saves because less is left for it.
+the plugin's sake alone, and what LLVM's passes save because less is left for them.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import callgrind
@@ -32,8 +34,48 @@ MODULES = [
     "mrs-quant__rotary_rotary",
 ]
 ENTRY = "llvm::MachineFunctionPass::runOnFunction(llvm::Function&)"
-LIVE_INTERVALS = "llvm::LiveIntervalsWrapperPass::runOnMachineFunction(llvm::MachineFunction&)"
-COALESCER_ALONE_CALLS = "llvm::CoalescerPair::setRegisters(llvm::MachineInstr const*)"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A pass of ours, and those of LLVM that it stands beside: column → what -time-passes calls it, and a function that
+    it calls, or is, and no other pass does."""
+
+    title: str
+    symbol: str
+    plugin_args: str
+    theirs: dict
+
+
+SUBJECTS = {
+    "coalescer": Subject(
+        "NVPTX copy coalescer",
+        "CopyCoalescer",
+        "",
+        {
+            "LiveIntervals": (
+                "Live Interval Analysis",
+                "llvm::LiveIntervalsWrapperPass::runOnMachineFunction(llvm::MachineFunction&)",
+            ),
+            "RegisterCoalescer": (
+                "Register Coalescer",
+                "llvm::CoalescerPair::setRegisters(llvm::MachineInstr const*)",
+            ),
+        },
+    ),
+    "cssa": Subject(
+        "NVPTX conventional SSA",
+        "Cssa",
+        "-nvptx-ra-cssa",
+        {
+            "LiveVariables": ("Live Variable Analysis", "llvm::LiveVariables::analyze(llvm::MachineFunction&)"),
+            "PHIElimination": (
+                "Eliminate PHI nodes for register allocation",
+                "llvm::findPHICopyInsertPoint(llvm::MachineBasicBlock*, llvm::MachineBasicBlock*, llvm::Register)",
+            ),
+        },
+    ),
+}
 
 
 def parse_arguments():
@@ -47,11 +89,7 @@ def parse_arguments():
     )
     add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
     add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: the plugin's own options")
-    add(
-        "--pass-name",
-        default="NVPTX copy coalescer",
-        help="what -time-passes calls our pass, a part of it (default: %(default)s)",
-    )
+    add("--pass", dest="subject", choices=SUBJECTS, default="coalescer", help="which pass (default: %(default)s)")
     add("--no-callgrind", dest="callgrind", action="store_false", help="time alone")
     add("--repeat", type=int, default=5, help="runs for time, of which the fastest counts (default: %(default)s)")
     add("--timeout", type=int, default=1200)
@@ -73,10 +111,11 @@ def checked(outcome):
 
 
 def count_instructions(found, module, arguments):
-    """Instructions of our pass, of LLVM's two, and of whole llc with and without the plugin."""
+    """Instructions of our pass, of LLVM's, and of whole llc with and without the plugin."""
+    subject = SUBJECTS[arguments.subject]
     with tempfile.TemporaryDirectory() as folder:
         profiles = []
-        for plugin_args in (arguments.plugin_args, None):
+        for plugin_args in (f"{subject.plugin_args} {arguments.plugin_args}", None):
             output = os.path.join(folder, "callgrind.out")
             prefix = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}"]
             checked(tools.run([*prefix, *command_for(found, module, plugin_args)], arguments.timeout))
@@ -85,11 +124,10 @@ def count_instructions(found, module, arguments):
     result = Counter({"llc": ours.total, "stock llc": stock.total})
     for callee, cost in ours.callees(ENTRY).items():
         if callee[0] == os.path.basename(found.plugin):
-            result["ours"] += cost
-        elif callee[1] == LIVE_INTERVALS:
-            result["LiveIntervals"] += cost
-        elif ours.reaches(callee, COALESCER_ALONE_CALLS):
-            result["RegisterCoalescer"] += cost
+            result["ours"] += cost * (f"nvptx_ra::{subject.symbol}>::" in callee[1])
+            continue
+        for column, (_, function) in subject.theirs.items():
+            result[column] += cost * (callee[1] == function or ours.reaches(callee, function))
     return result
 
 
@@ -102,31 +140,31 @@ def pass_times(output):
 
 
 def time_passes(found, module, arguments):
-    """Seconds of our pass and of LLVM's two, the fastest of several runs."""
+    """Seconds of our pass and of LLVM's, the fastest of several runs."""
+    subject = SUBJECTS[arguments.subject]
+    names = {subject.title: "ours"} | {name: column for column, (name, _) in subject.theirs.items()}
     best = {}
     for _ in range(arguments.repeat):
-        command = command_for(found, module, arguments.plugin_args)
+        command = command_for(found, module, f"{subject.plugin_args} {arguments.plugin_args}")
         output = checked(tools.run([*command, "-time-passes"], arguments.timeout))
         seconds = Counter()
         for name, time in pass_times(output):
-            if arguments.pass_name.lower() in name.lower():
-                seconds["ours"] += time
-            elif name in ("Live Interval Analysis", "Register Coalescer"):
-                seconds[name.replace(" Analysis", "s").replace(" ", "")] += time
+            if name in names:
+                seconds[names[name]] += time
         if not best or seconds["ours"] < best["ours"]:
             best = seconds
     return best
 
 
-def rows_of(measured, unit):
-    """One row per module: ours, LLVM's two, and the ratio."""
+def rows_of(measured, theirs, unit):
+    """One row per module: ours, LLVM's, and the ratio."""
     total = Counter()
     for counts in measured.values():
         total.update(counts)
     for name, counts in [*measured.items(), ("total", total)]:
-        theirs = counts["LiveIntervals"] + counts["RegisterCoalescer"]
-        ratio = f"{counts['ours'] / theirs:.2f}" if theirs else "-"
-        row = [name, *(unit(counts[k]) for k in ("ours", "LiveIntervals", "RegisterCoalescer")), ratio]
+        of_llvm = sum(counts[column] for column in theirs)
+        ratio = f"{counts['ours'] / of_llvm:.2f}" if of_llvm else "-"
+        row = [name, *(unit(counts[k]) for k in ("ours", *theirs)), ratio]
         if "llc" in counts:
             row.append(f"{(counts['llc'] - counts['stock llc']) / counts['stock llc'] * 100:+.2f} %")
         yield row
@@ -136,16 +174,17 @@ def main():
     arguments = parse_arguments()
     found = tools.find(arguments.plugin, with_ptxas=False)
     modules = corpus.modules(arguments.corpus, arguments.modules or MODULES)
-    header = ["module", "ours", "LiveIntervals", "RegisterCoalescer", "ours / theirs"]
+    theirs = list(SUBJECTS[arguments.subject].theirs)
+    header = ["module", "ours", *theirs, "ours / theirs"]
     if arguments.callgrind and not shutil.which("valgrind"):
         sys.exit("missing:\n  valgrind: scripts/setup.sh valgrind, or --no-callgrind")
     if arguments.callgrind:
         counted = {Path(m).stem: count_instructions(found, m, arguments) for m in modules}
         print("millions of instructions, and how many more llc executes with the plugin than without")
-        print("\n".join(report.table(rows_of(counted, lambda n: f"{n / 1e6:.2f}"), [*header, "whole llc"])))
+        print("\n".join(report.table(rows_of(counted, theirs, lambda n: f"{n / 1e6:.2f}"), [*header, "whole llc"])))
     timed = {Path(m).stem: time_passes(found, m, arguments) for m in modules}
     print(f"\nmilliseconds by -time-passes, the fastest of {arguments.repeat}")
-    print("\n".join(report.table(rows_of(timed, lambda s: f"{s * 1e3:.2f}"), header)))
+    print("\n".join(report.table(rows_of(timed, theirs, lambda s: f"{s * 1e3:.2f}"), header)))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints; the model
 is in src/coalesce/optimum/mod.rs. Copies of constants are left out. With --position after (the default), the copies are
 those that LLVM's coalescer leaves; with --position before, those that it gets.
+With --plugin-args=-nvptx-ra-cssa PHI webs are made conventional before.
 """
 
 import argparse
@@ -42,6 +43,7 @@ def parse_arguments():
     add("--jobs", type=int, default=os.cpu_count())
     add("--json", metavar="FILE", help="the figures of every function")
     add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: more of the plugin's own options")
     add("--tool", default=os.environ.get("NVPTX_RA", "target/release/nvptx-ra"))
     return parser.parse_args()
 
@@ -51,6 +53,7 @@ def bound(module, found, arguments):
     compile_it = [found.llc, f"-load-pass-plugin={found.plugin}", "-nvptx-ra-trace=view"]
     # Renaming would print its functions too.
     compile_it.append("-nvptx-ra-rename=off")
+    compile_it += shlex.split(arguments.plugin_args)
     compile_it += [f"-nvptx-ra-position={arguments.position}", "-O3", "-mcpu=sm_90", "-mattr=+ptx88"]
     compile_it += ["-mtriple=nvptx64-nvidia-cuda", "-fp-contract=fast", module, "-o", os.devnull]
     bound_it = [arguments.tool, "optimum", "-", f"--steps={arguments.steps}"]
@@ -71,6 +74,16 @@ def totals_of(functions):
         for name in (corpus.source_of(function["module"]), "total"):
             totals[name].update(counts)
     return {name: totals[name] for name in [*sorted(totals.keys() - {"total"}), "total"] if name in totals}
+
+
+def depths_of(functions):
+    """Copies, those left and those necessary by the depth of loops, over all functions."""
+    depths = []
+    for function in functions:
+        depths += [[0, 0, 0] for _ in range(len(depths), len(function["by_depth"]))]
+        for at, counts in zip(depths, function["by_depth"]):
+            at[:] = map(sum, zip(at, counts))
+    return depths
 
 
 def rows_of(totals):
@@ -99,6 +112,9 @@ def main():
     print("\n".join(report.table(rows_of(totals), ["", "functions", *COLUMNS])))
     print("\nby how often they run (block frequencies)\n")
     print("\n".join(report.table(weighted_rows_of(totals), ["", *(key for key in COLUMNS if key != "exact")])))
+    print("\nby the depth of loops; each bound holds whatever is left at other depths\n")
+    rows = [[str(depth), *(f"{count:,}" for count in at)] for depth, at in enumerate(depths_of(functions))]
+    print("\n".join(report.table(rows, ["depth", "copies", "left", "necessary"])))
     print()
     for column, meaning in COLUMNS.items():
         print(f"{column}: {meaning}")

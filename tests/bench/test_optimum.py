@@ -30,6 +30,10 @@ class Sums(unittest.TestCase):
         weighted = {row[0]: row[1:] for row in optimum.weighted_rows_of(self.totals)}
         self.assertEqual(weighted["a"], ["2", "2", "2", "2"])
 
+    def test_depths_are_summed_where_functions_have_them(self):
+        shallow, deep = {"by_depth": [[3, 2, 1]]}, {"by_depth": [[1, 1, 1], [5, 4, 4]]}
+        self.assertEqual(optimum.depths_of([shallow, deep]), [[4, 3, 2], [5, 4, 4]])
+
 
 if __name__ == "__main__":
     unittest.main()

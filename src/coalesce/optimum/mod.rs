@@ -41,7 +41,7 @@ use search::Solution;
 
 /// How many copies of a function must stay, by number and by how often they run. Copies of constants are left out, but
 /// for the number of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Optimum {
     /// Copies of constants.
     pub constants: u64,
@@ -54,6 +54,19 @@ pub struct Optimum {
     pub best: Tally,
     /// No solution within the model leaves fewer.
     pub necessary: Tally,
+    /// The same by the depth of the loop that the copies stand in.
+    pub by_depth: Vec<AtDepth>,
+}
+
+/// The copies at one depth of loops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtDepth {
+    /// Copies of the function as it is, but those that cost nothing: of constants, and dead ones.
+    pub copies: u64,
+    /// What the coalescer leaves.
+    pub left: u64,
+    /// No solution within the model leaves fewer here, whatever it leaves elsewhere.
+    pub necessary: u64,
 }
 
 /// Bounds the copies that must stay in a function that has left SSA. Each connected part of the problem is solved
@@ -62,7 +75,8 @@ pub struct Optimum {
 /// Cost: quadratic at worst in the registers that copies connect, and `steps` times that.
 pub fn optimum(function: &Function, options: &Config, steps: usize) -> Optimum {
     let outcome = coalesce(function, options);
-    let left = outcome.edits.apply(function).map(|applied| copies(&applied.function)).unwrap_or_default();
+    let coalesced = outcome.edits.apply(function).map(|applied| applied.function);
+    let left = coalesced.as_ref().map(copies).unwrap_or_default();
     let mut result = Optimum { left, best: left, ..Optimum::default() };
     for conflicts in [Conflicts::AtLeast, Conflicts::AtMost] {
         let mut counts = Optimum::default();
@@ -72,7 +86,8 @@ pub fn optimum(function: &Function, options: &Config, steps: usize) -> Optimum {
         if conflicts == Conflicts::AtLeast {
             // The bound by number is a sum of ones.
             let necessary = Tally { count: by_number.lower.round() as u64, executed: by_runs.lower };
-            result = Optimum { necessary, left, best: left, ..counts };
+            let by_depth = by_depth(function, coalesced.as_ref().unwrap_or(function), &registers, steps);
+            result = Optimum { necessary, left, best: left, by_depth, ..counts };
         }
         let improves = [by_number.cost < left.count as f64, by_runs.cost < left.executed];
         for (solution, _) in [&by_number, &by_runs].into_iter().zip(improves).filter(|&(_, improves)| improves) {
@@ -86,6 +101,24 @@ pub fn optimum(function: &Function, options: &Config, steps: usize) -> Optimum {
         }
     }
     result
+}
+
+/// The copies by the depth of loops; the bound of each depth is that of a problem in which no others count.
+fn by_depth(function: &Function, coalesced: &Function, registers: &Registers, steps: usize) -> Vec<AtDepth> {
+    let deepest = function.blocks().map(|block| function.loop_depth(block)).max().unwrap_or(0);
+    let mut depths = vec![AtDepth::default(); deepest as usize + 1];
+    for copy in &registers.copies {
+        depths[function.loop_depth(copy.block) as usize].copies += 1;
+    }
+    let options = Config::default();
+    for (block, ..) in Program::new(coalesced, &options).copies() {
+        depths[coalesced.loop_depth(block) as usize].left += 1;
+    }
+    for (depth, at) in depths.iter_mut().enumerate().filter(|(_, at)| at.copies != 0) {
+        let weight = |block| f64::from(u8::from(function.loop_depth(block) as usize == depth));
+        at.necessary = registers.solve(|copy| weight(copy.block), steps).lower.round() as u64;
+    }
+    depths
 }
 
 /// The copies that a solution leaves, if the checker proves the edits that make it.

@@ -10,6 +10,7 @@ use super::numbering::Numbering;
 use super::problem::{Move, Problem};
 use super::search::{self, Solution};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point, Segment, ValueNumber};
+use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Inst, VReg};
 use crate::index::IndexVec;
 
@@ -40,6 +41,7 @@ pub(super) struct Registers {
     pub(super) copies: Vec<Copy>,
     /// By register: where it is live, and with which value.
     segments: HashMap<VReg, Vec<Segment>>,
+    num_regs: usize,
 }
 
 /// The flow of control, and with it the live ranges of what a program names.
@@ -103,14 +105,14 @@ impl Registers {
             (reg, shortened.as_ref().unwrap_or(&ranges).segments(reg).iter().filter(is_reached).map(root).collect())
         };
         let segments = wanted.iter().map(lives).collect();
-        Self { copies, segments }
+        Self { copies, segments, num_regs: function.num_regs() }
     }
 
     /// Solves the problem where copies weigh as told.
     pub(super) fn solve(&self, weight: impl Fn(&Copy) -> f64, steps: usize) -> Solution {
-        let mut parts = Parts::default();
+        let mut parts = DisjointSets::new(self.num_regs);
         for copy in self.copies.iter().filter(|copy| !copy.is_loose) {
-            copy.sources.iter().for_each(|&source| parts.join(copy.dst, source));
+            copy.sources.iter().for_each(|&source| parts.unite(copy.dst, source));
         }
         let mut moves: Vec<(VReg, &Copy)> = self.copies.iter().map(|copy| (parts.find(copy.dst), copy)).collect();
         moves.sort_by_key(|&(part, copy)| (part, copy.inst));
@@ -254,26 +256,5 @@ fn shorten(program: &Program<'_>, flow: &Flow, wanted: &[VReg], copies: &mut [Co
             copies.iter_mut().for_each(|copy| copy.is_loose = !writes_for_sure[copy.inst]);
             return live.1;
         }
-    }
-}
-
-/// Registers that copies connect.
-#[derive(Default)]
-struct Parts(HashMap<VReg, VReg>);
-
-impl Parts {
-    fn find(&mut self, reg: VReg) -> VReg {
-        let parent = *self.0.get(&reg).unwrap_or(&reg);
-        if parent == reg {
-            return reg;
-        }
-        let root = self.find(parent);
-        self.0.insert(reg, root);
-        root
-    }
-
-    fn join(&mut self, a: VReg, b: VReg) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0.insert(b, a);
     }
 }

@@ -3,9 +3,9 @@
 use arbitrary::{Result, Unstructured};
 
 use super::bound::lower_bound;
-use super::optimum;
 use super::problem::{Move, Problem};
 use super::search::{Solution, solve};
+use super::{AtDepth, optimum};
 use crate::config::Config;
 use crate::fuzzing::view;
 
@@ -134,13 +134,23 @@ fn counts(blocks: &str) -> [u64; 4] {
     [found.constants, found.copies.count, found.left.count, found.necessary.count]
 }
 
+/// Each depth of loops has its own figures: here all copies stand in the loop.
+#[test]
+fn copies_are_told_by_depth() {
+    let at_depth = |copies, left, necessary| AtDepth { copies, left, necessary };
+    let found = optimum(&view(HEAD, SWAP), &Config::default(), 100);
+    assert_eq!(found.by_depth, [at_depth(0, 0, 0), at_depth(3, 3, 3)]);
+}
+
+/// Two registers that trade places.
+const SWAP: &str = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n  %1 = LOAD 1 :: read\n\
+    bb1: frequency 9.0 depth 1 -> bb1 bb2\n  %2 = COPY %0\n  %0 = COPY %1\n  %1 = COPY %2\n  STORE %0, %1 :: write\n\
+    bb2: frequency 1.0 depth 0";
+
 /// Two registers that trade places in a loop need a third, and with it all three copies.
 #[test]
 fn a_swap_needs_its_copies() {
-    let swap = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n  %1 = LOAD 1 :: read\n\
-        bb1: frequency 9.0 depth 1 -> bb1 bb2\n  %2 = COPY %0\n  %0 = COPY %1\n  %1 = COPY %2\n  STORE %0, %1 :: write\n\
-        bb2: frequency 1.0 depth 0";
-    assert_eq!(counts(swap), [0, 3, 3, 3]);
+    assert_eq!(counts(SWAP), [0, 3, 3, 3]);
 }
 
 /// Copies of constants cost nothing, also where the constant comes by two ways; neither do dead copies.
