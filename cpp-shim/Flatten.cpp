@@ -62,8 +62,8 @@ static_assert(sizeof(nvptx_ra_edit) == 48 &&
               offsetof(nvptx_ra_edit, operand) == 32);
 static_assert(sizeof(nvptx_ra_request) == 104 &&
               offsetof(nvptx_ra_request, view) == 88);
-static_assert(sizeof(nvptx_ra_remark) == 40 &&
-              offsetof(nvptx_ra_remark, name) == 8);
+static_assert(sizeof(nvptx_ra_remark) == 64 &&
+              offsetof(nvptx_ra_remark, value) == 40);
 static_assert(sizeof(nvptx_ra_response) == 120 &&
               offsetof(nvptx_ra_response, message) == 24 &&
               offsetof(nvptx_ra_response, num_remarks) == 112);
@@ -237,15 +237,12 @@ nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
   return asStr(Buffer.str().copy(Data.Text));
 }
 
-/// The line in the function's own file: of what is inlined from another file,
-/// that of the call there. Chains of calls are long in libraries of templates.
+/// The line in the function's own file.
 uint32_t FlatFunction::Writer::lineOf(const DILocation *Loc) {
   if (Loc == LastLoc)
     return LastLine;
   LastLoc = Loc;
-  while (Loc->getFile() != File && Loc->getInlinedAt())
-    Loc = Loc->getInlinedAt();
-  LastLine = Loc->getLine();
+  LastLine = ownLocation(Loc, File)->getLine();
   return LastLine;
 }
 

@@ -64,6 +64,12 @@ const DIFile *fileOf(const Function &F) {
   return Subprogram ? Subprogram->getFile() : nullptr;
 }
 
+const DILocation *ownLocation(const DILocation *Loc, const DIFile *File) {
+  while (Loc && Loc->getFile() != File && Loc->getInlinedAt())
+    Loc = Loc->getInlinedAt();
+  return Loc;
+}
+
 uint64_t sharedBytesOf(const MachineOperand &MO, const DataLayout &Layout) {
   if (!MO.isGlobal())
     return 0;

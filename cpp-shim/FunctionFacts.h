@@ -14,6 +14,7 @@
 
 namespace llvm {
 class DIFile;
+class DILocation;
 class DataLayout;
 class Function;
 class MachineFunction;
@@ -31,6 +32,11 @@ void describeFunction(const llvm::MachineFunction &MF,
 /// The file that a function is written in; null where it has no debug
 /// information.
 const llvm::DIFile *fileOf(const llvm::Function &F);
+
+/// A location in a file: of what is inlined there from another file, that of
+/// the call. Chains of calls are long in libraries of templates.
+const llvm::DILocation *ownLocation(const llvm::DILocation *Loc,
+                                    const llvm::DIFile *File);
 
 /// The size of the variable in shared memory that an operand names; 0 where it
 /// names none, or one that is only declared, as dynamic shared memory is.

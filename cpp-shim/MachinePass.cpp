@@ -15,6 +15,7 @@
 #include "Apply.h"
 #include "Compat.h"
 #include "Flatten.h"
+#include "FunctionFacts.h"
 #include "Options.h"
 #include "Remarks.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
@@ -23,7 +24,6 @@
 #include "llvm/IR/OptBisect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
-#include <memory>
 
 using namespace llvm;
 
@@ -38,13 +38,6 @@ uint64_t nanosecondsSince(Clock::time_point Start) {
                                                               Start)
       .count();
 }
-
-struct FreeResponse {
-  void operator()(const nvptx_ra_response *Response) const {
-    nvptx_ra_response_free(Response);
-  }
-};
-using ResponsePtr = std::unique_ptr<const nvptx_ra_response, FreeResponse>;
 
 /// Whether -opt-bisect-limit and -opt-disable let the pass run. Unlike
 /// FunctionPass::skipFunction this does not look at optnone.
@@ -91,10 +84,7 @@ public:
     Clock::time_point Start = Clock::now();
     const FlatFunction Flat = flatten();
     uint64_t FlattenTime = nanosecondsSince(Start);
-    Request.view = &Flat.view();
-    Response.reset(nvptx_ra_run(&Request));
-    errs() << toRef(Response->output);
-    emitRemarks(MF, Analyses.MBFI, Desc, Flat, *Response);
+    ask(Flat);
     uint64_t ApplyTime = 0;
     bool Changed = false;
     switch (Response->status) {
@@ -111,7 +101,30 @@ public:
     return Changed;
   }
 
+  Observation observe(uint32_t Flags) {
+    Request.flags |= Flags;
+    Clock::time_point Start = Clock::now();
+    const FlatFunction Flat = flatten();
+    uint64_t FlattenTime = nanosecondsSince(Start);
+    ask(Flat);
+    if (Response->status == NVPTX_RA_STATUS_ERROR)
+      refuse(toRef(Response->message));
+    DebugLoc Place;
+    if (Response->place < Flat.view().num_insts)
+      Place = ownLocation(Flat.inst(Response->place)->getDebugLoc().get(),
+                          fileOf(MF.getFunction()));
+    nvptx_ra_report_time(&Request, FlattenTime, /*apply_ns=*/0);
+    return {std::move(Response), Place};
+  }
+
 private:
+  void ask(const FlatFunction &Flat) {
+    Request.view = &Flat.view();
+    Response.reset(nvptx_ra_run(&Request));
+    errs() << toRef(Response->output);
+    emitRemarks(MF, Analyses.MBFI, Desc, Flat, *Response);
+  }
+
   FlatFunction flatten() {
     const TargetInstrInfo &TII = *MF.getSubtarget().getInstrInfo();
     return FlatFunction(MF, Analyses.MBFI, Analyses.MLI,
@@ -120,8 +133,10 @@ private:
 
   /// Reports an error that leaves the function as it was.
   void refuse(StringRef Message) {
-    report(MF, Message, Response->strict ? DS_Error : DS_Warning);
+    report(context(), Message, Response->strict ? DS_Error : DS_Warning);
   }
+
+  LLVMContext &context() { return MF.getFunction().getContext(); }
 
   /// A problem that the shim itself finds, as the core words its own.
   std::string problem(const Twine &Text) {
@@ -162,9 +177,9 @@ private:
     const FlatFunction After = flatten();
     if (ResponsePtr Difference{
             nvptx_ra_verify_applied(Response.get(), &After.view())})
-      report(MF, toRef(Difference->message), DS_Error);
+      report(context(), toRef(Difference->message), DS_Error);
     if (!verify("after") && WasClean)
-      report(MF,
+      report(context(),
              problem("LLVM's machine verifier finds errors after " +
                      Desc.Name + " and found none before"),
              DS_Error);
@@ -201,6 +216,12 @@ bool runPass(MachineFunction &MF, const RequiredAnalyses &Analyses,
   if (Desc.Edits && !passesGate(MF.getFunction(), Desc))
     return false;
   return Run(MF, Analyses, Desc, Parameters).run();
+}
+
+Observation observe(MachineFunction &MF, const RequiredAnalyses &Analyses,
+                    const PassDesc &Desc, StringRef Parameters,
+                    uint32_t Flags) {
+  return Run(MF, Analyses, Desc, Parameters).observe(Flags);
 }
 
 template <const PassDesc &Desc>

@@ -14,9 +14,12 @@
 #ifndef NVPTX_RA_MACHINEPASS_H
 #define NVPTX_RA_MACHINEPASS_H
 
+#include "nvptx_ra.h"
 #include "llvm/CodeGen/MachineFunctionAnalysisManager.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
+#include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/PassManager.h"
+#include <memory>
 #include <string>
 
 namespace llvm {
@@ -74,6 +77,26 @@ struct RequiredAnalyses {
 /// On any error it stays as it was, and a diagnostic says so.
 bool runPass(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
              const PassDesc &Desc, llvm::StringRef Parameters);
+
+struct FreeResponse {
+  void operator()(const nvptx_ra_response *Response) const {
+    nvptx_ra_response_free(Response);
+  }
+};
+using ResponsePtr = std::unique_ptr<const nvptx_ra_response, FreeResponse>;
+
+/// What a pass that edits nothing says of a function.
+struct Observation {
+  ResponsePtr Response;
+  /// Where the response's place is, in the function's own file.
+  llvm::DebugLoc Place;
+};
+
+/// Runs a pass that edits nothing, with further NVPTX_RA_REQUEST_* flags. An
+/// error is reported, and the response has it.
+Observation observe(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
+                    const PassDesc &Desc, llvm::StringRef Parameters,
+                    uint32_t Flags);
 
 /// The pass for the legacy pass manager.
 template <const PassDesc &Desc>

@@ -13,6 +13,8 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "Clone.h"
+#include "Forecast.h"
 #include "HeaderNote.h"
 #include "MachinePass.h"
 #include "Options.h"
@@ -59,10 +61,10 @@ bool IsRegistered = false;
 // The legacy pass manager: -run-pass, and the code generator's pipeline.
 //===----------------------------------------------------------------------===//
 
-template <const PassDesc &Desc> void registerLegacyPass() {
+template <typename PassT> void registerLegacyPass(const PassDesc &Desc) {
   auto *Info = new PassInfo(
-      Desc.Title, Desc.LegacyName, &LegacyPass<Desc>::ID,
-      [] { return static_cast<Pass *>(new LegacyPass<Desc>()); },
+      Desc.Title, Desc.LegacyName, &PassT::ID,
+      [] { return static_cast<Pass *>(new PassT()); },
       /*isCFGOnly=*/false, /*is_analysis=*/!Desc.Edits);
   PassRegistry::getPassRegistry()->registerPass(*Info, /*ShouldFree=*/true);
 }
@@ -130,6 +132,26 @@ void insertRename(TargetPassConfig &Config, CodeGenOptLevel Level) {
     Config.insertPass(&XRayInstrumentationID, Renaming);
 }
 
+/// Puts the forecast into the pipeline: directly behind the coalescer, where
+/// the code is as it is fitted to, and ahead of renaming. It costs nothing where
+/// nobody wants it, which shows only when the code generator runs. Where it may
+/// limit registers, no kernel is printed before all are known.
+void insertForecast(TargetPassConfig &Config, const nvptx_ra_pipeline &Wanted,
+                    CodeGenOptLevel Level) {
+  ForecastUse Use;
+  Use.Into = compilingCloneFor();
+  Use.Coalesced = Wanted.position != NVPTX_RA_POSITION_OFF;
+  if (Wanted.budget && !Use.Into) {
+    auto *Barrier = new ForecastBarrier();
+    Use.Into = &Barrier->Into;
+    Config.insertPass(&MachineSanitizerBinaryMetadataID, Barrier);
+  }
+  Use.Asked = Wanted.forecast || Use.Into;
+  char &Anchor = Level == CodeGenOptLevel::None ? TwoAddressInstructionPassID
+                                                : MachineSchedulerID;
+  Config.insertPass(&Anchor, new LegacyForecast<Forecast>(Use));
+}
+
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX())
@@ -141,6 +163,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
     insertCssa(*Config, TM.getOptLevel());
   if (Coalesces)
     insertCoalescer(*Config, Wanted.position, TM.getOptLevel());
+  insertForecast(*Config, Wanted, TM.getOptLevel());
   if (Wanted.rename)
     insertRename(*Config, TM.getOptLevel());
   if (Wanted.cssa || Coalesces || Wanted.rename)
@@ -221,6 +244,14 @@ bool parseModulePass(StringRef Text, ModulePassManager &MPM,
     MPM.addPass(PrintChoices());
     return true;
   }
+  if (consumePass(Text, Forecast.Name, "pass parameters", Parameters)) {
+    MPM.addPass(NewForecast<Forecast>(Parameters));
+    return true;
+  }
+  if (Text == ForecastPrinter.Name) {
+    MPM.addPass(NewForecast<ForecastPrinter>(""));
+    return true;
+  }
   return false;
 }
 
@@ -261,12 +292,16 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     return;
   }
   nvptx_ra_start();
-  registerLegacyPass<CopyCoalescer>();
-  registerLegacyPass<Cssa>();
-  registerLegacyPass<Rename>();
-  registerLegacyPass<EditApplier>();
-  registerLegacyPass<ViewPrinter>();
-  registerLegacyPass<ViewPrinterAlias>();
+  registerLegacyPass<LegacyPass<CopyCoalescer>>(CopyCoalescer);
+  registerLegacyPass<LegacyPass<Cssa>>(Cssa);
+  registerLegacyPass<LegacyPass<Rename>>(Rename);
+  registerLegacyPass<LegacyPass<EditApplier>>(EditApplier);
+  registerLegacyPass<LegacyPass<ViewPrinter>>(ViewPrinter);
+  registerLegacyPass<LegacyPass<ViewPrinterAlias>>(ViewPrinterAlias);
+  registerLegacyPass<LegacyForecast<Forecast>>(Forecast);
+  registerLegacyPass<LegacyForecast<ForecastPrinter>>(ForecastPrinter);
+  registerLegacyPass<LegacyForecast<ForecastPrinterAlias>>(
+      ForecastPrinterAlias);
   // Kept to the end of the process; LLVM keeps a pointer to it.
   new RegisterTargetPassConfigCallback(configurePipeline);
   IsRegistered = true;

@@ -85,10 +85,21 @@ void emitRemarks(MachineFunction &MF, MachineBlockFrequencyInfo *MBFI,
   }
 }
 
-void report(const MachineFunction &MF, StringRef Message,
+void emitFigure(const Function &F, const PassDesc &Desc, const DebugLoc &Place,
+                const nvptx_ra_remark &Remark) {
+  DiagnosticLocation At =
+      Place ? DiagnosticLocation(Place) : DiagnosticLocation(F.getSubprogram());
+  OptimizationRemarkAnalysis Figure(Desc.Name.data(), toRef(Remark.name), At,
+                                    &F.getEntryBlock());
+  DiagnosticInfoOptimizationBase::Argument Value(toRef(Remark.name),
+                                                 toRef(Remark.value));
+  Figure << toRef(Remark.message) << ": " << Value;
+  F.getContext().diagnose(Figure);
+}
+
+void report(LLVMContext &Context, StringRef Message,
             DiagnosticSeverity Severity) {
-  MF.getFunction().getContext().diagnose(
-      DiagnosticInfoGeneric(Twine(Message), Severity));
+  Context.diagnose(DiagnosticInfoGeneric(Twine(Message), Severity));
 }
 
 } // namespace nvptx_ra

@@ -18,6 +18,9 @@
 #include "llvm/IR/DiagnosticInfo.h"
 
 namespace llvm {
+class DebugLoc;
+class Function;
+class LLVMContext;
 class MachineBlockFrequencyInfo;
 class MachineFunction;
 } // namespace llvm
@@ -36,9 +39,13 @@ void emitRemarks(llvm::MachineFunction &MF,
                  llvm::MachineBlockFrequencyInfo *MBFI, const PassDesc &Desc,
                  const FlatFunction &Flat, const nvptx_ra_response &Response);
 
-/// Reports a message, complete as it stands, through the context of the
-/// function.
-void report(const llvm::MachineFunction &MF, llvm::StringRef Message,
+/// Emits a figure of a function whose machine code may be gone. Without a
+/// place it is at the function.
+void emitFigure(const llvm::Function &F, const PassDesc &Desc,
+                const llvm::DebugLoc &Place, const nvptx_ra_remark &Remark);
+
+/// Reports a message, complete as it stands.
+void report(llvm::LLVMContext &Context, llvm::StringRef Message,
             llvm::DiagnosticSeverity Severity);
 
 } // namespace nvptx_ra

@@ -157,6 +157,42 @@ pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// What ptxas is expected to make of the kernels of a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModuleFigures {
+    /// The processor that the code is for.
+    pub target: String,
+    /// The kernels, in the module's order.
+    pub kernels: Vec<KernelFigures>,
+    /// Nanoseconds by phase, without what was spent on each function.
+    pub time_ns: Counts,
+}
+
+/// What ptxas is expected to make of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KernelFigures {
+    /// The kernel.
+    pub function: String,
+    /// General registers of a thread.
+    pub registers: u32,
+    /// It calls what was not there to be seen: it may take more.
+    pub at_least: bool,
+    /// Bytes that a thread stores to spill slots, in the code.
+    pub spill_store_bytes: u32,
+    /// Bytes that it loads from them.
+    pub spill_load_bytes: u32,
+    /// Bytes of static shared memory of a block.
+    pub shared_bytes: u64,
+    /// Warps that an SM holds at once.
+    pub occupancy_warps: u32,
+    /// What keeps it from more.
+    pub limited_by: String,
+    /// The most registers with which it holds more, if any do.
+    pub next_step_registers: Option<u32>,
+}
+
 /// A line of the statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -181,6 +217,8 @@ pub enum Event {
         /// The diagnostic.
         message: String,
     },
+    /// The kernels of a module were forecast.
+    Forecast(ModuleFigures),
 }
 
 /// Keeps the threads of this process from interleaving where the system writes a long line in parts.
@@ -206,6 +244,8 @@ pub struct Totals {
     pub runs: u64,
     /// How often a function was left as it was because of an error.
     pub failures: u64,
+    /// Kernels that were forecast.
+    pub forecasts: u64,
     /// The sums over all runs, with the C++ side's time.
     #[serde(flatten)]
     pub sum: Work,
@@ -222,6 +262,10 @@ impl Totals {
                 self.sum.merge(&stats.work);
             }
             Event::Shim { time_ns, .. } => self.sum.time_ns.merge(time_ns),
+            Event::Forecast(module) => {
+                self.forecasts += module.kernels.len() as u64;
+                self.sum.time_ns.merge(&module.time_ns);
+            }
             Event::Failure { message, .. } => {
                 self.failures += 1;
                 *self.errors.0.entry(message.clone().into()).or_default() += 1;
@@ -254,6 +298,9 @@ impl fmt::Display for Totals {
         writeln!(f, "{:<32}{:>14}", "instructions", sum.insts)?;
         writeln!(f, "{:<32}{:>14}", "merges", sum.merges)?;
         writeln!(f, "{:<32}{:>14}", "constants rematerialised", sum.constants_rematerialised)?;
+        if self.forecasts > 0 {
+            writeln!(f, "{:<32}{:>14}", "kernels forecast", self.forecasts)?;
+        }
         writeln!(f, "{:<32}{:>14}", "errors", self.failures)?;
         if !sum.copies_before.is_empty() || !sum.copies_after.is_empty() {
             writeln!(f, "\n{:<32}{:>14}{:>14}{:>18}{:>18}", "copies", "before", "after", "run before", "run after")?;

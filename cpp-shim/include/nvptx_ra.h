@@ -176,7 +176,7 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */
 #define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */
 #define NVPTX_RA_EDIT_INSERT_DIRECTIVE 16u /* a, b: range of edits.text */
-#define NVPTX_RA_EDIT_SET_ATTRIBUTE 17u   /* a, b: range of edits.text, key '=' value */
+#define NVPTX_RA_EDIT_SET_ATTRIBUTE 17u   /* a, b: range of edits.text, key '=' value; id: of a module, the function */
 
 typedef struct nvptx_ra_edit {
   uint32_t kind;
@@ -196,6 +196,7 @@ typedef struct nvptx_ra_edit {
 #define NVPTX_RA_REQUEST_O0 2u      /* the code generator runs at -O0 */
 #define NVPTX_RA_REQUEST_REMARKS 4u /* somebody reads the remarks */
 #define NVPTX_RA_REQUEST_SSA 8u     /* the function is still in SSA form */
+#define NVPTX_RA_REQUEST_COALESCED 16u /* nvptx-copy-coalescer has run on the function */
 
 typedef struct nvptx_ra_request {
   uint32_t version;
@@ -220,6 +221,10 @@ typedef struct nvptx_ra_remark {
   uint32_t inst; /* where, an instruction of the view; or NVPTX_RA_NONE */
   nvptx_ra_str name;
   nvptx_ra_str message;
+  /* Of a module's remarks; empty and 0 in others. */
+  nvptx_ra_str value; /* what the message is the label of; for tools it has the remark's name */
+  uint32_t function;  /* which of the functions it is about */
+  uint32_t at_place;  /* 1: it belongs to the place that the function's response names */
 } nvptx_ra_remark;
 
 /* nvptx_ra_response.status */
@@ -234,7 +239,8 @@ typedef struct nvptx_ra_response {
   uint32_t strict; /* 1: an error is fatal */
   uint32_t verify; /* 1: send the function back through nvptx_ra_verify_applied once the edits are applied, and run
                       LLVM's machine verifier before and after */
-  uint32_t reserved;
+  uint32_t place; /* of the pass nvptx-forecast: where in a kernel most is live, an instruction of the view; or
+                     NVPTX_RA_NONE */
   nvptx_ra_str message; /* of the error, whole: "nvptx-ra: kernel 'k': …" */
   nvptx_ra_str output;  /* text to print to standard error, of print passes and traces */
   const nvptx_ra_edit *edits;
@@ -248,6 +254,13 @@ typedef struct nvptx_ra_response {
 
 /* Runs a pass on a view. Never null, never unwinds. */
 const nvptx_ra_response *nvptx_ra_run(const nvptx_ra_request *request);
+
+/* Forecasts the kernels of a module from the responses that the pass nvptx-forecast gave for its functions; those of
+ * errors count as functions that are not there. The request has no view. Its pass is nvptx-forecast, or
+ * print<nvptx-forecast> for the forecast as output. Remarks and edits, which set attributes, name functions by their
+ * place in the array. Never null, never unwinds. */
+const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, const nvptx_ra_response *const *functions,
+                                           uint64_t num_functions);
 
 /* Compares the function that the shim made with the one that the edits describe. Null where they agree, else a response
  * with status ERROR, to be freed. */
@@ -290,6 +303,8 @@ typedef struct nvptx_ra_pipeline {
   uint32_t position; /* of the coalescer: NVPTX_RA_POSITION_… */
   uint32_t cssa;     /* 1: nvptx-cssa is in it */
   uint32_t rename;   /* 1: nvptx-rename is in it */
+  uint32_t forecast; /* 1: the forecast is wanted, whoever reads remarks */
+  uint32_t budget;   /* 1: it may limit the registers of kernels, ahead of the first that is printed */
 } nvptx_ra_pipeline;
 
 /* The pipeline that the -nvptx-ra-… options ask for; the default where they are wrong, which is reported elsewhere. */

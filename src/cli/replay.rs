@@ -84,6 +84,7 @@ fn context(report: &Report, options: &[String], function: &Function) -> Result<R
         is_o0: report.is_o0,
         is_optnone: report.is_optnone,
         wants_remarks: false,
+        is_coalesced: false,
     })
 }
 

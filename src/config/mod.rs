@@ -2,17 +2,19 @@
 //!
 //! An option's value is the pass parameter's, else the command line's, else the function attribute's, else the default.
 
+mod budget;
 mod describe;
 mod grammar;
 mod nearest;
 mod table;
 mod value;
 
+pub use budget::RegisterBudget;
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find};
 pub use table::{
-    APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, Injection, OPTIONS, OptionSpec, Priority,
-    RENAME, Scope, Trace,
+    APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, FORECAST, Injection, OPTIONS, OptionSpec,
+    PRINT_FORECAST, Priority, RENAME, Scope, Trace,
 };
 pub use value::{Choice, Shape};
 

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use super::budget::RegisterBudget;
 use super::value::{Choice, Shape, Value, choices, flags};
 
 choices! {
@@ -184,6 +185,12 @@ pub const CSSA: &str = "nvptx-cssa";
 /// The name of the pass that gives registers as few names as they need.
 pub const RENAME: &str = "nvptx-rename";
 
+/// The name of the pass that forecasts what ptxas will need.
+pub const FORECAST: &str = "nvptx-forecast";
+
+/// The name of the pass that prints the forecast.
+pub const PRINT_FORECAST: &str = "print<nvptx-forecast>";
+
 /// The name of the pass that applies edits given as text.
 pub const APPLY_EDITS: &str = "nvptx-apply-edits";
 
@@ -270,6 +277,14 @@ options! {
         /// Lets all registers share names: the fewest names that there can be. ptxas then takes some decisions otherwise,
         /// for better and for worse.
         "rename-all" => rename_all: bool = false;
+    }
+    Some(FORECAST) => {
+        /// Prints what ptxas will need for each kernel to standard error, and adds it to the statistics. The remarks of
+        /// this pass, -Rpass-analysis=nvptx-forecast, say the same and need no option.
+        "forecast" => forecast: bool = false, scope Process;
+        /// The limit on registers (`.maxnreg`) that is set for kernels that have none and whose callees are all in the
+        /// module. All machine functions then stay in memory until the last is made.
+        "budget" => budget: RegisterBudget = RegisterBudget::Off, scope Process;
     }
     Some(APPLY_EDITS) => {
         /// The file of the edits to apply, in the text form of docs/mfv.md, to test how edits are applied.

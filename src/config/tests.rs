@@ -150,6 +150,10 @@ fn values(shape: &Shape) -> Vec<String> {
         Shape::Switch => vec!["on".into(), "off".into()],
         Shape::Integer { min, max } => vec![min.to_string(), max.to_string()],
         Shape::Choice(choices) | Shape::List(choices) => choices.iter().map(|choice| choice.name.to_owned()).collect(),
+        Shape::ChoiceOrInteger { choices, min, max } => {
+            let words = choices.iter().map(|choice| choice.name.to_owned());
+            words.chain([min.to_string(), max.to_string()]).collect()
+        }
         Shape::Path => vec!["/tmp/x y;z\\".replace(['\\', ';'], "")],
     }
 }

@@ -28,6 +28,15 @@ pub enum Shape {
     Choice(&'static [Choice]),
     /// Some of a few words, joined by `+`; `none` and `all` stand for none and all of them.
     List(&'static [Choice]),
+    /// One of a few words, or a whole number in a range, its ends included.
+    ChoiceOrInteger {
+        /// The words.
+        choices: &'static [Choice],
+        /// The least number.
+        min: u32,
+        /// The greatest number.
+        max: u32,
+    },
     /// A file or folder.
     Path,
 }
@@ -48,6 +57,7 @@ impl Shape {
             Self::Integer { .. } => "N".into(),
             Self::Choice(choices) => names(choices).join("|"),
             Self::List(choices) => format!("none|all|{}", names(choices).join("+")),
+            Self::ChoiceOrInteger { choices, .. } => format!("{}|N", names(choices).join("|")),
             Self::Path => "PATH".into(),
         }
     }
@@ -59,6 +69,9 @@ impl Shape {
             Self::Integer { min, max } => format!("whole number from {min} to {max}"),
             Self::Choice(choices) => format!("one of {}", list(&names(choices))),
             Self::List(choices) => format!("none, all, or some of {} joined by +", list(&names(choices))),
+            Self::ChoiceOrInteger { choices, min, max } => {
+                format!("{}, or a whole number from {min} to {max}", names(choices).join(", "))
+            }
             Self::Path => "path".into(),
         }
     }
@@ -66,7 +79,7 @@ impl Shape {
     /// The words that a choice allows.
     pub fn choices(&self) -> &'static [Choice] {
         match self {
-            Self::Choice(choices) | Self::List(choices) => choices,
+            Self::Choice(choices) | Self::List(choices) | Self::ChoiceOrInteger { choices, .. } => choices,
             _ => &[],
         }
     }
@@ -80,7 +93,8 @@ impl Shape {
             Self::Switch => "neither on nor off",
             Self::Integer { .. } if text.bytes().all(|byte| byte.is_ascii_digit()) => "out of range",
             Self::Integer { .. } => "not a whole number",
-            Self::Choice(_) | Self::List(_) => "unknown",
+            Self::ChoiceOrInteger { .. } if text.bytes().all(|byte| byte.is_ascii_digit()) => "out of range",
+            Self::Choice(_) | Self::List(_) | Self::ChoiceOrInteger { .. } => "unknown",
             Self::Path => "not a path",
         };
         (problem, format!("use {}", self.allowed()))
@@ -91,7 +105,7 @@ impl Shape {
             Self::Switch => "on or off".into(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Choice(choices) => list(&names(choices)),
-            Self::List(_) => self.describe(),
+            Self::List(_) | Self::ChoiceOrInteger { .. } => self.describe(),
             Self::Path => "a path".into(),
         }
     }

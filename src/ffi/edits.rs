@@ -22,6 +22,17 @@ impl RawEdits {
         raw
     }
 
+    /// Limits on registers of a module's functions, as their attributes.
+    pub(super) fn of_limits(limits: &[(usize, u32)]) -> Self {
+        let mut raw = Self::default();
+        for &(function, limit) in limits {
+            let parts = ["nvvm.maxnreg=", &limit.to_string()];
+            let edit = raw.with_text(abi::NVPTX_RA_EDIT_SET_ATTRIBUTE, &parts);
+            raw.edits.push(nvptx_ra_edit { id: function as u32, ..edit });
+        }
+        raw
+    }
+
     fn encode(&mut self, edit: &Edit) -> nvptx_ra_edit {
         match *edit {
             Edit::CreateRegister { reg, class } => {

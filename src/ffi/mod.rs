@@ -12,6 +12,7 @@ mod choices;
 pub mod codegen;
 mod compare;
 mod edits;
+mod forecast;
 mod guard;
 mod logging;
 mod mir;

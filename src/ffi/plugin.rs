@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use super::abi;
 use super::guard::guard;
 use super::start_logging;
-use crate::config::{CoalescerPosition, Config, Layers};
+use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget};
 
 /// The layout of the struct below that this LLVM expects; the shim asserts both.
 const PLUGIN_API_VERSION: u32 = 2;
@@ -69,12 +69,18 @@ pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra
         let command_line = unsafe { abi::text(command_line) };
         Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
     });
-    let Config { position, cssa, rename, .. } = config.unwrap_or_default();
+    let Config { position, cssa, rename, forecast, budget, .. } = config.unwrap_or_default();
     let position = match position {
         CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
         CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
         CoalescerPosition::After => abi::NVPTX_RA_POSITION_AFTER,
         CoalescerPosition::Instead => abi::NVPTX_RA_POSITION_INSTEAD,
     };
-    abi::nvptx_ra_pipeline { position, cssa: cssa.into(), rename: rename.into() }
+    abi::nvptx_ra_pipeline {
+        position,
+        cssa: cssa.into(),
+        rename: rename.into(),
+        forecast: forecast.into(),
+        budget: (budget != RegisterBudget::Off).into(),
+    }
 }

@@ -5,8 +5,9 @@ use super::edits::RawEdits;
 use crate::bundle::Report;
 use crate::config::Config;
 use crate::error::Error;
+use crate::forecast::{Figure, Summary};
 use crate::function::{EditList, Function};
-use crate::passes::{PassOutput, Remark, RemarkKind};
+use crate::passes::{FunctionSummary, ModuleOutput, PassOutput, Remark, RemarkKind};
 
 /// A response and everything that it points to.
 ///
@@ -18,6 +19,8 @@ pub(super) struct Response {
     output: String,
     edits: RawEdits,
     remarks: Vec<Remark>,
+    figures: Vec<(u32, Figure)>,
+    summary: Option<Box<FunctionSummary>>,
     raw_remarks: Vec<nvptx_ra_remark>,
     replay: Option<Replay>,
 }
@@ -46,7 +49,26 @@ impl Response {
         response.output = output.output;
         response.edits = edits;
         response.remarks = output.remarks;
+        response.raw.place = place(output.summary.as_deref());
+        response.summary = output.summary;
         response.replay = config.verify.then(|| Replay { function, edits: output.edits, report: report(), config });
+        response
+    }
+
+    /// The forecast of a module: the figures of its kernels.
+    pub(super) fn of_module(output: ModuleOutput, config: &Config) -> Self {
+        let mut response = Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED);
+        response.raw.strict = config.strict.into();
+        response.output = output.output;
+        response.edits = RawEdits::of_limits(&output.limits);
+        if !response.edits.edits.is_empty() {
+            response.raw.status = abi::NVPTX_RA_STATUS_EDITS;
+        }
+        let of_kernel = |(number, figures): (usize, Vec<Figure>)| {
+            figures.into_iter().map(move |figure| (number as u32, figure)).collect::<Vec<_>>()
+        };
+        let kernels = output.forecasts.iter().map(|(number, forecast)| (*number, forecast.figures()));
+        response.figures = kernels.flat_map(of_kernel).collect();
         response
     }
 
@@ -63,6 +85,7 @@ impl Response {
             version: abi::NVPTX_RA_ABI_VERSION,
             size: size_of::<nvptx_ra_response>() as u32,
             status,
+            place: abi::NVPTX_RA_NONE,
             ..nvptx_ra_response::default()
         };
         Self {
@@ -71,6 +94,8 @@ impl Response {
             output: String::new(),
             edits: RawEdits::default(),
             remarks: Vec::new(),
+            figures: Vec::new(),
+            summary: None,
             raw_remarks: Vec::new(),
             replay: None,
         }
@@ -80,7 +105,7 @@ impl Response {
     pub(super) fn hand_over(self) -> *const nvptx_ra_response {
         let mut response = Box::new(self);
         let this = &mut *response;
-        this.raw_remarks = this.remarks.iter().map(raw_remark).collect();
+        this.raw_remarks = this.remarks.iter().map(raw_remark).chain(this.figures.iter().map(raw_figure)).collect();
         this.raw.message = abi::borrow(&this.message);
         this.raw.output = abi::borrow(&this.output);
         this.raw.edits = this.edits.edits.as_ptr();
@@ -111,9 +136,30 @@ impl Response {
         (!raw.is_null()).then(|| unsafe { Box::from_raw(raw.cast_mut().cast::<Self>()) })
     }
 
+    /// What the forecast keeps of the function; `None` from other passes, and where something went wrong.
+    pub(super) fn summary(&self) -> Option<&Summary> {
+        self.summary.as_deref().map(|kept| &kept.summary)
+    }
+
     /// What the edits were made for, where the response asks to be verified.
     pub(super) fn replay(&self) -> Option<&Replay> {
         self.replay.as_ref()
+    }
+}
+
+fn place(summary: Option<&FunctionSummary>) -> u32 {
+    summary.and_then(|summary| summary.place).map_or(abi::NVPTX_RA_NONE, |inst| inst.0)
+}
+
+fn raw_figure((function, figure): &(u32, Figure)) -> nvptx_ra_remark {
+    nvptx_ra_remark {
+        kind: abi::NVPTX_RA_REMARK_ANALYSIS,
+        inst: abi::NVPTX_RA_NONE,
+        name: abi::borrow(figure.name),
+        message: abi::borrow(figure.label),
+        value: abi::borrow(&figure.value),
+        function: *function,
+        at_place: figure.is_of_peak.into(),
     }
 }
 
@@ -127,6 +173,7 @@ fn raw_remark(remark: &Remark) -> nvptx_ra_remark {
         inst: remark.inst.map_or(abi::NVPTX_RA_NONE, |inst| inst.0),
         name: abi::borrow(remark.name),
         message: abi::borrow(&remark.message),
+        ..nvptx_ra_remark::default()
     }
 }
 

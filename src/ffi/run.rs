@@ -14,12 +14,12 @@ use crate::passes::{self, PassOutput, RunContext};
 use crate::stats::{Counts, Event, FunctionStats, Work};
 
 /// A request, its strings read.
-struct Request<'a> {
-    pass: Cow<'a, str>,
+pub(super) struct Request<'a> {
+    pub(super) pass: Cow<'a, str>,
     parameters: Cow<'a, str>,
     command_line: Cow<'a, str>,
     attribute: Cow<'a, str>,
-    target: Cow<'a, str>,
+    pub(super) target: Cow<'a, str>,
     function: Cow<'a, str>,
     flags: u32,
     view: *const abi::nvptx_ra_view,
@@ -29,14 +29,15 @@ impl<'a> Request<'a> {
     /// # Safety
     /// Where `request` is not null, it points to a live request with live strings and a view that is null or live, all
     /// unchanged during `'a`.
-    unsafe fn read(request: *const nvptx_ra_request) -> Result<Self, Error> {
+    pub(super) unsafe fn read(request: *const nvptx_ra_request) -> Result<Self, Error> {
         // SAFETY: here and below, the caller promises the request, its strings and its view.
         let request = unsafe { request.as_ref() }.ok_or_else(|| Error::view("no request"))?;
         view::check_version("request", request.version, request.size, size_of::<nvptx_ra_request>())?;
         let known = abi::NVPTX_RA_REQUEST_OPTNONE
             | abi::NVPTX_RA_REQUEST_O0
             | abi::NVPTX_RA_REQUEST_REMARKS
-            | abi::NVPTX_RA_REQUEST_SSA;
+            | abi::NVPTX_RA_REQUEST_SSA
+            | abi::NVPTX_RA_REQUEST_COALESCED;
         if request.flags & !known != 0 {
             return Err(Error::view(format!("the request has unknown flags: {:#x}", request.flags)));
         }
@@ -56,7 +57,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    fn layers(&self) -> Layers<'_> {
+    pub(super) fn layers(&self) -> Layers<'_> {
         Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
     }
 
@@ -130,6 +131,7 @@ impl<'a> Request<'a> {
             is_o0: has(abi::NVPTX_RA_REQUEST_O0),
             is_optnone: has(abi::NVPTX_RA_REQUEST_OPTNONE),
             wants_remarks: has(abi::NVPTX_RA_REQUEST_REMARKS),
+            is_coalesced: has(abi::NVPTX_RA_REQUEST_COALESCED),
         };
         let mut output = passes::run(&self.pass, &function, &context)?;
         if let Some(path) = &context.config.stats {
@@ -154,13 +156,13 @@ impl<'a> Request<'a> {
         }
     }
 
-    fn failure(&self, message: String) -> Event {
+    pub(super) fn failure(&self, message: String) -> Event {
         Event::Failure { function: self.function.clone().into_owned(), pass: self.pass.clone().into_owned(), message }
     }
 
     /// Appends an event to the statistics, if they are wanted. It reports on a run that is over, so that a file that
     /// cannot be written is only logged.
-    fn record(&self, config: &Config, event: impl FnOnce() -> Event) {
+    pub(super) fn record(&self, config: &Config, event: impl FnOnce() -> Event) {
         if let Some(path) = &config.stats
             && let Err(error) = event().append(path)
         {

@@ -40,7 +40,7 @@ extern "C" fn describe(_target: *const c_void, opcode: u32) -> nvptx_ra_opcode_d
 /// ```text
 /// bb0: %0 = MOV_B32_i 7; %1 = COPY %0; GOTO bb1     bb1: %0 = LD_i32 slot, symbol; Return
 /// ```
-struct Sample {
+pub(super) struct Sample {
     opcodes: *const nvptx_ra_opcodes,
     blocks: Vec<nvptx_ra_block>,
     succs: Vec<u32>,
@@ -52,7 +52,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         // SAFETY: the descriptors and their names are static.
         let opcodes = unsafe { nvptx_ra_opcodes_create(ptr::null(), Some(describe), OPCODES.len() as u64) };
         let operand = |kind: u32, flags: u32, id, value| nvptx_ra_operand {
@@ -105,7 +105,7 @@ impl Sample {
         }
     }
 
-    fn view(&self) -> nvptx_ra_view {
+    pub(super) fn view(&self) -> nvptx_ra_view {
         nvptx_ra_view {
             version: abi::NVPTX_RA_ABI_VERSION,
             size: size_of::<nvptx_ra_view>() as u32,
@@ -156,20 +156,20 @@ fn refusal_of(view: &nvptx_ra_view) -> String {
 }
 
 /// A response that frees itself.
-struct Answer(*const nvptx_ra_response);
+pub(super) struct Answer(pub(super) *const nvptx_ra_response);
 
 impl Answer {
-    fn raw(&self) -> &nvptx_ra_response {
+    pub(super) fn raw(&self) -> &nvptx_ra_response {
         // SAFETY: entries that return an `Answer` here return a live response.
         unsafe { &*self.0 }
     }
 
-    fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         // SAFETY: the response is alive.
         unsafe { abi::text(self.raw().message) }.into_owned()
     }
 
-    fn output(&self) -> String {
+    pub(super) fn output(&self) -> String {
         // SAFETY: the response is alive.
         unsafe { abi::text(self.raw().output) }.into_owned()
     }
@@ -182,7 +182,7 @@ impl Drop for Answer {
     }
 }
 
-fn request<'a>(view: &'a nvptx_ra_view, pass: &'a str, parameters: &'a str) -> nvptx_ra_request {
+pub(super) fn request(view: *const nvptx_ra_view, pass: &str, parameters: &str) -> nvptx_ra_request {
     nvptx_ra_request {
         version: abi::NVPTX_RA_ABI_VERSION,
         size: size_of::<nvptx_ra_request>() as u32,

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::features::Features;
-use crate::function::{Effects, Function, Value};
-use crate::target::is_call;
+use super::summary::Summary;
 
 /// Whom the functions of a module call.
 pub(super) struct CallGraph {
@@ -15,46 +14,32 @@ pub(super) struct CallGraph {
 }
 
 impl CallGraph {
-    /// The calls among `functions`. O(instructions).
-    pub(super) fn new(functions: &[Function]) -> Self {
+    /// The calls among `functions`. O(calls).
+    pub(super) fn new(functions: &[&Summary]) -> Self {
         // Only asked by name.
         let numbers: HashMap<&str, usize> =
-            functions.iter().enumerate().map(|(number, function)| (function.name(), number)).collect();
+            functions.iter().enumerate().map(|(number, function)| (function.name.as_str(), number)).collect();
         let mut graph = Self { callees: Vec::new(), calls: Vec::new() };
         for function in functions {
-            let (mut callees, mut calls) = (Vec::new(), (0, 0));
-            for inst in function.insts().filter(|&inst| function.effects(inst).contains(Effects::CALL_SEQUENCE)) {
-                if !is_call(function.opcodes().name(function.opcode(inst))) {
-                    continue;
-                }
-                let mut symbols = function.operands(inst).iter().filter_map(|operand| match operand.value {
-                    Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&'])),
-                    _ => None,
-                });
-                match symbols.next().and_then(|name| numbers.get(name)) {
-                    Some(&callee) => {
-                        calls.0 += 1;
-                        callees.push(callee);
-                    }
-                    None => calls.1 += 1,
-                }
-            }
+            let number = |name: &Option<Box<str>>| numbers.get(name.as_deref()?).copied();
+            let mut callees: Vec<usize> = function.calls.iter().filter_map(number).collect();
+            let (all, inside) = (function.calls.len(), callees.len());
             callees.sort_unstable();
             callees.dedup();
             graph.callees.push(callees);
-            graph.calls.push(calls);
+            graph.calls.push((inside as u32, (all - inside) as u32));
         }
         graph
     }
 
     /// The features of each function with those of its callees, and whether that is all: not where something outside
     /// the module is called, or a function calls itself, however indirectly.
-    pub(super) fn join(&self, own: &[Features]) -> Vec<(Features, bool)> {
+    pub(super) fn join(&self, own: &[&Summary]) -> Vec<(Features, bool)> {
         let mut joined: Vec<Option<(Features, bool)>> = vec![None; own.len()];
+        let mut on_path = vec![false; own.len()];
         for root in 0..own.len() {
             // Depth first, callees before callers; a call back into the path is left out.
             let mut path = vec![(root, 0)];
-            let mut on_path = vec![false; own.len()];
             on_path[root] = true;
             while let Some((function, told)) = path.last_mut() {
                 let function = *function;
@@ -77,16 +62,16 @@ impl CallGraph {
         joined.into_iter().flatten().collect()
     }
 
-    fn join_one(&self, function: usize, own: &[Features], joined: &[Option<(Features, bool)>]) -> (Features, bool) {
+    fn join_one(&self, function: usize, own: &[&Summary], joined: &[Option<(Features, bool)>]) -> (Features, bool) {
         let (inside, outside) = self.calls[function];
-        let mut features = own[function].clone();
+        let mut features = own[function].features.clone();
         features.set("internal_calls", f64::from(inside));
         features.set("external_calls", f64::from(outside));
         let mut is_whole = outside == 0;
         for &callee in &self.callees[function] {
             match &joined[callee] {
                 Some((callee, callee_is_whole)) => {
-                    features.join(&own[function], callee);
+                    features.join(&own[function].features, callee);
                     is_whole &= callee_is_whole;
                 }
                 None => is_whole = false,

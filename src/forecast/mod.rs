@@ -9,21 +9,26 @@ mod behaviour;
 mod call_graph;
 mod demand;
 mod features;
+mod figures;
 mod hoisting;
+mod limit;
 mod model;
 mod peak;
 mod reordering;
 mod stretches;
+mod summary;
 mod words;
 
 use call_graph::CallGraph;
-use features::{Analysed, analyse};
 pub use features::{Combination, FEATURES, Features};
+pub use figures::Figure;
 pub use model::{Model, Values};
 pub use peak::{LiveValue, Peak};
+use summary::Kernel;
+pub use summary::Summary;
 
 use crate::error::Error;
-use crate::function::{Function, LaunchBounds, Slot, Symbol, Value};
+use crate::function::{Function, LaunchBounds};
 use crate::target::machine::{Architecture, Launch, MAX_REGISTERS, Occupancy, RegisterFile};
 
 /// What a forecast is for.
@@ -62,6 +67,8 @@ pub struct Forecast {
     pub threads: Option<u32>,
     /// Blocks that an SM must hold, if the kernel asks for that.
     pub min_blocks: Option<u32>,
+    /// The kernel's own limit on registers: `.maxnreg`.
+    pub max_registers: Option<u32>,
     /// What an SM holds of it.
     pub occupancy: Occupancy,
     /// The most registers with which an SM holds more warps.
@@ -82,26 +89,25 @@ impl Forecast {
 /// Forecasts the kernels of a module, in its order. The functions have left SSA form and are coalesced. O(n log n) in
 /// their operands and live ranges.
 pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {
+    let summaries: Vec<Summary> = functions.iter().map(Summary::new).collect();
+    forecast_module(&summaries.iter().collect::<Vec<_>>(), case)
+}
+
+/// Forecasts the kernels of a module from the summaries of its functions, in their order. O(functions and calls).
+pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
     let models = (Model::registers()?, Model::spills()?);
-    let analysed: Vec<Analysed> =
-        functions.iter().map(|function| analyse(function, function.kernel().is_some())).collect();
-    let own: Vec<Features> = analysed.iter().map(|analysed| analysed.features.clone()).collect();
-    let joined = CallGraph::new(functions).join(&own);
-    let mut forecasts = Vec::new();
-    for ((function, analysed), (features, is_whole)) in functions.iter().zip(&analysed).zip(joined) {
-        if let Some(bounds) = function.kernel() {
-            forecasts.push(of_kernel(function, bounds, analysed, features, is_whole, case, models));
-        }
-    }
-    Ok(forecasts)
+    let joined = CallGraph::new(functions).join(functions);
+    let kernels = functions.iter().zip(joined).filter_map(|(function, joined)| {
+        let kernel = function.kernel.as_ref()?;
+        Some(of_kernel(function, kernel, joined, case, models))
+    });
+    Ok(kernels.collect())
 }
 
 fn of_kernel(
-    function: &Function,
-    bounds: &LaunchBounds,
-    analysed: &Analysed,
-    features: Features,
-    is_whole: bool,
+    function: &Summary,
+    Kernel { bounds, peak }: &Kernel,
+    (features, is_whole): (Features, bool),
     case: &Case,
     (registers, spills): (&Model, &Model),
 ) -> Forecast {
@@ -114,26 +120,26 @@ fn of_kernel(
     let spilled = spills.forecast(&spills.values(&features, budget, min_blocks)) - 1.0;
     let spilled = if spilled < LEAST_SPILL { 0.0 } else { spilled };
     let stored = words_up(spilled * spills.share_of_stores);
-    let shared_bytes = shared_bytes(function);
-    let launch = Launch { threads, static_shared: shared_bytes as u32, ..Launch::new(registers) };
+    let launch = Launch { threads, static_shared: function.shared_bytes as u32, ..Launch::new(registers) };
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
     Forecast {
-        name: function.name().to_owned(),
+        name: function.name.clone(),
         registers,
         is_at_least: !is_whole,
         predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),
-        uniform_registers: analysed.uniform_words.min(architecture.uniform_registers),
+        uniform_registers: function.uniform_words.min(architecture.uniform_registers),
         spill_store_bytes: stored,
         spill_load_bytes: words_up(spilled - f64::from(stored)),
-        stack_bytes: (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum(),
-        shared_bytes,
+        stack_bytes: function.stack_bytes,
+        shared_bytes: function.shared_bytes,
         budget,
         threads,
         min_blocks: bounds.min_blocks,
+        max_registers: bounds.max_registers,
         occupancy: architecture.occupancy(&launch),
         next_step: architecture.next_step(&launch),
-        peak: Peak::new(function, analysed),
+        peak: peak.clone(),
         features,
     }
 }
@@ -154,21 +160,4 @@ fn budget(bounds: &LaunchBounds, case: &Case) -> u32 {
         threads.and_then(|threads| case.architecture.registers_for_blocks(threads, bounds.min_blocks.unwrap_or(1)));
     let limits = [for_blocks, bounds.max_registers, case.max_registers];
     limits.into_iter().flatten().fold(MAX_REGISTERS, u32::min).max(1)
-}
-
-/// The shared memory that a function itself names; each variable once, with whatever offset it is named.
-fn shared_bytes(function: &Function) -> u64 {
-    let mut is_named = vec![false; function.num_symbols()];
-    for operand in function.insts().flat_map(|inst| function.operands(inst)) {
-        if let Value::Symbol(symbol) = operand.value {
-            is_named[symbol.0 as usize] = true;
-        }
-    }
-    let named = (0..).map(Symbol).zip(is_named).filter_map(|(symbol, is_named)| is_named.then_some(symbol));
-    let variable = |symbol| function.symbol(symbol).split(['+', ' ']).next().unwrap_or_default();
-    let mut variables: Vec<(&str, u64)> =
-        named.map(|symbol| (variable(symbol), function.shared_bytes(symbol))).filter(|&(_, bytes)| bytes > 0).collect();
-    variables.sort_unstable();
-    variables.dedup_by_key(|variable| variable.0);
-    variables.iter().map(|variable| variable.1).sum()
 }

@@ -12,6 +12,8 @@ pub struct Peak {
     pub inst: Inst,
     /// Its source line, or that of the last one before it in its block that has one; 0 where none has.
     pub line: u32,
+    /// The instruction that has this line.
+    pub place: Option<Inst>,
     /// How many words are live.
     pub words: u32,
     /// The values that they belong to; those with most words first, then in the order of the code.
@@ -57,15 +59,16 @@ impl Peak {
             live.push(LiveValue { reg, name, line, words, is_uniform: analysed.uniformity.is_uniform(reg) });
         }
         live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));
-        let line = if function.num_insts() == 0 { 0 } else { line_before(function, inst) };
-        Self { inst, line, words: analysed.pressure.most(), live }
+        let place = if function.num_insts() == 0 { None } else { place_of_line(function, inst) };
+        let line = place.map_or(0, |place| function.line(place));
+        Self { inst, line, place, words: analysed.pressure.most(), live }
     }
 }
 
-/// The line of an instruction, or of the last before it in its block that has one.
-fn line_before(function: &Function, inst: Inst) -> u32 {
+/// The instruction, or the last before it in its block, that has a source line.
+fn place_of_line(function: &Function, inst: Inst) -> Option<Inst> {
     let start = function.block_range(function.block_of(inst)).start;
-    (start.0..=inst.0).rev().map(|at| function.line(Inst(at))).find(|&line| line != 0).unwrap_or(0)
+    (start.0..=inst.0).rev().map(Inst).find(|&at| function.line(at) != 0)
 }
 
 impl Analysed {

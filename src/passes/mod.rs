@@ -3,14 +3,18 @@
 mod apply_edits;
 mod copy_coalescer;
 mod cssa;
+mod forecast;
 mod rename;
+
+pub use forecast::{ModuleOutput, run_on_module};
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, Injection, RENAME, Trace};
+use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, RENAME, Trace};
 use crate::error::{Error, ErrorKind};
+use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
 use crate::stats::Work;
 use crate::target::Classification;
@@ -32,6 +36,8 @@ pub struct RunContext {
     pub is_optnone: bool,
     /// Somebody reads the remarks.
     pub wants_remarks: bool,
+    /// The function is as the copy coalescer leaves it; of interest to the forecast alone.
+    pub is_coalesced: bool,
 }
 
 /// What a remark says of an opportunity.
@@ -69,12 +75,29 @@ pub struct PassOutput {
     pub output: String,
     /// What was done, for the statistics.
     pub stats: Work,
+    /// Of the forecast: what stays of the function.
+    pub summary: Option<Box<FunctionSummary>>,
+}
+
+/// What the forecast keeps of a function.
+#[derive(Clone, Debug)]
+pub struct FunctionSummary {
+    /// The summary.
+    pub summary: Summary,
+    /// Its [place](Summary::place), an instruction of the view.
+    pub place: Option<Inst>,
 }
 
 impl PassOutput {
     /// Nothing done to `function`.
     pub fn unchanged(function: &Function) -> Self {
-        Self { edits: EditList::new(function), remarks: Vec::new(), output: String::new(), stats: Work::default() }
+        Self {
+            edits: EditList::new(function),
+            remarks: Vec::new(),
+            output: String::new(),
+            stats: Work::default(),
+            summary: None,
+        }
     }
 }
 
@@ -96,6 +119,7 @@ pub static PASSES: &[Pass] = &[
     Pass { name: CSSA, edits: true, run: cssa::run },
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
     Pass { name: RENAME, edits: true, run: rename::run },
+    Pass { name: FORECAST, edits: false, run: forecast::run },
     Pass { name: APPLY_EDITS, edits: true, run: apply_edits::run },
     Pass { name: PRINT_VIEW, edits: false, run: print_view },
 ];
@@ -191,6 +215,7 @@ mod tests {
             is_o0: false,
             is_optnone: false,
             wants_remarks: false,
+            is_coalesced: false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The report as one JSON object.
 
 use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue};
-use nvptx_ra::target::machine::{Architecture, Limits};
+use nvptx_ra::target::machine::Architecture;
 use serde_json::{Map, Value, json};
 
 use super::compare::Measured;
@@ -57,7 +57,7 @@ fn kernel(forecast: &Forecast) -> Value {
         "min_blocks": forecast.min_blocks,
         "budget": forecast.budget,
         "occupancy_warps": forecast.occupancy.warps,
-        "limited_by": limited_by(forecast.occupancy.limits),
+        "limited_by": forecast.occupancy.limits.to_string(),
         "next_step_registers": forecast.next_step,
         "peak": {
             "line": line(peak.line), "words": peak.words, "instruction": peak.inst.0,
@@ -69,17 +69,4 @@ fn kernel(forecast: &Forecast) -> Value {
 /// A line, or null where it is unknown.
 fn line(line: u32) -> Value {
     if line == 0 { Value::Null } else { line.into() }
-}
-
-/// The names of what limits the occupancy, all of them where several do.
-pub(super) fn limited_by(limits: Limits) -> String {
-    let names = [
-        (Limits::REGISTERS, "registers"),
-        (Limits::SHARED_MEMORY, "shared memory"),
-        (Limits::WARPS, "warps"),
-        (Limits::BLOCKS, "blocks"),
-        (Limits::BARRIERS, "barriers"),
-    ];
-    let names: Vec<&str> = names.iter().filter(|(limit, _)| limits.contains(*limit)).map(|&(_, name)| name).collect();
-    names.join(", ")
 }

@@ -8,7 +8,6 @@ use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 
 use super::compare::Measured;
-use super::json::limited_by;
 
 /// How many lines of a peak are shown.
 const SHOWN_LINES: usize = 12;
@@ -28,7 +27,7 @@ pub(super) fn table(
         let registers = format!("{}{}", if forecast.is_at_least { "≥" } else { "" }, forecast.registers);
         let spilled = forecast.spill_bytes();
         let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
-        let limits = limited_by(forecast.occupancy.limits);
+        let limits = forecast.occupancy.limits.to_string();
         let name = shown_name(&forecast.name);
         let _ = write!(
             text,

@@ -1,5 +1,7 @@
 //! How many blocks of a kernel an SM holds at once, and what keeps it from holding more.
 
+use std::fmt;
+
 use bitflags::bitflags;
 
 use super::{
@@ -23,6 +25,25 @@ bitflags! {
         const BLOCKS = 8;
         /// Barriers of blocks.
         const BARRIERS = 16;
+    }
+}
+
+impl fmt::Display for Limits {
+    /// The names of what limits the occupancy, all of them where several do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Self::REGISTERS, "registers"),
+            (Self::SHARED_MEMORY, "shared memory"),
+            (Self::WARPS, "warps"),
+            (Self::BLOCKS, "blocks"),
+            (Self::BARRIERS, "barriers"),
+        ];
+        let mut separator = "";
+        for (_, name) in names.into_iter().filter(|&(limit, _)| self.contains(limit)) {
+            write!(f, "{separator}{name}")?;
+            separator = ", ";
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,121 @@
+//! The forecast of a module: the responses of the pass `nvptx-forecast` on its functions come back together.
+
+use super::abi::{self, nvptx_ra_request, nvptx_ra_response};
+use super::guard::guard;
+use super::response::Response;
+use super::run::Request;
+use crate::config::Config;
+use crate::error::Error;
+use crate::forecast::Summary;
+use crate::passes::run_on_module;
+
+/// Forecasts the kernels of a module. Never null, never unwinds.
+///
+/// # Safety
+/// `request` is as for [`nvptx_ra_run`](super::run::nvptx_ra_run); `responses` points to `count` responses of that
+/// entry, not freed before this returns.
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_forecast(
+    request: *const nvptx_ra_request,
+    responses: *const *const nvptx_ra_response,
+    count: u64,
+) -> *const nvptx_ra_response {
+    // SAFETY: as the caller promises.
+    let response = match guard(|| unsafe { Request::read(request) }) {
+        Ok(request) => {
+            // SAFETY: as the caller promises.
+            let result = guard(|| unsafe { try_forecast(&request, responses, count) });
+            result.unwrap_or_else(|error| {
+                let config = guard(|| Ok(Config::resolve_valid(&request.layers()))).unwrap_or_default();
+                request.record(&config, || request.failure(error.to_string()));
+                Response::of_error(&error, config.strict)
+            })
+        }
+        Err(error) => Response::of_error(&error, false),
+    };
+    response.hand_over()
+}
+
+/// # Safety
+/// As for [`nvptx_ra_forecast`].
+unsafe fn try_forecast(
+    request: &Request<'_>,
+    responses: *const *const nvptx_ra_response,
+    count: u64,
+) -> Result<Response, Error> {
+    let config = Config::resolve(&request.layers())?;
+    // SAFETY: the caller promises the array and what it points to.
+    let responses = unsafe { abi::array(responses, count, "responses") }?;
+    // SAFETY: as above.
+    let functions: Vec<Option<&Summary>> =
+        responses.iter().map(|&response| unsafe { Response::lent(response) }?.summary()).collect();
+    let output = run_on_module(&request.pass, &functions, &request.target, &config)?;
+    Ok(Response::of_module(output, &config))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::super::abi::nvptx_ra_remark;
+    use super::super::run::nvptx_ra_run;
+    use super::super::tests::{Answer, Sample, request};
+    use super::*;
+    use crate::config::{FORECAST, PRINT_FORECAST};
+
+    /// The answers of another pass, which has no summary, and of the pass, on a kernel.
+    fn answers() -> [Answer; 2] {
+        let sample = Sample::new();
+        let view = sample.view();
+        // SAFETY: the requests, the view and its memory are alive.
+        ["print<nvptx-ra-view>", FORECAST].map(|pass| Answer(unsafe { nvptx_ra_run(&request(&view, pass, "")) }))
+    }
+
+    fn forecast(pass: &str, target: &str, answers: &[Answer]) -> Answer {
+        let mut request = request(ptr::null(), pass, "");
+        request.target = abi::borrow(target);
+        let responses: Vec<_> = answers.iter().map(|answer| answer.0).chain([ptr::null()]).collect();
+        // SAFETY: the request and the responses are alive.
+        Answer(unsafe { nvptx_ra_forecast(&request, responses.as_ptr(), responses.len() as u64) })
+    }
+
+    fn remarks(answer: &Answer) -> &[nvptx_ra_remark] {
+        // SAFETY: the response is alive.
+        unsafe { abi::array(answer.raw().remarks, answer.raw().num_remarks, "remarks") }.expect("as many as it says")
+    }
+
+    /// A kernel's figures name it by its number among the responses, and its place is an instruction of its view; what
+    /// is no summary, and null, are functions that are not there.
+    #[test]
+    fn figures_of_a_kernel() {
+        let answers = answers();
+        assert_eq!(answers[1].raw().status, abi::NVPTX_RA_STATUS_UNCHANGED, "{}", answers[1].message());
+        assert!(answers[1].raw().place < 5 && answers[0].raw().place == abi::NVPTX_RA_NONE);
+        let answer = forecast(FORECAST, "sm_90", &answers);
+        assert_eq!((answer.raw().status, answer.output().as_str()), (abi::NVPTX_RA_STATUS_UNCHANGED, ""));
+        let first = remarks(&answer).first().expect("a kernel has figures");
+        // SAFETY: the response is alive.
+        let text = unsafe { [abi::text(first.name), abi::text(first.message), abi::text(first.value)] };
+        assert_eq!(text, ["FunctionName", "Function Name", "k"]);
+        assert!(remarks(&answer).iter().all(|remark| remark.function == 1));
+        assert!(remarks(&answer).iter().any(|remark| remark.at_place == 1));
+        assert!(forecast(PRINT_FORECAST, "sm_90", &answers).output().starts_with("Function Name: k\n    Registers: "));
+    }
+
+    /// Without kernels there is nothing to forecast, whatever the processor, and who prints says so; an unknown
+    /// processor, no request and no array are errors.
+    #[test]
+    fn nothing_and_errors() {
+        let answer = forecast(PRINT_FORECAST, "", &[]);
+        assert_eq!((answer.output().as_str(), remarks(&answer).len()), ("no kernel\n", 0));
+        assert!(forecast(FORECAST, "sm_42", &answers()).message().contains("sm_42"));
+        // SAFETY: null is allowed.
+        let answer = Answer(unsafe { nvptx_ra_forecast(ptr::null(), ptr::null(), 0) });
+        assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_ERROR);
+        let request = request(ptr::null(), FORECAST, "");
+        // SAFETY: null is refused.
+        let answer = Answer(unsafe { nvptx_ra_forecast(&request, ptr::null(), 1) });
+        assert!(answer.message().contains("responses: null"), "{}", answer.message());
+    }
+}

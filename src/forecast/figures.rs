@@ -1,0 +1,46 @@
+//! A forecast as a list of figures, each with a name for tools and a label for people.
+
+use super::Forecast;
+
+/// A figure of a forecast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// Its stable name, e.g. `SpillStores`.
+    pub name: &'static str,
+    /// What people read before the value, its unit included; the figures of a kernel stand indented below its name.
+    pub label: &'static str,
+    /// The value; `none` where there is none, as of the next step on the last one.
+    pub value: String,
+    /// It is about [the place where most is live](super::Peak::place), not about the kernel as a whole.
+    pub is_of_peak: bool,
+}
+
+impl Forecast {
+    /// The figures, the kernel's name first. As lines, `label: value`, they are in the shape of the remarks that
+    /// AMDGPU's back end makes of a kernel's resources (`kernel-resource-usage`).
+    pub fn figures(&self) -> Vec<Figure> {
+        let registers = if self.is_at_least { "    Registers, at least" } else { "    Registers" };
+        let or_none = |number: Option<u32>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
+        let figure = |name, label, value: String| Figure { name, label, value, is_of_peak: false };
+        let of_peak = |name, label, value: String| Figure { name, label, value, is_of_peak: true };
+        vec![
+            figure("FunctionName", "Function Name", self.name.clone()),
+            figure("Registers", registers, self.registers.to_string()),
+            figure("Predicates", "    Predicates", self.predicates.to_string()),
+            figure("SpillStores", "    Spill Stores [bytes/thread]", self.spill_store_bytes.to_string()),
+            figure("SpillLoads", "    Spill Loads [bytes/thread]", self.spill_load_bytes.to_string()),
+            figure("Stack", "    Stack [bytes/thread]", self.stack_bytes.to_string()),
+            figure("SharedMemory", "    Shared Memory [bytes/block]", self.shared_bytes.to_string()),
+            figure("Occupancy", "    Occupancy [warps/SM]", self.occupancy.warps.to_string()),
+            figure("LimitedBy", "    Limited by", self.occupancy.limits.to_string()),
+            figure("NextStep", "    Next Step [registers]", or_none(self.next_step)),
+            of_peak("PeakWords", "    Peak [words]", self.peak.words.to_string()),
+            of_peak("PeakLine", "    Peak [line]", or_none(Some(self.peak.line).filter(|&line| line != 0))),
+        ]
+    }
+
+    /// The figures as lines of text.
+    pub fn to_text(&self) -> String {
+        self.figures().iter().map(|figure| format!("{}: {}\n", figure.label, figure.value)).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! What is kept of a function until all those that it may call are known.
+
+use super::features::{Features, analyse};
+use super::peak::Peak;
+use crate::function::{Effects, Function, Inst, LaunchBounds, Slot, Symbol, Value};
+use crate::target::is_call;
+
+/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler can
+/// make the summaries one by one and forecast the module at its end.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub(super) name: String,
+    /// `None` where it is no kernel.
+    pub(super) kernel: Option<Kernel>,
+    /// Per call: whom it names, `None` where nobody knows.
+    pub(super) calls: Vec<Option<Box<str>>>,
+    /// Its features, without calls.
+    pub(super) features: Features,
+    /// The most uniform words that are live at once.
+    pub(super) uniform_words: u32,
+    pub(super) stack_bytes: u64,
+    pub(super) shared_bytes: u64,
+}
+
+/// What is asked of kernels alone.
+#[derive(Clone, Debug)]
+pub(super) struct Kernel {
+    /// How it is launched.
+    pub(super) bounds: LaunchBounds,
+    pub(super) peak: Peak,
+}
+
+impl Summary {
+    /// The summary of a function that has left SSA form and is coalesced. O(n log n) in its operands and live ranges.
+    pub fn new(function: &Function) -> Self {
+        let analysed = analyse(function, function.kernel().is_some());
+        let kernel = |bounds: &LaunchBounds| Kernel { bounds: *bounds, peak: Peak::new(function, &analysed) };
+        Self {
+            name: function.name().to_owned(),
+            kernel: function.kernel().map(kernel),
+            calls: function.insts().filter_map(|inst| callee(function, inst)).collect(),
+            features: analysed.features,
+            uniform_words: analysed.uniform_words,
+            stack_bytes: (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum(),
+            shared_bytes: shared_bytes(function),
+        }
+    }
+
+    /// Whether it is a kernel.
+    pub fn is_kernel(&self) -> bool {
+        self.kernel.is_some()
+    }
+
+    /// A kernel's [place where most is live](Peak::place).
+    pub fn place(&self) -> Option<Inst> {
+        self.kernel.as_ref()?.peak.place
+    }
+}
+
+/// Whom an instruction calls, `Some(None)` where that is not known; `None` where it is no call.
+fn callee(function: &Function, inst: Inst) -> Option<Option<Box<str>>> {
+    let is_call = function.effects(inst).contains(Effects::CALL_SEQUENCE)
+        && is_call(function.opcodes().name(function.opcode(inst)));
+    is_call.then(|| {
+        function.operands(inst).iter().find_map(|operand| match operand.value {
+            Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&']).into()),
+            _ => None,
+        })
+    })
+}
+
+/// The shared memory that a function itself names; each variable once, with whatever offset it is named.
+fn shared_bytes(function: &Function) -> u64 {
+    let mut is_named = vec![false; function.num_symbols()];
+    for operand in function.insts().flat_map(|inst| function.operands(inst)) {
+        if let Value::Symbol(symbol) = operand.value {
+            is_named[symbol.0 as usize] = true;
+        }
+    }
+    let named = (0..).map(Symbol).zip(is_named).filter_map(|(symbol, is_named)| is_named.then_some(symbol));
+    let variable = |symbol| function.symbol(symbol).split(['+', ' ']).next().unwrap_or_default();
+    let mut variables: Vec<(&str, u64)> =
+        named.map(|symbol| (variable(symbol), function.shared_bytes(symbol))).filter(|&(_, bytes)| bytes > 0).collect();
+    variables.sort_unstable();
+    variables.dedup_by_key(|variable| variable.0);
+    variables.iter().map(|variable| variable.1).sum()
+}

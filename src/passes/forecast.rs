@@ -1,0 +1,120 @@
+//! `nvptx-forecast`: what ptxas will need for the kernels of a module.
+//!
+//! It runs in two steps, as a compiler sees a module: on each function, of which a summary stays, and on the summaries
+//! when all are known.
+
+use std::time::Instant;
+
+use super::{FunctionSummary, PassOutput, RunContext, is_excluded};
+use crate::coalesce::coalesce;
+use crate::config::{Config, PRINT_FORECAST, RegisterBudget};
+use crate::error::Error;
+use crate::forecast::{Case, Forecast, Summary, forecast_module};
+use crate::function::{Function, Inst, Origin};
+use crate::stats::{Event, KernelFigures, ModuleFigures, nanoseconds};
+use crate::target::machine::Architecture;
+
+/// What the forecast of a module hands back.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleOutput {
+    /// Each kernel by the number of its summary, in order.
+    pub forecasts: Vec<(usize, Forecast)>,
+    /// The limits on registers to set, likewise.
+    pub limits: Vec<(usize, u32)>,
+    /// Text for standard error.
+    pub output: String,
+}
+
+impl ModuleOutput {
+    /// Chooses the limits, and forecasts the kernels that get one of the user's with it.
+    fn limit(&mut self, functions: &[&Summary], case: Case, budget: RegisterBudget) -> Result<(), Error> {
+        let max_registers = if let RegisterBudget::Most(registers) = budget { Some(registers) } else { None };
+        let limited = forecast_module(functions, &Case { max_registers, ..case })?;
+        for ((number, forecast), limited) in self.forecasts.iter_mut().zip(limited) {
+            if let Some(limit) = forecast.limit(case.architecture, budget) {
+                self.limits.push((*number, limit));
+                *forecast = limited;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Summarises a function. It is coalesced first, in a copy, where nobody has done so: the forecast is fitted to coalesced
+/// code.
+pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
+    if context.is_ssa {
+        let problem = "the forecast needs code that has left SSA form";
+        return Err(Error::pass(problem, "run it behind phi-node-elimination and twoaddressinstruction"));
+    }
+    let mut output = PassOutput::unchanged(function);
+    let start = Instant::now();
+    // What the coalescer leaves alone is not coalesced.
+    let is_coalesced = context.is_coalesced && !is_excluded(function, context);
+    output.summary = Some(if is_coalesced { summarise(function, Some) } else { summarise_coalesced(function)? });
+    output.stats.lap("forecast", start);
+    Ok(output)
+}
+
+fn summarise_coalesced(function: &Function) -> Result<Box<FunctionSummary>, Error> {
+    let applied = coalesce(function, &Config::default()).edits.apply(function)?;
+    Ok(summarise(&applied.function, |inst| match applied.origin[inst] {
+        Origin::Kept(inst) | Origin::Clone(inst) => Some(inst),
+        Origin::Inserted => None,
+    }))
+}
+
+/// The summary, and its place by the number that the instruction has in the view.
+fn summarise(function: &Function, in_view: impl FnOnce(Inst) -> Option<Inst>) -> Box<FunctionSummary> {
+    let summary = Summary::new(function);
+    let place = summary.place().and_then(in_view);
+    Box::new(FunctionSummary { summary, place })
+}
+
+/// Forecasts the kernels of a module from the summaries of its functions, for the processor `target`. `name` is the
+/// pass's: the one that prints has output.
+pub fn run_on_module(
+    name: &str,
+    functions: &[Option<&Summary>],
+    target: &str,
+    config: &Config,
+) -> Result<ModuleOutput, Error> {
+    let start = Instant::now();
+    let mut output = ModuleOutput::default();
+    let (numbers, known): (Vec<usize>, Vec<&Summary>) =
+        functions.iter().enumerate().filter_map(|(number, &summary)| Some((number, summary?))).unzip();
+    let is_kernel = |summary: &&Summary| summary.is_kernel();
+    if known.iter().any(is_kernel) {
+        let case = Case { architecture: Architecture::by_name(target)?, max_registers: None };
+        let kernels = numbers.into_iter().zip(&known).filter(|(_, summary)| summary.is_kernel());
+        output.forecasts = kernels.map(|(number, _)| number).zip(forecast_module(&known, &case)?).collect();
+        output.limit(&known, case, config.budget)?;
+    }
+    if let Some(path) = &config.stats {
+        let kernels = output.forecasts.iter().map(|(_, forecast)| figures(forecast)).collect();
+        let mut module = ModuleFigures { target: target.to_owned(), kernels, ..ModuleFigures::default() };
+        module.time_ns.add("forecast", nanoseconds(start.elapsed()));
+        Event::Forecast(module).append(path)?;
+    }
+    if name == PRINT_FORECAST || config.forecast {
+        output.output = output.forecasts.iter().map(|(_, forecast)| forecast.to_text()).collect();
+    }
+    if name == PRINT_FORECAST && output.forecasts.is_empty() {
+        output.output = "no kernel\n".into();
+    }
+    Ok(output)
+}
+
+fn figures(forecast: &Forecast) -> KernelFigures {
+    KernelFigures {
+        function: forecast.name.clone(),
+        registers: forecast.registers,
+        at_least: forecast.is_at_least,
+        spill_store_bytes: forecast.spill_store_bytes,
+        spill_load_bytes: forecast.spill_load_bytes,
+        shared_bytes: forecast.shared_bytes,
+        occupancy_warps: forecast.occupancy.warps,
+        limited_by: forecast.occupancy.limits.to_string(),
+        next_step_registers: forecast.next_step,
+    }
+}

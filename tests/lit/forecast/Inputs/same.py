@@ -1,0 +1,45 @@
+"""Compares a printed forecast with that of `nvptx-ra report --json`: the same kernels with the same figures.
+
+same.py REPORT.json PRINTED.txt
+"""
+
+import json
+import sys
+
+FIGURES = {
+    "Predicates": "predicates",
+    "Spill Stores [bytes/thread]": "spill_store_bytes",
+    "Spill Loads [bytes/thread]": "spill_load_bytes",
+    "Stack [bytes/thread]": "stack_bytes",
+    "Shared Memory [bytes/block]": "shared_bytes",
+    "Occupancy [warps/SM]": "occupancy_warps",
+    "Limited by": "limited_by",
+    "Next Step [registers]": "next_step_registers",
+}
+
+
+def reported(path):
+    with open(path) as file:
+        for kernel in json.load(file)["kernels"]:
+            at_least = ", at least" if kernel["at_least"] else ""
+            figures = {"Function Name": kernel["name"], "Registers" + at_least: kernel["registers"]}
+            figures |= {label: kernel[key] for label, key in FIGURES.items()}
+            figures |= {"Peak [words]": kernel["peak"]["words"], "Peak [line]": kernel["peak"]["line"]}
+            yield {label: "none" if value is None else str(value) for label, value in figures.items()}
+
+
+def printed(path):
+    kernels = []
+    with open(path) as file:
+        for line in file:
+            label, _, value = line.strip().partition(": ")
+            if label == "Function Name":
+                kernels.append({})
+            kernels[-1][label] = value
+    return kernels
+
+
+report, forecast = list(reported(sys.argv[1])), printed(sys.argv[2])
+if report != forecast:
+    sys.exit(f"reported: {report}\nprinted: {forecast}")
+print(f"{len(report)} kernels")

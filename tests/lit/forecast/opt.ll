@@ -1,0 +1,43 @@
+; opt forecasts a module by compiling a clone of it, for the processor that its functions are for, and leaves the module
+; itself as it is; the forecast is the report's.
+; RUN: %opt -load-pass-plugin=%plugin -passes='print<nvptx-forecast>' -mcpu=sm_90 -S %s -o %t.ll 2> %t.printed
+; RUN: %nvptx-ra report %s --json > %t.json
+; RUN: %python %S/Inputs/same.py %t.json %t.printed | FileCheck %s --check-prefix=SAME
+; RUN: %opt -passes= -mcpu=sm_90 -S %s -o %t.same.ll
+; RUN: diff %t.same.ll %t.ll
+; SAME: 1 kernels
+;
+; The pass without print makes remarks alone; both print back.
+; RUN: %opt -load-pass-plugin=%plugin -passes=nvptx-forecast -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast -disable-output %s \
+; RUN:   2>&1 | FileCheck %s --check-prefix=REMARK
+; REMARK: remark: <unknown>:0:0: Function Name: k
+; REMARK: remark: <unknown>:0:0:     Registers: {{[0-9]+}}
+; RUN: %opt -load-pass-plugin=%plugin -passes=nvptx-forecast -mcpu=sm_90 -disable-output %s 2>&1 | count 0
+; RUN: %opt -load-pass-plugin=%plugin -passes='nvptx-forecast<strict>,print<nvptx-forecast>,nvptx-forecast' -disable-output \
+; RUN:   -print-pipeline-passes %s | FileCheck %s --check-prefix=PIPELINE
+; PIPELINE: {{^}}nvptx-forecast<strict>,print<nvptx-forecast>,nvptx-forecast{{$|,}}
+; RUN: not %opt -load-pass-plugin=%plugin -passes='nvptx-forecast<strct>' -disable-output %s 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=WRONG
+; WRONG: nvptx-ra: pass parameters: strct: unknown option
+;
+; A processor that the model does not know is a warning with a remedy; a module for another target has nothing to
+; forecast, one without kernels says so.
+; RUN: %opt -load-pass-plugin=%plugin -passes='print<nvptx-forecast>' -mcpu=sm_52 -disable-output %s 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=OLD
+; OLD: warning: nvptx-ra: {{.*}}sm_52{{.*}}sm_90
+; RUN: %opt -load-pass-plugin=%plugin -passes='print<nvptx-forecast>' -mtriple=x86_64-linux-gnu -disable-output %s 2>&1 | count 0
+; RUN: echo 'target triple = "nvptx64-nvidia-cuda"' > %t.empty.ll
+; RUN: %opt -load-pass-plugin=%plugin -passes='print<nvptx-forecast>' -disable-output %t.empty.ll 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=EMPTY
+; EMPTY: {{^}}no kernel{{$}}
+
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @k(ptr addrspace(1) %p) {
+  %q = getelementptr i32, ptr addrspace(1) %p, i64 1
+  %a = load volatile i32, ptr addrspace(1) %p
+  %b = load volatile i32, ptr addrspace(1) %q
+  %s = add i32 %a, %b
+  store volatile i32 %s, ptr addrspace(1) %p
+  ret void
+}
