@@ -22,3 +22,55 @@ impl Forecast {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::forecast::{Case, forecast};
+    use crate::function::{FunctionBuilder, LaunchBounds};
+
+    /// The forecast of a kernel under bounds, with spills made up.
+    fn spilling(bounds: LaunchBounds, spill_store_bytes: u32) -> Forecast {
+        let mut function = FunctionBuilder::new("k", Arc::default()).finish();
+        function.kernel = Some(bounds);
+        let case = Case { architecture: architecture(), max_registers: None };
+        let forecasts = forecast(&[function], &case).expect("the tables can be read");
+        Forecast { spill_store_bytes, spill_load_bytes: 0, ..forecasts[0].clone() }
+    }
+
+    fn architecture() -> &'static Architecture {
+        Architecture::by_name("sm_90").expect("a processor")
+    }
+
+    fn auto(forecast: &Forecast) -> Option<u32> {
+        forecast.limit(architecture(), RegisterBudget::Auto)
+    }
+
+    /// Who spills under bounds gets what the hardware has for blocks of that size, that many of them; who does not
+    /// spill, has no bounds, or bounds that no launch can meet, gets nothing.
+    #[test]
+    fn spills_under_bounds() {
+        let bounds = LaunchBounds { max_threads: Some(704), ..LaunchBounds::default() };
+        assert_eq!(auto(&spilling(bounds, 64)), Some(80));
+        assert_eq!(auto(&spilling(bounds, 0)), None);
+        assert_eq!(auto(&spilling(LaunchBounds { min_blocks: Some(2), ..bounds }, 64)), Some(40));
+        assert_eq!(auto(&spilling(LaunchBounds { min_blocks: Some(32), ..bounds }, 64)), None);
+        assert_eq!(auto(&spilling(LaunchBounds::default(), 64)), None);
+        assert_eq!(auto(&spilling(LaunchBounds { required_threads: Some(128), ..bounds }, 64)), Some(255));
+    }
+
+    /// A limit of the kernel's own stays, callees that are not known forbid any, and nothing is done unasked.
+    #[test]
+    fn kept_as_they_are() {
+        let bounds = LaunchBounds { max_threads: Some(512), ..LaunchBounds::default() };
+        let own = spilling(LaunchBounds { max_registers: Some(32), ..bounds }, 64);
+        let open = Forecast { is_at_least: true, ..spilling(bounds, 64) };
+        for wanted in [RegisterBudget::Auto, RegisterBudget::Most(40)] {
+            assert_eq!((own.limit(architecture(), wanted), open.limit(architecture(), wanted)), (None, None));
+        }
+        assert_eq!(spilling(bounds, 64).limit(architecture(), RegisterBudget::Off), None);
+        assert_eq!(spilling(bounds, 0).limit(architecture(), RegisterBudget::Most(40)), Some(40));
+    }
+}

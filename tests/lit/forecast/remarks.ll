@@ -20,10 +20,11 @@
 ; A file of remarks has each value under a name of its own, unless its filter leaves the pass out.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-output=%t.yaml %s -o /dev/null
 ; RUN: FileCheck %s --check-prefix=YAML --input-file=%t.yaml
-;      YAML: --- !Analysis
-; YAML-NEXT: Pass: nvptx-forecast
+;      YAML: Pass: nvptx-forecast
+; YAML-NEXT: Name: FunctionName
+;      YAML: Pass: nvptx-forecast
 ; YAML-NEXT: Name: Registers
-; YAML-NEXT: DebugLoc: { File: '{{.*}}k.cu', Line: 2, Column: 0 }
+; YAML-NEXT: DebugLoc: { File: k.cu, Line: 2, Column: 0 }
 ; YAML-NEXT: Function: k
 ; YAML-NEXT: Args:
 ; YAML-NEXT:   - String: ' Registers'
