@@ -5,6 +5,7 @@
 //! on each line, in prefix notation: `words<23.5 A B` is A where there are fewer words than that, else B; a number is a
 //! leaf. The forecast is the exponential of the sum of all trees' leaves.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::features::Features;
@@ -93,6 +94,8 @@ impl Model {
             nodes: Vec::new(),
             roots: Vec::new(),
         };
+        // Only asked by name; thousands of questions name their feature.
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let mut words = line.split_ascii_whitespace();
             let wrong = |what: &str| format!("line {}: {what}", number + 1);
@@ -105,10 +108,13 @@ impl Model {
                     let share = words.next().and_then(|word| word.parse().ok());
                     model.share_of_stores = share.ok_or_else(|| wrong("a share between 0 and 1 is missing"))?;
                 }
-                Some("features") => model.features = words.map(str::to_owned).collect(),
+                Some("features") => {
+                    numbers = words.clone().zip(0..).collect();
+                    model.features = words.map(str::to_owned).collect();
+                }
                 Some("tree") => {
                     model.roots.push(model.nodes.len() as u32);
-                    model.parse_tree(&mut words).map_err(|what| wrong(&what))?;
+                    model.parse_tree(&mut words, &numbers).map_err(|what| wrong(&what))?;
                     if words.next().is_some() {
                         return Err(wrong("a tree goes on behind its end"));
                     }
@@ -121,15 +127,20 @@ impl Model {
 
     /// Reads nodes until as many leaves as the questions ask for are there. Without recursion, so that no table can
     /// overflow the stack.
-    fn parse_tree<'a>(&mut self, words: &mut impl Iterator<Item = &'a str>) -> Result<(), String> {
+    fn parse_tree<'a>(
+        &mut self,
+        words: &mut impl Iterator<Item = &'a str>,
+        numbers: &HashMap<&str, u32>,
+    ) -> Result<(), String> {
         // The questions whose second answer is still to come.
         let mut open: Vec<usize> = Vec::new();
         loop {
             let word = words.next().ok_or("a tree is cut off")?;
             let number = |text: &str| text.parse::<f64>().map_err(|_| format!("'{text}' is no number"));
-            if let Some((name, than)) = word.split_once('<') {
-                let value = self.features.iter().position(|feature| feature == name);
-                let value = value.ok_or_else(|| format!("'{name}' is no feature of this table"))? as u32;
+            // Numbers, which are most of the words, need not be searched through.
+            let is_name = word.starts_with(|first: char| first.is_ascii_alphabetic());
+            if let Some((name, than)) = is_name.then(|| word.split_once('<')).flatten() {
+                let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
                 open.push(self.nodes.len());
                 self.nodes.push(Node::Less { value, than: number(than)?, no: 0 });
                 continue;
