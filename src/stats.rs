@@ -191,6 +191,8 @@ pub struct KernelFigures {
     pub limited_by: String,
     /// The most registers with which it holds more, if any do.
     pub next_step_registers: Option<u32>,
+    /// The limit on registers that it got because of that.
+    pub limited_to: Option<u32>,
 }
 
 /// A line of the statistics.

@@ -23,9 +23,9 @@ impl RawEdits {
     }
 
     /// Limits on registers of a module's functions, as their attributes.
-    pub(super) fn of_limits(limits: &[(usize, u32)]) -> Self {
+    pub(super) fn of_limits(limits: impl Iterator<Item = (usize, u32)>) -> Self {
         let mut raw = Self::default();
-        for &(function, limit) in limits {
+        for (function, limit) in limits {
             let parts = ["nvvm.maxnreg=", &limit.to_string()];
             let edit = raw.with_text(abi::NVPTX_RA_EDIT_SET_ATTRIBUTE, &parts);
             raw.edits.push(nvptx_ra_edit { id: function as u32, ..edit });

@@ -60,7 +60,8 @@ impl Response {
         let mut response = Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED);
         response.raw.strict = config.strict.into();
         response.output = output.output;
-        response.edits = RawEdits::of_limits(&output.limits);
+        let limits = output.forecasts.iter().filter_map(|(number, forecast)| Some((*number, forecast.limited_to?)));
+        response.edits = RawEdits::of_limits(limits);
         if !response.edits.edits.is_empty() {
             response.raw.status = abi::NVPTX_RA_STATUS_EDITS;
         }

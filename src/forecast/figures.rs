@@ -23,7 +23,7 @@ impl Forecast {
         let or_none = |number: Option<u32>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
         let figure = |name, label, value: String| Figure { name, label, value, is_of_peak: false };
         let of_peak = |name, label, value: String| Figure { name, label, value, is_of_peak: true };
-        vec![
+        let mut figures = vec![
             figure("FunctionName", "Function Name", self.name.clone()),
             figure("Registers", registers, self.registers.to_string()),
             figure("Predicates", "    Predicates", self.predicates.to_string()),
@@ -36,7 +36,9 @@ impl Forecast {
             figure("NextStep", "    Next Step [registers]", or_none(self.next_step)),
             of_peak("PeakWords", "    Peak [words]", self.peak.words.to_string()),
             of_peak("PeakLine", "    Peak [line]", or_none(Some(self.peak.line).filter(|&line| line != 0))),
-        ]
+        ];
+        figures.extend(self.limited_to.map(|limit| figure("Limit", "    Limited to [registers]", limit.to_string())));
+        figures
     }
 
     /// The figures as lines of text.

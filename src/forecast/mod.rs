@@ -69,6 +69,8 @@ pub struct Forecast {
     pub min_blocks: Option<u32>,
     /// The kernel's own limit on registers: `.maxnreg`.
     pub max_registers: Option<u32>,
+    /// The limit that the kernel gets because of the forecast: see [`limit`](Self::limit).
+    pub limited_to: Option<u32>,
     /// What an SM holds of it.
     pub occupancy: Occupancy,
     /// The most registers with which an SM holds more warps.
@@ -137,6 +139,7 @@ fn of_kernel(
         threads,
         min_blocks: bounds.min_blocks,
         max_registers: bounds.max_registers,
+        limited_to: None,
         occupancy: architecture.occupancy(&launch),
         next_step: architecture.next_step(&launch),
         peak: peak.clone(),

@@ -19,8 +19,6 @@ use crate::target::machine::Architecture;
 pub struct ModuleOutput {
     /// Each kernel by the number of its summary, in order.
     pub forecasts: Vec<(usize, Forecast)>,
-    /// The limits on registers to set, likewise.
-    pub limits: Vec<(usize, u32)>,
     /// Text for standard error.
     pub output: String,
 }
@@ -28,12 +26,15 @@ pub struct ModuleOutput {
 impl ModuleOutput {
     /// Chooses the limits, and forecasts the kernels that get one of the user's with it.
     fn limit(&mut self, functions: &[&Summary], case: Case, budget: RegisterBudget) -> Result<(), Error> {
-        let max_registers = if let RegisterBudget::Most(registers) = budget { Some(registers) } else { None };
+        let max_registers = match budget {
+            RegisterBudget::Off => return Ok(()),
+            RegisterBudget::Auto => None,
+            RegisterBudget::Most(registers) => Some(registers),
+        };
         let limited = forecast_module(functions, &Case { max_registers, ..case })?;
-        for ((number, forecast), limited) in self.forecasts.iter_mut().zip(limited) {
+        for ((_, forecast), limited) in self.forecasts.iter_mut().zip(limited) {
             if let Some(limit) = forecast.limit(case.architecture, budget) {
-                self.limits.push((*number, limit));
-                *forecast = limited;
+                *forecast = Forecast { limited_to: Some(limit), ..limited };
             }
         }
         Ok(())
@@ -116,5 +117,6 @@ fn figures(forecast: &Forecast) -> KernelFigures {
         occupancy_warps: forecast.occupancy.warps,
         limited_by: forecast.occupancy.limits.to_string(),
         next_step_registers: forecast.next_step,
+        limited_to: forecast.limited_to,
     }
 }

@@ -10,6 +10,13 @@
 ; CHECK: .entry elsewhere(
 ; CHECK: .entry calls(
 ; CHECK: .maxnreg 40
+; RUN: FileCheck %s --check-prefix=PRINTED --implicit-check-not='Limited to' --input-file=%t.printed
+; PRINTED:      Function Name: bounded
+; PRINTED:      Limited to [registers]: 40
+; PRINTED-NEXT: Function Name: limited
+; PRINTED:      Function Name: elsewhere
+; PRINTED:      Function Name: calls
+; PRINTED:      Limited to [registers]: 40
 ; RUN: sed 's, *// @.*,,' %t.off.ptx > %t.expected
 ; RUN: sed -e 's, *// @.*,,' -e '/^.maxnreg 40$/d' %t.ptx | diff %t.expected -
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.ptx %}
