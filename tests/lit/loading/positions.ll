@@ -1,4 +1,5 @@
-; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none.
+; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none; neither
+; does the forecast, which stands behind it, or where it would stand.
 ; Renaming stands behind branch folding and block placement, and stays when these are taken out.
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=AFTER
@@ -27,6 +28,7 @@
 ; BEFORE-NEXT: Live Interval Analysis
 ; BEFORE-NEXT: Register Coalescer
 ; BEFORE-NEXT: Machine Instruction Scheduler
+; BEFORE-NEXT: NVPTX resource forecast
 ; BEFORE-NEXT: Live Stack Slot Analysis
 ; BEFORE-NEXT: Stack Slot Coloring
 
@@ -37,6 +39,7 @@
 ; AFTER-NEXT: Machine Instruction Scheduler
 ; AFTER-NEXT: Machine Block Frequency Analysis
 ; AFTER-NEXT: NVPTX copy coalescer
+; AFTER-NEXT: NVPTX resource forecast
 ; AFTER-NOT:  Live Interval Analysis
 ; AFTER:      Stack Slot Coloring
 
@@ -56,12 +59,16 @@
 ; LAST-NEXT: NVPTX register renaming
 ; LAST:      NVPTX Assembly Printer
 
-; OFF-NOT: NVPTX copy coalescer
+; OFF-NOT:  NVPTX copy coalescer
+; OFF:      Machine Instruction Scheduler
+; OFF-NEXT: NVPTX resource forecast
+; OFF-NEXT: Live Stack Slot Analysis
 ; OFF-NOT: NVPTX register renaming
 ; OFF-NOT: NVPTX register allocation header note
 
 ; O0:      Two-Address instruction pass
 ; O0-NEXT: NVPTX copy coalescer
+; O0-NEXT: NVPTX resource forecast
 ; O0-NEXT: NVPTX Prolog Epilog Pass
 ; O0-NEXT: NVPTX register renaming
 
