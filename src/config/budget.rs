@@ -20,7 +20,7 @@ const CHOICES: &[Choice] = &[
     Choice {
         name: "auto",
         help: "What the hardware has for blocks of the kernel's size, for kernels that say how large their blocks are \
-               and are expected to spill.",
+               and are expected to spill below that.",
     },
 ];
 

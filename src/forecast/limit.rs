@@ -9,7 +9,8 @@ impl Forecast {
     ///
     /// A kernel keeps a limit of its own, and one whose callees are not all known gets none: they may need more. On its
     /// own, ptxas sometimes spills below what the hardware has for blocks of the kernel's size, for an occupancy that
-    /// nobody asked for; told the hardware's number, it does not.
+    /// nobody asked for; told the hardware's number, it does not. Told so where it uses them all already, it spills a
+    /// little more as often as less.
     pub fn limit(&self, architecture: &Architecture, wanted: RegisterBudget) -> Option<u32> {
         if self.is_at_least || self.max_registers.is_some() {
             return None;
@@ -18,7 +19,10 @@ impl Forecast {
             RegisterBudget::Off => None,
             RegisterBudget::Most(registers) => Some(registers),
             RegisterBudget::Auto if self.spill_bytes() == 0 => None,
-            RegisterBudget::Auto => architecture.registers_for_blocks(self.threads?, self.min_blocks.unwrap_or(1)),
+            RegisterBudget::Auto => {
+                let limit = architecture.registers_for_blocks(self.threads?, self.min_blocks.unwrap_or(1))?;
+                (self.registers < limit).then_some(limit)
+            }
         }
     }
 }
@@ -48,13 +52,15 @@ mod tests {
         forecast.limit(architecture(), RegisterBudget::Auto)
     }
 
-    /// Who spills under bounds gets what the hardware has for blocks of that size, that many of them; who does not
-    /// spill, has no bounds, or bounds that no launch can meet, gets nothing.
+    /// Who spills below what the hardware has for blocks of that size, that many of them, gets that; who does not
+    /// spill, uses all of it, has no bounds, or bounds that no launch can meet, gets nothing.
     #[test]
     fn spills_under_bounds() {
         let bounds = LaunchBounds { max_threads: Some(704), ..LaunchBounds::default() };
         assert_eq!(auto(&spilling(bounds, 64)), Some(80));
         assert_eq!(auto(&spilling(bounds, 0)), None);
+        assert_eq!(auto(&Forecast { registers: 79, ..spilling(bounds, 64) }), Some(80));
+        assert_eq!(auto(&Forecast { registers: 80, ..spilling(bounds, 64) }), None);
         assert_eq!(auto(&spilling(LaunchBounds { min_blocks: Some(2), ..bounds }, 64)), Some(40));
         assert_eq!(auto(&spilling(LaunchBounds { min_blocks: Some(32), ..bounds }, 64)), None);
         assert_eq!(auto(&spilling(LaunchBounds::default(), 64)), None);
