@@ -1,7 +1,7 @@
 //! The functions of a file as the coalescer gets them: out of SSA form, from LLVM IR, machine code or text.
 
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use nvptx_ra::error::{Error, ErrorKind};
@@ -24,13 +24,22 @@ pub(crate) struct Source {
 impl Source {
     /// Whether LLVM has to make the functions.
     pub(crate) fn is_for_llvm(&self) -> bool {
-        matches!(self.extension(), Some("ll" | "bc" | "mir"))
+        self.is_ir() || self.extension() == Some("mir")
+    }
+
+    /// Whether it is LLVM IR.
+    pub(crate) fn is_ir(&self) -> bool {
+        matches!(self.extension(), Some("ll" | "bc"))
     }
 
     /// Calls `each` with every function, in order.
     pub(crate) fn for_each(&self, each: &mut dyn FnMut(&Function) -> Result<(), Error>) -> Result<(), Error> {
         match self.extension() {
-            Some("ll" | "bc") => self.views(&self.compile(), each),
+            _ if self.is_ir() => {
+                // Renaming would print its functions too.
+                let options = ["--set", "trace=view;rename=off"];
+                self.views(&self.compile(&options, "/dev/null".as_ref()), each)
+            }
             Some("mir") => self.views(&self.mir(), each),
             _ => functions::for_each(&self.path, functions::open(&self.path)?, each, &mut |_| {}),
         }
@@ -40,14 +49,18 @@ impl Source {
         self.path.extension().and_then(|extension| extension.to_str())
     }
 
-    /// How to have the tool itself print the functions of LLVM IR as the coalescer would get them.
-    fn compile(&self) -> Vec<String> {
-        // Renaming would print its functions too.
-        let fixed = ["compile", "--set", "trace=view;rename=off", "-o", "/dev/null", "--cpu", &self.cpu];
+    /// Compiles LLVM IR to a file of PTX.
+    pub(crate) fn write_ptx(&self, output: &Path) -> Result<(), Error> {
+        self.views(&self.compile(&[], output), &mut |_| Ok(()))
+    }
+
+    /// How to have the tool itself compile LLVM IR, with options of its own before the others.
+    fn compile(&self, options: &[&str], output: &Path) -> Vec<String> {
         let level = format!("-O{}", self.level);
         let features = format!("--mattr={}", self.mattr);
-        let path = self.path.to_string_lossy();
-        fixed.into_iter().chain([level.as_str(), &features, &path]).map(str::to_owned).collect()
+        let (path, output) = (self.path.to_string_lossy(), output.to_string_lossy());
+        let fixed = ["-o", &output, "--cpu", &self.cpu, &level, &features, &path];
+        ["compile"].iter().chain(options).chain(&fixed).copied().map(str::to_owned).collect()
     }
 
     /// How to have the tool itself print the functions of machine code.

@@ -7,6 +7,7 @@
 
 mod behaviour;
 mod call_graph;
+mod curve;
 mod demand;
 mod features;
 mod figures;
@@ -20,6 +21,7 @@ mod summary;
 mod words;
 
 use call_graph::CallGraph;
+pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
 pub use model::{Model, Values};
@@ -75,6 +77,8 @@ pub struct Forecast {
     pub occupancy: Occupancy,
     /// The most registers with which an SM holds more warps.
     pub next_step: Option<u32>,
+    /// How many words are live along the code.
+    pub curve: Curve,
     /// Where the most words are live.
     pub peak: Peak,
     /// What the model was told.
@@ -86,6 +90,15 @@ impl Forecast {
     pub fn spill_bytes(&self) -> u32 {
         self.spill_store_bytes + self.spill_load_bytes
     }
+
+    /// What an SM is asked to hold: the registers expected, and blocks without dynamic shared memory.
+    pub fn launch(&self) -> Launch {
+        launch(self.registers, self.threads, self.shared_bytes)
+    }
+}
+
+fn launch(registers: u32, threads: Option<u32>, shared_bytes: u64) -> Launch {
+    Launch { threads, static_shared: shared_bytes as u32, ..Launch::new(registers) }
 }
 
 /// Forecasts the kernels of a module, in its order. The functions have left SSA form and are coalesced. O(n log n) in
@@ -108,7 +121,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 
 fn of_kernel(
     function: &Summary,
-    Kernel { bounds, peak }: &Kernel,
+    Kernel { bounds, curve, peak }: &Kernel,
     (features, is_whole): (Features, bool),
     case: &Case,
     (registers, spills): (&Model, &Model),
@@ -122,7 +135,7 @@ fn of_kernel(
     let spilled = spills.forecast(&spills.values(&features, budget, min_blocks)) - 1.0;
     let spilled = if spilled < LEAST_SPILL { 0.0 } else { spilled };
     let stored = words_up(spilled * spills.share_of_stores);
-    let launch = Launch { threads, static_shared: function.shared_bytes as u32, ..Launch::new(registers) };
+    let launch = launch(registers, threads, function.shared_bytes);
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
     Forecast {
@@ -142,6 +155,7 @@ fn of_kernel(
         limited_to: None,
         occupancy: architecture.occupancy(&launch),
         next_step: architecture.next_step(&launch),
+        curve: curve.clone(),
         peak: peak.clone(),
         features,
     }

@@ -1,5 +1,8 @@
 //! Who holds the registers where the most are held.
 
+use std::ops::Range;
+
+use super::curve::covered;
 use super::features::Analysed;
 use super::words::Word;
 use crate::analysis::{Occurrence, ValueDef, ValueNumber};
@@ -33,6 +36,8 @@ pub struct LiveValue {
     pub words: u32,
     /// It is the same in all threads of a warp.
     pub is_uniform: bool,
+    /// Where its register is live, in layout order; what is less than a step of the [curve](super::Curve) apart is one.
+    pub ranges: Vec<Range<Inst>>,
 }
 
 impl Peak {
@@ -56,7 +61,9 @@ impl Peak {
                 continue;
             }
             let (name, line) = (function.reg_name(reg).map(str::to_owned), analysed.line_of(function, reg, value));
-            live.push(LiveValue { reg, name, line, words, is_uniform: analysed.uniformity.is_uniform(reg) });
+            let is_uniform = analysed.uniformity.is_uniform(reg);
+            let ranges = covered(function, analysed.ranges.segments(reg));
+            live.push(LiveValue { reg, name, line, words, is_uniform, ranges });
         }
         live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));
         let place = if function.num_insts() == 0 { None } else { place_of_line(function, inst) };

@@ -1,5 +1,6 @@
 //! What is kept of a function until all those that it may call are known.
 
+use super::curve::Curve;
 use super::features::{Features, analyse};
 use super::peak::Peak;
 use crate::function::{Effects, Function, Inst, LaunchBounds, Slot, Symbol, Value};
@@ -27,6 +28,7 @@ pub struct Summary {
 pub(super) struct Kernel {
     /// How it is launched.
     pub(super) bounds: LaunchBounds,
+    pub(super) curve: Curve,
     pub(super) peak: Peak,
 }
 
@@ -34,7 +36,11 @@ impl Summary {
     /// The summary of a function that has left SSA form and is coalesced. O(n log n) in its operands and live ranges.
     pub fn new(function: &Function) -> Self {
         let analysed = analyse(function, function.kernel().is_some());
-        let kernel = |bounds: &LaunchBounds| Kernel { bounds: *bounds, peak: Peak::new(function, &analysed) };
+        let kernel = |bounds: &LaunchBounds| Kernel {
+            bounds: *bounds,
+            curve: Curve::new(function, &analysed.pressure),
+            peak: Peak::new(function, &analysed),
+        };
         Self {
             name: function.name().to_owned(),
             kernel: function.kernel().map(kernel),

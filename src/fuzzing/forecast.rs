@@ -3,8 +3,8 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, lowered_function};
-use crate::forecast::{Case, forecast};
-use crate::function::LaunchBounds;
+use crate::forecast::{Case, Forecast, MAX_STEPS, forecast};
+use crate::function::{Function, LaunchBounds};
 use crate::target::machine::Architecture;
 
 /// Checks that a forecast keeps to its bounds, that its peak's values have the words that it counts, and that wider
@@ -32,12 +32,28 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     assert!(forecast.next_step.is_none_or(|step| step < forecast.registers), "{forecast:?}");
     let peak = &forecast.peak;
     assert_eq!(peak.words, peak.live.iter().map(|value| value.words).sum::<u32>(), "{forecast:?}\n{}", functions[0]);
+    check_curve(&functions[0], forecast);
     let feature = |name| forecast.features.get(name);
     assert!(feature("varying_words") <= feature("words"), "{}", functions[0]);
     assert!(feature("words") <= feature("declared_words"), "{}", functions[0]);
     assert!(feature("varying_words") <= feature("hoisted_words"), "{}", functions[0]);
     assert!(feature("reordered_varying_words") <= feature("reordered_words"), "{}", functions[0]);
     Ok(())
+}
+
+/// The curve has a number for each step of the code, its highest is the peak's, and what is live there is live there.
+fn check_curve(function: &Function, forecast: &Forecast) {
+    let Forecast { curve, peak, .. } = forecast;
+    assert_eq!(curve.words.len(), function.num_insts().div_ceil(curve.stride as usize), "{forecast:?}");
+    assert!(curve.words.len() <= MAX_STEPS as usize, "{forecast:?}");
+    if function.num_insts() > 0 {
+        assert_eq!(curve.words.iter().max(), Some(&peak.words), "{forecast:?}\n{function}");
+        assert_eq!(curve.words[(peak.inst.0 / curve.stride) as usize], peak.words, "{forecast:?}\n{function}");
+    }
+    for value in &peak.live {
+        assert!(value.ranges.iter().any(|range| range.contains(&peak.inst)), "{value:?} at {}\n{function}", peak.inst);
+        assert!(value.ranges.is_sorted_by(|a, b| a.end.0 + curve.stride <= b.start.0), "{value:?}\n{function}");
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use nvptx_ra::error::{Error, ErrorKind};
 
-use super::Arguments;
+use super::{Arguments, source};
 
 /// What ptxas reports of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,28 +22,18 @@ pub(super) type Measured = BTreeMap<String, Real>;
 
 /// Compiles the input and assembles it.
 pub(super) fn measure(arguments: &Arguments) -> Result<Measured, Error> {
-    let failed = |problem: String, remedy: &str| Error::pass(problem, remedy.to_owned());
-    if !matches!(arguments.input.extension().and_then(|extension| extension.to_str()), Some("ll" | "bc")) {
+    let source = source(arguments);
+    if !source.is_ir() {
         let problem = format!("--compare-ptxas: {} is no LLVM IR", arguments.input.display());
         return Err(Error::new(ErrorKind::Option, problem, "give the .ll or .bc file"));
     }
     let folder = Folder::new()?;
     let ptx = folder.0.join("k.ptx");
-    let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;
-    let compiled = Command::new(program)
-        .args(["compile", "--cpu", &arguments.cpu, &format!("--mattr={}", arguments.mattr)])
-        .arg(format!("-O{}", arguments.level))
-        .arg("-o")
-        .arg(&ptx)
-        .arg(&arguments.input)
-        .output()
-        .map_err(|error| failed(format!("compile: {error}"), "see the message"))?;
-    if !compiled.status.success() {
-        return Err(failed(first_line(&compiled.stderr), "the input must compile"));
-    }
+    source.write_ptx(&ptx)?;
     if let Some(limit) = arguments.max_regs {
         limit_registers(&ptx, limit)?;
     }
+    let failed = |problem: String, remedy: &str| Error::pass(problem, remedy.to_owned());
     let assembled = Command::new("ptxas")
         .args(["-v", "-O3", "-arch", &arguments.cpu, "-o", "/dev/null"])
         .arg(&ptx)
@@ -108,10 +98,6 @@ fn parse(report: &str) -> Measured {
         }
     }
     measured
-}
-
-fn first_line(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).lines().next().unwrap_or("no message").trim_start_matches("nvptx-ra: ").to_owned()
 }
 
 /// A folder that goes away again.

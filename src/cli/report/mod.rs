@@ -3,6 +3,8 @@
 mod baseline;
 mod compare;
 mod json;
+mod lines;
+mod page;
 mod table;
 
 use std::path::PathBuf;
@@ -41,6 +43,9 @@ pub(crate) struct Arguments {
     /// One JSON object instead of the table
     #[arg(long)]
     json: bool,
+    /// Write a page for a browser, too: pressure along the code, live ranges, occupancy and source of each kernel
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// With --json: what the model was told of each kernel
     #[arg(long, requires = "json")]
     features: bool,
@@ -83,6 +88,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         table::table(&forecasts, &functions, architecture, measured.as_ref())
     };
     super::print(text.as_bytes())?;
+    if let Some(path) = &arguments.html {
+        let input = arguments.input.to_string_lossy();
+        let (forecasts, functions, measured) = (&forecasts, &functions, measured.as_ref());
+        let page = page::page(&page::Report { input: &input, forecasts, functions, architecture, measured });
+        std::fs::write(path, page).map_err(|error| Error::file(path, &error))?;
+    }
     let mut failed = false;
     if let Some(path) = &arguments.baseline {
         failed |= baseline::compare(path, &object, &forecasts)?;
@@ -96,17 +107,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The functions of the input, coalesced.
-fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
-    let config = Config::resolve(&Layers::default())?;
-    let source = Source {
+/// The input, and how it is compiled.
+fn source(arguments: &Arguments) -> Source {
+    Source {
         path: arguments.input.clone(),
         cpu: arguments.cpu.clone(),
         mattr: arguments.mattr.clone(),
         level: arguments.level,
-    };
+    }
+}
+
+/// The functions of the input, coalesced.
+fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
+    let config = Config::resolve(&Layers::default())?;
     let mut functions = Vec::new();
-    source.for_each(&mut |function| {
+    source(arguments).for_each(&mut |function| {
         let edits = nvptx_ra::coalesce::coalesce(function, &config).edits;
         let applied = edits.apply(function).map_err(|error| Error::from(error).in_function(function.name()))?;
         functions.push(applied.function);

@@ -1,13 +1,13 @@
 //! The report for people: a table, then the peak of each kernel with the source lines that hold its registers.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use nvptx_ra::forecast::{Forecast, LiveValue};
+use nvptx_ra::forecast::Forecast;
 use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 
 use super::compare::Measured;
+use super::lines::{SourceText, by_line, has_lines};
 
 /// How many lines of a peak are shown.
 const SHOWN_LINES: usize = 12;
@@ -52,8 +52,7 @@ pub(super) fn table(
 /// The peak of a kernel: what the registers depend on, and who holds them there, by source line.
 fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
     let file = function.file().unwrap_or_default();
-    let source = std::fs::read_to_string(file).unwrap_or_default();
-    let source: Vec<&str> = source.lines().collect();
+    let source = SourceText::of(function);
     let peak = &forecast.peak;
     let place = if peak.line == 0 { String::new() } else { format!(" at {}:{}", short(file), peak.line) };
     let _ = writeln!(text, "\n{}", forecast.name);
@@ -69,55 +68,38 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         let _ = writeln!(text, "  at least: it calls what is not in this file");
     }
     let _ = writeln!(text, "  most is live{place}: {} words{}", peak.words, quoted(&source, peak.line));
-    if function.insts().all(|inst| function.line(inst) == 0) {
+    if !has_lines(function) {
         let _ = writeln!(text, "  compile with -gline-tables-only or -g to see the lines and variables that hold them");
         return;
     }
-    let mut by_line: BTreeMap<u32, Vec<&LiveValue>> = BTreeMap::new();
-    for value in &peak.live {
-        by_line.entry(value.line).or_default().push(value);
-    }
-    let mut lines: Vec<(u32, u32, Vec<&LiveValue>)> = by_line
-        .into_iter()
-        .map(|(line, values)| (values.iter().map(|value| value.words).sum(), line, values))
-        .collect();
-    lines.sort_by_key(|&(words, line, _)| (std::cmp::Reverse(words), line));
-    for (words, line, values) in lines.iter().take(SHOWN_LINES) {
-        let at = if *line == 0 { "?".into() } else { line.to_string() };
-        let names: Vec<&str> = values.iter().filter_map(|value| value.name.as_deref()).collect();
-        let names = if names.is_empty() { String::new() } else { format!("  ({})", unique(names).join(", ")) };
-        let uniform = if values.iter().all(|value| value.is_uniform) { "  uniform" } else { "" };
-        let _ = writeln!(text, "  {words:>5} from line {at:>5}{uniform}{names}{}", quoted(&source, *line));
+    let lines = by_line(peak);
+    for line in lines.iter().take(SHOWN_LINES) {
+        let at = if line.number == 0 { "?".into() } else { line.number.to_string() };
+        let names = line.names();
+        let names = if names.is_empty() { String::new() } else { format!("  ({})", names.join(", ")) };
+        let uniform = if line.is_uniform() { "  uniform" } else { "" };
+        let quoted = quoted(&source, line.number);
+        let _ = writeln!(text, "  {:>5} from line {at:>5}{uniform}{names}{quoted}", line.words);
     }
     if lines.len() > SHOWN_LINES {
-        let rest: u32 = lines[SHOWN_LINES..].iter().map(|line| line.0).sum();
+        let rest: u32 = lines[SHOWN_LINES..].iter().map(|line| line.words).sum();
         let _ = writeln!(text, "  {rest:>5} from {} more lines", lines.len() - SHOWN_LINES);
     }
 }
 
-fn unique(names: Vec<&str>) -> Vec<&str> {
-    let mut kept = Vec::new();
-    for name in names {
-        if !kept.contains(&name) {
-            kept.push(name);
-        }
-    }
-    kept
-}
-
 /// The text of a source line, if the file is there.
-fn quoted(source: &[&str], line: u32) -> String {
-    let text = (line as usize).checked_sub(1).and_then(|line| source.get(line)).map_or("", |text| text.trim());
+fn quoted(source: &SourceText, line: u32) -> String {
+    let text = source.line(line).trim();
     if text.is_empty() { String::new() } else { format!("  | {}", text.chars().take(70).collect::<String>()) }
 }
 
 /// A path's last part.
-fn short(path: &str) -> &str {
+pub(super) fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The middle of long names, where template arguments are, is left out.
-fn shown_name(name: &str) -> String {
+pub(super) fn shown_name(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= 50 {
         return name.to_owned();

@@ -1,0 +1,79 @@
+//! The values of a peak by source line, and the text of the lines.
+
+use std::collections::BTreeMap;
+
+use nvptx_ra::forecast::{LiveValue, Peak};
+use nvptx_ra::function::Function;
+
+/// The values that one source line computes and that are live at a peak.
+pub(super) struct Line<'a> {
+    /// Counted from 1; 0 where unknown.
+    pub number: u32,
+    /// The words of all its values.
+    pub words: u32,
+    /// The values, as the peak lists them.
+    pub values: Vec<&'a LiveValue>,
+}
+
+impl<'a> Line<'a> {
+    /// Some values of one line, one or more.
+    pub(super) fn new(values: Vec<&'a LiveValue>) -> Self {
+        let number = values.first().map_or(0, |value| value.line);
+        Self { number, words: values.iter().map(|value| value.words).sum(), values }
+    }
+
+    /// The source variables, each once.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for name in self.values.iter().filter_map(|value| value.name.as_deref()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Whether all of its values are the same in all threads of a warp.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.values.iter().all(|value| value.is_uniform)
+    }
+}
+
+/// The lines that hold words at a peak; those with most first, then in the order of the source.
+pub(super) fn by_line(peak: &Peak) -> Vec<Line<'_>> {
+    let mut by_line: BTreeMap<u32, Vec<&LiveValue>> = BTreeMap::new();
+    for value in &peak.live {
+        by_line.entry(value.line).or_default().push(value);
+    }
+    let mut lines: Vec<Line<'_>> = by_line.into_values().map(Line::new).collect();
+    lines.sort_by_key(|line| (std::cmp::Reverse(line.words), line.number));
+    lines
+}
+
+/// Whether any instruction has a source line.
+pub(super) fn has_lines(function: &Function) -> bool {
+    function.insts().any(|inst| function.line(inst) != 0)
+}
+
+/// The source file of a function; without lines where it is not there.
+pub(super) struct SourceText {
+    lines: Vec<String>,
+}
+
+impl SourceText {
+    /// Reads the file; one that cannot be read has no lines.
+    pub(super) fn of(function: &Function) -> Self {
+        let text = function.file().and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
+        Self { lines: String::from_utf8_lossy(&text).lines().map(str::to_owned).collect() }
+    }
+
+    /// How many lines there are.
+    pub(super) fn len(&self) -> u32 {
+        self.lines.len() as u32
+    }
+
+    /// A line, counted from 1; empty where there is none.
+    pub(super) fn line(&self, number: u32) -> &str {
+        (number as usize).checked_sub(1).and_then(|line| self.lines.get(line)).map_or("", String::as_str)
+    }
+}

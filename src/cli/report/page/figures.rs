@@ -1,0 +1,58 @@
+//! The figures of a kernel, each with what it means.
+
+use maud::{Markup, html};
+use nvptx_ra::forecast::Forecast;
+use nvptx_ra::target::machine::{DEFAULT_THREADS, MAX_REGISTERS};
+
+use super::{Report, grouped};
+
+/// A list: name, value, and a remark.
+pub(super) fn figures(report: &Report<'_>, forecast: &Forecast) -> Markup {
+    let real = report.measured.and_then(|measured| measured.get(&forecast.name));
+    html! {
+        table.figures {
+            @for (name, value, remark) in rows(report, forecast) {
+                tr { th { (name) } td.number { (value) } td.remark { (remark) } }
+            }
+            @if let Some(real) = real {
+                @let spilled = real.spill_store_bytes + real.spill_load_bytes;
+                tr {
+                    th { "ptxas says" }
+                    td.number { (real.registers) }
+                    td.remark { "registers, and " (grouped(u64::from(spilled))) " bytes of spills" }
+                }
+            }
+        }
+        @if forecast.is_at_least {
+            p.note { "At least: it calls functions that are not in this file, which may take more." }
+        }
+    }
+}
+
+fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, String)> {
+    let at_least = if forecast.is_at_least { "≥" } else { "" };
+    let of = match forecast.budget {
+        MAX_REGISTERS => format!("of {MAX_REGISTERS} that a thread can have"),
+        budget => format!("of {budget}, by launch bounds or a limit"),
+    };
+    let spills = match (forecast.spill_store_bytes, forecast.spill_load_bytes) {
+        (0, 0) => "bytes; none expected".to_owned(),
+        (stored, loaded) => format!("bytes: {stored} stored and {loaded} loaded by a thread"),
+    };
+    let threads = match forecast.threads {
+        Some(threads) => (threads.to_string(), "threads, by the kernel's bounds".to_owned()),
+        None => (DEFAULT_THREADS.to_string(), "threads, taken for want of launch bounds".to_owned()),
+    };
+    let warps =
+        format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
+    vec![
+        ("registers", format!("{at_least}{}", forecast.registers), of),
+        ("spills", grouped(u64::from(forecast.spill_bytes())), spills),
+        ("warps", forecast.occupancy.warps.to_string(), warps),
+        ("block", threads.0, threads.1),
+        ("shared memory", grouped(forecast.shared_bytes), "bytes of a block, static".into()),
+        ("stack", grouped(forecast.stack_bytes), "bytes of a thread, by the code itself".into()),
+        ("predicates", forecast.predicates.to_string(), "live at once".into()),
+        ("uniform words", forecast.uniform_registers.to_string(), "live at once, the same in a whole warp".into()),
+    ]
+}

@@ -1,0 +1,125 @@
+//! The report as a page: one file without scripts that loads nothing, for a browser.
+//!
+//! Every text goes through maud, which escapes it: names of kernels and lines of source are whatever somebody wrote.
+//! A page takes some 30 kB for each kernel at most, however long its code is: curves have at most
+//! [`nvptx_ra::forecast::MAX_STEPS`] steps, and lists and excerpts of source are cut.
+
+mod chart;
+mod figures;
+mod occupancy;
+mod overview;
+mod pressure;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use nvptx_ra::forecast::Forecast;
+use nvptx_ra::function::Function;
+use nvptx_ra::target::machine::Architecture;
+
+use super::compare::Measured;
+use super::lines::{by_line, has_lines};
+use super::table::short;
+
+/// Pages with more kernels show only the one that takes most registers; a click opens the others.
+const ALL_SHOWN: usize = 3;
+
+/// What a page is about.
+pub(super) struct Report<'a> {
+    /// What the forecasts were made from.
+    pub input: &'a str,
+    /// The kernels, in the module's order.
+    pub forecasts: &'a [Forecast],
+    /// All functions of the module.
+    pub functions: &'a [Function],
+    /// The processor.
+    pub architecture: &'a Architecture,
+    /// What ptxas says, if it was asked.
+    pub measured: Option<&'a Measured>,
+}
+
+/// The page. The same report gives the same bytes.
+pub(super) fn page(report: &Report<'_>) -> String {
+    let title = format!("{} on {}", short(report.input), report.architecture.name);
+    // Nothing is loaded and nothing is run, and the browser sees to it.
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                header {
+                    h1 { (title) }
+                    p {
+                        "What ptxas is expected to make of " (counted(report.forecasts.len(), "kernel")) ": registers, "
+                        "spills, and how many warps a multiprocessor (SM) then holds. A forecast by nvptx-ra "
+                        (nvptx_ra::VERSION) "; ptxas was " @if report.measured.is_none() { "not run." } @else { "run, too." }
+                    }
+                }
+                @if report.forecasts.len() > 1 { (overview::overview(report)) }
+                @let most = report.forecasts.iter().map(|forecast| forecast.registers).max();
+                @let first = report.forecasts.iter().position(|forecast| Some(forecast.registers) == most);
+                @for (number, forecast) in report.forecasts.iter().enumerate() {
+                    @let is_open = report.forecasts.len() <= ALL_SHOWN || first == Some(number);
+                    (kernel(report, number, forecast, is_open))
+                }
+            }
+        }
+    };
+    page.into_string() + "\n"
+}
+
+/// One kernel: its figures and its occupancy, then the pressure and the source beside it.
+fn kernel(report: &Report<'_>, number: usize, forecast: &Forecast, is_open: bool) -> Markup {
+    let function = report.functions.iter().find(|function| function.name() == forecast.name);
+    html! {
+        details open[is_open] {
+            summary {
+                (forecast.name)
+                span.brief {
+                    (counted(forecast.registers as usize, "register")) ", "
+                    (forecast.occupancy.warps) "/" (report.architecture.max_warps) " warps"
+                    @if forecast.spill_bytes() > 0 { ", " (counted(forecast.spill_bytes() as usize, "byte")) " spilled" }
+                }
+            }
+            // Inside, so that a link to it opens the kernel.
+            div.panels id=(format!("k{number}")) {
+                section { h2 { "Forecast" } (figures::figures(report, forecast)) }
+                section { h2 { "Occupancy" } (occupancy::occupancy(forecast, report.architecture)) }
+                @if let Some(function) = function {
+                    @let lines = by_line(&forecast.peak);
+                    section { h2 { "Pressure along the code" } (pressure::pressure(forecast, function, &lines)) }
+                    @if has_lines(function) {
+                        section { h2 { "Source" } (source::source(forecast, function, &lines)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A number of things, with their name: "1 kernel", "2 kernels".
+fn counted(number: usize, name: &str) -> String {
+    format!("{} {name}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,63 @@
+//! All kernels at a glance.
+
+use maud::{Markup, html};
+use nvptx_ra::forecast::Forecast;
+use nvptx_ra::target::machine::MAX_REGISTERS;
+
+use super::super::table::shown_name;
+use super::{Report, grouped};
+
+/// A row for each kernel, with a link to it.
+pub(super) fn overview(report: &Report<'_>) -> Markup {
+    html! {
+        div.overview {
+            table {
+                thead {
+                    tr {
+                        th.name { "kernel" }
+                        th colspan="2" { "registers" br; small { "of a thread" } }
+                        th.number { "spills" br; small { "bytes" } }
+                        th.number { "shared" br; small { "bytes" } }
+                        th colspan="2" { "warps" br; small { "on an SM" } }
+                        th { "limited by" }
+                        @if report.measured.is_some() {
+                            th.number { "registers" br; small { "ptxas" } }
+                            th.number { "spills" br; small { "ptxas, bytes" } }
+                        }
+                    }
+                }
+                tbody {
+                    @for (number, forecast) in report.forecasts.iter().enumerate() { (row(report, number, forecast)) }
+                }
+            }
+        }
+    }
+}
+
+fn row(report: &Report<'_>, number: usize, forecast: &Forecast) -> Markup {
+    let spilled = u64::from(forecast.spill_bytes());
+    let real = report.measured.and_then(|measured| measured.get(&forecast.name));
+    html! {
+        tr {
+            td { a href=(format!("#k{number}")) title=(forecast.name) { (shown_name(&forecast.name)) } }
+            td.number { @if forecast.is_at_least { "≥" } (forecast.registers) }
+            td { (bar(forecast.registers, MAX_REGISTERS)) }
+            td.number.warning[spilled > 0] { (grouped(spilled)) }
+            td.number { (grouped(forecast.shared_bytes)) }
+            td.number { (forecast.occupancy.warps) "/" (report.architecture.max_warps) }
+            td { (bar(forecast.occupancy.warps, report.architecture.max_warps)) }
+            td { (forecast.occupancy.limits) }
+            @if report.measured.is_some() {
+                td.number { @if let Some(real) = real { (real.registers) } }
+                td.number {
+                    @if let Some(real) = real { (grouped(u64::from(real.spill_store_bytes + real.spill_load_bytes))) }
+                }
+            }
+        }
+    }
+}
+
+/// A part of a whole, as a bar.
+fn bar(part: u32, whole: u32) -> Markup {
+    html! { div.bar { div style=(format!("width:{}%", part * 100 / whole.max(1))) {} } }
+}

@@ -1,0 +1,108 @@
+//! The page of a small module, and what must hold of every page.
+
+use std::path::Path;
+
+use nvptx_ra::forecast::{Case, Forecast, forecast};
+use nvptx_ra::function::Function;
+use nvptx_ra::target::machine::Architecture;
+
+use super::{Report, grouped, page};
+
+/// A name that would be a script, an entity and the end of an attribute, were it not escaped.
+const HOSTILE: &str = "<script>alert(1)</script>&\"'";
+
+/// A kernel of that name with a loop.
+fn kernel(name: &str, file: &str) -> Function {
+    let text = format!(
+        "mfv 1\nfunction {name:?}\nkernel maxntid 512\nfile {file:?}\n\
+         opcode ADD32rr\nopcode CBranch\nopcode INT_PTX_SREG_TID_x\nopcode LD_i32\nopcode Return\nopcode ST_i32\n\
+         opcode MULT32rr\nregs %0 B32 \"start\" B32 \"total\" B32 B1 {HOSTILE:?}\n\
+         bb0: frequency 1.0 depth 0 -> bb1\n%0 = INT_PTX_SREG_TID_x :: line 3\n%1 = LD_i32 %0 :: line 4\n\
+         %3 = LD_i32 %0 :: line 5\n\
+         bb1: frequency 32.0 depth 1 -> bb1 bb2\n%2 = MULT32rr %0, %1 :: line 6\n%1 = ADD32rr %2, %1 :: line 6\n\
+         CBranch %3, bb1 :: ordered terminator line 5\n\
+         bb2: frequency 1.0 depth 0\nST_i32 %1, %0 :: write line 7\nReturn :: ordered terminator line 8\nend\n",
+    );
+    Function::parse(&text).expect("a view")
+}
+
+/// The page of functions, with figures that no model gives.
+fn page_of(functions: &[Function]) -> String {
+    let architecture = Architecture::by_name("sm_90").expect("is known");
+    let mut forecasts = forecast(functions, &Case { architecture, max_registers: None }).expect("the models are there");
+    for (forecast, registers) in forecasts.iter_mut().zip([50, 20].into_iter().cycle()) {
+        fix(forecast, architecture, registers);
+    }
+    let report = Report { input: "in/<page>.bc", forecasts: &forecasts, functions, architecture, measured: None };
+    page(&report)
+}
+
+/// Models are fitted anew; the page's golden file is not to change with them.
+fn fix(forecast: &mut Forecast, architecture: &Architecture, registers: u32) {
+    forecast.registers = registers;
+    (forecast.spill_store_bytes, forecast.spill_load_bytes) = (0, 8);
+    forecast.occupancy = architecture.occupancy(&forecast.launch());
+    forecast.next_step = architecture.next_step(&forecast.launch());
+}
+
+/// The page of two kernels, one with its source, is the one that was looked at in a browser.
+#[test]
+fn the_page_of_a_small_module() {
+    let actual = page_of(&[kernel("sum", "tests/golden/page.cu"), kernel(HOSTILE, "/nowhere/at/all.cu")]);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/page.html");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &actual).expect("the golden file is writable");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = expected.split('>').zip(actual.split('>')).find(|(old, new)| old != new);
+    assert!(actual == expected, "{}: {differs:?}; UPDATE_EXPECT=1 accepts the new page", path.display());
+}
+
+/// No text of the input is markup, be it a kernel's name, a variable's or a file's: every tag is one of ours.
+#[test]
+fn names_are_escaped() {
+    let page = page_of(&[kernel(HOSTILE, HOSTILE), kernel("</style><style>", "x")]);
+    assert!(!page.contains("<script") && page.matches("<style").count() == 1);
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;"));
+    assert!(page.contains("&lt;page&gt;.bc"));
+}
+
+/// A page loads nothing, and says so to the browser.
+#[test]
+fn a_page_is_one_file() {
+    let page = page_of(&[kernel("k", "k.cu")]);
+    assert!(page.contains("default-src 'none'"));
+    for outside in ["http://", "https://", "src=", "url(", "@import", "<link"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+/// The same module gives the same bytes, and of many kernels the one with most registers is open.
+#[test]
+fn a_page_of_many_kernels() {
+    let functions: Vec<Function> = (0..100).map(|number| kernel(&format!("k{number}"), "k.cu")).collect();
+    let page = page_of(&functions);
+    assert_eq!(page, page_of(&functions));
+    assert_eq!(page.matches("<details").count(), 100);
+    assert_eq!(page.matches("<details open").count(), 1);
+}
+
+/// However long a kernel is, its part of the page is not.
+#[test]
+fn a_long_kernel_has_a_short_page() {
+    let mut text =
+        String::from("mfv 1\nfunction \"long\"\nkernel\nopcode LD_i32\nopcode ST_i32\nopcode Return\nregs %0");
+    text += &" B32".repeat(2_000);
+    text += "\nbb0: frequency 1.0 depth 0\n";
+    (0..2_000).for_each(|reg| text += &format!("%{reg} = LD_i32 1 :: read line {}\n", reg + 1));
+    (0..2_000).for_each(|reg| text += &format!("ST_i32 %{reg}, 1 :: write line 1\n"));
+    text += "Return :: ordered terminator\nend\n";
+    let function = Function::parse(&text).expect("a view");
+    let page = page_of(&[function]);
+    assert!(page.len() < 60_000, "{}", page.len());
+}
+
+#[test]
+fn thousands_are_apart() {
+    assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+}
