@@ -46,6 +46,7 @@ step "build" cargo build --release
 step "tests" cargo test --features fuzzing
 step "tests of the core alone" cargo test --no-default-features --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --no-default-features --features fuzzing --test occupancy
+step "register limits" env PTXAS=required cargo test --no-default-features --features fuzzing --test register_limit
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "lit" "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then

@@ -31,14 +31,17 @@ pub use summary::Summary;
 
 use crate::error::Error;
 use crate::function::{Function, LaunchBounds};
-use crate::target::machine::{Architecture, Launch, MAX_REGISTERS, Occupancy, RegisterFile};
+use crate::target::machine::{
+    Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS, MIN_REGISTER_LIMIT, Occupancy, RegisterFile,
+};
 
 /// What a forecast is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// The processor.
     pub architecture: &'static Architecture,
-    /// A limit on registers beside those of the kernels themselves, as `.maxnreg` sets it.
+    /// No kernel may have more registers, 24 to 255; smaller limits are taken as 24, as ptxas does. Unlike its
+    /// `-maxrregcount`, which does nothing to kernels with bounds, this holds for all, and raises no kernel's own limit.
     pub max_registers: Option<u32>,
 }
 
@@ -65,6 +68,8 @@ pub struct Forecast {
     pub shared_bytes: u64,
     /// The most registers that the kernel may have, by its bounds and the limit.
     pub budget: u32,
+    /// What the kernel's bounds say and ptxas does not do.
+    pub ignored: Vec<Ignored>,
     /// Threads of a block, if the kernel says how many.
     pub threads: Option<u32>,
     /// Blocks that an SM must hold, if the kernel asks for that.
@@ -103,20 +108,31 @@ fn launch(registers: u32, threads: Option<u32>, shared_bytes: u64) -> Launch {
 
 /// Forecasts the kernels of a module, in its order. The functions have left SSA form and are coalesced. O(n log n) in
 /// their operands and live ranges.
+///
+/// # Errors
+///
+/// For a kernel whose bounds contradict each other, so that ptxas does not assemble it.
 pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {
     let summaries: Vec<Summary> = functions.iter().map(Summary::new).collect();
     forecast_module(&summaries.iter().collect::<Vec<_>>(), case)
 }
 
 /// Forecasts the kernels of a module from the summaries of its functions, in their order. O(functions and calls).
+///
+/// # Errors
+///
+/// As [`forecast`].
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
     let models = (Model::registers()?, Model::spills()?);
     let joined = CallGraph::new(functions).join(functions);
-    let kernels = functions.iter().zip(joined).filter_map(|(function, joined)| {
-        let kernel = function.kernel.as_ref()?;
-        Some(of_kernel(function, kernel, joined, case, models))
-    });
-    Ok(kernels.collect())
+    let mut forecasts = Vec::new();
+    for (function, joined) in functions.iter().zip(joined) {
+        if let Some(kernel) = &function.kernel {
+            let forecast = of_kernel(function, kernel, joined, case, models);
+            forecasts.push(forecast.map_err(|error| error.in_function(&function.name))?);
+        }
+    }
+    Ok(forecasts)
 }
 
 fn of_kernel(
@@ -125,9 +141,9 @@ fn of_kernel(
     (features, is_whole): (Features, bool),
     case: &Case,
     (registers, spills): (&Model, &Model),
-) -> Forecast {
+) -> Result<Forecast, Error> {
     let threads = bounds.required_threads.or(bounds.max_threads);
-    let budget = budget(bounds, case);
+    let (budget, ignored) = budget(bounds, case)?;
     let min_blocks = bounds.min_blocks.unwrap_or(0);
     let wanted = registers.forecast(&registers.values(&features, budget, min_blocks));
     let registers = (wanted.round() as u32).clamp(1, budget);
@@ -138,7 +154,7 @@ fn of_kernel(
     let launch = launch(registers, threads, function.shared_bytes);
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
-    Forecast {
+    Ok(Forecast {
         name: function.name.clone(),
         registers,
         is_at_least: !is_whole,
@@ -149,6 +165,7 @@ fn of_kernel(
         stack_bytes: function.stack_bytes,
         shared_bytes: function.shared_bytes,
         budget,
+        ignored,
         threads,
         min_blocks: bounds.min_blocks,
         max_registers: bounds.max_registers,
@@ -158,7 +175,7 @@ fn of_kernel(
         curve: curve.clone(),
         peak: peak.clone(),
         features,
-    }
+    })
 }
 
 /// Bytes below which a forecast says none, as `make calibrate` does: kernels that do not spill get a few.
@@ -169,12 +186,10 @@ fn words_up(bytes: f64) -> u32 {
     (bytes.max(0.0) / 4.0).round() as u32 * 4
 }
 
-/// The most registers that a kernel may have. ptxas takes the least of `.maxnreg` and what blocks of that size, that
-/// many of them, leave for each thread; bounds that no launch can meet it ignores.
-fn budget(bounds: &LaunchBounds, case: &Case) -> u32 {
-    let threads = bounds.required_threads.or(bounds.max_threads);
-    let for_blocks =
-        threads.and_then(|threads| case.architecture.registers_for_blocks(threads, bounds.min_blocks.unwrap_or(1)));
-    let limits = [for_blocks, bounds.max_registers, case.max_registers];
-    limits.into_iter().flatten().fold(MAX_REGISTERS, u32::min).max(1)
+/// The most registers that a kernel may have: what its bounds leave it, and the case's limit, as if `.maxnreg` said it
+/// and left alone what is smaller.
+fn budget(bounds: &LaunchBounds, case: &Case) -> Result<(u32, Vec<Ignored>), Error> {
+    let own = case.architecture.register_limit(bounds, &CommandLine::default())?;
+    let limit = case.max_registers.map_or(MAX_REGISTERS, |limit| limit.max(MIN_REGISTER_LIMIT));
+    Ok((own.registers.min(limit), own.ignored))
 }

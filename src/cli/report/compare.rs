@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::forecast::Forecast;
 
 use super::{Arguments, source};
 
@@ -21,7 +22,7 @@ pub(super) struct Real {
 pub(super) type Measured = BTreeMap<String, Real>;
 
 /// Compiles the input and assembles it.
-pub(super) fn measure(arguments: &Arguments) -> Result<Measured, Error> {
+pub(super) fn measure(arguments: &Arguments, forecasts: &[Forecast]) -> Result<Measured, Error> {
     let source = source(arguments);
     if !source.is_ir() {
         let problem = format!("--compare-ptxas: {} is no LLVM IR", arguments.input.display());
@@ -31,7 +32,9 @@ pub(super) fn measure(arguments: &Arguments) -> Result<Measured, Error> {
     let ptx = folder.0.join("k.ptx");
     source.write_ptx(&ptx)?;
     if let Some(limit) = arguments.max_regs {
-        limit_registers(&ptx, limit)?;
+        let text = std::fs::read_to_string(&ptx).map_err(|error| Error::file(&ptx, &error))?;
+        let has_less = |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.budget < limit);
+        std::fs::write(&ptx, limited(&text, limit, has_less)).map_err(|error| Error::file(&ptx, &error))?;
     }
     let failed = |problem: String, remedy: &str| Error::pass(problem, remedy.to_owned());
     let assembled = Command::new("ptxas")
@@ -46,14 +49,15 @@ pub(super) fn measure(arguments: &Arguments) -> Result<Measured, Error> {
     Ok(parse(&report))
 }
 
-/// Writes `.maxnreg` behind the parameters of each kernel that has none: `-maxrregcount` does nothing to kernels with
-/// bounds.
-fn limit_registers(ptx: &PathBuf, limit: u32) -> Result<(), Error> {
-    let text = std::fs::read_to_string(ptx).map_err(|error| Error::file(ptx, &error))?;
+/// PTX with `.maxnreg` behind the parameters of each kernel, in the place of its own, but for kernels that have less by
+/// their bounds: `-maxrregcount` does nothing to kernels with bounds, and `.maxnreg` would raise what `.maxntid` leaves.
+fn limited(text: &str, limit: u32, has_less: impl Fn(&str) -> bool) -> String {
     let mut limited = String::with_capacity(text.len());
     let mut in_head = false;
     for line in text.lines() {
-        in_head |= line.contains(".entry ");
+        if let Some(name) = line.split(".entry ").nth(1) {
+            in_head = !has_less(name.split('(').next().unwrap_or_default());
+        }
         if in_head && line.starts_with(".maxnreg") {
             continue;
         }
@@ -64,7 +68,7 @@ fn limit_registers(ptx: &PathBuf, limit: u32) -> Result<(), Error> {
         limited += line;
         limited.push('\n');
     }
-    std::fs::write(ptx, limited).map_err(|error| Error::file(ptx, &error))
+    limited
 }
 
 /// Reads what `ptxas -v` prints.
@@ -120,7 +124,16 @@ impl Drop for Folder {
 
 #[cfg(test)]
 mod tests {
-    use super::{Real, parse};
+    use super::{Real, limited, parse};
+
+    /// A limit stands in the place of a kernel's own, and not where the kernel has less.
+    #[test]
+    fn limits_are_lowered_and_never_raised() {
+        let text = ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 512\n.maxnreg 200\n{\n\tret;\n}\n\
+                    .visible .entry b()\n.maxntid 1024\n{\n\tret;\n}\n.func f()\n{\n\tret;\n}\n";
+        let limited = limited(text, 80, |name| name == "b");
+        assert_eq!(limited, text.replace(".maxnreg 200", ".maxnreg 80"));
+    }
 
     /// Each kernel gets its own figures.
     #[test]

@@ -34,8 +34,9 @@ pub(crate) struct Arguments {
     /// The optimisation level that LLVM IR is compiled with
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
-    /// What if no kernel could have more registers than this: as .maxnreg sets it
-    #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=255))]
+    /// What if no kernel could have more registers than this, whatever its own bounds say. Unlike ptxas's -maxrregcount,
+    /// which does nothing to kernels with bounds; ptxas gives every thread 24 at least
+    #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(24..=255))]
     max_regs: Option<u32>,
     /// Only the kernels whose name contains this
     #[arg(long, value_name = "TEXT")]
@@ -80,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             return Err(Error::new(ErrorKind::Option, problem, "name a part of one that is printed without it"));
         }
     }
-    let measured = if arguments.compare_ptxas { Some(compare::measure(arguments)?) } else { None };
+    let measured = if arguments.compare_ptxas { Some(compare::measure(arguments, &forecasts)?) } else { None };
     let object = json::object(&forecasts, architecture, arguments.features, measured.as_ref());
     let text = if arguments.json {
         format!("{object:#}\n")

@@ -67,6 +67,9 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
     if forecast.is_at_least {
         let _ = writeln!(text, "  at least: it calls what is not in this file");
     }
+    for ignored in &forecast.ignored {
+        let _ = writeln!(text, "  ptxas does not do: {ignored}");
+    }
     let _ = writeln!(text, "  most is live{place}: {} words{}", peak.words, quoted(&source, peak.line));
     if !has_lines(function) {
         let _ = writeln!(text, "  compile with -gline-tables-only or -g to see the lines and variables that hold them");

@@ -13,10 +13,7 @@ impl Architecture {
     ///
     /// For w warps, rounded up to a multiple of four: 65,536 / (32 w), rounded down to a multiple of eight.
     pub fn budget(&self, threads: u32) -> Option<u32> {
-        (1..=MAX_THREADS_PER_BLOCK).contains(&threads).then(|| {
-            let warps = threads.div_ceil(WARP_SIZE).next_multiple_of(SUB_PARTITIONS);
-            fitting(REGISTERS, warps)
-        })
+        (1..=MAX_THREADS_PER_BLOCK).contains(&threads).then(|| registers_for_block(threads))
     }
 
     /// The most registers that a thread may have, at most [`MAX_REGISTERS`], so that `blocks` blocks of so many threads
@@ -26,12 +23,17 @@ impl Architecture {
     /// Shared memory and barriers are not looked at. ptxas of CUDA 13.0 gives kernels that want more registers this
     /// number, and where there is none it ignores the directive and warns.
     pub fn registers_for_blocks(&self, threads: u32, blocks: u32) -> Option<u32> {
-        let budget = self.budget(threads)?;
+        self.budget(threads).and_then(|_| self.registers_for(threads, blocks))
+    }
+
+    /// The same for blocks of any size that an SM holds: ptxas does not mind that no block may be so large.
+    pub(super) fn registers_for(&self, threads: u32, blocks: u32) -> Option<u32> {
         let warps = blocks.checked_mul(threads.div_ceil(WARP_SIZE))?;
         if blocks == 0 || blocks > self.max_blocks || warps > self.max_warps {
             return None;
         }
-        Some(budget.min(fitting(REGISTERS / SUB_PARTITIONS, warps.div_ceil(SUB_PARTITIONS))))
+        let resident = fitting(REGISTERS / SUB_PARTITIONS, warps.div_ceil(SUB_PARTITIONS));
+        Some(registers_for_block(threads).min(resident))
     }
 
     /// The most registers with the occupancy that the launch has now: what may be used at no cost. At least as many as
@@ -51,6 +53,11 @@ impl Architecture {
     fn warps(&self, launch: &Launch, registers: u32) -> u32 {
         self.occupancy(&launch.with_registers(registers)).warps
     }
+}
+
+/// The most registers of a thread so that a block of so many threads, 1 or more, finds room on an SM.
+pub(super) fn registers_for_block(threads: u32) -> u32 {
+    fitting(REGISTERS, threads.div_ceil(WARP_SIZE).next_multiple_of(SUB_PARTITIONS))
 }
 
 /// The most registers of a thread so that so many warps find room in `available` registers.

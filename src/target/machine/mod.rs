@@ -3,12 +3,15 @@
 //!
 //! [`Architecture::by_name`] finds a processor by the name that LLVM has for it; [`Architecture::occupancy`] counts as
 //! NVIDIA's `cuda_occupancy.h` of CUDA 13.0 does, number by number, which `tests/rust/occupancy.rs` holds it to;
-//! [`Architecture::budget`] and its neighbours turn the question round. Clusters of blocks are left out: that header
-//! does not know them.
+//! [`Architecture::budget`] and its neighbours turn the question round; [`Architecture::register_limit`] says how many
+//! registers ptxas lets a thread have, which is not always a number with which the kernel can be launched. Clusters of
+//! blocks are left out: that header does not know them, and ptxas lets them change no limit.
 
 mod architecture;
 mod budget;
 mod occupancy;
+mod register_limit;
+mod repartition;
 #[cfg(test)]
 mod tests;
 
@@ -17,3 +20,5 @@ pub use architecture::{
     SHARED_PER_BLOCK, SUB_PARTITIONS, WARP_SIZE,
 };
 pub use occupancy::{BlockLimits, DEFAULT_THREADS, Launch, Limits, Occupancy};
+pub use register_limit::{CommandLine, Decider, Ignored, MIN_REGISTER_LIMIT, RegisterLimit};
+pub use repartition::{Circumstances, Entry, Refusal, Repartition};

@@ -53,7 +53,9 @@
 ; RUN: not %nvptx-ra report %s --kernel nobody 2>&1 | FileCheck %s --check-prefix=NOBODY
 ; NOBODY: nvptx-ra: --kernel nobody: there is none in {{.*}}report.ll
 ; RUN: not %nvptx-ra report %s --max-regs 256 2>&1 | FileCheck %s --check-prefix=LIMIT
-; LIMIT: 256 is not in 1..=255
+; LIMIT: 256 is not in 24..=255
+; RUN: not %nvptx-ra report %s --max-regs 23 2>&1 | FileCheck %s --check-prefix=LEAST
+; LEAST: 23 is not in 24..=255
 ; RUN: echo nonsense > %t.mfv
 ; RUN: not %nvptx-ra report %t.mfv 2>&1 | FileCheck %s --check-prefix=NONE
 ; NONE: nvptx-ra: {{.*}}: no kernel; kernels have the calling convention ptx_kernel

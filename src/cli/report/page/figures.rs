@@ -23,6 +23,7 @@ pub(super) fn figures(report: &Report<'_>, forecast: &Forecast) -> Markup {
                 }
             }
         }
+        @for ignored in &forecast.ignored { p.note { "ptxas does not do: " (ignored) "." } }
         @if forecast.is_at_least {
             p.note { "At least: it calls functions that are not in this file, which may take more." }
         }

@@ -1,0 +1,331 @@
+//! The limits of registers against ptxas itself: kernels that want more registers than they may have, with every
+//! combination of directives and options.
+//!
+//! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it); with `PTXAS=required` in the
+//! environment, as in `make check`, that is a failure.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::function::LaunchBounds;
+use nvptx_ra::target::machine::{
+    Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, Refusal, Repartition,
+};
+
+/// ptxas; `None` where it is not there.
+fn ptxas() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cuda = env::var_os("CUDA_PATH").map_or_else(|| root.join("target/cuda"), PathBuf::from);
+    let ptxas = Some(cuda.join("bin/ptxas")).filter(|ptxas| ptxas.exists());
+    let required = env::var("PTXAS").is_ok_and(|value| value == "required");
+    assert!(ptxas.is_some() || !required, "ptxas is missing; scripts/setup.sh cuda brings it");
+    if ptxas.is_none() {
+        println!("skipped: ptxas is missing; scripts/setup.sh cuda brings it");
+    }
+    ptxas
+}
+
+/// A kernel that keeps so many values live round a loop, with directives, and statements at its beginning.
+fn kernel(name: &str, directives: &str, values: u32, first: &str) -> String {
+    let mut text = format!(
+        ".visible .entry {name}(.param .u64 p)\n{directives}\n{{\n.reg .u64 %rd<4>; .reg .u32 %i<4>; .reg .pred %p<2>;\n\
+         .reg .f32 %f<{}>;\nld.param.u64 %rd0, [p]; cvta.to.global.u64 %rd1, %rd0;\n{first}\n",
+        values + 1
+    );
+    let mut each = |line: &dyn Fn(u32) -> String| (0..values).for_each(|value| text += &line(value));
+    each(&|value| format!("ld.volatile.global.f32 %f{value}, [%rd1+{}];\n", 128 * value));
+    text += &format!("mov.u32 %i1, 0;\nL:\nld.volatile.global.f32 %f{values}, [%rd1];\n");
+    let mut each = |line: &dyn Fn(u32) -> String| (0..values).for_each(|value| text += &line(value));
+    each(&|value| format!("fma.rn.f32 %f{value}, %f{value}, %f{values}, %f{};\n", (value + 1) % values));
+    text += "add.u32 %i1, %i1, 1; setp.lt.u32 %p0, %i1, 100; @%p0 bra L;\n";
+    let mut each = |line: &dyn Fn(u32) -> String| (0..values).for_each(|value| text += &line(value));
+    each(&|value| format!("st.volatile.global.f32 [%rd1+{}], %f{value};\n", 128 * value));
+    text + "ret;\n}\n"
+}
+
+/// What ptxas says of a file of kernels: the registers of each that it assembles, and all its words.
+fn assemble(
+    ptxas: &Path,
+    test: &str,
+    processor: &str,
+    kernels: &str,
+    options: &[String],
+) -> (BTreeMap<String, u32>, String) {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test).with_extension("ptx");
+    let head = format!(".version 8.8\n.target {processor}\n.address_size 64\n");
+    std::fs::write(&place, head + kernels).expect("the file can be written");
+    let output = Command::new(ptxas)
+        .args(["-v", "-arch", processor, "-o", "/dev/null"])
+        .args(options)
+        .arg(&place)
+        .output()
+        .expect("ptxas starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let (mut used, mut name) = (BTreeMap::new(), None);
+    for line in said.lines() {
+        if let Some(rest) = line.split("Compiling entry function '").nth(1) {
+            name = rest.split('\'').next().map(str::to_owned);
+        }
+        if let Some(registers) = line.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()) {
+            used.extend(name.take().map(|name| (name, registers)));
+        }
+    }
+    (used, said)
+}
+
+/// The directives of the grid. 1024 threads leave 64 registers, two such blocks or four of 256 32 and 64.
+fn bounds() -> Vec<LaunchBounds> {
+    let mut all = Vec::new();
+    for (max_threads, required_threads) in [
+        (None, None),
+        (Some(256), None),
+        (Some(1024), None),
+        (None, Some(1024)),
+        (Some(1025), None),
+        (Some(4096), None),
+    ] {
+        for min_blocks in [None, Some(1), Some(2), Some(33)] {
+            for max_registers in [None, Some(8), Some(40), Some(66), Some(300)] {
+                all.push(LaunchBounds { max_threads, required_threads, min_blocks, max_registers });
+            }
+        }
+    }
+    all
+}
+
+fn directives(bounds: &LaunchBounds) -> String {
+    let all = [
+        (".maxntid", bounds.max_threads),
+        (".reqntid", bounds.required_threads),
+        (".minnctapersm", bounds.min_blocks),
+        (".maxnreg", bounds.max_registers),
+    ];
+    all.iter().filter_map(|(name, value)| value.map(|value| format!("{name} {value}\n"))).collect()
+}
+
+/// The command lines of the grid.
+fn command_lines() -> Vec<CommandLine> {
+    let none = CommandLine::default();
+    let registers = |limit| CommandLine { max_registers: Some(limit), ..none };
+    let launch = CommandLine { max_threads: Some(1024), min_blocks: Some(2), ..none };
+    let threads = CommandLine { min_blocks: None, ..launch };
+    let overriding = |options| CommandLine { overrides: true, ..options };
+    let both = CommandLine { max_registers: Some(48), ..launch };
+    let plain = [none, registers(8), registers(48), registers(300), threads, launch, both];
+    plain.into_iter().chain([registers(48), registers(300), threads, launch, both].map(overriding)).collect()
+}
+
+fn options(command_line: &CommandLine) -> Vec<String> {
+    let all = [
+        ("-maxrregcount", command_line.max_registers),
+        ("-maxntid", command_line.max_threads),
+        ("-minnctapersm", command_line.min_blocks),
+    ];
+    let given = all.iter().filter_map(|(name, value)| value.map(|value| format!("{name}={value}")));
+    given.chain(command_line.overrides.then(|| "--override-directive-values".to_owned())).collect()
+}
+
+fn hopper() -> &'static Architecture {
+    Architecture::by_name("sm_90").expect("is known")
+}
+
+/// What ptxas must have said of a kernel whose words are ignored.
+fn warning(ignored: Ignored, name: &str) -> Option<String> {
+    Some(match ignored {
+        Ignored::Threads(_) => format!("for entry {name} is out of range. .minnctapersm and .maxntid will be ignored"),
+        // Without a kernel's name, and not of the option.
+        Ignored::BlocksOfAnySize(_) | Ignored::CommandLine(_) => return None,
+        Ignored::Blocks { blocks, .. } if blocks > 32 => {
+            format!("Value of minnctapersm for entry {name} is out of range. minnctapersm will be ignored")
+        }
+        Ignored::Blocks { .. } => {
+            format!("Value of threads per SM for entry {name} is out of range. .minnctapersm will")
+        }
+        Ignored::TooFew(limit) => format!("For entry {name} adjusting per thread register count of {limit} to lower"),
+        Ignored::TooMany(_) => format!("Too many maxnreg specified for entry {name}, will be ignored"),
+    })
+}
+
+/// Every combination of directives and options leaves a kernel that wants more than 66 registers just the limit, or as
+/// many as without any; and ptxas warns of what the model says that it ignores.
+#[test]
+fn limits_are_those_of_ptxas() {
+    const VALUES: u32 = 62;
+    let Some(ptxas) = ptxas() else { return };
+    let bounds = bounds();
+    let named = || bounds.iter().enumerate().map(|(number, bounds)| (format!("k{number}"), bounds));
+    let kernels: String = named().map(|(name, bounds)| kernel(&name, &directives(bounds), VALUES, "")).collect();
+    let mut compared = 0;
+    for command_line in command_lines() {
+        let (used, said) = assemble(&ptxas, "limits", "sm_90", &kernels, &options(&command_line));
+        assert_eq!(used.len(), bounds.len(), "{said}");
+        let wanted = *used.values().max().expect("there are kernels");
+        for (name, bounds) in named() {
+            let limit = hopper().register_limit(bounds, &command_line).expect("nothing is contradictory");
+            let expected = limit.registers.min(wanted.max(68));
+            assert!(
+                expected <= 67 || used[&name] >= 68,
+                "{name} {bounds:?} {command_line:?} {limit:?} {}",
+                used[&name]
+            );
+            assert!(
+                expected >= 68 || used[&name] == expected,
+                "ptxas {}: {bounds:?} {command_line:?} {limit:?}",
+                used[&name]
+            );
+            for warning in limit.ignored.iter().filter_map(|&ignored| warning(ignored, &name)) {
+                let is_of_option = command_line.max_registers.is_some_and(|limit| !(24..=255).contains(&limit));
+                assert!(is_of_option || said.contains(&warning), "{warning}: {bounds:?} {command_line:?}\n{said}");
+            }
+            compared += 1;
+        }
+    }
+    println!("{compared} combinations compared");
+}
+
+/// What blocks of a size leave alone is reached by kernels that need it, and exceeded by none.
+#[test]
+fn limits_by_threads_are_reached() {
+    let Some(ptxas) = ptxas() else { return };
+    for threads in [257, 640, 704, 1024, 1536, 2048] {
+        let bounds = LaunchBounds { max_threads: Some(threads), ..LaunchBounds::default() };
+        let limit = hopper().register_limit(&bounds, &CommandLine::default()).expect("nothing is contradictory");
+        assert_eq!(limit.decider, Decider::Threads);
+        let from = limit.registers - 16;
+        let kernels: String = (from..limit.registers + 4)
+            .step_by(2)
+            .map(|values| kernel(&format!("k{values}"), &directives(&bounds), values, ""))
+            .collect();
+        let (used, said) = assemble(&ptxas, "threads", "sm_90", &kernels, &[]);
+        assert_eq!(used.values().max(), Some(&limit.registers), "{threads} threads: {said}");
+    }
+}
+
+/// Levels of register usage, the sizes of clusters, and limits for device functions leave the limit as it is.
+#[test]
+fn what_changes_no_limit() {
+    let Some(ptxas) = ptxas() else { return };
+    let clusters = ["", ".reqnctapercluster 8\n", ".reqnctapercluster 2\n.explicitcluster\n", ".maxclusterrank 4\n"];
+    let cases = [(".maxnreg 40\n", 40), (".maxntid 1024\n", 64), (".maxntid 256\n.minnctapersm 4\n", 64)];
+    let mut expected = BTreeMap::new();
+    let mut kernels = String::new();
+    for (number, cluster) in clusters.iter().enumerate() {
+        for (of, (bounds, registers)) in cases.iter().enumerate() {
+            let name = format!("k{number}_{of}");
+            kernels += &kernel(&name, &format!("{cluster}{bounds}"), 62, "");
+            expected.insert(name, *registers);
+        }
+    }
+    for option in ["--register-usage-level=0", "--register-usage-level=10", "--device-function-maxrregcount=24"] {
+        let (used, said) = assemble(&ptxas, "unchanged", "sm_90", &kernels, &[option.to_owned()]);
+        assert_eq!(used, expected, "{option}: {said}");
+    }
+}
+
+/// ptxas refuses what the model calls a contradiction, and what no view can say: bounds of zero.
+#[test]
+fn contradictions_are_refused() {
+    let bounds = LaunchBounds { max_threads: Some(512), required_threads: Some(256), ..LaunchBounds::default() };
+    let error = hopper().register_limit(&bounds, &CommandLine::default()).expect_err("both are there");
+    assert!(error.to_string().contains("maxntid 512 and reqntid 256"), "{error}");
+    let Some(ptxas) = ptxas() else { return };
+    for (directives, message) in [
+        (directives(&bounds).as_str(), ".maxntid and .reqntid cannot both be specified"),
+        (".maxnreg 0", "Positive non-zero value expected for maxnreg"),
+        (".reqnctapercluster 4\n.maxclusterrank 8", "cannot both be specified"),
+    ] {
+        let (used, said) = assemble(&ptxas, "contradictions", "sm_90", &kernel("k", directives, 4, ""), &[]);
+        assert!(used.is_empty() && said.contains(message), "{directives}: {said}");
+    }
+}
+
+/// Statements of `setmaxnreg`, as ptxas reads them.
+fn statements(requests: &[Repartition]) -> String {
+    requests.iter().fold(String::new(), |mut text, request| {
+        let (direction, count) = match request {
+            Repartition::Increase(count) => ("inc", count),
+            Repartition::Decrease(count) => ("dec", count),
+        };
+        writeln!(text, "setmaxnreg.{direction}.sync.aligned.u32 {count};").expect("memory suffices");
+        text
+    })
+}
+
+/// What the model says of a kernel's requests for registers is what ptxas does with them.
+#[test]
+fn requests_for_registers_are_taken_as_ptxas_takes_them() {
+    use Repartition::{Decrease, Increase};
+    let Some(ptxas) = ptxas() else { return };
+    let none = LaunchBounds::default();
+    let limits = [
+        none,
+        LaunchBounds { max_threads: Some(384), ..none },
+        LaunchBounds { max_threads: Some(384), min_blocks: Some(1), ..none },
+        LaunchBounds { max_registers: Some(100), ..none },
+        LaunchBounds { max_registers: Some(300), ..none },
+        LaunchBounds { max_threads: Some(1024), min_blocks: Some(3), ..none },
+    ];
+    let requests: [&[Repartition]; 10] = [
+        &[Decrease(40)],
+        &[Decrease(24), Increase(240)],
+        &[Increase(80)],
+        &[Increase(256)],
+        &[Decrease(104)],
+        &[Increase(240), Decrease(200)],
+        &[Decrease(160), Increase(80)],
+        &[Decrease(16)],
+        &[Decrease(44)],
+        &[Increase(264)],
+    ];
+    let pointer = "{ .reg .u64 %t; ld.global.u64 %t, [%rd1]; T: .callprototype _ (); call.uni %t, (), T; }\n";
+    for (options, first, circumstances) in [
+        (vec![], "", Circumstances::default()),
+        (vec!["-g".to_owned()], "", Circumstances { debugging: true, ..Circumstances::default() }),
+        (vec!["-c".to_owned()], "", Circumstances { separate: true, ..Circumstances::default() }),
+        (vec![], pointer, Circumstances { calls_unknown: true, ..Circumstances::default() }),
+    ] {
+        for bounds in &limits {
+            for requests in requests {
+                let text = kernel("k", &directives(bounds), 8, &(statements(requests) + first));
+                let (used, said) = assemble(&ptxas, "requests", "sm_90a", &text, &options);
+                let limit = hopper().register_limit(bounds, &CommandLine::default()).expect("nothing is contradictory");
+                let entry = hopper().registers_at_entry(&limit, requests, circumstances);
+                check_entry(
+                    entry,
+                    used.get("k").copied(),
+                    &said,
+                    &format!("{options:?} {first}{bounds:?} {requests:?}"),
+                );
+            }
+        }
+    }
+    let too_old = Architecture::by_name("sm_89").expect("is known");
+    let limit = too_old.register_limit(&none, &CommandLine::default()).expect("nothing is contradictory");
+    assert!(too_old.registers_at_entry(&limit, &[Decrease(40)], Circumstances::default()).is_err());
+}
+
+fn check_entry(entry: Result<Entry, Error>, used: Option<u32>, said: &str, case: &str) {
+    match entry {
+        Err(error) => {
+            assert!(used.is_none(), "{case}: {error}\n{said}");
+            assert!(said.contains("C7406") || said.contains("Argument 1 of"), "{case}: {said}");
+        }
+        Ok(Entry::Registers(registers)) => {
+            assert!(!said.contains("'setmaxnreg' ignored"), "{case}: {said}");
+            assert_eq!(used, Some(registers), "{case}: {said}");
+        }
+        Ok(Entry::Ignored(refusal)) => {
+            let number = match refusal {
+                Refusal::Separate => "C7504",
+                Refusal::Debugging => "C7505",
+                Refusal::UnknownCall => "C7506",
+                Refusal::EntryUnknown => "C7508",
+            };
+            assert!(used.is_some() && said.contains(number), "{number} {case}: {said}");
+        }
+    }
+}
