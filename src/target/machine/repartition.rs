@@ -1,6 +1,6 @@
 //! Registers that warps give back and take while they run: PTX's `setmaxnreg`, as ptxas of CUDA 13.0.88 takes it.
 
-use super::{Architecture, RegisterLimit};
+use super::{Architecture, MAX_REGISTERS, RegisterLimit};
 use crate::error::Error;
 
 /// A request of a kernel.
@@ -57,7 +57,7 @@ impl Architecture {
     /// # Errors
     ///
     /// Where ptxas does not assemble the kernel: the architecture has no such instruction, a count is no multiple of 8
-    /// from 24 to 256, or a decrease asks for more than any thread has before.
+    /// from 24 to 256, or a decrease asks for more than a thread has at entry and by any increase; 256 stands for 255.
     pub fn registers_at_entry(
         &self,
         limit: &RegisterLimit,
@@ -76,28 +76,25 @@ impl Architecture {
                 return Err(Error::pass(problem, format!("ask for {nearest}")));
             }
         }
-        if let Some(refusal) = refusal(limit, circumstances) {
-            return Ok(Entry::Ignored(refusal));
-        }
         let increases = requests.iter().filter_map(|request| match *request {
-            Repartition::Increase(count) => Some(count),
+            Repartition::Increase(count) => Some(count.min(MAX_REGISTERS)),
             Repartition::Decrease(_) => None,
         });
         let entry = increases.clone().fold(limit.registers, u32::min);
         let most = increases.fold(entry, u32::max);
         for request in requests {
             if let Repartition::Decrease(count) = *request
-                && count > most
+                && count.min(MAX_REGISTERS) > most
             {
                 let problem = format!("setmaxnreg.dec: {count} registers, and no thread has more than {most} before");
                 return Err(Error::pass(problem, format!("raise the kernel's limit to {count}, or ask for less")));
             }
         }
-        Ok(Entry::Registers(entry))
+        Ok(refusal(limit, circumstances).map_or(Entry::Registers(entry), Entry::Ignored))
     }
 }
 
-/// Why ptxas would ignore requests, the reason that it gives where there are several.
+/// Why ptxas would ignore requests: the reason that it gives, where there are several.
 fn refusal(limit: &RegisterLimit, circumstances: Circumstances) -> Option<Refusal> {
     let reasons = [
         (circumstances.debugging, Refusal::Debugging),
