@@ -47,3 +47,46 @@ pub(super) fn covered(function: &Function, segments: &[Segment]) -> Vec<Range<In
 fn stride(function: &Function) -> u32 {
     (function.num_insts() as u32).div_ceil(MAX_STEPS).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_STEPS, covered, stride};
+    use crate::analysis::{Point, Segment, ValueNumber};
+    use crate::forecast::{Case, forecast};
+    use crate::function::{Function, Inst};
+    use crate::target::machine::Architecture;
+
+    /// A kernel of `insts` instructions; the one at `wide` writes two words more than the others.
+    fn function(insts: usize, wide: usize) -> Function {
+        let mut text = String::from("mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LD_i64\nregs %0 B32 B64\n");
+        text += "bb0: frequency 1.0 depth 0\n";
+        (0..insts).for_each(|inst| {
+            text += if inst == wide { "%1 = LD_i64 1 :: read\n" } else { "%0 = LD_i32 1 :: read\n" };
+        });
+        Function::parse(&(text + "end\n")).expect("a view")
+    }
+
+    /// A peak of one instruction is in the curve, however many instructions a step has.
+    #[test]
+    fn steps_keep_their_most() {
+        let architecture = Architecture::by_name("sm_90").expect("is known");
+        for (insts, wide) in [(3, 1), (512, 511), (513, 512), (5_000, 1_234)] {
+            let forecasts = forecast(&[function(insts, wide)], &Case { architecture, max_registers: None });
+            let curve = forecasts.expect("the models are there").remove(0).curve;
+            assert!(curve.words.len() <= MAX_STEPS as usize && curve.words.len() * curve.stride as usize >= insts);
+            let expected: Vec<u32> =
+                (0..curve.words.len()).map(|step| 1 + u32::from(step == wide / curve.stride as usize)).collect();
+            assert_eq!(curve.words, expected, "{insts} instructions");
+        }
+    }
+
+    /// Segments closer than a step are one range, others stay apart; an instruction that only reads is covered.
+    #[test]
+    fn near_segments_are_joined() {
+        let function = function(2_048, 0);
+        assert_eq!(stride(&function), 4);
+        let segment = |start, end| Segment { start: Point(start), end: Point(end), value: ValueNumber(0) };
+        let covered = covered(&function, &[segment(1, 5), segment(12, 13), segment(30, 32)]);
+        assert_eq!(covered, [Inst(0)..Inst(7), Inst(15)..Inst(16)]);
+    }
+}

@@ -40,8 +40,8 @@ use crate::target::machine::{
 pub struct Case {
     /// The processor.
     pub architecture: &'static Architecture,
-    /// No kernel may have more registers, 24 to 255; smaller limits are taken as 24, as ptxas does. Unlike its
-    /// `-maxrregcount`, which does nothing to kernels with bounds, this holds for all, and raises no kernel's own limit.
+    /// No kernel may have more registers, 24 to 255; smaller limits are taken as 24, as ptxas does. Its `-maxrregcount`
+    /// does nothing to kernels with bounds; this holds for all, and raises no kernel's own limit.
     pub max_registers: Option<u32>,
 }
 

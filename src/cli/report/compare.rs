@@ -50,7 +50,7 @@ pub(super) fn measure(arguments: &Arguments, forecasts: &[Forecast]) -> Result<M
 }
 
 /// PTX with `.maxnreg` behind the parameters of each kernel, in the place of its own, but for kernels that have less by
-/// their bounds: `-maxrregcount` does nothing to kernels with bounds, and `.maxnreg` would raise what `.maxntid` leaves.
+/// their bounds: `-maxrregcount` does nothing to those with bounds, and `.maxnreg` would raise what `.maxntid` leaves.
 fn limited(text: &str, limit: u32, has_less: impl Fn(&str) -> bool) -> String {
     let mut limited = String::with_capacity(text.len());
     let mut in_head = false;

@@ -34,8 +34,8 @@ pub(crate) struct Arguments {
     /// The optimisation level that LLVM IR is compiled with
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
-    /// What if no kernel could have more registers than this, whatever its own bounds say. Unlike ptxas's -maxrregcount,
-    /// which does nothing to kernels with bounds; ptxas gives every thread 24 at least
+    /// What if no kernel could have more registers than this, whatever its own bounds say? Ptxas's -maxrregcount is not
+    /// that: it does nothing to kernels with bounds. Ptxas gives every thread 24 at least
     #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(24..=255))]
     max_regs: Option<u32>,
     /// Only the kernels whose name contains this

@@ -1,8 +1,8 @@
 //! How many registers ptxas lets a thread of a kernel have: which of the directives and options decides.
 //!
 //! All of it is what ptxas of CUDA 13.0.88 was seen to do; `tests/rust/register_limit.rs` asks it again, over the grid.
-//! Its documentation says that `.maxnreg`, the launch bounds and `-maxrregcount` each limit the registers, and not which
-//! of them wins.
+//! Its documentation says that `.maxnreg`, launch bounds and `-maxrregcount` each limit the registers, and little of
+//! which of them wins.
 //!
 //! Of the directives, `.maxnreg` wins over what `.maxntid` or `.reqntid` alone leave, even where no block of so many
 //! threads can then be launched; beside `.minnctapersm` the smaller of both holds. `-maxrregcount` holds for kernels
@@ -46,8 +46,8 @@ pub enum Decider {
     CommandLine,
 }
 
-/// What is said of a kernel and does not hold: ptxas warns of each, but for [`Self::CommandLine`] beside a directive for
-/// threads alone, of which it says nothing.
+/// What is said of a kernel and does not hold. ptxas warns of each, but not of [`Self::CommandLine`] beside a directive
+/// for threads alone, nor of [`Self::BlocksOfAnySize`] from its command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ignored {
     /// More threads than an SM holds: neither they nor the blocks count.

@@ -51,8 +51,8 @@ const RANGE: std::ops::RangeInclusive<u32> = 24..=256;
 const STEP: u32 = 8;
 
 impl Architecture {
-    /// What becomes of the requests of a kernel, one or more: it is entered with as many registers as it may have, or as
-    /// the least increase asks for. O(requests).
+    /// What becomes of the requests of a kernel, one or more: it is entered with as many registers as it may have, or
+    /// with as few as an increase asks for. O(requests).
     ///
     /// # Errors
     ///

@@ -32,6 +32,19 @@
 ; RUN: %nvptx-ra report %s --json --features --kernel bounded | FileCheck %s --check-prefix=FEATURES
 ; FEATURES: "words": {{[1-9]}}
 ;
+; The page holds every kernel, its occupancy, peak and source, and nothing from elsewhere.
+; RUN: %nvptx-ra report %s --html %t.html | FileCheck %s --check-prefix=STILL
+; STILL: kernel registers
+; RUN: FileCheck %s --check-prefix=PAGE --input-file=%t.html --implicit-check-not='<script' --implicit-check-not='://'
+; PAGE: <title>report.ll on sm_90</title>
+; PAGE: bounded</a>
+; PAGE: calls</a>
+; PAGE: <h2>Occupancy</h2>
+; PAGE: peak: {{[0-9]+}} words at line {{[0-9]+}}
+; PAGE: report.cu</p>
+; RUN: not %nvptx-ra report %s --html %t.none/k.html 2>&1 | FileCheck %s --check-prefix=NOWHERE
+; NOWHERE: nvptx-ra: {{.*}}.none/k.html: No such file or directory
+;
 ; A baseline is made, kept to, and a kernel that grew is named.
 ; RUN: rm -f %t.base
 ; RUN: %nvptx-ra report %s --baseline %t.base 2>&1 | FileCheck %s --check-prefix=MADE

@@ -61,7 +61,8 @@ pub(super) fn page(report: &Report<'_>) -> String {
                     p {
                         "What ptxas is expected to make of " (counted(report.forecasts.len(), "kernel")) ": registers, "
                         "spills, and how many warps a multiprocessor (SM) then holds. A forecast by nvptx-ra "
-                        (nvptx_ra::VERSION) "; ptxas was " @if report.measured.is_none() { "not run." } @else { "run, too." }
+                        (nvptx_ra::VERSION) "; ptxas was "
+                        @if report.measured.is_none() { "not run." } @else { "run, too." }
                     }
                 }
                 @if report.forecasts.len() > 1 { (overview::overview(report)) }
@@ -87,7 +88,9 @@ fn kernel(report: &Report<'_>, number: usize, forecast: &Forecast, is_open: bool
                 span.brief {
                     (counted(forecast.registers as usize, "register")) ", "
                     (forecast.occupancy.warps) "/" (report.architecture.max_warps) " warps"
-                    @if forecast.spill_bytes() > 0 { ", " (counted(forecast.spill_bytes() as usize, "byte")) " spilled" }
+                    @if forecast.spill_bytes() > 0 {
+                        ", " (counted(forecast.spill_bytes() as usize, "byte")) " spilled"
+                    }
                 }
             }
             // Inside, so that a link to it opens the kernel.

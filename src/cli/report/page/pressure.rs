@@ -80,7 +80,9 @@ impl Drawing<'_> {
     /// The area, the axis of words, where blocks begin, and the most registers that there may be.
     fn curve(&self) -> Markup {
         let Forecast { curve, peak, budget, .. } = self.forecast;
-        let most = peak.words.max(if *budget < MAX_REGISTERS { *budget } else { 0 }).max(1);
+        // A limit far above the curve would press it flat.
+        let limit = Some(*budget).filter(|&budget| budget < MAX_REGISTERS && budget <= 2 * peak.words);
+        let most = peak.words.max(limit.unwrap_or(1));
         let y = Scale::new(BOTTOM, TOP, most);
         html! {
             text.title x="0" y="14" { "32-bit words live" }
@@ -90,9 +92,9 @@ impl Drawing<'_> {
             }
             path.area d=(area(&curve.words, curve.stride, self.end, self.x, y)) {}
             path.blocks d=(self.blocks()) { title { "a tick where a block begins" } }
-            @if *budget < MAX_REGISTERS {
-                line.budget x1=(px(self.left)) x2=(px(RIGHT)) y1=(px(y.at(*budget))) y2=(px(y.at(*budget))) {}
-                text.budget.end x=(px(RIGHT)) y=(px(y.at(*budget) - 4.0)) { "may have " (budget) " registers" }
+            @if let Some(limit) = limit {
+                line.budget x1=(px(self.left)) x2=(px(RIGHT)) y1=(px(y.at(limit))) y2=(px(y.at(limit))) {}
+                text.budget.end x=(px(RIGHT)) y=(px(y.at(limit) - 4.0)) { "may have " (limit) " registers" }
             }
         }
     }
@@ -220,7 +222,7 @@ fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
             @if stride > 1 { ", the most of each " (stride) " instructions" }
             " · " span.key.loop {} "inside a loop, one row for each depth; ticks: blocks begin · "
             span.key.range {} "how many of a row's words are live, up to all of them · "
-            span.key.uniform {} "the same, uniform: equal in all threads of a warp, so that uniform registers can hold them."
+            span.key.uniform {} "the same, uniform: equal in all threads of a warp, for uniform registers to hold."
             @if let Some(rest) = lines.get(ROWS..).filter(|rest| !rest.is_empty()) {
                 " Not drawn: " (counted(rest.iter().map(|line| line.words as usize).sum(), "word")) " from "
                 (counted(rest.len(), "more row")) "."
@@ -228,7 +230,8 @@ fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
         }
         p.note {
             "ptxas is expected to take " (forecast.registers) " registers, which need not be the "
-            (forecast.peak.words) " words of the peak: it reorders, unrolls and computes again, and keeps uniform words apart."
+            (forecast.peak.words) " words of the peak: it reorders, unrolls and computes again, and keeps uniform words "
+            "apart."
         }
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn source(forecast: &Forecast, function: &Function, lines: &[Line<'_>
                         @if previous.replace(number).is_some_and(|previous| previous + 1 != number) {
                             tr.gap { td colspan="4" { "⋯" } }
                         }
-                        (row(forecast, lines.iter().find(|line| line.number == number), number, text.line(number), most))
+                        @let line = lines.iter().find(|line| line.number == number);
+                        (row(forecast, line, number, text.line(number), most))
                     }
                 }
             }
