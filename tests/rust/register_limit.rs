@@ -190,6 +190,27 @@ fn check_limit(name: &str, bounds: &LaunchBounds, command_line: &CommandLine, us
     }
 }
 
+/// What ptxas was seen to do with bounds that everybody writes, where there is no ptxas to ask.
+#[test]
+fn limits_known_by_heart() {
+    let of = |threads, blocks, most, option| {
+        let bounds =
+            LaunchBounds { max_threads: threads, min_blocks: blocks, max_registers: most, ..LaunchBounds::default() };
+        let options = CommandLine { max_registers: option, ..CommandLine::default() };
+        let limit = hopper().register_limit(&bounds, &options).expect("nothing is contradictory");
+        (limit.registers, limit.decider)
+    };
+    assert_eq!(of(None, None, None, None), (255, Decider::Machine));
+    assert_eq!(of(None, Some(4), None, Some(40)), (40, Decider::CommandLine));
+    assert_eq!(of(Some(512), None, None, Some(40)), (128, Decider::Threads));
+    assert_eq!(of(Some(512), None, Some(200), Some(40)), (200, Decider::MaxRegisters));
+    assert_eq!(of(Some(256), Some(2), Some(200), None), (128, Decider::Blocks));
+    assert_eq!(of(Some(256), Some(2), Some(64), None), (64, Decider::MaxRegisters));
+    assert_eq!(of(Some(1024), Some(3), None, None), (64, Decider::Threads));
+    assert_eq!(of(Some(4096), Some(1), None, Some(40)), (40, Decider::CommandLine));
+    assert_eq!(of(None, None, Some(8), None), (24, Decider::MaxRegisters));
+}
+
 /// What blocks of a size leave alone is reached by kernels that need it, and exceeded by none.
 #[test]
 fn limits_by_threads_are_reached() {

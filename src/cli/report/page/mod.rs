@@ -1,7 +1,7 @@
 //! The report as a page: one file without scripts that loads nothing, for a browser.
 //!
 //! Every text goes through maud, which escapes it: names of kernels and lines of source are whatever somebody wrote.
-//! A page takes some 30 kB for each kernel at most, however long its code is: curves have at most
+//! A kernel takes some 15 to 30 kB of a page, and at most about 250 kB however long its code is: curves have at most
 //! [`nvptx_ra::forecast::MAX_STEPS`] steps, and lists and excerpts of source are cut.
 
 mod chart;
