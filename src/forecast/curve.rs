@@ -56,12 +56,13 @@ mod tests {
     use crate::function::{Function, Inst};
     use crate::target::machine::Architecture;
 
-    /// A kernel of `insts` instructions; the one at `wide` writes two words more than the others.
+    /// A kernel of `insts` instructions; the one at `wide` writes two words, the others one.
     fn function(insts: usize, wide: usize) -> Function {
-        let mut text = String::from("mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LD_i64\nregs %0 B32 B64\n");
+        let mut text =
+            String::from("mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LDV_i32_v2\nregs %0 B32 B32\n");
         text += "bb0: frequency 1.0 depth 0\n";
         (0..insts).for_each(|inst| {
-            text += if inst == wide { "%1 = LD_i64 1 :: read\n" } else { "%0 = LD_i32 1 :: read\n" };
+            text += if inst == wide { "%0, %1 = LDV_i32_v2 1 :: read\n" } else { "%0 = LD_i32 1 :: read\n" };
         });
         Function::parse(&(text + "end\n")).expect("a view")
     }
