@@ -64,7 +64,10 @@ mod tests {
         assert_eq!(auto(&spilling(LaunchBounds { min_blocks: Some(2), ..bounds }, 64)), Some(40));
         assert_eq!(auto(&spilling(LaunchBounds { min_blocks: Some(32), ..bounds }, 64)), None);
         assert_eq!(auto(&spilling(LaunchBounds::default(), 64)), None);
-        assert_eq!(auto(&spilling(LaunchBounds { required_threads: Some(128), ..bounds }, 64)), Some(255));
+        assert_eq!(
+            auto(&spilling(LaunchBounds { max_threads: None, required_threads: Some(128), ..bounds }, 64)),
+            Some(255)
+        );
     }
 
     /// A limit of the kernel's own stays, callees that are not known forbid any, and nothing is done unasked.

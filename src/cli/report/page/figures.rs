@@ -44,8 +44,7 @@ fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, 
         Some(threads) => (threads.to_string(), "threads, by the kernel's bounds".to_owned()),
         None => (DEFAULT_THREADS.to_string(), "threads, taken for want of launch bounds".to_owned()),
     };
-    let warps =
-        format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
+    let warps = format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
     vec![
         ("registers", format!("{at_least}{}", forecast.registers), of),
         ("spills", grouped(u64::from(forecast.spill_bytes())), spills),
