@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use nvptx_ra::allocate::briggs::Briggs;
+use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::{
     Allocation, Allocator, Class, ClassData, File, FileData, Placement, Preset, Problem, ProblemBuilder,
@@ -134,7 +135,7 @@ fn check(functions: &[(String, Function, Ssa)]) {
         let (mut proved, mut refused) = (0, 0);
         for (name, function, ssa) in functions.iter().filter(|(_, function, _)| function.num_insts() < 20_000) {
             let problem = setting.problem(&Problem::from_function(function, &setting.preset()).expect("left SSA form"));
-            for allocator in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
+            for allocator in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
                 let allocation = allocator.allocate(&problem).expect("the problem is sound");
                 if let Err(error) = check_allocation(&problem, &allocation) {
                     panic!("{name}, {}, {}: {error}", setting.name, allocator.name());
@@ -249,6 +250,7 @@ fn measure(functions: &[(String, Function, Ssa)]) {
         bench("problem", &mut || drop(black_box(Problem::from_function(function, &preset))));
         bench("greedy", &mut || drop(black_box(Greedy::default().allocate(&problem))));
         bench("briggs", &mut || drop(black_box(Briggs::default().allocate(&problem))));
+        bench("fatpoint", &mut || drop(black_box(Fatpoint::default().allocate(&problem))));
         for (what, algorithm) in [("ion", Algorithm::Ion), ("fastalloc", Algorithm::Fastalloc)] {
             bench(what, &mut || drop(black_box(regalloc2::run(ssa, &environment, &options(algorithm)))));
         }

@@ -1,23 +1,28 @@
 //! Allocation: a register of the hardware for every live range, or a place in memory.
 //!
 //! One [`Problem`], and several engines that solve it: [`briggs`] colours an interference graph, [`greedy`] assigns live
-//! ranges to interval trees and evicts, [`exact`] solves small problems to the end. [`check_allocation`] proves what they
+//! ranges to interval trees and evicts, [`fatpoint`] takes them off a stack and scans a histogram of places,
+//! [`exact`] solves small problems to the end. [`check_allocation`] proves what they
 //! answer, knowing the problem alone.
 //!
 //! This informs: how many registers a function needs, and what it must spill where there are fewer. The names in PTX are
 //! another colouring problem (`crate::rename`), and colours never cross from one to the other.
 
 mod allocation;
+mod availability;
 pub mod briggs;
 mod check;
 pub mod exact;
+pub mod fatpoint;
 pub mod greedy;
 mod indexed_heap;
 mod interference_graph;
 mod links;
 mod occupied;
+mod partners;
 mod preset;
 mod problem;
+mod registers;
 mod rounds;
 pub mod split;
 mod sweep;

@@ -33,8 +33,25 @@ impl Occupied {
         }
     }
 
+    /// Whether all units are free.
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// The units that are taken, in order.
+    pub(super) fn units(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(at as u32 * 64 + bit)
+            })
+        })
+    }
+
     #[inline]
-    fn is_taken(&self, unit: u32) -> bool {
+    pub(super) fn is_taken(&self, unit: u32) -> bool {
         self.words.get(unit as usize / 64).is_some_and(|word| word >> (unit % 64) & 1 == 1)
     }
 

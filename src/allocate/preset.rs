@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::fatpoint::Knobs;
 use crate::error::{Error, ErrorKind};
 
 /// A set of constants.
@@ -26,6 +27,8 @@ pub struct Preset {
     /// Where something is spilled, live ranges that span more instructions than these are split at loops; `None`: none
     /// is.
     pub split_threshold: Option<u32>,
+    /// The knobs of the fat-point allocator.
+    pub fatpoint: Knobs,
 }
 
 /// The coefficients of the cost of spilling.
@@ -84,6 +87,7 @@ impl Preset {
         },
         coalescing: DOCUMENTED,
         split_threshold: Some(SPLIT_THRESHOLD),
+        fatpoint: Knobs::PTXAS,
     };
 
     /// The constants of cicc's allocator as they are read from its code. K = 15 and the factor 0.8 may be misreadings:
@@ -105,10 +109,25 @@ impl Preset {
         },
         coalescing: Coalescing { degree_factor: 0.8, ..DOCUMENTED },
         split_threshold: Some(SPLIT_THRESHOLD),
+        fatpoint: Knobs::PTXAS,
+    };
+
+    /// The constants of ptxas's allocator as they are read from its code: 15 for each word that is moved.
+    pub const PTXAS: Preset = Preset {
+        name: "ptxas",
+        budget: Some(255),
+        predicates: Some(7),
+        packs_halves: false,
+        caller_saved: Some(0..24),
+        reserved: None,
+        cost: CostModel { latency: [15.0; 3], uniform_factor: 1.0, ..Self::HW.cost },
+        coalescing: DOCUMENTED,
+        split_threshold: None,
+        fatpoint: Knobs::PTXAS,
     };
 
     /// All presets.
-    pub const ALL: [&'static Preset; 2] = [&Self::HW, &Self::CICC];
+    pub const ALL: [&'static Preset; 3] = [&Self::HW, &Self::CICC, &Self::PTXAS];
 
     /// Changes one of the constants, by its name in [`Self::NAMES`].
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
@@ -155,16 +174,22 @@ impl Preset {
             "never-above" => coalescing.never_above = factor()?,
             "split-threshold" if value == "none" => self.split_threshold = None,
             "split-threshold" => self.split_threshold = Some(threshold()?).filter(|&threshold| threshold > 0),
+            _ if self.fatpoint.set(name, value)? => {}
             _ => {
                 let problem = format!("--set {name}: unknown");
-                return Err(Error::new(ErrorKind::Option, problem, format!("use {}", Self::NAMES.join(", "))));
+                let names: Vec<&str> = Self::names().collect();
+                return Err(Error::new(ErrorKind::Option, problem, format!("use {}", names.join(", "))));
             }
         }
         Ok(())
     }
 
     /// The names of the constants that can be changed.
-    pub const NAMES: [&'static str; 17] = [
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().chain(Knobs::NAMES)
+    }
+
+    const NAMES: [&'static str; 17] = [
         "predicates",
         "packs-halves",
         "caller-saved",
@@ -253,11 +278,13 @@ mod tests {
     #[test]
     fn constants_by_name() {
         let values = |name: &str| match name {
-            "packs-halves" | "cost-is-product" => "on",
+            "packs-halves" | "cost-is-product" | "RegAllocMacForce" | "RegAllocNoRetargetPrefs" => "on",
+            "RegAllocCoalescing" => "off",
             "caller-saved" | "reserved" => "2..9",
+            "RegAllocPrefMacOperands" => "2",
             _ => "3",
         };
-        for name in Preset::NAMES {
+        for name in Preset::names() {
             let mut preset = Preset::HW;
             assert_eq!(preset.set(name, values(name)), Ok(()));
             assert_ne!(preset, Preset::HW, "{name}");

@@ -32,7 +32,7 @@ mod view;
 
 #[cfg(test)]
 pub(crate) use allocate::{Sizes, problem};
-pub use allocate::{check_allocate, check_exact, check_problem_text};
+pub use allocate::{check_allocate, check_exact, check_fatpoint, check_problem_text};
 pub use coalesce::check_coalesce;
 pub use cssa::check_cssa;
 pub(crate) use edited::edited;

@@ -7,6 +7,7 @@
 
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::exact::Solver;
+use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::{
     Allocator, ClassData, FileData, InterferenceGraph, LiveRange, Problem, ProblemBuilder, check_allocation,
@@ -99,8 +100,8 @@ fn colors(engine: &dyn Allocator, problem: &Problem) -> (u32, u64) {
     (costs.units[0], costs.over_budget)
 }
 
-/// An instance with its chromatic number where it is known, and the colours measured for greedy and for Briggs: without a
-/// budget, and with one that is sure to suffice.
+/// An instance with its chromatic number where it is known, and the colours measured for each engine: without a budget, and
+/// with one that is sure to suffice.
 struct Instance {
     name: &'static str,
     graph: Graph,
@@ -108,23 +109,31 @@ struct Instance {
     chromatic: Option<u32>,
     greedy: [u32; 2],
     briggs: [u32; 2],
+    fatpoint: [u32; 2],
 }
 
 fn instances() -> Vec<Instance> {
-    let instance =
-        |name, graph, edges, chromatic, greedy, briggs| Instance { name, graph, edges, chromatic, greedy, briggs };
+    let instance = |name, graph, edges, chromatic, greedy, briggs, fatpoint| Instance {
+        name,
+        graph,
+        edges,
+        chromatic,
+        greedy,
+        briggs,
+        fatpoint,
+    };
     vec![
-        instance("queen5_5", Graph::queen(5), 160, Some(5), [8, 7], [7, 8]),
-        instance("queen6_6", Graph::queen(6), 290, Some(7), [10, 9], [9, 10]),
-        instance("queen7_7", Graph::queen(7), 476, Some(7), [11, 12], [13, 10]),
-        instance("queen8_8", Graph::queen(8), 728, Some(9), [12, 13], [13, 15]),
-        instance("myciel3", Graph::mycielski(3), 20, Some(4), [4, 4], [4, 4]),
-        instance("myciel4", Graph::mycielski(4), 71, Some(5), [5, 5], [5, 5]),
-        instance("myciel5", Graph::mycielski(5), 236, Some(6), [6, 6], [6, 6]),
-        instance("myciel6", Graph::mycielski(6), 755, Some(7), [7, 7], [7, 7]),
-        instance("complete20", Graph::complete(20), 190, Some(20), [20, 20], [20, 20]),
-        instance("random125.1", Graph::random(125, 10, 1), 789, None, [8, 7], [7, 8]),
-        instance("random125.5", Graph::random(125, 50, 1), 3883, None, [26, 24], [23, 23]),
+        instance("queen5_5", Graph::queen(5), 160, Some(5), [8, 7], [7, 8], [5, 5]),
+        instance("queen6_6", Graph::queen(6), 290, Some(7), [10, 9], [9, 10], [8, 8]),
+        instance("queen7_7", Graph::queen(7), 476, Some(7), [11, 12], [13, 10], [10, 10]),
+        instance("queen8_8", Graph::queen(8), 728, Some(9), [12, 13], [13, 15], [11, 11]),
+        instance("myciel3", Graph::mycielski(3), 20, Some(4), [4, 4], [4, 4], [4, 4]),
+        instance("myciel4", Graph::mycielski(4), 71, Some(5), [5, 5], [5, 5], [5, 5]),
+        instance("myciel5", Graph::mycielski(5), 236, Some(6), [6, 6], [6, 6], [6, 6]),
+        instance("myciel6", Graph::mycielski(6), 755, Some(7), [7, 7], [7, 7], [7, 7]),
+        instance("complete20", Graph::complete(20), 190, Some(20), [20, 20], [20, 20], [20, 20]),
+        instance("random125.1", Graph::random(125, 10, 1), 789, None, [8, 7], [7, 8], [7, 7]),
+        instance("random125.5", Graph::random(125, 50, 1), 3883, None, [26, 24], [23, 23], [21, 21]),
     ]
 }
 
@@ -148,12 +157,15 @@ fn instances_are_their_graphs() {
 /// was written. Without a budget greedy takes vertices in the order of their first edges, with one by their degrees.
 #[test]
 fn engines_keep_their_colors() {
-    for Instance { name, graph, chromatic, greedy, briggs, .. } in instances() {
+    for Instance { name, graph, chromatic, greedy, briggs, fatpoint, .. } in instances() {
         let bound = graph.max_degree() + 1;
         for (budget, at) in [(None, 0), (Some(bound), 1)] {
             let problem = graph.problem(name, budget);
-            let engines: [(&dyn Allocator, u32); 2] =
-                [(&Greedy::default(), greedy[at]), (&Briggs::default(), briggs[at])];
+            let engines: [(&dyn Allocator, u32); 3] = [
+                (&Greedy::default(), greedy[at]),
+                (&Briggs::default(), briggs[at]),
+                (&Fatpoint::default(), fatpoint[at]),
+            ];
             for (engine, measured) in engines {
                 let (colors, over) = colors(engine, &problem);
                 let who = format!("{} of {name} in {budget:?}: {colors}", engine.name());

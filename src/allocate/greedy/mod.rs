@@ -1,12 +1,12 @@
 //! Greedy: live ranges take places one after the other, and make room by eviction.
 //!
-//! After LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011): a priority queue gives
-//! out live ranges, the widest and longest first; each takes a place that is free for all of its life ([`assign`]), else it evicts
-//! lighter ones ([`evict`]), which come back to the queue, else it is spilled, and a short live range for each use and
-//! definition joins the queue. [`availability`] tells free places, an interval tree for each unit tells who holds it.
+//! After LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011): a priority queue
+//! gives out live ranges, the widest and longest first; each takes a place that is free for all of its life
+//! ([`assign`]), else it evicts lighter ones ([`evict`]), which come back to the queue, else it is spilled, and a short
+//! live range for each use and definition joins the queue. A segment tree over time tells free places, an interval tree
+//! for each unit tells who holds it.
 
 mod assign;
-mod availability;
 mod evict;
 mod items;
 mod queue;
@@ -16,8 +16,8 @@ use std::time::Instant;
 use super::Allocator;
 use super::allocation::{Allocation, Effort, Placement, SpillSlot};
 use super::problem::{File, LiveRange, Problem, ProblemError};
+use super::registers::Registers;
 use crate::index::{EntityIndex, IndexVec};
-use assign::Registers;
 use items::{Item, Items};
 use queue::Queue;
 
@@ -57,7 +57,7 @@ impl Allocator for Greedy {
 struct Run<'a> {
     problem: &'a Problem,
     items: Items<'a>,
-    files: IndexVec<File, Registers>,
+    files: IndexVec<File, Registers<Item>>,
     queue: Queue,
     unit: IndexVec<Item, Option<u32>>,
     times_evicted: IndexVec<Item, u32>,

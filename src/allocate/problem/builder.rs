@@ -40,6 +40,11 @@ impl ProblemBuilder {
         self.files.push(file)
     }
 
+    /// Changes the budget of a file, in units.
+    pub(in crate::allocate) fn budget(&mut self, file: File, budget: Option<u32>) {
+        self.files[file].budget = budget;
+    }
+
     /// Adds a class.
     pub fn class(&mut self, class: ClassData) -> Class {
         self.classes.push(class)

@@ -34,6 +34,16 @@ pub enum ProblemError {
         /// Units of the file.
         budget: u32,
     },
+    /// Instructions need more at once than a file has, whatever is spilled: found by the engine that keeps to budgets.
+    #[error("register allocation failed with register count of {budget}: file {file} needs {least} at one instruction")]
+    BudgetNotMet {
+        /// The file's name.
+        file: Box<str>,
+        /// Registers of the file.
+        budget: u32,
+        /// The least registers that the engine can do with.
+        least: u32,
+    },
     /// A promotion into a class that has no room for it, or not at its alignment.
     #[error("class {class}: promotes to {into}, which is no wider class of the same file and alignment")]
     Promotion {
@@ -115,6 +125,9 @@ pub enum ProblemError {
 impl From<ProblemError> for Error {
     fn from(error: ProblemError) -> Self {
         let remedy = match error {
+            ProblemError::BudgetNotMet { least, .. } => {
+                return Self::new(ErrorKind::Pass, error.to_string(), format!("raise the budget to {least}"));
+            }
             ProblemError::EmptyFile { .. } | ProblemError::TooWide { .. } => "raise the budget",
             ProblemError::Place { .. } | ProblemError::Contradiction { .. } => "take back one of the demands",
             _ => "mend the problem",

@@ -55,7 +55,12 @@ pub fn allocate(engine: &dyn Allocator, given: &Problem, threshold: Option<u32>)
             break;
         }
         let parted = parts::split(given, &regions, &chosen);
-        let allocation = settle::settle(&parted.problem, engine.allocate(&parted.problem)?);
+        let placed = match engine.allocate(&parted.problem) {
+            // Whole, everything had a place: then the parts are no gain.
+            Err(ProblemError::BudgetNotMet { .. }) => break,
+            placed => placed?,
+        };
+        let allocation = settle::settle(&parted.problem, placed);
         let now = allocation.costs(&parted.problem);
         let has_pruned = prune(&parted, &allocation, &regions, &mut chosen);
         if order(&now) < order(&costs) {

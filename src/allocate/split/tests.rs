@@ -1,5 +1,6 @@
 //! Problems with a known answer, and split allocations run on a machine of registers and slots.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use arbitrary::{Result, Unstructured};
@@ -10,6 +11,7 @@ use super::*;
 use crate::allocate::allocation::SpillSlot;
 use crate::allocate::briggs::Briggs;
 use crate::allocate::exact::Solver;
+use crate::allocate::fatpoint::Fatpoint;
 use crate::allocate::greedy::Greedy;
 use crate::allocate::{Access, AccessKind, Link, Preset, check_allocation, clobber_point, read_point};
 use crate::function::{Block, Function, Inst};
@@ -39,7 +41,7 @@ const AROUND: &str = "file R budget 2\nclass A R\n\
 #[test]
 fn spilled_around_a_loop() {
     let given = problem(AROUND);
-    for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
+    for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
         let whole = engine.allocate(&given).expect("a sound problem").costs(&given);
         assert_eq!((whole.spilled, whole.moved_bytes), (1, 4.0 * 20.0), "{}", engine.name());
         let found = allocate(engine, &given, Some(13)).expect("a sound problem");
@@ -87,7 +89,7 @@ fn kept_in_a_loop() {
     };
     for (kind, cost, bytes) in [("read", 103, 4.0 * (3.0 + 3.0)), ("update", 203, 4.0 * (3.0 + 3.0 + 3.0))] {
         let given = problem(&body(kind, cost));
-        for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
+        for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
             let found = allocate(engine, &given, Some(1)).expect("a sound problem");
             let parts = found.problem.expect("splitting pays");
             let costs = check_allocation(&parts, &found.allocation).expect("a sound allocation");
@@ -354,7 +356,7 @@ fn run(u: &mut Unstructured<'_>, function: &Function, problem: &Problem, allocat
 /// spilled of it.
 #[test]
 fn values_arrive() {
-    let (mut linked, mut saved) = (0, 0);
+    let (linked, saved) = (Cell::new(0), Cell::new(0));
     let check = |u: &mut Unstructured<'_>| {
         let function = lowered_function(u, &Options::default())?;
         let preset = Preset { budget: Some(u.int_in_range(4..=16)?), ..Preset::HW };
@@ -372,14 +374,23 @@ fn values_arrive() {
         }
         let parts = split(&given, &Regions::new(&given), &chosen).problem;
         assert_eq!(parts.validate(), Ok(()), "{function}\n{given}\n{parts}");
-        for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default()] {
-            let allocation = settle::settle(&parts, engine.allocate(&parts).expect("a sound problem"));
+        for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
+            let allocation = match engine.allocate(&parts) {
+                Err(ProblemError::BudgetNotMet { .. }) => continue,
+                found => settle::settle(&parts, found.expect("a sound problem")),
+            };
             check_allocation(&parts, &allocation).unwrap_or_else(|error| panic!("{error}\n{function}\n{parts}"));
-            saved += run(u, &function, &parts, &allocation)?;
+            saved.set(saved.get() + run(u, &function, &parts, &allocation)?);
         }
-        linked += parts.links().len();
+        linked.set(linked.get() + parts.links().len());
         Ok(())
     };
-    arbtest::arbtest(check).budget_ms(3_000);
-    assert!(linked > 50 && saved > 3, "{linked} links, {saved} stores saved");
+    // As often as it takes: how many cases fit into a time is the machine's business.
+    for _ in 0..40 {
+        arbtest::arbtest(check).budget_ms(1_500);
+        if linked.get() > 50 && saved.get() > 3 {
+            return;
+        }
+    }
+    panic!("{linked:?} links, {saved:?} stores saved");
 }

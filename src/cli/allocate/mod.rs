@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::exact::{LeastCosts, Solver};
+use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::split;
 use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
@@ -36,7 +37,7 @@ pub(crate) struct Arguments {
     /// How many steps the exact allocator may take for one register file
     #[arg(long, default_value_t = Solver::default().steps)]
     steps: usize,
-    /// The constants: hw, the documented limits of the hardware; cicc, as they are read from NVIDIA's compiler
+    /// The constants: hw, the documented limits of the hardware; cicc and ptxas, as they are read from NVIDIA's compilers
     #[arg(long, default_value = "hw")]
     preset: String,
     /// One of the preset's constants, e.g. loop-base=1.5; docs/allocation.md lists them
@@ -81,6 +82,8 @@ enum Engine {
     Greedy,
     /// Chaitin-Briggs: an interference graph, coloured optimistically
     Briggs,
+    /// Six lists and a histogram of the file, as ptxas is read to do it
+    Fatpoint,
     /// Branch and bound: the fewest bytes moved, for small functions
     Exact,
 }
@@ -118,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut preset = Preset::find(&arguments.preset).cloned().ok_or_else(|| {
         let known: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
         let problem = format!("--preset {}: unknown", arguments.preset);
-        Error::new(ErrorKind::Option, problem, format!("use {}", known.join(" or ")))
+        Error::new(ErrorKind::Option, problem, format!("use {}", known.join(", ")))
     })?;
     for constant in &arguments.constants {
         let (name, value) = constant.split_once('=').unwrap_or((constant, ""));
@@ -222,6 +225,7 @@ fn allocate(
     let allocator: &dyn Allocator = match engine {
         Engine::Greedy => &Greedy::default(),
         Engine::Briggs => &Briggs { coalescing: preset.coalescing.clone() },
+        Engine::Fatpoint => &Fatpoint { knobs: preset.fatpoint.clone() },
         Engine::Exact => {
             let solver = Solver { steps: arguments.steps };
             let exact = solver.solve(problem)?;

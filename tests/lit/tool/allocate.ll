@@ -10,6 +10,19 @@
 ; CHECK: greedy 3 {{[0-9]+}} 1 {{[1-9]}}
 ; CHECK-NEXT: briggs 3 {{[0-9]+}} 1 {{[1-9]}}
 ;
+; The fat-point allocator finds as many, and refuses a budget that no spilling can meet, naming the least that can be.
+; RUN: %nvptx-ra allocate %s --allocator fatpoint --preset ptxas --budget none,3 | FileCheck %s --check-prefix=FATPOINT
+; FATPOINT: live at once [[PEAK:[0-9]+]] 1
+; FATPOINT-NEXT: fatpoint none [[PEAK]] 1 0 0 0 0
+; FATPOINT: fatpoint 3 {{[0-9]+}} 1 {{[1-9]}}
+; RUN: not %nvptx-ra allocate %s --allocator fatpoint --budget 2 2>&1 | FileCheck %s --check-prefix=UNMET
+; UNMET: nvptx-ra: kernel 'k': register allocation failed with register count of 2: file R needs 3 at one instruction;
+; UNMET-SAME: raise the budget to 3
+; RUN: not %nvptx-ra allocate %s --allocator fat 2>&1 | FileCheck %s --check-prefix=ENGINES
+; ENGINES: [possible values: greedy, briggs, fatpoint, exact]
+; RUN: not %nvptx-ra allocate %s --set RegAllocMacForce=1 2>&1 | FileCheck %s --check-prefix=KNOB
+; KNOB: nvptx-ra: --set RegAllocMacForce=1: not allowed; use on or off
+;
 ; The exact allocator says that it is, and without steps what it knows.
 ; RUN: %nvptx-ra allocate %s --allocator exact,greedy --budget 3,none | FileCheck %s --check-prefix=EXACT
 ; EXACT: exact 3 {{.*}} optimal
@@ -60,7 +73,7 @@
 ;
 ; What is wrong is said in one line.
 ; RUN: not %nvptx-ra allocate %s --preset brigs 2>&1 | FileCheck %s --check-prefix=PRESET
-; PRESET: nvptx-ra: --preset brigs: unknown; use hw or cicc
+; PRESET: nvptx-ra: --preset brigs: unknown; use hw, cicc, ptxas
 ; RUN: not %nvptx-ra allocate %s --set loop-base=-1 2>&1 | FileCheck %s --check-prefix=CONSTANT
 ; CONSTANT: nvptx-ra: --set loop-base=-1: not allowed; use a number from 0
 ; RUN: %nvptx-ra allocate %s --preset cicc --set caller-saved=none --set loop-base=2 | FileCheck %s --check-prefix=CICC

@@ -1,13 +1,15 @@
 //! Which units of a file are free over a live range, told at once for all units.
 //!
-//! A segment tree over time whose nodes are masks of units: `whole` has the units that are taken for all of a node's time
-//! by what was stored at this very node, `any` those taken at some time in it. A live range asks the O(log time) nodes
-//! that make up each of its segments, and gets the mask of all units that are not free, instead of asking each unit's tree.
+//! A segment tree over time whose nodes are masks of units: `whole` has the units that are taken for all of a node's
+//! time by what was stored at this very node, `any` those taken at some time in it. A live range asks the O(log time)
+//! nodes that make up each of its segments, and gets the mask of all units that are not free, instead of asking each
+//! unit's tree.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::occupied::Occupied;
-use super::super::problem::Problem;
+use super::occupied::Occupied;
+use super::problem::Problem;
 use crate::analysis::{Point, Segment};
 
 /// Points of time, without those between which nothing can begin or end.
@@ -43,6 +45,18 @@ impl Timeline {
         Arc::new(Self { moments, len })
     }
 
+    /// How many moments there are.
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The moments of a segment: at least one.
+    #[inline]
+    pub(super) fn moments(&self, segment: &Segment) -> Range<usize> {
+        let first = self.moment(segment.start);
+        first..self.moment(segment.end).max(first + 1)
+    }
+
     #[inline]
     fn moment(&self, point: Point) -> usize {
         self.moments[point.0 as usize] as usize
@@ -50,7 +64,7 @@ impl Timeline {
 }
 
 /// The masks of one file over time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Availability {
     timeline: Arc<Timeline>,
     leaves: usize,
@@ -151,9 +165,8 @@ impl Availability {
     /// The leaves of a segment, as nodes.
     #[inline]
     fn leaves_of(&self, segment: &Segment) -> (usize, usize) {
-        let first = self.timeline.moment(segment.start);
-        let end = self.timeline.moment(segment.end).max(first + 1);
-        (self.leaves + first, self.leaves + end)
+        let Range { start, end } = self.timeline.moments(segment);
+        (self.leaves + start, self.leaves + end)
     }
 
     #[inline]
@@ -194,7 +207,7 @@ impl Availability {
 }
 
 /// The nodes that make up the leaves from the first up to, without, the second: at most two on each level.
-fn nodes_of((mut left, mut right): (usize, usize)) -> impl Iterator<Item = usize> {
+pub(super) fn nodes_of((mut left, mut right): (usize, usize)) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         while left < right {
             if left % 2 == 1 {

@@ -1,0 +1,100 @@
+//! What the trials of one problem have in common.
+
+use std::sync::Arc;
+
+use crate::allocate::availability::Timeline;
+use crate::allocate::partners::partners;
+use crate::allocate::problem::{File, LiveRange, Problem};
+use crate::allocate::registers::Registers;
+use crate::analysis::Grouping;
+
+use super::candidates::{Candidate, candidates};
+use super::coalesce::coalesce;
+use super::constraints::Constraints;
+use super::interference::Interference;
+use super::knobs::Knobs;
+use super::lists::interference;
+use super::nodes::Nodes;
+use super::pressure::Pressure;
+
+/// A problem of one file, with its nodes and what is known of them.
+#[derive(Debug)]
+pub(super) struct Context<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) knobs: &'a Knobs,
+    pub(super) timeline: Arc<Timeline>,
+    /// The budget of the file.
+    pub(super) budget: Option<u32>,
+    /// The most units that are live at once, of what has its place from the start those within the budget.
+    pub(super) peak: u32,
+    /// Units that are tried before others: as many as are live at once, or as what has its place from the start takes
+    /// anyway, within the budget.
+    pub(super) target: u32,
+    pub(super) nodes: Nodes<'a>,
+    /// Copies that were merged.
+    pub(super) merged: u64,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) constraints: Constraints,
+    /// What has its place from the start.
+    pub(super) fixed: Registers<LiveRange>,
+    /// By node: how many places those that it meets can take away from it.
+    pub(super) interference: Vec<u64>,
+    /// Who would save a copy by being in the same place, by live range.
+    pub(super) partners: Grouping<LiveRange, LiveRange>,
+    /// The widths of classes that have members, in order.
+    widths: Vec<u32>,
+}
+
+impl<'a> Context<'a> {
+    /// Prepares a problem all of whose live ranges are in `file`. Copies are merged only where the knobs and `merges`
+    /// say so.
+    pub(super) fn new(problem: &'a Problem, file: File, knobs: &'a Knobs, merges: bool) -> Self {
+        let timeline = Timeline::new(problem);
+        let budget = problem.files()[file].budget;
+        let pressure = Pressure::new(problem, &timeline, budget.unwrap_or(u32::MAX));
+        let peak = pressure.fattest().1.max(0) as u32;
+        let mut fixed = Registers::new(timeline.clone(), peak);
+        let mut target = peak;
+        for (range, data) in problem.ranges().iter_enumerated() {
+            if let Some(unit) = data.fixed {
+                let units = unit..unit + problem.class(range).width;
+                if budget.is_none_or(|budget| units.end <= budget) && !problem.segments(range).is_empty() {
+                    target = target.max(units.end);
+                }
+                fixed.occupy(problem.segments(range), units, range);
+            }
+        }
+        let (nodes, merged) = match merges && knobs.coalescing {
+            true => coalesce(problem, knobs, &mut fixed),
+            false => (Nodes::apart(problem), 0),
+        };
+        let candidates = candidates(&nodes, knobs, &mut fixed);
+        let constraints = Constraints::new(&nodes, &candidates, &mut fixed, &timeline);
+        let interference = interference(&nodes, &Interference::new(problem, &timeline));
+        let mut widths: Vec<u32> = nodes.iter().map(|node| nodes.class(node).width).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        let partners = partners(problem);
+        Self {
+            problem,
+            knobs,
+            timeline,
+            budget,
+            peak,
+            target: target.min(budget.unwrap_or(u32::MAX)),
+            nodes,
+            merged,
+            candidates,
+            constraints,
+            fixed,
+            interference,
+            partners,
+            widths,
+        }
+    }
+
+    /// The next wider group of units that somebody needs; 1: nobody does.
+    pub(super) fn wider_than(&self, width: u32) -> u32 {
+        self.widths.iter().copied().find(|&wider| wider > width && wider.is_multiple_of(width)).unwrap_or(1)
+    }
+}

@@ -1,0 +1,105 @@
+//! Fat-point: nodes come off a stack, and each takes the place of least cost in a histogram of the file.
+//!
+//! As NVIDIA's ptxas is read to do it, with Chaitin-Briggs's simplify and select in front and no interference graph.
+//! Each register file by itself ([`one_file`]), the [`driver`] makes trials without spilling, and then with it: copies
+//! are merged through a filter ([`coalesce`]), what wants a certain place is told ([`candidates`], [`constraints`]),
+//! nodes are classified into six [`lists`] by their [`interference`] and drained to a stack, and a [`trial`] pops it,
+//! scanning a [`histogram`] for each node. Where there is no place, others are moved to make room ([`retarget`]). Spill
+//! [`guidance`] walks the [`pressure`] from its fattest point down. The best result is kept ([`record`]).
+//!
+//! What ptxas is read to have and this has not, because an allocation problem does not tell it: opcodes, which make
+//! candidates for pre-allocation eligible; modes for PHIs and for spilling to shared memory; predicated copies;
+//! barriers; the class for constraints across files. Uniform registers and accumulators are files like others, where a
+//! problem has them. Of pre-colouring a whole function only the knob is known: here it is what is fixed from the start.
+//! The fraction of the budget by occupancy is left out, and so is the check that lets only the dear be spilled: its
+//! floors of 0.9 and 1.0 exclude nothing where an access costs 15. That weight, and the multiplier of 4, scale all
+//! costs alike.
+//!
+//! A budget is not met where more is live at once than it has. What is written nowhere counts like the rest, although
+//! nobody could tell if it were overwritten.
+
+mod candidates;
+mod coalesce;
+mod constraints;
+mod context;
+mod driver;
+mod guidance;
+mod histogram;
+mod interference;
+mod knobs;
+mod lists;
+mod nodes;
+mod one_file;
+mod pair;
+mod pressure;
+mod record;
+mod retarget;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+use super::Allocator;
+use super::allocation::{Allocation, Effort};
+use super::preset::Preset;
+use super::problem::{File, Problem, ProblemError};
+use driver::allocate_file;
+pub use knobs::Knobs;
+use one_file::OneFile;
+
+/// The fat-point allocator.
+#[derive(Clone, Debug)]
+pub struct Fatpoint {
+    /// What can be set.
+    pub knobs: Knobs,
+}
+
+impl Default for Fatpoint {
+    fn default() -> Self {
+        Self { knobs: Preset::HW.fatpoint }
+    }
+}
+
+impl Allocator for Fatpoint {
+    fn name(&self) -> &'static str {
+        "fatpoint"
+    }
+
+    /// A budget that cannot be met, whatever is spilled, is an error ([`ProblemError::BudgetNotMet`]): ptxas fails
+    /// there, and so does this, unlike the other engines.
+    ///
+    /// O(nodes · (units + segments · log moments)) for each trial; each attempt with spilling makes at least one.
+    fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
+        problem.validate()?;
+        let mut allocation = Allocation::blank(problem);
+        let mut effort = Effort::default();
+        for (file, data) in problem.files().iter_enumerated() {
+            let own = OneFile::new(problem, file, data.budget);
+            if own.is_empty() {
+                continue;
+            }
+            let found = allocate_file(&own.problem, file, &self.knobs, &mut effort);
+            if found.costs(&own.problem).over_budget > 0 {
+                return Err(self.budget_not_met(problem, file, data.budget.unwrap_or(0)));
+            }
+            own.enter(&found, problem, &mut allocation);
+        }
+        allocation.number_slots(problem);
+        allocation.effort = effort;
+        Ok(allocation)
+    }
+}
+
+impl Fatpoint {
+    /// Finds the smallest budget above `budget` units that can be met, and says so.
+    fn budget_not_met(&self, problem: &Problem, file: File, budget: u32) -> ProblemError {
+        let data = &problem.files()[file];
+        let units = data.units_per_register.max(1);
+        let is_met = |registers: &u32| {
+            let own = OneFile::new(problem, file, Some(registers.saturating_mul(units)));
+            let found = allocate_file(&own.problem, file, &self.knobs, &mut Effort::default());
+            found.costs(&own.problem).over_budget == 0
+        };
+        let least = (budget / units + 1..).find(is_met).unwrap_or(u32::MAX);
+        ProblemError::BudgetNotMet { file: data.name.clone(), budget: budget / units, least }
+    }
+}

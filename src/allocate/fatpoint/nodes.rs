@@ -1,0 +1,91 @@
+//! Nodes: what wants one place. A live range, or several that coalescing made one.
+
+use crate::allocate::problem::{ClassData, LiveRange, Problem};
+use crate::analysis::Segment;
+use crate::index::IndexVec;
+
+/// Several live ranges in one place.
+#[derive(Clone, Debug)]
+pub(super) struct Merged {
+    pub(super) members: Vec<LiveRange>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) cost: f32,
+}
+
+/// All nodes of a problem. A node is named by one of its live ranges, its leader.
+#[derive(Clone, Debug)]
+pub(super) struct Nodes<'a> {
+    pub(super) problem: &'a Problem,
+    leader: IndexVec<LiveRange, LiveRange>,
+    /// By leader; none for a live range of its own.
+    merged: IndexVec<LiveRange, Option<Box<Merged>>>,
+}
+
+impl<'a> Nodes<'a> {
+    /// Every live range by itself.
+    pub(super) fn apart(problem: &'a Problem) -> Self {
+        let merged = IndexVec::filled(None, problem.ranges().len());
+        Self { problem, leader: problem.ranges().ids().collect(), merged }
+    }
+
+    /// The leaders of all nodes.
+    pub(super) fn iter(&self) -> impl Iterator<Item = LiveRange> + '_ {
+        self.leader.iter_enumerated().filter(|(range, leader)| range == *leader).map(|(range, _)| range)
+    }
+
+    /// The node that a live range is in.
+    #[inline]
+    pub(super) fn of(&self, range: LiveRange) -> LiveRange {
+        self.leader[range]
+    }
+
+    /// The live ranges of a node: of its leader, for a node that is one live range.
+    pub(super) fn members<'b>(&'b self, node: &'b LiveRange) -> &'b [LiveRange] {
+        self.merged[*node].as_ref().map_or(std::slice::from_ref(node), |merged| &merged.members)
+    }
+
+    /// The live ranges of a node that is more than one.
+    pub(super) fn merged_members(&self, node: LiveRange) -> &[LiveRange] {
+        self.merged[node].as_ref().map_or(&[], |merged| &merged.members)
+    }
+
+    #[inline]
+    pub(super) fn segments(&self, node: LiveRange) -> &[Segment] {
+        self.merged[node].as_ref().map_or_else(|| self.problem.segments(node), |merged| &merged.segments)
+    }
+
+    #[inline]
+    pub(super) fn class(&self, node: LiveRange) -> &'a ClassData {
+        self.problem.class(node)
+    }
+
+    /// What spilling a node costs; infinite where it must have a register.
+    #[inline]
+    pub(super) fn cost(&self, node: LiveRange) -> f32 {
+        let data = &self.problem.ranges()[node];
+        self.merged[node].as_ref().map_or(data.spill_cost, |merged| merged.cost)
+    }
+
+    /// The place that a node has from the start.
+    #[inline]
+    pub(super) fn fixed(&self, node: LiveRange) -> Option<u32> {
+        self.problem.ranges()[node].fixed
+    }
+
+    /// Whether a node may be spilled.
+    pub(super) fn is_spillable(&self, node: LiveRange) -> bool {
+        self.fixed(node).is_none() && self.cost(node).is_finite()
+    }
+
+    /// Makes one node of two. The segments are those of both.
+    pub(super) fn merge(&mut self, node: LiveRange, other: LiveRange, segments: Vec<Segment>) {
+        let cost = self.cost(node) + self.cost(other);
+        let mut members = self.members(&node).to_vec();
+        members.extend_from_slice(self.members(&other));
+        for &member in self.members(&other).to_vec().iter() {
+            self.leader[member] = node;
+        }
+        self.merged[other] = None;
+        self.merged[node] = Some(Box::new(Merged { members, segments, cost }));
+    }
+}

@@ -1,0 +1,81 @@
+//! The record of the best result.
+
+/// How good a result is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Score {
+    /// Nodes that must have a register and have one beyond the budget.
+    pub(super) beyond: u32,
+    /// Units that are used.
+    pub(super) registers: u32,
+    /// The most units that are live at once.
+    pub(super) pressure: u32,
+    /// What is spilled costs this.
+    pub(super) cost: f64,
+}
+
+impl Score {
+    /// Whether this result is better than another one.
+    ///
+    /// In the order that ptxas is read to have: while nothing is spilled, fewer registers, then less pressure; else
+    /// less cost, then less pressure, then fewer registers. Its density, 128 by the registers, says what these say.
+    pub(super) fn is_better_than(&self, other: &Self) -> bool {
+        let by_count = |score: &Self| (score.registers, score.pressure);
+        let by_cost = |score: &Self| (score.beyond, score.cost, score.pressure, score.registers);
+        if self.fits() && other.fits() { by_count(self) < by_count(other) } else { by_cost(self) < by_cost(other) }
+    }
+
+    /// Whether everything has a register within the budget.
+    pub(super) fn fits(&self) -> bool {
+        self.beyond == 0 && self.cost == 0.0
+    }
+}
+
+/// The best result so far.
+#[derive(Debug)]
+pub(super) struct Record<T> {
+    best: Option<(Score, T)>,
+}
+
+impl<T> Record<T> {
+    pub(super) fn new() -> Self {
+        Self { best: None }
+    }
+
+    /// Keeps a result if it is better than all before it.
+    pub(super) fn add(&mut self, score: Score, result: T) {
+        if self.best.as_ref().is_none_or(|(best, _)| score.is_better_than(best)) {
+            self.best = Some((score, result));
+        }
+    }
+
+    /// How good the best one is.
+    pub(super) fn score(&self) -> Option<Score> {
+        self.best.as_ref().map(|(score, _)| *score)
+    }
+
+    pub(super) fn into_best(self) -> Option<T> {
+        self.best.map(|(_, result)| result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fewer registers win among what fits, less cost among what does not, and what fits over what does not; the first
+    /// of equals stays.
+    #[test]
+    fn order() {
+        let score = |registers, pressure, cost| Score { beyond: 0, registers, pressure, cost };
+        let best = |scores: &[Score]| {
+            let mut record = Record::new();
+            scores.iter().enumerate().for_each(|(number, &score)| record.add(score, number));
+            record.into_best()
+        };
+        assert_eq!(best(&[]), None);
+        assert_eq!(best(&[score(9, 5, 0.0), score(8, 7, 0.0), score(8, 6, 0.0), score(8, 6, 0.0)]), Some(2));
+        assert_eq!(best(&[score(8, 5, 3.0), score(9, 5, 2.0), score(8, 5, 2.0)]), Some(2));
+        assert_eq!(best(&[score(8, 5, 1.0), score(9, 9, 0.0)]), Some(1));
+        assert_eq!(best(&[Score { beyond: 1, ..score(1, 1, 1.0) }, score(9, 9, 50.0)]), Some(1));
+    }
+}

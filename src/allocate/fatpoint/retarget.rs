@@ -1,0 +1,99 @@
+//! Retarget: who has a place goes to another one, so that somebody else has room; and where that does not help, who is
+//! spilled.
+
+use crate::allocate::problem::LiveRange;
+
+use super::trial::Trial;
+
+/// Places whose holders are tried to be moved elsewhere.
+const TRIED: usize = 4;
+
+/// A place, and who must leave it.
+#[derive(Debug)]
+struct Place {
+    unit: u32,
+    holders: Vec<LiveRange>,
+    /// What spilling them costs.
+    cost: f32,
+}
+
+impl Trial<'_> {
+    /// Finds a place for a node by moving those who hold it to others. Says whether there was one. All places are tried
+    /// for what must have a register.
+    pub(super) fn make_room(&mut self, node: LiveRange) -> bool {
+        let mut places = self.places(node);
+        places.sort_by_key(|place| (place.holders.len(), place.unit));
+        if self.context.nodes.is_spillable(node) {
+            places.truncate(TRIED);
+        }
+        places.iter().any(|place| self.try_move(node, place))
+    }
+
+    /// Moves the holders of a place, all or none.
+    fn try_move(&mut self, node: LiveRange, place: &Place) -> bool {
+        let before: Vec<Option<u32>> = place.holders.iter().map(|&holder| self.vacate(holder)).collect();
+        self.occupy(node, place.unit);
+        let mut moved = Vec::new();
+        for &holder in &place.holders {
+            let Some(unit) = self.best_place(holder, self.target) else { break };
+            self.occupy(holder, unit);
+            moved.push(holder);
+        }
+        if moved.len() == place.holders.len() {
+            self.moved += moved.len() as u64;
+            return true;
+        }
+        for holder in moved {
+            self.vacate(holder);
+        }
+        self.vacate(node);
+        for (&holder, unit) in place.holders.iter().zip(before) {
+            unit.into_iter().for_each(|unit| self.occupy(holder, unit));
+        }
+        false
+    }
+
+    /// The places that are held by such as may leave them, within the target.
+    fn places(&self, node: LiveRange) -> Vec<Place> {
+        let nodes = &self.context.nodes;
+        let (class, segments) = (nodes.class(node), nodes.segments(node));
+        let units = (0..).step_by(class.align as usize).take_while(|unit| unit + class.width <= self.target);
+        let place = |unit: u32| {
+            let mut holders: Vec<LiveRange> = Vec::new();
+            for holder in (unit..unit + class.width).flat_map(|unit| self.registers.holders(unit, segments)) {
+                if nodes.fixed(holder).is_some() {
+                    return None;
+                }
+                if !holders.contains(&holder) {
+                    holders.push(holder);
+                }
+            }
+            let cost = holders.iter().map(|&holder| nodes.cost(holder)).sum();
+            Some(Place { unit, holders, cost })
+        };
+        units.filter_map(place).collect()
+    }
+
+    /// Spills what costs least: the node, or who holds a place for it. What must have a register and cannot have one
+    /// within the budget gets one beyond it.
+    pub(super) fn spill_for(&mut self, node: LiveRange) {
+        let places = self.places(node);
+        let cheapest = places.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost).then(a.unit.cmp(&b.unit)));
+        match cheapest {
+            Some(place) if place.cost < self.context.nodes.cost(node) => {
+                for &holder in &place.holders {
+                    self.vacate(holder);
+                }
+                self.occupy(node, place.unit);
+                for holder in place.holders {
+                    match self.best_place(holder, self.target) {
+                        Some(unit) => self.occupy(holder, unit),
+                        None => self.spilled.push(holder),
+                    }
+                }
+            }
+            _ if self.context.nodes.is_spillable(node) => self.spilled.push(node),
+            _ => self.place_beyond(node),
+        }
+    }
+}

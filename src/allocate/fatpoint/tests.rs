@@ -1,0 +1,229 @@
+//! The phases one by one, on problems with a known answer and on generated ones.
+
+use arbitrary::Unstructured;
+
+use super::candidates::candidates;
+use super::context::Context;
+use super::guidance::guide;
+use super::interference::Interference;
+use super::lists::{Lists, Order};
+use super::nodes::Nodes;
+use super::trial::Trial;
+use super::*;
+use crate::allocate::availability::Timeline;
+use crate::allocate::problem::LiveRange;
+use crate::allocate::{Placement, check_allocation};
+use crate::analysis::overlap;
+use crate::fuzzing::{Sizes, problem as generated};
+
+fn problem(body: &str) -> Problem {
+    let text = format!("allocation 1\nproblem k\n{body}end\n");
+    let problem = Problem::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    problem.validate().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    problem
+}
+
+fn context<'a>(problem: &'a Problem, knobs: &'a Knobs) -> Context<'a> {
+    Context::new(problem, File(0), knobs, true)
+}
+
+/// A made up problem that has live ranges in one file only.
+fn of_one_file(u: &mut Unstructured<'_>) -> arbitrary::Result<Option<Problem>> {
+    let given = generated(u, &Sizes::default())?;
+    let budget = given.files()[File(0)].budget;
+    Ok(given.validate().is_ok().then(|| OneFile::new(&given, File(0), budget).problem))
+}
+
+const STACKED: &str = "file R budget 9\nclass A R\nclass B R width 2 align 2\nclass T R width 8 align 8\n\
+    range A cost 1 live 2..5 write 0*1 read 1*1\nrange B cost 1 live 6..9 write 1*1 read 2*1\n\
+    range T cost 1 live 10..13 write 2*1 read 3*1\nrange A live 14..17 write 3*1 read 4*1\n\
+    range A fixed 3 live 18..21\nrange A cost 1 live 18..21 write 4*1 read 5*1\n";
+
+/// What nothing is asked of is coloured last, before it pairs, vectors, and what must have a register or keeps clear of
+/// something fixed; what is not sure of a place comes first, the dearest for its interference before the others.
+#[test]
+fn drain_order() {
+    let (problem, knobs) = (problem(STACKED), Knobs::PTXAS);
+    let context = context(&problem, &knobs);
+    let stack = |interference: &[u64], order| {
+        Lists::classify(&context.nodes, &context.constraints, interference, 9, order)
+            .drain(&context.nodes, &context.constraints, interference)
+            .into_iter()
+            .map(|range| range.0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(stack(&context.interference, Order::First), [0, 1, 2, 5, 3]);
+    let unsure = [30, 20, 10, 0, 0, 20];
+    assert_eq!(stack(&unsure, Order::First), [3, 0, 5, 1, 2]);
+    assert_eq!(stack(&unsure, Order::Retry), [3, 5, 0, 1, 2]);
+}
+
+/// The interference of a node is never less than what those that are live with it can take away.
+#[test]
+fn interference_counts_all() {
+    arbtest::arbtest(|u| {
+        let Some(problem) = of_one_file(u)? else { return Ok(()) };
+        let timeline = Timeline::new(&problem);
+        let (nodes, counts) = (Nodes::apart(&problem), Interference::new(&problem, &timeline));
+        for range in problem.ranges().ids().filter(|&range| !problem.segments(range).is_empty()) {
+            let meets = |&other: &LiveRange| {
+                other != range && overlap(problem.segments(range), problem.segments(other), |_, _| true)
+            };
+            let taken = |other: LiveRange| {
+                problem.classes().taken(problem.ranges()[range].class, problem.ranges()[other].class)
+            };
+            let least: u32 = problem.ranges().ids().filter(meets).map(taken).sum();
+            assert!(counts.of(&nodes, range) >= u64::from(least), "{range}\n{problem}");
+        }
+        Ok(())
+    });
+}
+
+/// The two sides of a copy are merged, unless a limit, a fixed place, a clobber in between or a common moment forbids
+/// it.
+#[test]
+fn coalescing_filter() {
+    let copied = |from: &str, to: &str, more: &str| {
+        let (knobs, text) = (Knobs::PTXAS, format!("file R budget 8\nclass A R\nclass C R width 2\n"));
+        let problem = problem(&format!(
+            "{text}range A {from} write 0*1 read 1*1\nrange A {to} write 1*1 read 3*1\n{more}copy 1 lr1 = lr0 * 1\n"
+        ));
+        Context::new(&problem, File(0), &knobs, true).merged
+    };
+    let (from, to) = ("cost 1 live 2..5", "cost 1 live 6..13");
+    assert_eq!(copied(from, to, ""), 1);
+    assert_eq!(copied("cost 1 live 2..9", to, ""), 0);
+    assert_eq!(copied("cost 1 fixed 3 live 2..5", to, ""), 0);
+    assert_eq!(copied("live 2..5", to, ""), 0);
+    assert_eq!(copied(from, to, "range C fixed 0 live 9..10\n"), 0);
+    let chain = problem(
+        "file R budget 8\nclass A R\nrange A cost 1 live 2..5 write 0*1 read 1*1\n\
+         range A cost 1 live 6..9 write 1*1 read 2*1\nrange A cost 1 live 10..13 write 2*1 read 3*1\n\
+         copy 1 lr1 = lr0 * 1\ncopy 2 lr2 = lr1 * 1\n",
+    );
+    let merged = |knobs: Knobs| Context::new(&chain, File(0), &knobs, true).merged;
+    assert_eq!(merged(Knobs::PTXAS), 2);
+    assert_eq!(merged(Knobs { max_depth: 2, ..Knobs::PTXAS }), 1);
+    assert_eq!(merged(Knobs { max_fanout: 1, ..Knobs::PTXAS }), 1);
+    assert_eq!(merged(Knobs { max_width: 0, ..Knobs::PTXAS }), 0);
+    assert_eq!(merged(Knobs { coalescing: false, ..Knobs::PTXAS }), 0);
+}
+
+/// The side of a copy that the knob names wants the place of the fixed other side; a more frequent copy comes first,
+/// and who has no claim stays away.
+#[test]
+fn pre_allocation() {
+    let problem = problem(
+        "file R budget 8\nclass A R\nrange A cost 9 live 2..9 write 0*1 read 2*1\n\
+         range A cost 1 live 2..9 write 0*1 read 2*1\nrange A fixed 5 live 10..13 write 2*1 read 3*1\n\
+         range A fixed 6 live 14..17 write 3*1 read 4*1\nrange A cost 1 live 18..21 write 4*1 read 5*1\n\
+         copy 2 lr2 = lr0 * 1\ncopy 2 lr2 = lr1 * 7\ncopy 4 lr4 = lr3 * 1\n",
+    );
+    let wishes = |pref_mac_operands: u32| {
+        let knobs = Knobs { pref_mac_operands, ..Knobs::PTXAS };
+        let mut context = context(&problem, &knobs);
+        let found = candidates(&context.nodes, &knobs, &mut context.fixed);
+        found.iter().map(|candidate| (candidate.node.0, candidate.unit)).collect::<Vec<_>>()
+    };
+    assert_eq!([wishes(0), wishes(1), wishes(2)], [vec![], vec![(1, 5), (0, 5)], vec![(4, 6)]]);
+    assert_eq!(wishes(3), [(1, 5), (0, 5), (4, 6)]);
+    let places = |mac_force: bool, pref_mac_operands: u32| {
+        let engine = Fatpoint { knobs: Knobs { mac_force, pref_mac_operands, ..Knobs::PTXAS } };
+        let allocation = engine.allocate(&problem).expect("a sound problem");
+        [0, 1, 4].map(|range| allocation.placements[LiveRange(range)])
+    };
+    assert_eq!(places(false, 0), [5, 0, 6].map(Placement::Register));
+    assert_eq!(places(false, 3), [0, 5, 6].map(Placement::Register));
+    assert_eq!(places(true, 3), [0, 5, 6].map(Placement::Register));
+}
+
+/// A pair finds no two registers side by side until a single one goes elsewhere.
+#[test]
+fn making_room() {
+    // Copies keep lr0 at 0 and lr1 at 2.
+    let problem = problem(
+        "file R budget 4\nclass A R\nclass B R width 2 align 2\n\
+         range A cost 9 live 2..33 write 0*1 read 8*1\nrange A cost 9 live 2..33 write 0*1 read 8*1\n\
+         range A cost 1 live 2..21 write 0*1 read 5*1\nrange B cost 1 live 22..33 write 5*1 read 8*1\n\
+         range A fixed 2 live 34..37 write 8*1 read 9*1\nrange A fixed 0 live 34..37 write 8*1 read 9*1\n\
+         copy 8 lr4 = lr1 * 1\ncopy 8 lr5 = lr0 * 1\n",
+    );
+    let run = |no_retarget_prefs: bool| {
+        let knobs = Knobs { no_retarget_prefs, ..Knobs::PTXAS };
+        let outcome = Trial::run(&context(&problem, &knobs), Order::First);
+        (outcome.spilled, outcome.moved)
+    };
+    assert_eq!(run(true), (vec![LiveRange(3)], 0));
+    assert_eq!(run(false), (vec![], 1));
+}
+
+/// Where nobody can be moved, a register more is taken, and not the last one of the budget.
+#[test]
+fn no_more_than_needed() {
+    let text = "file R budget 255\nclass A R\nclass B R width 2 align 2\n\
+        range A cost 9 fixed 0 live 2..5 10..13\nrange A cost 9 fixed 1 live 6..9 14..17\n\
+        range B cost 1 live 18..21 write 4*1 read 5*1\nrange A cost 1 live 2..9 write 0*1 read 2*1\n\
+        range A cost 1 live 10..17 write 2*1 read 4*1\n";
+    let problem = problem(text);
+    let allocation = Fatpoint::default().allocate(&problem).expect("a sound problem");
+    assert_eq!(allocation.costs(&problem).units, [3]);
+}
+
+/// Guidance spills what costs least for what it makes leaner, and nothing where nothing is fat.
+#[test]
+fn guidance_by_cost() {
+    let problem = problem(
+        "file R budget 2\nclass A R\nrange A cost 4 live 2..41 write 0*1 read 10*1\n\
+         range A cost 3 live 6..37 write 1*1 read 9*1\nrange A cost 9 live 10..33 write 2*1 read 8*1\n",
+    );
+    let knobs = Knobs::PTXAS;
+    let context = context(&problem, &knobs);
+    assert_eq!(guide(&context, 2), [LiveRange(1)]);
+    assert!(guide(&context, 3).is_empty());
+}
+
+/// Where guidance is done, no more is live anywhere than it was told, or nobody is live there who could be spilled and
+/// does nothing there.
+#[test]
+fn guidance_reaches_its_target() {
+    arbtest::arbtest(|u| {
+        let Some(problem) = of_one_file(u)? else { return Ok(()) };
+        let target = u.int_in_range(1..=12)?;
+        let knobs = Knobs { coalescing: false, ..Knobs::PTXAS };
+        let context = context(&problem, &knobs);
+        let spilled = guide(&context, target);
+        let (budget, is_spilled) = (context.budget.unwrap_or(u32::MAX), |range| spilled.contains(&range));
+        for point in (0..4 * problem.num_insts() as u32).step_by(2) {
+            let at = |start: u32, end: u32| (start..end).contains(&point);
+            let (mut live, mut idle) = (0, 0);
+            for (range, data) in problem.ranges().iter_enumerated() {
+                let is_live = problem.segments(range).iter().any(|segment| at(segment.start.0, segment.end.0));
+                let mut pieces = problem.accesses(range).iter().map(|access| access.segment());
+                let is_used = pieces.any(|piece| at(piece.start.0, piece.end.0));
+                let width = problem.class(range).width;
+                let fixed = data.fixed.map(|unit| (unit + width).min(budget).saturating_sub(unit.min(budget)));
+                if if is_spilled(range) { is_used } else { is_live } {
+                    live += fixed.unwrap_or(width);
+                    idle += u32::from(context.nodes.is_spillable(range) && !is_used && !is_spilled(range));
+                }
+            }
+            assert!(live <= target || idle == 0, "{live} at {point}, {idle} idle\n{problem}{spilled:?}");
+        }
+        Ok(())
+    });
+}
+
+/// An allocation is the same whether a file is alone or beside others.
+#[test]
+fn files_by_themselves() {
+    let problem = problem(
+        "file R budget 2\nfile P budget 1\nclass A R\nclass B1 P\nrange A cost 3 live 2..21 write 0*1 read 5*1\n\
+         range B1 cost 2 live 6..25 write 1*1 read 6*1\nrange A cost 1 live 10..29 write 2*1 read 7*1\n\
+         range B1 cost 7 live 14..21 write 3*1 read 5*1\nrange A cost 2 live 18..37 write 4*1 read 9*1\n",
+    );
+    let allocation = Fatpoint::default().allocate(&problem).expect("a sound problem");
+    let costs = check_allocation(&problem, &allocation).expect("a proved allocation");
+    assert_eq!((costs.spilled, costs.units), (2, vec![2, 1]));
+    let is_spilled = |range: u32| matches!(allocation.placements[LiveRange(range)], Placement::Spilled(_));
+    assert_eq!([1, 2].map(is_spilled), [true, true]);
+}

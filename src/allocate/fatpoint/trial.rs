@@ -1,0 +1,159 @@
+//! A trial: the nodes come off the stack, and each takes the best place that the histogram has for it.
+
+use crate::allocate::occupied::Occupied;
+use crate::allocate::problem::LiveRange;
+use crate::allocate::registers::Registers;
+use crate::index::IndexVec;
+
+use super::candidates::Candidate;
+use super::context::Context;
+use super::histogram::Histogram;
+use super::lists::{Lists, Order};
+use super::pair::last_unit;
+
+/// What a trial found.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// By node: its place.
+    pub(super) units: IndexVec<LiveRange, Option<u32>>,
+    /// Nodes without a place.
+    pub(super) spilled: Vec<LiveRange>,
+    /// Nodes that must have a register and have one beyond the budget.
+    pub(super) beyond: u32,
+    /// Units that are used.
+    pub(super) registers: u32,
+    /// Nodes that were moved to another place to make room.
+    pub(super) moved: u64,
+}
+
+/// A trial under way.
+pub(super) struct Trial<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) registers: Registers<LiveRange>,
+    histogram: Histogram,
+    wished: Occupied,
+    pub(super) units: IndexVec<LiveRange, Option<u32>>,
+    /// Units that are tried before more are taken, up to the budget.
+    pub(super) target: u32,
+    pub(super) spilled: Vec<LiveRange>,
+    beyond: u32,
+    pub(super) moved: u64,
+}
+
+impl<'a> Trial<'a> {
+    /// Gives every node a place, as far as there are any. O(nodes · (units + segments · log moments)), and more where
+    /// room must be made.
+    pub(super) fn run(context: &'a Context<'a>, order: Order) -> Outcome {
+        let mut trial = Self::new(context);
+        let lists = Lists::classify(&context.nodes, &context.constraints, &context.interference, trial.target, order);
+        let mut stack = lists.drain(&context.nodes, &context.constraints, &context.interference);
+        trial.place_forced();
+        while let Some(node) = stack.pop() {
+            if trial.units[node].is_none() {
+                trial.place(node);
+            }
+        }
+        trial.finish()
+    }
+
+    fn new(context: &'a Context<'a>) -> Self {
+        let nodes = &context.nodes;
+        let ranges = context.problem.ranges();
+        // What is never live is anywhere.
+        let start = |range: LiveRange| nodes.fixed(range).or(nodes.segments(range).is_empty().then_some(0));
+        Self {
+            context,
+            registers: context.fixed.clone(),
+            histogram: Histogram::new(context.knobs.discard_threshold),
+            wished: Occupied::default(),
+            units: ranges.ids().map(start).collect(),
+            target: context.target,
+            spilled: Vec::new(),
+            beyond: 0,
+            moved: 0,
+        }
+    }
+
+    /// Candidates for pre-allocation come before all others, where they are forced.
+    fn place_forced(&mut self) {
+        if !self.context.knobs.mac_force {
+            return;
+        }
+        for &Candidate { node, unit } in &self.context.candidates {
+            let (class, segments) = (self.context.nodes.class(node), self.context.nodes.segments(node));
+            if self.units[node].is_none() && self.registers.occupied(segments).is_free(class, unit, None) {
+                self.occupy(node, unit);
+            }
+        }
+    }
+
+    fn place(&mut self, node: LiveRange) {
+        let may_move = !self.context.knobs.no_retarget_prefs;
+        if let Some(unit) = self.best_place(node, self.target) {
+            return self.occupy(node, unit);
+        }
+        if may_move && self.make_room(node) {
+            return;
+        }
+        // One register more than before, if that will do: the lowest place, whatever it is good for.
+        let (class, segments) = (self.context.nodes.class(node), self.context.nodes.segments(node));
+        let more = self.registers.free_place(class, segments, self.context.budget, &[]);
+        if let Some(unit) = more {
+            self.target = self.target.max(last_unit(unit, class) + 1);
+            return self.occupy(node, unit);
+        }
+        // At the whole budget there is more to move about.
+        self.target = self.context.budget.unwrap_or(self.target);
+        self.spill_for(node);
+    }
+
+    /// The place below `limit` that the histogram has for a node.
+    pub(super) fn best_place(&mut self, node: LiveRange, limit: u32) -> Option<u32> {
+        let Self { context, registers, histogram, wished, units, .. } = self;
+        let nodes = &context.nodes;
+        let class = nodes.class(node);
+        histogram.clear(limit);
+        histogram.add_conflicts(registers.occupied(nodes.segments(node)));
+        context.constraints.wished_units(nodes, node, wished);
+        histogram.add_wishes(wished, context.constraints.wish(node), class);
+        let partners = nodes.members(&node).iter().flat_map(|&member| context.partners.of(member));
+        let places: Vec<u32> = partners
+            .map(|&partner| nodes.of(partner))
+            .filter(|&partner| partner != node && nodes.class(partner).width == class.width)
+            .filter_map(|partner| units[partner])
+            .collect();
+        histogram.prefer(places.into_iter());
+        histogram.keep_whole(context.wider_than(class.width), limit);
+        histogram.best(class, limit)
+    }
+
+    pub(super) fn occupy(&mut self, node: LiveRange, unit: u32) {
+        let nodes = &self.context.nodes;
+        self.registers.occupy(nodes.segments(node), unit..unit + nodes.class(node).width, node);
+        self.units[node] = Some(unit);
+    }
+
+    pub(super) fn vacate(&mut self, node: LiveRange) -> Option<u32> {
+        let nodes = &self.context.nodes;
+        let unit = self.units[node].take()?;
+        self.registers.vacate(nodes.segments(node), unit..unit + nodes.class(node).width);
+        Some(unit)
+    }
+
+    /// Gives a place beyond the budget to what must have one.
+    pub(super) fn place_beyond(&mut self, node: LiveRange) {
+        let nodes = &self.context.nodes;
+        let unit = self.registers.place_beyond(nodes.class(node), nodes.segments(node));
+        self.beyond += 1;
+        self.occupy(node, unit);
+    }
+
+    fn finish(self) -> Outcome {
+        let nodes = &self.context.nodes;
+        let last = |node: LiveRange| Some(last_unit(self.units[node]?, nodes.class(node)) + 1);
+        let live = nodes.iter().filter(|&node| !nodes.segments(node).is_empty());
+        let registers = live.filter_map(last).max().unwrap_or(0);
+        let Self { units, spilled, beyond, moved, .. } = self;
+        Outcome { units, spilled, beyond, registers, moved }
+    }
+}

@@ -1,0 +1,75 @@
+//! The places of one register file: who holds them, and which are free.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::availability::{Availability, Timeline};
+use super::occupied::Occupied;
+use super::problem::ClassData;
+use crate::analysis::{IntervalTree, Segment};
+
+/// One register file, whose units are held by items `T`.
+#[derive(Clone, Debug)]
+pub(super) struct Registers<T> {
+    availability: Availability,
+    /// By unit: who holds it when.
+    holders: Vec<IntervalTree<T>>,
+    occupied: Occupied,
+}
+
+impl<T: Copy> Registers<T> {
+    /// A file with all units free. It has room for more than `units`.
+    pub(super) fn new(timeline: Arc<Timeline>, units: u32) -> Self {
+        let availability = Availability::new(timeline, units);
+        Self { availability, holders: Vec::new(), occupied: Occupied::default() }
+    }
+
+    /// Gives units to an item, for its segments.
+    pub(super) fn occupy(&mut self, segments: &[Segment], units: Range<u32>, item: T) {
+        if self.holders.len() < units.end as usize {
+            self.holders.resize_with(units.end as usize, IntervalTree::new);
+        }
+        for unit in units {
+            self.holders[unit as usize].insert(segments, item);
+            self.availability.take(segments, unit);
+        }
+    }
+
+    /// Takes units back.
+    pub(super) fn vacate(&mut self, segments: &[Segment], units: Range<u32>) {
+        for unit in units {
+            self.holders[unit as usize].remove(segments);
+            self.availability.give_back(segments, unit);
+        }
+    }
+
+    /// The units that are held at some time in the segments.
+    pub(super) fn occupied(&mut self, segments: &[Segment]) -> &Occupied {
+        self.availability.occupied(segments, &mut self.occupied);
+        &self.occupied
+    }
+
+    /// A place that is free at all of these segments: the first of the wanted ones, else the lowest.
+    pub(super) fn free_place(
+        &mut self,
+        class: &ClassData,
+        segments: &[Segment],
+        budget: Option<u32>,
+        wanted: &[u32],
+    ) -> Option<u32> {
+        let occupied = self.occupied(segments);
+        let mut wanted = wanted.iter().copied();
+        wanted.find(|&unit| occupied.is_free(class, unit, budget)).or_else(|| occupied.first_free(class, budget))
+    }
+
+    /// The lowest free place, whatever the budget is.
+    pub(super) fn place_beyond(&mut self, class: &ClassData, segments: &[Segment]) -> u32 {
+        self.free_place(class, segments, None, &[]).unwrap_or(0)
+    }
+
+    /// Who holds a unit at a time that is wanted, each time that he does.
+    pub(super) fn holders<'a>(&'a self, unit: u32, segments: &'a [Segment]) -> impl Iterator<Item = T> + 'a {
+        let holders = self.holders.get(unit as usize);
+        holders.into_iter().flat_map(|tree| tree.overlaps(segments)).map(|overlap| overlap.owner)
+    }
+}
