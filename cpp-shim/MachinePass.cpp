@@ -81,6 +81,8 @@ public:
 
   /// Returns whether the function changed.
   bool run() {
+    if (nvptx_ra_is_idle(&Request))
+      return false;
     Clock::time_point Start = Clock::now();
     const FlatFunction Flat = flatten();
     uint64_t FlattenTime = nanosecondsSince(Start);
@@ -260,12 +262,14 @@ void NewPass<Desc>::printPipeline(raw_ostream &OS,
 template class LegacyPass<CopyCoalescer>;
 template class LegacyPass<Cssa>;
 template class LegacyPass<Rename>;
+template class LegacyPass<Schedule>;
 template class LegacyPass<EditApplier>;
 template class LegacyPass<ViewPrinter>;
 template class LegacyPass<ViewPrinterAlias>;
 template class NewPass<CopyCoalescer>;
 template class NewPass<Cssa>;
 template class NewPass<Rename>;
+template class NewPass<Schedule>;
 template class NewPass<EditApplier>;
 template class NewPass<ViewPrinter>;
 

@@ -18,6 +18,7 @@
 #include "HeaderNote.h"
 #include "MachinePass.h"
 #include "Options.h"
+#include "ProfileReplay.h"
 #include "nvptx_ra_host.h"
 #include "nvptx_ra_ir.h"
 #include "llvm-c/Core.h"
@@ -118,6 +119,17 @@ void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
                new LegacyPass<Cssa>(Level != CodeGenOptLevel::None));
 }
 
+/// Puts the pass that orders instructions into the pipeline: behind the
+/// coalescers, whose work an order would otherwise depend on, and ahead of all
+/// that lays out blocks and frames. It stands there for every function, because
+/// a function's own attribute may ask for an order, and makes no view where
+/// none is wanted. At -O0 its anchor does not run.
+void insertSchedule(TargetPassConfig &Config, CodeGenOptLevel Level) {
+  if (Level != CodeGenOptLevel::None)
+    Config.insertPass(&MachineSchedulerID,
+                      new LegacyPass<Schedule>(/*WithAnalyses=*/false));
+}
+
 /// Puts renaming into the pipeline: behind every pass that looks at single
 /// definitions, as NVPTX's peephole does, or that merges blocks where they are
 /// equal, as branch folding and block placement do, for with shared names more
@@ -164,8 +176,11 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (Coalesces)
     insertCoalescer(*Config, Wanted.position, TM.getOptLevel());
   insertForecast(*Config, Wanted, TM.getOptLevel());
+  insertSchedule(*Config, TM.getOptLevel());
   if (Wanted.rename)
     insertRename(*Config, TM.getOptLevel());
+  if (Wanted.profile)
+    PM.add(new ProfileReplay(TM.getTargetCPU()));
   if (Wanted.cssa || Coalesces || Wanted.rename)
     PM.add(new HeaderNote());
 }
@@ -266,6 +281,10 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     MFPM.addPass(NewPass<Cssa>(Parameters));
     return true;
   }
+  if (consumePass(Text, Schedule.Name, "pass parameters", Parameters)) {
+    MFPM.addPass(NewPass<Schedule>(Parameters));
+    return true;
+  }
   if (consumePass(Text, Rename.Name, "pass parameters", Parameters)) {
     MFPM.addPass(NewPass<Rename>(Parameters));
     return true;
@@ -294,6 +313,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
   nvptx_ra_start();
   registerLegacyPass<LegacyPass<CopyCoalescer>>(CopyCoalescer);
   registerLegacyPass<LegacyPass<Cssa>>(Cssa);
+  registerLegacyPass<LegacyPass<Schedule>>(Schedule);
   registerLegacyPass<LegacyPass<Rename>>(Rename);
   registerLegacyPass<LegacyPass<EditApplier>>(EditApplier);
   registerLegacyPass<LegacyPass<ViewPrinter>>(ViewPrinter);

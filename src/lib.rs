@@ -2,7 +2,7 @@
 //!
 //! The core (everything but `ffi` and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
 //! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
-//! only: `ffi` and the tool, then the passes ([`coalesce`], [`ssa`], [`allocate`], [`rename`]), then [`analysis`], [`target`], [`function`], [`index`].
+//! only: `ffi` and the tool, then the passes ([`coalesce`], [`ssa`], [`allocate`], [`schedule`], [`rename`]), then [`analysis`], [`target`], [`function`], [`index`].
 //! [`check`] imports [`function`] alone.
 
 pub mod allocate;
@@ -21,7 +21,9 @@ pub mod function;
 pub mod fuzzing;
 pub mod index;
 pub mod passes;
+pub mod profile;
 pub mod rename;
+pub mod schedule;
 pub mod ssa;
 pub mod stats;
 pub mod target;

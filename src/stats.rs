@@ -117,6 +117,8 @@ pub struct Work {
     pub registers_before: u64,
     /// Registers that occur after it.
     pub registers_after: u64,
+    /// Instructions that a pass put behind others than before.
+    pub moved: u64,
     /// Copies that stay, by reason.
     pub refusals: Counts,
     /// Constants written anew.
@@ -141,6 +143,7 @@ impl Work {
         self.registers_before = self.registers_before.saturating_add(other.registers_before);
         self.registers_after = self.registers_after.saturating_add(other.registers_after);
         self.phis = self.phis.saturating_add(other.phis);
+        self.moved = self.moved.saturating_add(other.moved);
         self.constants_rematerialised = self.constants_rematerialised.saturating_add(other.constants_rematerialised);
         self.copies_before.merge(&other.copies_before);
         self.copies_after.merge(&other.copies_after);

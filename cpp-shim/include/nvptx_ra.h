@@ -262,6 +262,9 @@ const nvptx_ra_response *nvptx_ra_run(const nvptx_ra_request *request);
 const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, const nvptx_ra_response *const *functions,
                                            uint64_t num_functions);
 
+/* 1 where the pass of the request would leave every function as it is, whatever the view, which may be null. */
+uint32_t nvptx_ra_is_idle(const nvptx_ra_request *request);
+
 /* Compares the function that the shim made with the one that the edits describe. Null where they agree, else a response
  * with status ERROR, to be freed. */
 const nvptx_ra_response *nvptx_ra_verify_applied(const nvptx_ra_response *response, const nvptx_ra_view *after);
@@ -305,6 +308,7 @@ typedef struct nvptx_ra_pipeline {
   uint32_t rename;   /* 1: nvptx-rename is in it */
   uint32_t forecast; /* 1: the forecast is wanted, whoever reads remarks */
   uint32_t budget;   /* 1: it may limit the registers of kernels, ahead of the first that is printed */
+  uint32_t profile;  /* 1: a profile is replayed ahead of it */
 } nvptx_ra_pipeline;
 
 /* The pipeline that the -nvptx-ra-… options ask for; the default where they are wrong, which is reported elsewhere. */

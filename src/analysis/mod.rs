@@ -6,6 +6,7 @@
 //! to function. Nothing here depends on the order of hash tables or on addresses.
 
 mod cfg;
+mod dependences;
 mod dominators;
 mod frequency;
 mod grouping;
@@ -20,6 +21,7 @@ mod segment;
 mod uniformity;
 
 pub use cfg::Cfg;
+pub(crate) use dependences::{DependenceGraph, Edges, Node};
 pub use dominators::Dominators;
 pub use frequency::block_frequencies;
 pub(crate) use grouping::Grouping;

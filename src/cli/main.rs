@@ -1,14 +1,17 @@
 //! The command-line tool: compiles in process with the passes active, replays functions, explains options.
 
 mod allocate;
+mod codegen;
 mod compile;
 mod explain;
 mod functions;
 mod mir;
 mod optimum;
+mod ptxas;
 mod replay;
 mod report;
 mod stats;
+mod tune;
 mod views;
 
 use std::process::ExitCode;
@@ -38,6 +41,7 @@ enum Command {
     Replay(replay::Arguments),
     Report(report::Arguments),
     Stats(stats::Arguments),
+    Tune(tune::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
     };
     match result {
         Ok(code) => code,

@@ -47,6 +47,26 @@ choices! {
 }
 
 choices! {
+    /// How the instructions of a block are ordered.
+    pub enum Order {
+        /// As LLVM has them.
+        "source" => Source,
+        /// Of the operands of an instruction, first the one whose computation takes the most registers.
+        "sethi-ullman" => SethiUllman,
+        /// From the end: what leaves the fewest registers live above it, with a look-ahead.
+        "bottom-up" => BottomUp,
+        /// From the start: what most has to wait for, while no more is live than in the order of the code.
+        "latency" => Latency,
+        /// Whatever may move, where it is first read.
+        "late" => Late,
+        /// Loads where they are first read.
+        "loads-late" => LoadsLate,
+        /// Loads behind one another, as far as that is possible.
+        "loads-clustered" => LoadsClustered,
+    }
+}
+
+choices! {
     /// A fault to provoke, so that the handling of faults can be tested.
     pub enum Injection {
         /// No fault.
@@ -75,6 +95,8 @@ flags! {
         "view" => VIEW = 5,
         /// How many names renaming leaves.
         "rename" => RENAME = 6,
+        /// How many instructions another order moves.
+        "schedule" => SCHEDULE = 7,
     }
 }
 
@@ -182,6 +204,9 @@ pub const COPY_COALESCER: &str = "nvptx-copy-coalescer";
 /// The name of the pass that makes PHI webs conventional.
 pub const CSSA: &str = "nvptx-cssa";
 
+/// The name of the pass that orders the instructions of blocks.
+pub const SCHEDULE: &str = "nvptx-schedule";
+
 /// The name of the pass that gives registers as few names as they need.
 pub const RENAME: &str = "nvptx-rename";
 
@@ -215,6 +240,9 @@ options! {
         /// The folder where an internal error writes its bundle (the function, the options, the versions); the
         /// system's folder for temporary files unless given.
         "bundle" => bundle: Option<PathBuf> = None, scope Trusted;
+        /// Replays the choices that `nvptx-ra tune` found for each function and wrote to this file. Functions whose code
+        /// is another one since are named in a warning and get the defaults.
+        "profile" => profile: Option<PathBuf> = None, scope Process;
         /// Provokes a fault in each pass, to test that the function then stays as it was.
         "inject" => inject: Injection = Injection::None, hidden true;
     }
@@ -269,11 +297,18 @@ options! {
         /// Prints the function before its PHIs are touched.
         "dump-before-cssa" => dump_before_cssa: bool = false;
     }
+    Some(SCHEDULE) => {
+        /// How the instructions of each block are ordered. What ptxas makes of an order differs from kernel to kernel:
+        /// `nvptx-ra tune` finds the best for each.
+        "order" => order: Order = Order::Source;
+        /// Changes the order a little, at random but the same for the same number; 0 leaves it as it is.
+        "order-seed" => order_seed: u32 = 0, range 0..=UNLIMITED, unit "as a seed";
+    }
     Some(RENAME) => {
         /// Lets registers that live within one block share names, operands of matrix instructions and of inline assembly
         /// apart: the PTX declares fewer, and is smaller. ptxas makes code with the same figures of it for 99 kernels in
-        /// 100, and of the others for better and for worse.
-        "rename" => rename: bool = true, scope Process;
+        /// 100, and of the others for better and for worse. Off on the command line takes the pass out of the pipeline.
+        "rename" => rename: bool = true;
         /// Lets all registers share names: the fewest names that there can be. ptxas then takes some decisions otherwise,
         /// for better and for worse.
         "rename-all" => rename_all: bool = false;

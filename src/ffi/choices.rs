@@ -7,9 +7,9 @@ use std::io::Write;
 
 use llvm_sys::LLVMAttributeFunctionIndex;
 use llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMCreateStringAttribute, LLVMGetFirstFunction, LLVMGetModuleContext,
+    LLVMAddAttributeAtIndex, LLVMCreateStringAttribute, LLVMDisposeMessage, LLVMGetFirstFunction, LLVMGetModuleContext,
     LLVMGetNextFunction, LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget, LLVMGetValueName2,
-    LLVMIsDeclaration,
+    LLVMIsDeclaration, LLVMPrintValueToString,
 };
 use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
 
@@ -21,34 +21,34 @@ use crate::error::Error;
 const ATTRIBUTE: &str = "nvptx-ra";
 
 /// The choice that leaves a function alone: it stands by itself.
-const OFF: &str = "off";
+pub(super) const OFF: &str = "off";
 
 /// A module that LLVM lends for the time of a call.
-struct Module {
+pub(super) struct Module {
     module: LLVMModuleRef,
     context: LLVMContextRef,
 }
 
 /// A function of a borrowed [`Module`].
 #[derive(Clone, Copy)]
-struct Function(LLVMValueRef);
+pub(super) struct Function(LLVMValueRef);
 
 impl Module {
     /// # Safety
     /// `module` is a module that stays alive, and that nobody else touches, as long as the result and its functions.
-    unsafe fn new(module: LLVMModuleRef) -> Self {
+    pub(super) unsafe fn new(module: LLVMModuleRef) -> Self {
         // SAFETY: the caller promises that the module is alive.
         Self { module, context: unsafe { LLVMGetModuleContext(module) } }
     }
 
-    fn is_nvptx(&self) -> bool {
+    pub(super) fn is_nvptx(&self) -> bool {
         // SAFETY: the module is alive, and its triple is a terminated string that lives as long.
         let triple = unsafe { CStr::from_ptr(LLVMGetTarget(self.module)) };
         triple.to_bytes().starts_with(b"nvptx")
     }
 
     /// The functions that have a body.
-    fn definitions(&self) -> impl Iterator<Item = Function> {
+    pub(super) fn definitions(&self) -> impl Iterator<Item = Function> {
         // SAFETY: the module is alive; null stands for none.
         let first = unsafe { LLVMGetFirstFunction(self.module) };
         let wrap = |value: LLVMValueRef| (!value.is_null()).then_some(Function(value));
@@ -60,16 +60,21 @@ impl Module {
         .filter(|function| unsafe { LLVMIsDeclaration(function.0) } == 0)
     }
 
-    fn record(&self, function: Function, choices: &str) {
+    pub(super) fn record(&self, function: Function, choices: &str) {
+        self.set(function, ATTRIBUTE, choices);
+    }
+
+    /// Gives a function a string attribute.
+    pub(super) fn set(&self, function: Function, key: &str, value: &str) {
         // SAFETY: the function belongs to the module and the attribute to its context; both texts are given with their
         // lengths, and LLVM copies them.
         unsafe {
             let attribute = LLVMCreateStringAttribute(
                 self.context,
-                ATTRIBUTE.as_ptr().cast(),
-                ATTRIBUTE.len() as u32,
-                choices.as_ptr().cast(),
-                choices.len() as u32,
+                key.as_ptr().cast(),
+                key.len() as u32,
+                value.as_ptr().cast(),
+                value.len() as u32,
             );
             LLVMAddAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, attribute);
         }
@@ -77,7 +82,18 @@ impl Module {
 }
 
 impl Function {
-    fn name(self) -> String {
+    /// Its body, as LLVM prints it.
+    pub(super) fn ir(self) -> String {
+        // SAFETY: the function is alive; LLVM makes a terminated text, which is freed here once.
+        unsafe {
+            let text = LLVMPrintValueToString(self.0);
+            let ir = CStr::from_ptr(text).to_string_lossy().into_owned();
+            LLVMDisposeMessage(text);
+            ir
+        }
+    }
+
+    pub(super) fn name(self) -> String {
         let mut length = 0;
         // SAFETY: the function is alive.
         let name = unsafe { LLVMGetValueName2(self.0, &mut length) };
@@ -86,7 +102,7 @@ impl Function {
     }
 
     /// The choices recorded for it, if there are any.
-    fn recorded(self) -> Option<String> {
+    pub(super) fn recorded(self) -> Option<String> {
         // SAFETY: the function is alive, and the key is given with its length.
         let attribute = unsafe {
             LLVMGetStringAttributeAtIndex(
@@ -119,7 +135,7 @@ unsafe fn bytes<'a>(data: *const u8, length: usize) -> &'a [u8] {
 
 /// What is recorded after `new` was chosen where `recorded` stood; `None` where that is the same. Of two choices under
 /// one name the later counts, so that those already there simply go first.
-fn merge(recorded: Option<&str>, new: &str) -> Option<String> {
+pub(super) fn merge(recorded: Option<&str>, new: &str) -> Option<String> {
     match recorded {
         None => Some(new.to_owned()),
         Some(OFF) => None,

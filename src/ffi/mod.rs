@@ -3,7 +3,7 @@
 //! A function comes in as a raw view, is checked and turned into a [`Function`](crate::function::Function) ([`view`]);
 //! a pass runs under a guard that turns panics into errors ([`guard`], [`run`]); its edits go out as flat arrays
 //! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]). LLVM's
-//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`] and [`mir`].
+//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`], [`profile`] and [`mir`].
 
 #![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
 
@@ -19,6 +19,7 @@ mod mir;
 mod opcodes;
 mod options;
 mod plugin;
+pub mod profile;
 mod response;
 mod run;
 mod verify;

@@ -69,7 +69,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra
         let command_line = unsafe { abi::text(command_line) };
         Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
     });
-    let Config { position, cssa, rename, forecast, budget, .. } = config.unwrap_or_default();
+    let Config { position, cssa, rename, forecast, budget, profile, .. } = config.unwrap_or_default();
     let position = match position {
         CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
         CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
@@ -82,5 +82,6 @@ pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra
         rename: rename.into(),
         forecast: forecast.into(),
         budget: (budget != RegisterBudget::Off).into(),
+        profile: profile.is_some().into(),
     }
 }

@@ -81,6 +81,11 @@ impl Response {
         response
     }
 
+    /// The answer where there is something to say and nothing wrong.
+    pub(super) fn of_warning(message: String) -> Self {
+        Self { message, ..Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED) }
+    }
+
     fn with_status(status: u32) -> Self {
         let raw = nvptx_ra_response {
             version: abi::NVPTX_RA_ABI_VERSION,

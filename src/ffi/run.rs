@@ -196,6 +196,21 @@ pub(super) unsafe extern "C" fn nvptx_ra_run(request: *const nvptx_ra_request) -
     response.hand_over()
 }
 
+/// Whether a pass would leave every function as it is. Where the options are wrong, another pass of the pipeline says so.
+///
+/// # Safety
+/// As for [`nvptx_ra_run`].
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_is_idle(request: *const nvptx_ra_request) -> u32 {
+    let is_idle = guard(|| {
+        // SAFETY: as the caller promises.
+        let request = unsafe { Request::read(request) }?;
+        Ok(passes::is_idle(&request.pass, &Config::resolve_valid(&request.layers())))
+    });
+    is_idle.is_ok_and(|is_idle| is_idle).into()
+}
+
 /// Notes that the shim could not apply the edits.
 ///
 /// # Safety

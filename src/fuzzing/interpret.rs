@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 
 use super::trace::{Event, Trace};
 use super::value::{Bits, mix, mix_wide};
-use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Slot, Symbol, VReg, Value};
+use crate::function::{
+    Block, Effects, Function, Inst, MemorySpace, Operand, OperandFlags, Role, Slot, Symbol, VReg, Value,
+};
 use crate::index::IndexVec;
 
 /// How far a run goes.
@@ -126,7 +128,8 @@ impl<'a> Machine<'a> {
             hash = mix_wide(hash, read.number()?);
         }
         let inst = self.function.block_range(block).end;
-        self.trace.events.push(Event { inst, operation: hash_of("branch"), reads });
+        let (effects, space) = (Effects::TERMINATOR, MemorySpace::default());
+        self.trace.events.push(Event { inst, operation: hash_of("branch"), effects, space, reads });
         Some(hash)
     }
 
@@ -203,12 +206,14 @@ impl<'a> Machine<'a> {
         let function = self.function;
         let reads: Vec<Bits> = reads.into_iter().map(Bits::sign_extended).collect();
         let (operation, effects) = (self.operations[inst], function.effects(inst));
-        // What an effect gives may differ from one time to the next.
-        let time = if effects.is_pure() { 0 } else { self.trace.events.len() as u64 + 1 };
+        // What an effect gives may differ from one time to the next, by what came before that it must stay behind.
+        let space = function.memory_space(inst);
+        let conflicts = |event: &&Event| event.effects.conflict(event.space, effects, space);
+        let time = if effects.is_pure() { 0 } else { self.trace.events.iter().filter(conflicts).count() as u64 + 1 };
         let start = mix(mix(operation, self.seed), time);
         let hash = reads.iter().try_fold(start, |hash, read| Some(mix_wide(hash, read.number()?)));
         if !effects.is_pure() {
-            self.trace.events.push(Event { inst, operation, reads });
+            self.trace.events.push(Event { inst, operation: mix(operation, time), effects, space, reads });
         }
         let defs = function.operands(inst).iter().filter(|operand| operand.is_def()).count() as u32;
         for def in 0..defs {

@@ -21,6 +21,7 @@ mod opcodes;
 mod optimum;
 mod parallel_copy;
 mod rename;
+mod schedule;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -44,8 +45,9 @@ pub use opcodes::opcode_table;
 pub use optimum::check_optimum;
 pub use parallel_copy::check_parallel_copy;
 pub use rename::check_rename;
+pub use schedule::check_schedule;
 pub use text::{check_round_trip, check_text};
-pub use trace::{Event, Mismatch, Trace, check_same_meaning};
+pub use trace::{Event, Mismatch, Trace, check_same_effects, check_same_meaning};
 pub use value::Bits;
 #[cfg(test)]
 pub(crate) use view::view;

@@ -2,15 +2,20 @@
 
 use super::interpret::{Limits, interpret};
 use super::value::Bits;
-use crate::function::{Function, Inst};
+use crate::function::{Applied, Effects, Function, Inst, MemorySpace, Origin};
 
 /// An instruction with an effect, or a branch that chose, as it was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The instruction: the block's last for a branch.
     pub inst: Inst,
-    /// A hash of what it does: the same for the register and the immediate form of an opcode.
+    /// A hash of what it does, the same for the register and the immediate form of an opcode, and of how many events came
+    /// before that it must stay behind.
     pub operation: u64,
+    /// Its effects; those of a terminator for a branch.
+    pub effects: Effects,
+    /// The memory that it touches.
+    pub space: MemorySpace,
     /// The values that it read, sign-extended.
     pub reads: Vec<Bits>,
 }
@@ -57,6 +62,31 @@ impl Trace {
         }
         Ok(())
     }
+}
+
+impl Trace {
+    /// The same events, those between two branches by a number of their instructions instead of by time.
+    fn sorted_by(mut self, number: impl Fn(Inst) -> Option<Inst>) -> Trace {
+        for between in self.events.split_mut(|event| event.effects.contains(Effects::TERMINATOR)) {
+            between.sort_by_key(|event| number(event.inst));
+        }
+        self
+    }
+}
+
+/// Runs both functions on some inputs, and checks that the reordered one does what the original does. Events that do not
+/// conflict may change places.
+pub fn check_same_effects(original: &Function, reordered: &Applied) -> Result<(), Mismatch> {
+    let number = |inst| match reordered.origin.get(inst) {
+        Some(&Origin::Kept(inst)) => Some(inst),
+        _ => None,
+    };
+    for seed in 0..4 {
+        let limits = Limits::default();
+        let expected = interpret(original, seed, limits).sorted_by(Some);
+        expected.refined_by(&interpret(&reordered.function, seed, limits).sorted_by(number), seed)?;
+    }
+    Ok(())
 }
 
 /// Runs both functions on some inputs, and checks that the edited one does what the original does.

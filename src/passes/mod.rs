@@ -5,6 +5,7 @@ mod copy_coalescer;
 mod cssa;
 mod forecast;
 mod rename;
+mod schedule;
 
 pub use forecast::{ModuleOutput, run_on_module};
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, RENAME, Trace};
+use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, RENAME, SCHEDULE, Trace};
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
@@ -118,6 +119,7 @@ pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
 pub static PASSES: &[Pass] = &[
     Pass { name: CSSA, edits: true, run: cssa::run },
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
+    Pass { name: SCHEDULE, edits: true, run: schedule::run },
     Pass { name: RENAME, edits: true, run: rename::run },
     Pass { name: FORECAST, edits: false, run: forecast::run },
     Pass { name: APPLY_EDITS, edits: true, run: apply_edits::run },
@@ -140,6 +142,15 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
         inject(context.config.inject)?;
     }
     Ok(output)
+}
+
+/// Whether the pass of that name would leave every function as it is: then nobody need make a view for it.
+pub fn is_idle(name: &str, config: &Config) -> bool {
+    match name {
+        SCHEDULE => schedule::is_idle(config),
+        RENAME => !config.rename,
+        _ => false,
+    }
 }
 
 /// Has the symbolic checker prove that the edits keep the meaning of the function.

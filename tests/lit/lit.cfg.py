@@ -6,6 +6,7 @@
 #   %llc %opt %clang %nvptx-ra   the bare programs      %plugin   the plugin's path
 #   %clang-nvlink-wrapper   the device linker, which generates code at link time
 #   %clang-cuda   clang for the device side of a .cu file, with CUDA's headers
+#   %cuda         the CUDA toolkit
 #   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
 #   %llc14 %llc19 llc of other LLVM majors
 #   %python       the Python that runs lit
@@ -70,6 +71,7 @@ substitutions = {
     "%clang": clang,
     "%nvptx-ra": under(nvptx_ra),
     "%plugin": plugin,
+    "%cuda": cuda,
     "%ptxas-verify": f"{ptxas} -c -",
     "%ptxas": ptxas,
     "%FileCheck": "FileCheck",

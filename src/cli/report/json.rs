@@ -4,7 +4,7 @@ use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue};
 use nvptx_ra::target::machine::Architecture;
 use serde_json::{Map, Value, json};
 
-use super::compare::Measured;
+use crate::ptxas::Measured;
 
 /// The object: the processor, and `kernels` in the module's order.
 pub(super) fn object(

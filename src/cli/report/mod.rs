@@ -16,6 +16,8 @@ use nvptx_ra::forecast::{Case, forecast};
 use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 
+pub(crate) use table::shown_name;
+
 use crate::views::Source;
 
 /// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers

@@ -6,8 +6,8 @@ use nvptx_ra::forecast::Forecast;
 use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 
-use super::compare::Measured;
 use super::lines::{SourceText, by_line, has_lines};
+use crate::ptxas::Measured;
 
 /// How many lines of a peak are shown.
 const SHOWN_LINES: usize = 12;
@@ -102,7 +102,7 @@ pub(super) fn short(path: &str) -> &str {
 }
 
 /// The middle of long names, where template arguments are, is left out.
-pub(super) fn shown_name(name: &str) -> String {
+pub(crate) fn shown_name(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= 50 {
         return name.to_owned();

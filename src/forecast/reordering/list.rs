@@ -6,8 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::dependences::{Dependences, Node};
+use super::dependences::Dependences;
 use super::{Input, Reached, WordState};
+use crate::analysis::Node;
 use crate::forecast::behaviour::Motion;
 use crate::forecast::words::Word;
 use crate::index::{EntityIndex, IndexVec};
@@ -41,13 +42,13 @@ pub(super) fn schedule(
     let mut readers: Vec<(Word, Node)> =
         dependences.nodes().flat_map(|node| dependences.reads.of(node).iter().map(move |&word| (word, node))).collect();
     readers.sort_unstable();
-    let len = dependences.num_predecessors.len();
+    let len = dependences.graph.num_predecessors.len();
     let mut list = List {
         input,
         dependences,
         states,
         deadlines: deadlines(input, dependences),
-        waits_for: dependences.num_predecessors.clone(),
+        waits_for: dependences.graph.num_predecessors.clone(),
         is_done: IndexVec::filled(false, len),
         ready: BinaryHeap::new(),
         freeing: BinaryHeap::new(),
@@ -60,7 +61,7 @@ pub(super) fn schedule(
         }
     }
     list.most = list.live;
-    for node in dependences.nodes().filter(|&node| dependences.num_predecessors[node] == 0) {
+    for node in dependences.nodes().filter(|&node| dependences.graph.num_predecessors[node] == 0) {
         list.offer(node);
     }
     while let Some(node) = list.next() {
@@ -75,7 +76,7 @@ fn deadlines(input: &Input<'_>, dependences: &Dependences) -> IndexVec<Node, Nod
     let mut deadlines: IndexVec<Node, Node> = dependences.nodes().collect();
     for node in dependences.nodes().rev() {
         if matches!(input.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load) {
-            let soonest = dependences.successors.of(node).iter().map(|&successor| deadlines[successor]).min();
+            let soonest = dependences.graph.successors.of(node).iter().map(|&successor| deadlines[successor]).min();
             deadlines[node] = soonest.unwrap_or(Node::new(deadlines.len())).max(node);
         }
     }
@@ -117,7 +118,7 @@ impl List<'_> {
     }
 
     fn take(&mut self, node: Node, readers: &[(Word, Node)]) {
-        let Dependences { reads, writes, successors, .. } = self.dependences;
+        let Dependences { reads, graph, writes, .. } = self.dependences;
         self.is_done[node] = true;
         let mut last_reads = Vec::new();
         for &word in reads.of(node) {
@@ -145,7 +146,7 @@ impl List<'_> {
         self.most.all = self.most.all.max(self.live.all);
         self.most.varying = self.most.varying.max(self.live.varying);
         dead.into_iter().for_each(|word| self.count(word, -1));
-        for &successor in successors.of(node) {
+        for &successor in graph.successors.of(node) {
             self.waits_for[successor] -= 1;
             if self.waits_for[successor] == 0 {
                 self.offer(successor);

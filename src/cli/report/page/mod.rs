@@ -18,9 +18,9 @@ use nvptx_ra::forecast::Forecast;
 use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 
-use super::compare::Measured;
 use super::lines::{by_line, has_lines};
 use super::table::short;
+use crate::ptxas::Measured;
 
 /// Pages with more kernels show only the one that takes most registers; a click opens the others.
 const ALL_SHOWN: usize = 3;

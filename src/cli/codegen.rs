@@ -1,0 +1,120 @@
+//! LLVM IR to PTX in process: what compiling and tuning share.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+use clap::ValueEnum;
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::ffi::codegen;
+
+// How LLVM makes code, beside the processor. A documentation comment would become that of every command which has these.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Settings {
+    /// Features of the processor and the PTX version, e.g. +ptx88
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    mattr: String,
+    /// Where floating-point operations may be fused
+    #[arg(long, value_enum, default_value_t = FpContract::On)]
+    fp_contract: FpContract,
+    /// The optimisation level of the code generator; llc's default
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: u8,
+}
+
+/// Where floating-point operations may be fused.
+#[derive(Clone, Copy, ValueEnum)]
+enum FpContract {
+    /// Wherever that is possible
+    Fast,
+    /// Where the program allows it
+    On,
+    /// Nowhere
+    Off,
+}
+
+impl Settings {
+    /// The PTX of a module.
+    pub(crate) fn emit(&self, module: &Module<'_>, cpu: &str) -> Result<Vec<u8>, Error> {
+        let ptx = self
+            .machine(cpu, module)?
+            .write_to_memory_buffer(module, FileType::Assembly)
+            .map_err(|message| Error::pass(format!("LLVM emits no code: {message}"), "see LLVM's message"))?;
+        Ok(ptx.as_slice().to_vec())
+    }
+
+    fn machine(&self, cpu: &str, module: &Module<'_>) -> Result<TargetMachine, Error> {
+        Target::initialize_nvptx(&InitializationConfig::default());
+        let triple = module.get_triple();
+        let target = Target::from_triple(&triple)
+            .map_err(|message| Error::pass(message.to_string(), "use an LLVM with the NVPTX target"))?;
+        let level = match self.level {
+            0 => OptimizationLevel::None,
+            1 => OptimizationLevel::Less,
+            2 => OptimizationLevel::Default,
+            _ => OptimizationLevel::Aggressive,
+        };
+        let machine = target
+            .create_target_machine(&triple, cpu, &self.mattr, level, RelocMode::Default, CodeModel::Default)
+            .ok_or_else(|| Error::pass("LLVM makes no target machine", "check --cpu and --mattr"))?;
+        if module.get_data_layout().as_str().is_empty() {
+            module.set_data_layout(&machine.get_target_data().get_data_layout());
+        }
+        // llc comments its output unless told not to.
+        machine.set_asm_verbosity(true);
+        codegen::set_fp_contract(
+            &machine,
+            match self.fp_contract {
+                FpContract::Fast => codegen::FpContract::Fast,
+                FpContract::On => codegen::FpContract::On,
+                FpContract::Off => codegen::FpContract::Off,
+            },
+        );
+        Ok(machine)
+    }
+}
+
+/// Whether a path stands for standard input or output.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The content of a file, or of standard input.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    if is_stream(path) {
+        let mut content = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut content);
+        return read.map(|_| content).map_err(|error| Error::file("standard input".as_ref(), &error));
+    }
+    fs::read(path).map_err(|error| Error::file(path, &error))
+}
+
+/// A module that is right, for a triple that we compile for; without one it is taken for nvptx64-nvidia-cuda, as llc
+/// would with that triple.
+pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Result<Module<'c>, Error> {
+    // As llc names it, because the name may reach the output.
+    let name = if is_stream(path) { "<stdin>".into() } else { path.to_string_lossy() };
+    let invalid = |message: String| {
+        Error::new(ErrorKind::View, message, "the input must be LLVM IR of this LLVM or an older one")
+    };
+    let module = codegen::parse_ir(context, content, &name).map_err(invalid)?;
+    let triple = module.get_triple();
+    match triple.as_str().to_string_lossy().as_ref() {
+        // Triton's own IR says nothing.
+        "" => module.set_triple(&TargetTriple::create("nvptx64-nvidia-cuda")),
+        nvptx if nvptx.starts_with("nvptx") => {}
+        other => {
+            let problem = format!("{name}: the target triple is {other}");
+            return Err(Error::new(ErrorKind::View, problem, "use IR for nvptx64-nvidia-cuda"));
+        }
+    }
+    module.verify().map_err(|message| {
+        let problem = format!("{name}: not valid: {}", message.to_string().trim());
+        Error::new(ErrorKind::View, problem, "the IR breaks LLVM's rules; ask the tool that made it")
+    })?;
+    Ok(module)
+}

@@ -1,0 +1,114 @@
+//! What a kernel costs, as ptxas and the disassembler tell it, and which of two costs is the better.
+
+use std::cmp::Reverse;
+
+use nvptx_ra::target::machine::{Architecture, Launch};
+use serde_json::{Value, json};
+
+use crate::ptxas::Real;
+
+/// Machine instructions of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sass {
+    /// All but NOPs.
+    pub(super) instructions: u32,
+    /// Those that access local memory.
+    pub(super) local: u32,
+}
+
+/// What a kernel costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Figures {
+    /// What ptxas reports.
+    pub(super) real: Real,
+    /// What the disassembler counts.
+    pub(super) sass: Sass,
+    /// Warps that an SM holds at once.
+    pub(super) warps: u32,
+}
+
+impl Figures {
+    /// `threads` of a block, where the kernel says how many.
+    pub(super) fn new(real: Real, sass: Sass, architecture: &Architecture, threads: Option<u32>) -> Self {
+        let warps = architecture.occupancy(&launch(&real, threads)).warps;
+        Self { real, sass, warps }
+    }
+
+    /// Bytes that a thread stores to spill slots and loads from them, in the code.
+    pub(super) fn spill_bytes(&self) -> u32 {
+        self.real.spill_store_bytes + self.real.spill_load_bytes
+    }
+
+    /// Whether it costs no more than `stock` in anything that a user would notice. Fewer resident warps are allowed where
+    /// the user says so.
+    pub(super) fn is_no_worse(&self, stock: &Self, allow_fewer_warps: bool) -> bool {
+        self.spill_bytes() <= stock.spill_bytes()
+            && (allow_fewer_warps || self.warps >= stock.warps)
+            && self.sass.instructions <= stock.sass.instructions
+    }
+
+    /// What is compared, the first difference first; the less the better.
+    pub(super) fn rank(&self) -> (u32, Reverse<u32>, u32, u32) {
+        (self.spill_bytes(), Reverse(self.warps), self.sass.local, self.sass.instructions)
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "registers": self.real.registers,
+            "spill_store_bytes": self.real.spill_store_bytes,
+            "spill_load_bytes": self.real.spill_load_bytes,
+            "stack_bytes": self.real.stack_bytes,
+            "shared_bytes": self.real.shared_bytes,
+            "warps": self.warps,
+            "sass_instructions": self.sass.instructions,
+            "sass_local": self.sass.local,
+        })
+    }
+}
+
+/// How a kernel is launched, as far as that is known.
+pub(super) fn launch(real: &Real, threads: Option<u32>) -> Launch {
+    Launch { threads, static_shared: real.shared_bytes, ..Launch::new(real.registers) }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Figures of which only those matter that are compared.
+    pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
+        let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
+        Figures { real, sass: Sass { instructions, local: spills / 4 }, warps }
+    }
+
+    /// A variant is no worse only where it is in each of spills, warps and instructions.
+    #[test]
+    fn no_worse_in_each() {
+        let stock = figures(100, 32, 500);
+        assert!(figures(100, 32, 500).is_no_worse(&stock, false));
+        assert!(figures(0, 48, 400).is_no_worse(&stock, false));
+        assert!(!figures(101, 48, 400).is_no_worse(&stock, false));
+        assert!(!figures(0, 31, 400).is_no_worse(&stock, false));
+        assert!(figures(0, 31, 400).is_no_worse(&stock, true));
+        assert!(!figures(0, 48, 501).is_no_worse(&stock, true));
+    }
+
+    /// Spills count before warps, warps before instructions.
+    #[test]
+    fn ranks() {
+        assert!(figures(0, 16, 900).rank() < figures(4, 64, 100).rank());
+        assert!(figures(0, 32, 900).rank() < figures(0, 16, 100).rank());
+        assert!(figures(0, 32, 100).rank() < figures(0, 32, 101).rank());
+    }
+
+    /// More registers than a step of the occupancy cost warps.
+    #[test]
+    fn warps_are_those_of_the_machine() {
+        let hopper = Architecture::by_name("sm_90").expect("is known");
+        let of = |registers| {
+            let real = Real { registers, ..Real::default() };
+            Figures::new(real, Sass::default(), hopper, Some(256)).warps
+        };
+        assert_eq!((of(32), of(64), of(65), of(128)), (64, 32, 24, 16));
+    }
+}

@@ -1,0 +1,223 @@
+//! The search for one kernel: which variant to try next, and which is the best so far.
+//!
+//! First the defaults and every order. Then, from the best that was found, what is near it: limits on registers that
+//! cost no warp or win one, other names, copies left alone; and small changes of good orders at random, for as long as
+//! the budget lasts. What is tried depends on the figures and the seed alone.
+
+use std::collections::{HashMap, VecDeque};
+
+use nvptx_ra::target::machine::Architecture;
+
+use super::figures::{Figures, launch};
+use super::variant::{Names, Variant};
+
+/// A kernel and what was tried on it.
+pub(super) struct Kernel {
+    pub(super) name: String,
+    /// Of its code.
+    pub(super) hash: String,
+    /// Threads of a block, where the kernel says how many.
+    pub(super) threads: Option<u32>,
+    pub(super) stock: Figures,
+    /// In the order in which they were tried; none where ptxas did not take it.
+    pub(super) tried: Vec<(Variant, Option<Figures>)>,
+    /// What ptxas said of a kernel's PTX, by its fingerprint.
+    known: HashMap<String, Option<Figures>>,
+    proposed: Vec<Variant>,
+    queue: VecDeque<Variant>,
+    /// How many perturbed orders were proposed.
+    perturbed: u32,
+}
+
+/// What a search is for.
+#[derive(Clone, Copy)]
+pub(super) struct Aim {
+    pub(super) architecture: &'static Architecture,
+    /// Variants with fewer resident warps than stock are allowed.
+    pub(super) allow_fewer_warps: bool,
+    /// What perturbed orders are drawn by.
+    pub(super) seed: u32,
+}
+
+impl Kernel {
+    /// A kernel of which nothing but stock is known.
+    pub(super) fn new(name: &str, hash: &str, threads: Option<u32>, stock: Figures, text: String) -> Self {
+        Self {
+            name: name.to_owned(),
+            hash: hash.to_owned(),
+            threads,
+            stock,
+            tried: Vec::new(),
+            known: HashMap::from([(text, Some(stock))]),
+            proposed: Vec::new(),
+            queue: Variant::orders().map(|order| Variant::ordered(order, 0)).collect(),
+            perturbed: 0,
+        }
+    }
+
+    /// What to try next: never the same twice.
+    pub(super) fn propose(&mut self, aim: &Aim) -> Variant {
+        loop {
+            if self.queue.is_empty() {
+                self.look_around(aim);
+            }
+            if let Some(variant) = self.queue.pop_front()
+                && !self.proposed.contains(&variant)
+            {
+                self.proposed.push(variant.clone());
+                return variant;
+            }
+        }
+    }
+
+    /// What ptxas said of the same PTX.
+    pub(super) fn known(&self, text: &str) -> Option<Option<Figures>> {
+        self.known.get(text).copied()
+    }
+
+    /// Notes what came of a variant. `text` is the fingerprint of its PTX.
+    pub(super) fn record(&mut self, variant: Variant, text: String, figures: Option<Figures>) {
+        let figures = *self.known.entry(text).or_insert(figures);
+        self.tried.push((variant, figures));
+    }
+
+    /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
+    pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
+        let mut best = (&Variant::Stock, self.stock);
+        for (variant, figures) in self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?))) {
+            if figures.is_no_worse(&self.stock, aim.allow_fewer_warps) && figures.rank() < best.1.rank() {
+                best = (variant, figures);
+            }
+        }
+        (best.0.clone(), best.1)
+    }
+
+    /// What came of the defaults.
+    pub(super) fn default(&self) -> Option<Figures> {
+        self.tried.iter().find(|(variant, _)| *variant == Variant::DEFAULT).and_then(|(_, figures)| *figures)
+    }
+
+    /// The orders by what came of them, best first: those that are admissible before those that are not.
+    fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
+        let mut ranked: Vec<_> = self
+            .tried
+            .iter()
+            .filter_map(|(variant, figures)| {
+                let figures = (*figures)?;
+                let is_worse = !figures.is_no_worse(&self.stock, aim.allow_fewer_warps);
+                Some(((is_worse, figures.rank()), variant))
+            })
+            .collect();
+        ranked.sort_by_key(|&(rank, _)| rank);
+        ranked.into_iter().map(|(_, variant)| variant.clone()).collect()
+    }
+
+    /// Fills the queue with what is near the best.
+    fn look_around(&mut self, aim: &Aim) {
+        let orders = self.good_orders(aim);
+        let (best, figures) = self.best(aim);
+        let mut around = self.limits(aim, &best, &figures);
+        if let Some(other) = orders.iter().find(|variant| **variant != best) {
+            around.extend(self.limits(aim, other, &figures));
+        }
+        around.push(best.with_registers(Names::Fewest, true));
+        around.push(best.with_registers(Names::Some, false));
+        around.push(best.with_registers(Names::Llvm, true));
+        around.retain(|variant| !self.proposed.contains(variant));
+        // Of each round only a part looks for limits and names, so that a small budget sees some of everything.
+        around.truncate(3);
+        let bases = orders.iter().take(3).chain(orders.is_empty().then_some(&best));
+        for base in bases.take(3) {
+            self.perturbed += 1;
+            // A new seed each time, and one that no other `--seed` gives.
+            around.push(
+                base.with_order(base.order(), aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1)),
+            );
+        }
+        self.queue.extend(around);
+    }
+
+    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
+    fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
+        let launch = launch(&figures.real, self.threads);
+        let edge = aim.architecture.step_edge(&launch);
+        let step = aim.architecture.next_step(&launch);
+        let fewer_warps = aim.allow_fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
+        let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
+        // A limit below what PTX's calling convention needs is refused anyway.
+        let limits = [Some(edge), step.filter(|&step| step >= 24), above];
+        limits.into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::figures;
+    use super::*;
+
+    fn aim(seed: u32) -> Aim {
+        let architecture = Architecture::by_name("sm_90").expect("is known");
+        Aim { architecture, allow_fewer_warps: false, seed }
+    }
+
+    fn kernel() -> Kernel {
+        Kernel::new("k", "0", Some(128), figures(100, 32, 500), "stock".into())
+    }
+
+    /// Variants differ from each other, the defaults come first, and all orders are among the first.
+    #[test]
+    fn never_the_same_twice() {
+        let mut kernel = kernel();
+        let mut seen: Vec<Variant> = Vec::new();
+        for number in 0..60u32 {
+            let variant = kernel.propose(&aim(0));
+            assert!(!seen.contains(&variant), "{variant}");
+            kernel.record(variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            seen.push(variant);
+        }
+        assert_eq!(seen[0], Variant::DEFAULT);
+        assert!(Variant::orders().all(|order| seen[..7].contains(&Variant::ordered(order, 0))));
+        assert!(seen.iter().any(Variant::limits_registers));
+    }
+
+    /// The same seed gives the same search, another one another.
+    #[test]
+    fn seeds() {
+        let search = |seed| {
+            let mut kernel = kernel();
+            let mut all = Vec::new();
+            for number in 0..30u32 {
+                let variant = kernel.propose(&aim(seed));
+                kernel.record(variant.clone(), number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
+                all.push(variant);
+            }
+            all
+        };
+        assert_eq!(search(1), search(1));
+        assert_ne!(search(1), search(2));
+    }
+
+    /// What is worse than stock in anything is never the best, nor what ptxas refuses; without anything better, stock is.
+    #[test]
+    fn stock_is_the_worst_that_comes_out() {
+        let mut kernel = kernel();
+        for (number, outcome) in [None, Some(figures(0, 16, 400)), Some(figures(0, 32, 501))].into_iter().enumerate() {
+            let variant = kernel.propose(&aim(0));
+            kernel.record(variant, number.to_string(), outcome);
+            assert_eq!(kernel.best(&aim(0)).0, Variant::Stock);
+        }
+        let variant = kernel.propose(&aim(0));
+        kernel.record(variant.clone(), "good".into(), Some(figures(8, 32, 480)));
+        assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
+    }
+
+    /// What ptxas said of the same PTX holds for every variant that makes it.
+    #[test]
+    fn same_ptx_same_figures() {
+        let mut kernel = kernel();
+        let variant = kernel.propose(&aim(0));
+        assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
+        kernel.record(variant, "stock".into(), None);
+        assert_eq!(kernel.tried[0].1, Some(kernel.stock));
+    }
+}

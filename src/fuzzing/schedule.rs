@@ -1,0 +1,52 @@
+//! Orders of instructions against the checker, the interpreter, and themselves.
+
+use arbitrary::{Result, Unstructured};
+
+use super::{Options, check_same_effects, lowered_function};
+use crate::check::check;
+use crate::config::Order;
+use crate::function::Edit;
+use crate::schedule::schedule;
+
+const ORDERS: [Order; 7] = [
+    Order::Source,
+    Order::SethiUllman,
+    Order::BottomUp,
+    Order::Latency,
+    Order::Late,
+    Order::LoadsLate,
+    Order::LoadsClustered,
+];
+
+/// Checks that each order, perturbed or not, keeps a function valid and its meaning, does nothing but permute blocks, and
+/// is the same the second time.
+pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
+    let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
+    let function = lowered_function(u, &options)?;
+    let order = *u.choose(&ORDERS)?;
+    let seed = if u.arbitrary()? { u.arbitrary()? } else { 0 };
+    let outcome = schedule(&function, order, seed);
+    assert!(outcome.edits.edits().iter().all(|edit| matches!(edit, Edit::Permute { .. })));
+    assert_eq!(outcome.edits.is_empty(), outcome.moved == 0);
+    if let Err(errors) = check(&function, &outcome.edits) {
+        panic!("{order:?} {seed}: {errors:#?}\n{function}");
+    }
+    let reordered = outcome.edits.apply(&function).expect("the edits fit");
+    reordered.function.validate().expect("it stays valid");
+    if let Err(mismatch) = check_same_effects(&function, &reordered) {
+        panic!("{order:?} {seed}: {mismatch}\n{function}\n{}", reordered.function);
+    }
+    assert_eq!(schedule(&function, order, seed).edits, outcome.edits, "the same function gets the same order");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every order keeps the meaning of every function that can be drawn.
+    #[test]
+    fn orders_keep_the_meaning() {
+        arbtest::arbtest(check_schedule).budget_ms(2_000);
+    }
+}

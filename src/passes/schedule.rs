@@ -1,0 +1,30 @@
+//! `nvptx-schedule`: orders the instructions of each block, with statistics and traces.
+
+use std::time::Instant;
+
+use super::{PassOutput, RunContext, traced};
+use crate::config::{Config, Order, SCHEDULE, Trace};
+use crate::error::Error;
+use crate::function::Function;
+use crate::schedule::{Outcome, schedule};
+
+/// Whether the pass does nothing, whatever the function.
+pub(super) fn is_idle(config: &Config) -> bool {
+    config.order == Order::Source && config.order_seed == 0
+}
+
+/// Runs the pass. A function in SSA form is left alone: two-address lowering and the coalescer are still to come.
+pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
+    if context.is_ssa {
+        return Ok(PassOutput::unchanged(function));
+    }
+    let start = Instant::now();
+    let Outcome { edits, moved, .. } = schedule(function, context.config.order, context.config.order_seed);
+    let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
+    output.stats.lap("schedule", start);
+    output.stats.moved = moved as u64;
+    let wanted = context.config.trace;
+    let own = if wanted.contains(Trace::SCHEDULE) { format!("{moved} instructions moved\n") } else { String::new() };
+    output.output = traced(SCHEDULE, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
+    Ok(output)
+}

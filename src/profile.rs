@@ -1,0 +1,156 @@
+//! Profiles: the choices that `nvptx-ra tune` found for each function, kept in a file and replayed by later builds.
+//!
+//! The file is TOML. A function's hash is that of its LLVM IR, so that choices which were made for other code are seen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind};
+
+/// The version of the file's form.
+const VERSION: u32 = 1;
+
+/// What a profile holds.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The version of the form.
+    version: u32,
+    /// The processor that the choices were made for, e.g. `sm_90`.
+    pub cpu: String,
+    /// The functions, in the order of their module.
+    #[serde(rename = "function", default)]
+    pub functions: Vec<Entry>,
+}
+
+/// The choices for one function.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// The hash of its code, as [`fingerprint`] has it of what [`code_only`] leaves.
+    pub hash: String,
+    /// Options as the function attribute `"nvptx-ra"` takes them, or `off`.
+    pub options: String,
+    /// The most registers that a thread may have, `.maxnreg`; `None` leaves that as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maxnreg: Option<u32>,
+}
+
+impl Profile {
+    /// A profile for a processor, without functions.
+    pub fn new(cpu: &str) -> Self {
+        Self { version: VERSION, cpu: cpu.to_owned(), functions: Vec::new() }
+    }
+
+    /// Reads a profile. An error says what is wrong and where, whatever the text.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let broken = |problem: String| {
+            Error::new(ErrorKind::File, problem, "let nvptx-ra tune write it anew; every function gets the defaults")
+        };
+        let profile: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            broken(format!("line {line}: {}", error.message()))
+        })?;
+        if profile.version != VERSION {
+            return Err(broken(format!("version {}, and this build reads {VERSION}", profile.version)));
+        }
+        for entry in &profile.functions {
+            if entry.maxnreg.is_some_and(|registers| !(1..=255).contains(&registers)) {
+                return Err(broken(format!("function '{}': maxnreg is out of range, 1 to 255", entry.name)));
+            }
+            crate::config::Config::check(&entry.options, crate::config::Origin::Attribute)
+                .map_err(|error| broken(format!("function '{}': {}", entry.name, error.problem)))?;
+        }
+        Ok(profile)
+    }
+
+    /// The text that [`parse`](Self::parse) reads back.
+    pub fn print(&self) -> Result<String, Error> {
+        let text = toml::to_string(self).map_err(|error| Error::internal(error, None))?;
+        Ok(format!("# Made by nvptx-ra tune; replayed by -nvptx-ra-profile=FILE.\n{text}"))
+    }
+
+    /// The entry of a function. O(functions).
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.functions.iter().find(|entry| entry.name == name)
+    }
+}
+
+/// What of a function's IR, as LLVM prints it, says what it computes: without comments, and without the numbers of
+/// metadata and attributes, which change with the rest of the module.
+pub fn code_only(ir: &str) -> String {
+    let mut code = String::with_capacity(ir.len());
+    for line in ir.lines().filter(|line| !line.starts_with(';')) {
+        let mut characters = line.chars().peekable();
+        while let Some(character) = characters.next() {
+            code.push(character);
+            if matches!(character, '!' | '#') {
+                while characters.next_if(char::is_ascii_digit).is_some() {}
+            }
+        }
+        code.push('\n');
+    }
+    code
+}
+
+/// 128 bits that tell texts apart, in hexadecimal: FNV-1a (Fowler, Noll and Vo), the same on every machine.
+pub fn fingerprint(text: &str) -> String {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    let hash = text.bytes().fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
+    format!("{hash:032x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Profile {
+        let entry = |name: &str, options: &str, maxnreg| Entry {
+            name: name.to_owned(),
+            hash: fingerprint(name),
+            options: options.to_owned(),
+            maxnreg,
+        };
+        let functions = vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)];
+        Profile { functions, ..Profile::new("sm_90") }
+    }
+
+    /// A profile reads back as it was printed.
+    #[test]
+    fn reads_back() {
+        let text = sample().print().expect("it prints");
+        assert_eq!(Profile::parse(&text).expect(&text), sample());
+    }
+
+    /// Whatever is broken is said with its place, and is no panic.
+    #[test]
+    fn broken_files() {
+        let text = sample().print().expect("it prints");
+        let broken = [
+            (text.replace("version = 1", "version = 7"), "version 7"),
+            (text.replace("order=late", "order=sideways"), "order=sideways"),
+            (text.replace("maxnreg = 128", "maxnreg = 900"), "out of range"),
+            (text.replace("cpu = ", "cpus = "), "line 3"),
+            (text[..text.len() / 2].to_owned(), "line "),
+        ];
+        for (text, expected) in broken {
+            let error = Profile::parse(&text).expect_err(&text).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    /// The hash tells code apart, and does not see the numbers of metadata and attributes.
+    #[test]
+    fn hashes_are_of_code() {
+        let ir =
+            "; Function Attrs: nounwind\ndefine void @k(i32 %x) #3 !dbg !12 {\n  %y = add i32 %x, 1, !dbg !15\n}\n";
+        let renumbered = ir.replace("#3", "#11").replace("!12", "!7").replace("Attrs: nounwind", "Attrs: noinline");
+        assert_eq!(fingerprint(&code_only(ir)), fingerprint(&code_only(&renumbered)));
+        assert_ne!(fingerprint(&code_only(ir)), fingerprint(&code_only(&ir.replace("%x, 1", "%x, 2"))));
+        // The published test vector of the empty text and of "a".
+        assert_eq!(fingerprint(""), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(fingerprint("a"), "d228cb696f1a8caf78912b704e4a8964");
+    }
+}

@@ -1,0 +1,95 @@
+//! Orders on demand: what may wait is put where somebody first asks for it.
+
+use super::Order;
+use super::region::{Kind, Region};
+use crate::analysis::Node;
+use crate::index::IndexVec;
+
+/// Everything that may move as late as its first reader lets it.
+pub(super) struct Late;
+
+impl Order for Late {
+    fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
+        on_demand(region, |node| region.kinds[node] != Kind::Effect, |_| {})
+    }
+}
+
+/// Loads as late as their first reader, or the first store that must come after them, lets them; the rest in the order
+/// of the code.
+pub(super) struct LoadsLate;
+
+impl Order for LoadsLate {
+    fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
+        on_demand(region, |node| region.kinds[node] == Kind::Load, |_| {})
+    }
+}
+
+/// Of the operands of an instruction, the one whose computation takes the most registers is computed first (Sethi and
+/// Ullman 1970), as if the dependences were trees.
+pub(super) struct SethiUllman;
+
+impl Order for SethiUllman {
+    fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
+        let needs = needs(region);
+        let by_need = |nodes: &mut [Node]| nodes.sort_by_key(|&node| std::cmp::Reverse(needs[node]));
+        on_demand(region, |node| region.kinds[node] != Kind::Effect, by_need)
+    }
+}
+
+/// How many words of registers it takes to compute each node, were it the root of a tree. O(n log n) in the operands.
+pub(super) fn needs(region: &Region<'_>) -> IndexVec<Node, u32> {
+    let mut needs = IndexVec::filled(0, region.kinds.len());
+    for node in region.nodes() {
+        let inputs = region.reads.of(node).iter().map(|&value| region.values[value]);
+        let mut inputs: Vec<(u32, u32)> =
+            inputs.map(|value| (value.definition.map_or(0, |from| needs[from]), value.words)).collect();
+        // Most beyond its own result first: that is what it gives back.
+        inputs.sort_unstable_by_key(|&(need, words)| std::cmp::Reverse(need.saturating_sub(words)));
+        let (mut held, mut most) = (0, region.words_written(node));
+        for (need, words) in inputs {
+            most = most.max(held + need.max(words));
+            held += words;
+        }
+        needs[node] = most;
+    }
+    needs
+}
+
+/// The nodes that do not `wait`, in the order of the code, each behind those that it depends on; then the rest.
+/// `arrange` orders what a node depends on, which comes in the order of the code. O(n log n) in the dependences.
+fn on_demand(region: &Region<'_>, waits: impl Fn(Node) -> bool, arrange: impl Fn(&mut [Node])) -> Vec<Node> {
+    let mut order = Vec::with_capacity(region.kinds.len());
+    let mut is_asked = IndexVec::filled(false, region.kinds.len());
+    // Who is asked for, and for whom it still has to ask, last first.
+    let mut asked: Vec<(Node, Vec<Node>)> = Vec::new();
+    let roots = region.nodes().filter(|&node| !waits(node)).chain(region.nodes().filter(|&node| waits(node)));
+    for root in roots {
+        if !std::mem::replace(&mut is_asked[root], true) {
+            asked.push((root, inputs(region, root, &arrange)));
+        }
+        while let Some((node, inputs_of)) = asked.last_mut() {
+            region.step();
+            match inputs_of.pop() {
+                Some(input) if !std::mem::replace(&mut is_asked[input], true) => {
+                    asked.push((input, inputs(region, input, &arrange)));
+                }
+                Some(_) => {}
+                None => {
+                    order.push(*node);
+                    asked.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+/// What a node depends on, the last to be asked for first.
+fn inputs(region: &Region<'_>, node: Node, arrange: &impl Fn(&mut [Node])) -> Vec<Node> {
+    let mut inputs = region.predecessors.of(node).to_vec();
+    inputs.sort_unstable();
+    inputs.dedup();
+    arrange(&mut inputs);
+    inputs.reverse();
+    inputs
+}

@@ -1,0 +1,174 @@
+//! The order that instructions with effects must keep.
+//!
+//! Two instructions keep their order where [`Effects::conflict`] says so: what the checker proves is what is kept here.
+//! It is enough to know, for each kind of conflict, what has come since the last of that kind, so that the edges stay
+//! linear in the instructions.
+
+use crate::analysis::{Edges, Node};
+use crate::function::{Effects, MemorySpace};
+
+const SPACES: [MemorySpace; 8] = [
+    MemorySpace::Generic,
+    MemorySpace::Global,
+    MemorySpace::Shared,
+    MemorySpace::Constant,
+    MemorySpace::Local,
+    MemorySpace::Tensor,
+    MemorySpace::SharedCluster,
+    MemorySpace::Param,
+];
+
+/// What keeps the order of all that is not pure.
+const BARRIER: Effects =
+    Effects::OPAQUE.union(Effects::TRAP).union(Effects::TERMINATOR).union(Effects::CALL_SEQUENCE).union(Effects::META);
+
+const MEMORY: Effects = Effects::READ.union(Effects::WRITE).union(Effects::ORDERED);
+
+/// Reads and writes of one memory space since the last access that was ordered.
+#[derive(Debug, Default)]
+struct Accesses {
+    reads: Vec<Node>,
+    /// Per space of a writer, how many of `reads` come before its last write already.
+    held: [usize; SPACES.len()],
+    last_write: Option<Node>,
+}
+
+/// Takes the instructions of a stretch in their order and makes the edges between those whose effects conflict.
+#[derive(Debug, Default)]
+pub(super) struct EffectOrder {
+    barrier: Option<Node>,
+    /// All that is not pure since then.
+    since_barrier: Vec<Node>,
+    convergent: Option<Node>,
+    ordered: Option<Node>,
+    /// All that touches memory since then.
+    since_ordered: Vec<Node>,
+    accesses: [Accesses; SPACES.len()],
+}
+
+impl EffectOrder {
+    /// Takes the next instruction. Amortised O(memory spaces).
+    pub(super) fn next(&mut self, node: Node, effects: Effects, space: MemorySpace, edges: &mut Edges) {
+        if effects.is_pure() {
+            return;
+        }
+        if effects.intersects(BARRIER) {
+            self.since_barrier.iter().for_each(|&earlier| edges.add(earlier, node));
+            self.barrier.iter().for_each(|&earlier| edges.add(earlier, node));
+            *self = Self { barrier: Some(node), ..Self::default() };
+            return;
+        }
+        self.barrier.iter().for_each(|&earlier| edges.add(earlier, node));
+        self.since_barrier.push(node);
+        if effects.contains(Effects::CONVERGENT)
+            && let Some(earlier) = self.convergent.replace(node)
+        {
+            edges.add(earlier, node);
+        }
+        if effects.intersects(MEMORY) {
+            self.access(node, effects, space, edges);
+        }
+    }
+
+    fn access(&mut self, node: Node, effects: Effects, space: MemorySpace, edges: &mut Edges) {
+        self.ordered.iter().for_each(|&earlier| edges.add(earlier, node));
+        if effects.contains(Effects::ORDERED) {
+            self.since_ordered.drain(..).for_each(|earlier| edges.add(earlier, node));
+            self.accesses = Default::default();
+            self.ordered = Some(node);
+            return;
+        }
+        self.since_ordered.push(node);
+        let own = SPACES.iter().position(|&known| known == space).unwrap_or(0);
+        let writes = effects.contains(Effects::WRITE);
+        for (other, accesses) in SPACES.iter().zip(&mut self.accesses) {
+            if !space.may_alias(*other) {
+                continue;
+            }
+            accesses.last_write.iter().for_each(|&earlier| edges.add(earlier, node));
+            if writes {
+                // Those before them come before the last write of the same space, which comes before this one.
+                let new = &accesses.reads[accesses.held[own]..];
+                new.iter().for_each(|&earlier| edges.add(earlier, node));
+                accesses.held[own] = accesses.reads.len();
+            }
+        }
+        if writes {
+            self.accesses[own].last_write = Some(node);
+        } else {
+            self.accesses[own].reads.push(node);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::EntityIndex;
+
+    /// Whether `to` comes after `from` by the edges, for all pairs.
+    fn reaches(len: usize, edges: &Edges) -> Vec<Vec<bool>> {
+        let predecessors = edges.predecessors(len);
+        let mut reached = vec![vec![false; len]; len];
+        for to in 0..len {
+            for &from in predecessors.of(Node::new(to)) {
+                reached[from.index()][to] = true;
+                for row in &mut reached {
+                    row[to] |= row[from.index()];
+                }
+            }
+        }
+        reached
+    }
+
+    /// Two instructions that conflict are held in their order, and no two are held that no chain of conflicts connects.
+    #[test]
+    fn holds_what_conflicts() {
+        let kinds = [
+            Effects::empty(),
+            Effects::READ,
+            Effects::READ,
+            Effects::WRITE,
+            Effects::CONVERGENT,
+            Effects::READ | Effects::ORDERED,
+            Effects::READ | Effects::WRITE,
+            Effects::CONVERGENT | Effects::WRITE,
+            Effects::OPAQUE,
+        ];
+        arbtest::arbtest(|source| {
+            let count = source.int_in_range(0..=12usize)?;
+            let mut order = EffectOrder::default();
+            let mut edges = Edges::default();
+            let mut insts = Vec::new();
+            for node in 0..count {
+                let drawn = (kinds[source.choose_index(kinds.len())?], SPACES[source.choose_index(SPACES.len())?]);
+                order.next(Node::new(node), drawn.0, drawn.1, &mut edges);
+                insts.push(drawn);
+            }
+            let mut expected = Edges::default();
+            for (to, &(effects, space)) in insts.iter().enumerate() {
+                for (from, &(other, other_space)) in insts[..to].iter().enumerate() {
+                    if other.conflict(other_space, effects, space) {
+                        expected.add(Node::new(from), Node::new(to));
+                    }
+                }
+            }
+            assert_eq!(reaches(count, &edges), reaches(count, &expected), "{insts:?}");
+            Ok(())
+        });
+    }
+
+    /// Many reads of every space between many writes of every space make no more than a few edges each.
+    #[test]
+    fn edges_are_linear() {
+        let mut order = EffectOrder::default();
+        let mut edges = Edges::default();
+        let len = 20_000;
+        for node in 0..len {
+            let effects = if node < len / 2 { Effects::READ } else { Effects::WRITE };
+            let space = if node < len / 2 { MemorySpace::Generic } else { SPACES[node % SPACES.len()] };
+            order.next(Node::new(node), effects, space, &mut edges);
+        }
+        assert!(edges.len() <= 2 * SPACES.len() * len, "{}", edges.len());
+    }
+}

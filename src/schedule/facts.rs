@@ -1,0 +1,60 @@
+//! What all regions of a function are made from.
+
+use std::collections::BTreeSet;
+
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
+use crate::function::{Effects, Function, Inst, Opcode, Role, VReg, Value};
+use crate::index::{EntityIndex, IndexVec};
+use crate::target::{Purity, classify};
+
+/// What is known of a function before any of its regions is looked at.
+pub(super) struct Facts<'a> {
+    /// The function, out of SSA form.
+    pub(super) function: &'a Function,
+    /// Where its registers are live.
+    pub(super) live: LiveRanges,
+    /// The physical registers that somebody writes.
+    written_physical: BTreeSet<u32>,
+    purities: IndexVec<Opcode, Purity>,
+}
+
+impl<'a> Facts<'a> {
+    /// O(n log n) in the operands and the blocks that registers are live into.
+    pub(super) fn new(function: &'a Function) -> Self {
+        let cfg = Cfg::new(function);
+        let dominators = Dominators::new(function, &cfg);
+        let occurrences = Occurrences::new(function, &|_| true);
+        let all: Vec<VReg> = function.regs().collect();
+        let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &all);
+        let mut purities = IndexVec::filled(None, function.opcodes().len());
+        let mut written_physical = BTreeSet::new();
+        for inst in function.insts() {
+            let opcode = function.opcode(inst);
+            purities[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)).purity);
+            written_physical.extend(function.operands(inst).iter().filter_map(|operand| match operand.value {
+                Value::Physical(reg) if operand.is_def() => Some(reg),
+                _ => None,
+            }));
+        }
+        let known = |opcode| purities[Opcode::new(opcode)].unwrap_or(Purity::Unknown);
+        let purities = (0..function.opcodes().len()).map(known).collect();
+        Self { function, live, written_physical, purities }
+    }
+
+    /// What an instruction does, as the checker takes it: one that touches a physical register which somebody writes is
+    /// kept in order with all others, for the view does not follow values through those.
+    pub(super) fn effects(&self, inst: Inst) -> Effects {
+        let effects = self.function.effects(inst);
+        let is_opaque = matches!(self.function.role(inst), Role::Spill | Role::Reload)
+            || self.function.operands(inst).iter().any(|operand| match operand.value {
+                Value::Physical(reg) => operand.is_def() || self.written_physical.contains(&reg),
+                _ => false,
+            });
+        if is_opaque { effects | Effects::OPAQUE } else { effects }
+    }
+
+    /// What an instruction's opcode is.
+    pub(super) fn purity(&self, inst: Inst) -> Purity {
+        self.purities[self.function.opcode(inst)]
+    }
+}

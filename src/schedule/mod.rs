@@ -1,0 +1,112 @@
+//! The order of instructions within blocks.
+//!
+//! PTX is read by ptxas, which orders it anew; what it then makes of a kernel still depends, unevenly, on the order that
+//! it was given. No order is the best for every kernel, so here are several to choose from, each behind [`Order`]. All
+//! keep what the checker proves: every read finds its value, and what has effects keeps its order.
+//!
+//! In the order of the files:
+//! * [`facts`]: what is known of the function;
+//! * [`effects`], [`region`]: stretches of blocks whose instructions may change places, and what holds them;
+//! * [`demand`], [`bottom_up`], [`top_down`]: the orders;
+//! * [`perturb`]: small changes at random of any of them.
+
+mod bottom_up;
+mod demand;
+mod effects;
+mod facts;
+mod perturb;
+mod region;
+#[cfg(test)]
+mod tests;
+mod top_down;
+
+use crate::analysis::Node;
+use crate::config;
+use crate::function::{Block, Edit, EditList, Function, Inst};
+use bottom_up::BottomUp;
+use demand::{Late, LoadsLate, SethiUllman};
+use facts::Facts;
+use perturb::Perturbed;
+use region::{Region, regions};
+use top_down::{LatencyAware, LoadsClustered};
+
+/// A way to order the instructions of a region.
+trait Order {
+    /// All nodes of a region, each behind those that it waits for. O(n log n) in the operands and dependences.
+    fn arrange(&self, region: &Region<'_>) -> Vec<Node>;
+}
+
+/// The order of the code.
+struct Source;
+
+impl Order for Source {
+    fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
+        region.nodes().collect()
+    }
+}
+
+/// What ordering did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The changes: one permutation for each block that changes.
+    pub edits: EditList,
+    /// How many instructions follow another one than before.
+    pub moved: usize,
+    /// Steps that the orders took, for bounds on their cost.
+    pub work: u64,
+}
+
+/// Orders the instructions of each block. The function must have left SSA form. `seed` changes the order a little, at
+/// random but the same for the same seed; 0 leaves it as it is.
+pub fn schedule(function: &Function, order: config::Order, seed: u32) -> Outcome {
+    let mut outcome = Outcome { edits: EditList::new(function), moved: 0, work: 0 };
+    if order == config::Order::Source && seed == 0 {
+        return outcome;
+    }
+    let order = perturbed(order_of(order), seed);
+    let facts = Facts::new(function);
+    for block in function.blocks() {
+        schedule_block(&facts, block, &*order, &mut outcome);
+    }
+    outcome
+}
+
+fn schedule_block(facts: &Facts<'_>, block: Block, order: &dyn Order, outcome: &mut Outcome) {
+    let range = facts.function.block_range(block);
+    let mut insts: Vec<Inst> = facts.function.block_insts(block).collect();
+    for (first, end) in regions(facts.function, block) {
+        // One instruction has one order.
+        if end.0 - first.0 < 2 {
+            continue;
+        }
+        let region = Region::new(facts, first, end);
+        let places = &mut insts[(first.0 - range.start.0) as usize..(end.0 - range.start.0) as usize];
+        let arranged = order.arrange(&region);
+        debug_assert_eq!(arranged.len(), places.len(), "an order has every node once");
+        for (place, node) in places.iter_mut().zip(arranged) {
+            *place = region.inst(node);
+        }
+        outcome.work += region.work.get();
+    }
+    let moved = insts.windows(2).filter(|pair| pair[1].0 != pair[0].0 + 1).count();
+    if moved > 0 {
+        outcome.moved += moved;
+        outcome.edits.push(Edit::Permute { block, order: insts });
+    }
+}
+
+fn order_of(order: config::Order) -> Box<dyn Order> {
+    match order {
+        config::Order::Source => Box::new(Source),
+        config::Order::SethiUllman => Box::new(SethiUllman),
+        config::Order::BottomUp => Box::new(BottomUp),
+        config::Order::Latency => Box::new(LatencyAware),
+        config::Order::Late => Box::new(Late),
+        config::Order::LoadsLate => Box::new(LoadsLate),
+        config::Order::LoadsClustered => Box::new(LoadsClustered),
+    }
+}
+
+fn perturbed(order: Box<dyn Order>, seed: u32) -> Box<dyn Order> {
+    if seed == 0 { order } else { Box::new(Perturbed { order, seed }) }
+}

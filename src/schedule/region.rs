@@ -1,0 +1,230 @@
+//! A stretch of a block whose instructions may change places, and what an order of it needs to know.
+
+use std::cell::Cell;
+
+use rustc_hash::FxHashMap;
+
+use super::effects::EffectOrder;
+use super::facts::Facts;
+use crate::analysis::{DependenceGraph, Edges, Grouping, Node, Point};
+use crate::define_index;
+use crate::function::{Block, Effects, Function, Inst, MemorySpace, Role, VReg};
+use crate::index::{EntityIndex, IndexVec};
+use crate::target::Purity;
+
+define_index! {
+    /// What a register holds from one definition to the next, or from the start of a region.
+    Held, "h"
+}
+
+/// A value that a register holds in a region.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HeldValue {
+    /// 32-bit words of registers; a predicate takes none.
+    pub(super) words: u32,
+    /// Who defines it; `None`: it comes from outside.
+    pub(super) definition: Option<Node>,
+    /// It is read behind the region.
+    pub(super) stays: bool,
+}
+
+/// What kind of instruction a node is, to an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A function of its operands.
+    Pure,
+    /// Reads memory, and does nothing else.
+    Load,
+    /// Anything else.
+    Effect,
+}
+
+/// A stretch of a block, with the order that it must keep. Any order of its nodes in which no node comes before one that
+/// it waits for means the same.
+pub(super) struct Region<'a> {
+    function: &'a Function,
+    first: Inst,
+    /// Who waits for whom.
+    pub(super) graph: DependenceGraph,
+    /// For whom a node waits, in no particular order, repetitions included.
+    pub(super) predecessors: Grouping<Node, Node>,
+    /// What kind of instruction each node is.
+    pub(super) kinds: IndexVec<Node, Kind>,
+    /// The values of the registers in the region.
+    pub(super) values: IndexVec<Held, HeldValue>,
+    /// The values that a node reads, each once.
+    pub(super) reads: Grouping<Node, Held>,
+    /// The values that a node defines.
+    pub(super) writes: Grouping<Node, Held>,
+    /// The nodes that read a value.
+    pub(super) readers: Grouping<Held, Node>,
+    /// How often something was taken off a heap or a stack: what an order costs.
+    pub(super) work: Cell<u64>,
+}
+
+/// The regions of a block: what lies between PHIs, members of call sequences and terminators, which keep their places.
+/// Nothing may come between two members of a call sequence that follow one another.
+pub(super) fn regions(function: &Function, block: Block) -> Vec<(Inst, Inst)> {
+    let mut regions = Vec::new();
+    let mut start = None;
+    for inst in function.block_insts(block) {
+        let effects = function.effects(inst);
+        let is_fixed = function.role(inst) == Role::Phi || effects.intersects(Effects::CALL_SEQUENCE);
+        let is_end = effects.contains(Effects::TERMINATOR);
+        if is_fixed || is_end {
+            regions.extend(start.take().map(|start| (start, inst)));
+        } else {
+            start.get_or_insert(inst);
+        }
+        if is_end {
+            return regions;
+        }
+    }
+    regions.extend(start.map(|start| (start, function.block_range(block).end)));
+    regions
+}
+
+impl<'a> Region<'a> {
+    /// The instructions from `first` up to `end`, which [`regions`] found. O(n log n) in their operands.
+    pub(super) fn new(facts: &Facts<'a>, first: Inst, end: Inst) -> Self {
+        let function = facts.function;
+        let len = (end.0 - first.0) as usize;
+        let mut edges = Edges::default();
+        let mut order = EffectOrder::default();
+        for node in (0..len).map(Node::new) {
+            let inst = Inst(first.0 + node.0);
+            order.next(node, facts.effects(inst), function.memory_space(inst), &mut edges);
+        }
+        edges.registers(function, first, end);
+        let predecessors = edges.predecessors(len);
+        let mut values = Values::default();
+        for node in (0..len).map(Node::new) {
+            values.take(facts, node, Inst(first.0 + node.0));
+        }
+        values.finish(facts, end);
+        let kinds = (0..len).map(|node| kind(facts, Inst(first.0 + node as u32))).collect();
+        Self {
+            function,
+            first,
+            graph: edges.finish(len),
+            predecessors,
+            kinds,
+            reads: Grouping::new(len, values.reads.iter().copied()),
+            writes: Grouping::new(len, values.writes.iter().copied()),
+            readers: Grouping::new(values.found.len(), values.reads.iter().map(|&(node, value)| (value, node))),
+            values: values.found,
+            work: Cell::new(0),
+        }
+    }
+
+    /// The nodes, in the order of the code.
+    pub(super) fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + ExactSizeIterator + use<> {
+        self.graph.nodes()
+    }
+
+    /// The instruction of a node.
+    pub(super) fn inst(&self, node: Node) -> Inst {
+        Inst(self.first.0 + node.0)
+    }
+
+    /// The memory that a node touches.
+    pub(super) fn space(&self, node: Node) -> MemorySpace {
+        self.function.memory_space(self.inst(node))
+    }
+
+    /// Whether a node is convergent: an exchange between threads, or a matrix operation.
+    pub(super) fn is_convergent(&self, node: Node) -> bool {
+        self.function.effects(self.inst(node)).contains(Effects::CONVERGENT)
+    }
+
+    /// Words of the values that a node defines.
+    pub(super) fn words_written(&self, node: Node) -> u32 {
+        self.writes.of(node).iter().map(|&value| self.values[value].words).sum()
+    }
+
+    /// Counts one step of an order.
+    pub(super) fn step(&self) {
+        self.work.set(self.work.get() + 1);
+    }
+
+    /// The words that are live at most in an order of all nodes. O(operands).
+    pub(super) fn peak(&self, order: &[Node]) -> u32 {
+        let mut unread: IndexVec<Held, u32> =
+            self.values.ids().map(|value| self.readers.of(value).len() as u32).collect();
+        let from_outside = self.values.as_slice().iter().filter(|value| value.definition.is_none());
+        let mut live: u32 = from_outside.map(|value| value.words).sum();
+        let mut peak = live;
+        for &node in order {
+            for &value in self.reads.of(node) {
+                unread[value] -= 1;
+                if unread[value] == 0 && !self.values[value].stays {
+                    live -= self.values[value].words;
+                }
+            }
+            live += self.words_written(node);
+            peak = peak.max(live);
+            let dead = self.writes.of(node).iter().filter(|&&value| unread[value] == 0 && !self.values[value].stays);
+            live -= dead.map(|&value| self.values[value].words).sum::<u32>();
+        }
+        peak
+    }
+}
+
+fn kind(facts: &Facts<'_>, inst: Inst) -> Kind {
+    let effects = facts.effects(inst);
+    let reads = matches!(facts.purity(inst), Purity::Reads | Purity::ReadsInvariant);
+    match effects {
+        _ if reads && (effects.is_pure() || effects == Effects::READ) => Kind::Load,
+        _ if effects.is_pure() => Kind::Pure,
+        _ => Kind::Effect,
+    }
+}
+
+/// Collects the values of a region.
+#[derive(Default)]
+struct Values {
+    found: IndexVec<Held, HeldValue>,
+    reads: Vec<(Node, Held)>,
+    writes: Vec<(Node, Held)>,
+    /// What registers hold here. Nothing depends on the order of its entries.
+    current: FxHashMap<VReg, Held>,
+}
+
+impl Values {
+    fn take(&mut self, facts: &Facts<'_>, node: Node, inst: Inst) {
+        let function = facts.function;
+        // A debug value holds nothing.
+        if function.role(inst) == Role::Debug {
+            return;
+        }
+        let first_read = self.reads.len();
+        for reg in function.operands(inst).iter().filter(|operand| !operand.is_def()).filter_map(|o| o.reg()) {
+            let value = match self.current.get(&reg) {
+                Some(&value) => value,
+                None => self.add(function, reg, None),
+            };
+            if !self.reads[first_read..].contains(&(node, value)) {
+                self.reads.push((node, value));
+            }
+        }
+        for reg in function.operands(inst).iter().filter_map(|operand| operand.def()) {
+            let value = self.add(function, reg, Some(node));
+            self.writes.push((node, value));
+        }
+    }
+
+    fn add(&mut self, function: &Function, reg: VReg, definition: Option<Node>) -> Held {
+        let value = HeldValue { words: function.class(reg).words(), definition, stays: false };
+        let id = self.found.push(value);
+        self.current.insert(reg, id);
+        id
+    }
+
+    /// Marks what is read behind the region.
+    fn finish(&mut self, facts: &Facts<'_>, end: Inst) {
+        let last = Point(Point::early(end).0 - 1);
+        for (&reg, &value) in &self.current {
+            self.found[value].stays = facts.live.value_at(reg, last).is_some();
+        }
+    }
+}

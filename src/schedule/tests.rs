@@ -1,0 +1,152 @@
+//! Small functions whose orders are plain, and large ones whose cost is counted.
+
+use super::facts::Facts;
+use super::region::{Region, regions};
+use super::schedule;
+use crate::check::check;
+use crate::config::Order;
+use crate::function::{Block, Edit, Function};
+
+const OPCODES: &str = "opcode ADD32rr\nopcode ADD32ri\nopcode INT_PTX_SREG_TID_x\nopcode INT_PTX_SREG_TID_y\n\
+    opcode LD_i32\nopcode ST_i32\nopcode COPY copy\nopcode CBranch\nopcode Callseq_Start\nopcode CALL_UNI\n";
+
+/// A function of one block of 32-bit registers.
+fn function(regs: usize, body: &str) -> Function {
+    let regs = vec!["B32"; regs].join(" ");
+    let text = format!("mfv 1\nfunction \"f\"\n{OPCODES}regs %0 {regs}\nbb0: frequency 1.0 depth 0\n{body}\nend\n");
+    let function = Function::parse(&text).expect("a view");
+    function.validate().expect("a valid one");
+    function
+}
+
+/// The order of a function of one block, by the numbers of its instructions; the checker proves it.
+fn ordered(function: &Function, order: Order, seed: u32) -> Vec<u32> {
+    let outcome = schedule(function, order, seed);
+    check(function, &outcome.edits).expect("the checker proves every order");
+    match outcome.edits.edits() {
+        [Edit::Permute { order, .. }] => order.iter().map(|inst| inst.0).collect(),
+        _ => function.insts().map(|inst| inst.0).collect(),
+    }
+}
+
+/// The most words live in the block.
+fn peak(function: &Function, order: &[u32]) -> u32 {
+    let facts = Facts::new(function);
+    let (first, end) = regions(function, Block(0))[0];
+    let region = Region::new(&facts, first, end);
+    let nodes: Vec<_> = order.iter().map(|&inst| crate::analysis::Node(inst)).collect();
+    region.peak(&nodes)
+}
+
+/// Three values that wait long for their only readers.
+const WAITING: &str = "%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %0, 2\n%3 = ADD32ri %0, 3\n\
+    ST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %3 :: write";
+
+/// What is computed early and read late is computed late, by each order that is for few registers.
+#[test]
+fn definitions_come_before_their_readers() {
+    let function = function(4, WAITING);
+    assert_eq!(peak(&function, &ordered(&function, Order::Source, 0)), 3);
+    for order in [Order::Late, Order::BottomUp, Order::SethiUllman] {
+        let ordered = ordered(&function, order, 0);
+        assert_eq!(ordered, [0, 1, 4, 2, 5, 3, 6], "{order:?}");
+        assert_eq!(peak(&function, &ordered), 2);
+    }
+}
+
+/// Of two operands the one that takes more registers comes first, however they stand in the code.
+#[test]
+fn sethi_ullman_computes_the_larger_operand_first() {
+    let function = function(
+        6,
+        "%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_x\n%2 = INT_PTX_SREG_TID_y\n%3 = ADD32rr %1, %2\n\
+         %4 = ADD32rr %0, %3\nST_i32 %4 :: write",
+    );
+    assert_eq!(ordered(&function, Order::SethiUllman, 0), [1, 2, 3, 0, 4, 5]);
+}
+
+const LOADS: &str = "%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n\
+    %2 = ADD32ri %1, 1\n%3 = LD_i32 0, 0, 1, 3, 32, -1, %0, 4 :: read global\n%4 = ADD32rr %2, %3\n\
+    ST_i32 %4 :: write shared\n%5 = LD_i32 0, 0, 1, 3, 32, -1, %0, 8 :: read shared\nST_i32 %5 :: write global";
+
+/// Loads follow one another where nothing holds them, and stay behind the stores that may write what they read.
+#[test]
+fn loads_are_clustered() {
+    let function = function(6, LOADS);
+    assert_eq!(ordered(&function, Order::LoadsClustered, 0), [0, 1, 3, 2, 4, 5, 6, 7]);
+}
+
+/// A load goes to its first reader, and no further than a store that may write what it reads.
+#[test]
+fn loads_are_put_off() {
+    let late = function(
+        4,
+        "%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n\
+         %2 = LD_i32 0, 0, 1, 3, 32, -1, %0, 4 :: read shared\n%3 = ADD32ri %0, 1\nST_i32 %3 :: write shared\n\
+         ST_i32 %1 :: write shared\nST_i32 %2 :: write global",
+    );
+    assert_eq!(ordered(&late, Order::LoadsLate, 0), [0, 3, 2, 4, 1, 5, 6]);
+}
+
+/// Loads are started before arithmetic that need not wait for them.
+#[test]
+fn latency_starts_loads_first() {
+    let function = function(
+        5,
+        "%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %1, 2\n\
+         %3 = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n%4 = ADD32rr %2, %3\nST_i32 %4 :: write global",
+    );
+    assert_eq!(ordered(&function, Order::Latency, 0), [0, 3, 1, 2, 4, 5]);
+}
+
+/// A seed changes the order of what is free to move, the same way every time; another one otherwise.
+#[test]
+fn seeds_change_orders() {
+    let body: String = (0..40).map(|reg| format!("%{reg} = INT_PTX_SREG_TID_x\n")).collect();
+    let stores: String = (0..40).map(|reg| format!("ST_i32 %{reg} :: write\n")).collect();
+    let function = function(40, &(body + stores.trim_end()));
+    let (one, two) = (ordered(&function, Order::Source, 1), ordered(&function, Order::Source, 2));
+    assert_ne!(one, two);
+    assert_ne!(one, ordered(&function, Order::Source, 0));
+    assert_eq!(one, ordered(&function, Order::Source, 1));
+    assert!(one.is_sorted_by_key(|&inst| if inst < 40 { 0 } else { inst }), "stores stay in their order: {one:?}");
+}
+
+/// Nothing comes into a call sequence, or out of it.
+#[test]
+fn call_sequences_stay_whole() {
+    let function = function(
+        4,
+        "%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\nCallseq_Start 0 :: call_sequence opaque\n\
+         ST_i32 %0 :: write call_sequence param\nCALL_UNI 0 :: call_sequence opaque\n%2 = ADD32ri %0, 1\nST_i32 %2 :: write\n\
+         ST_i32 %1 :: write",
+    );
+    for order in [Order::Late, Order::BottomUp, Order::SethiUllman, Order::Latency] {
+        let ordered = ordered(&function, order, 7);
+        assert_eq!(ordered[2..5], [2, 3, 4], "{order:?}");
+    }
+}
+
+/// A block of 100,000 instructions, each of which reads two of the last hundred, takes each order a number of steps that
+/// is linear in them, but for a logarithm.
+#[test]
+fn large_blocks_take_linear_work() {
+    for len in [10_000u32, 100_000] {
+        let mut body = String::from("%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y");
+        for reg in 2..len {
+            let (a, b) = (reg - 1 - (reg * 7) % reg.min(100), reg - 1 - (reg * 13) % reg.min(90));
+            body += &match reg % 5 {
+                0 => format!("\n%{reg} = LD_i32 0, 0, 1, 3, 32, -1, %{a}, 0 :: read global"),
+                4 => format!("\nST_i32 %{a} :: write global\n%{reg} = ADD32ri %{b}, 1"),
+                _ => format!("\n%{reg} = ADD32rr %{a}, %{b}"),
+            };
+        }
+        let function = function(len as usize, &body);
+        for order in
+            [Order::Late, Order::BottomUp, Order::SethiUllman, Order::Latency, Order::LoadsLate, Order::LoadsClustered]
+        {
+            let outcome = schedule(&function, order, 0);
+            assert!(outcome.work <= 100 * u64::from(len), "{order:?}: {} steps for {len}", outcome.work);
+        }
+    }
+}

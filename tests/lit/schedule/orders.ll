@@ -1,0 +1,79 @@
+; Every order, and every change of one at random, is proven by the checker, found clean by LLVM's machine verifier and
+; taken by ptxas; the same options give the same bytes.
+; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.default
+; RUN: FileCheck %s --check-prefix=SOURCE --input-file=%t.default
+;
+; Asked for by name, the order of the code is what comes without asking.
+; RUN: %llc-ra -nvptx-ra-order=source -mcpu=sm_90 %s -o %t.source
+; RUN: cmp %t.default %t.source
+; SOURCE-LABEL: .entry loads(
+; SOURCE:       ld.global
+; SOURCE-NEXT:  ld.global
+; SOURCE-NEXT:  ld.global
+;
+; Loads are put where they are read, behind the arithmetic on the one before.
+; RUN: %llc-ra -nvptx-ra-order=loads-late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=LATE
+; LATE-LABEL: .entry loads(
+; LATE:       ld.global
+; LATE-NOT:   ld.global
+; LATE:       add
+; LATE:       ld.global
+; LATE-NOT:   ld.global
+; LATE:       add
+;
+; A function's own attribute chooses for it alone; the command line is stronger.
+; RUN: sed 's/) #0 {/) "nvptx-ra"="order=loads-late" {/' %s > %t.own.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o - | FileCheck %s --check-prefixes=LATE,OTHER
+; OTHER-LABEL: .entry others(
+; OTHER:       ld.global
+; OTHER-NEXT:  ld.global
+; RUN: %llc-ra -nvptx-ra-order=source -mcpu=sm_90 %t.own.ll -o %t.stronger
+; RUN: cmp %t.default %t.stronger
+;
+; A seed changes the order, the same way each time.
+; RUN: %llc-ra -nvptx-ra-order=late -nvptx-ra-order-seed=3 -mcpu=sm_90 %s -o %t.3
+; RUN: %llc-ra -nvptx-ra-order=late -nvptx-ra-order-seed=3 -mcpu=sm_90 %s -o %t.3again
+; RUN: cmp %t.3 %t.3again
+;
+; Without optimisation there is no order, and no error.
+; RUN: %llc-ra -O0 -nvptx-ra-order=late -mcpu=sm_90 %s -o %t.O0
+; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o %t.O0source
+; RUN: cmp %t.O0 %t.O0source
+;
+; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=bottom-up -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
+; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=sethi-ullman -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
+; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=latency -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
+; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=loads-clustered -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
+; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=late -nvptx-ra-order-seed=9 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
+;
+; What is wrong is said with what is allowed.
+; RUN: not %llc-ra -nvptx-ra-order=lat -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=WRONG
+; WRONG: order=lat: unknown; use source, {{.*}}did you mean late?
+
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @loads(ptr addrspace(1) %in, ptr addrspace(1) %out) #0 {
+  %p1 = getelementptr i32, ptr addrspace(1) %in, i64 1
+  %p2 = getelementptr i32, ptr addrspace(1) %in, i64 2
+  %a = load i32, ptr addrspace(1) %in
+  %b = load i32, ptr addrspace(1) %p1
+  %c = load i32, ptr addrspace(1) %p2
+  %a1 = add i32 %a, 11
+  %ab = add i32 %a1, %b
+  %ab1 = mul i32 %ab, 7
+  %abc = add i32 %ab1, %c
+  store i32 %abc, ptr addrspace(1) %out
+  ret void
+}
+
+define ptx_kernel void @others(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+  %p1 = getelementptr i32, ptr addrspace(1) %in, i64 1
+  %a = load i32, ptr addrspace(1) %in
+  %b = load i32, ptr addrspace(1) %p1
+  %a1 = mul i32 %a, 11
+  %ab = add i32 %a1, %b
+  store i32 %ab, ptr addrspace(1) %out
+  ret void
+}
+
+attributes #0 = { nounwind }
