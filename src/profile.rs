@@ -38,9 +38,9 @@ pub struct Entry {
 }
 
 impl Profile {
-    /// A profile for a processor, without functions.
-    pub fn new(cpu: &str) -> Self {
-        Self { version: VERSION, cpu: cpu.to_owned(), functions: Vec::new() }
+    /// A profile for a processor.
+    pub fn new(cpu: &str, functions: Vec<Entry>) -> Self {
+        Self { version: VERSION, cpu: cpu.to_owned(), functions }
     }
 
     /// Reads a profile. An error says what is wrong and where, whatever the text.
@@ -113,8 +113,7 @@ mod tests {
             options: options.to_owned(),
             maxnreg,
         };
-        let functions = vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)];
-        Profile { functions, ..Profile::new("sm_90") }
+        Profile::new("sm_90", vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)])
     }
 
     /// A profile reads back as it was printed.

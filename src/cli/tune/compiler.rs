@@ -33,7 +33,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn profile<'v>(&self, variants: impl Fn(&str) -> Option<&'v Variant>) -> Profile {
         let entry =
             |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(&Variant::Stock).entry(name, hash) };
-        Profile { functions: self.functions.iter().map(entry).collect(), ..Profile::new(self.cpu) }
+        Profile::new(self.cpu, self.functions.iter().map(entry).collect())
     }
 
     /// The PTX with the choices of a profile, the same as a later build replays them.

@@ -35,7 +35,7 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     let _ = writeln!(text, "instructions: {} by LLVM, {} by default, {} tuned", stock.1, default.1, tuned.1);
     let gained = |with_limit: bool| {
         let kernels = search.kernels.iter().zip(&composed.chosen);
-        kernels.filter(|(kernel, (variant, figures))| {
+        kernels.filter(move |(kernel, (variant, figures))| {
             figures.warps > kernel.stock.warps && variant.limits_registers() == with_limit
         })
     };
