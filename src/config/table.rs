@@ -301,7 +301,8 @@ options! {
         /// How the instructions of each block are ordered. What ptxas makes of an order differs from kernel to kernel:
         /// `nvptx-ra tune` finds the best for each.
         "order" => order: Order = Order::Source;
-        /// Changes the order a little, at random but the same for the same number; 0 leaves it as it is.
+        /// Changes the order at random, the same way for the same number; 0 leaves it as it is. By an even number
+        /// instructions stray from their places, by an odd one half of the blocks get another order.
         "order-seed" => order_seed: u32 = 0, range 0..=UNLIMITED, unit "as a seed";
     }
     Some(RENAME) => {

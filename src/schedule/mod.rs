@@ -108,5 +108,10 @@ fn order_of(order: config::Order) -> Box<dyn Order> {
 }
 
 fn perturbed(order: Box<dyn Order>, seed: u32) -> Box<dyn Order> {
-    if seed == 0 { order } else { Box::new(Perturbed { order, seed }) }
+    if seed == 0 {
+        return order;
+    }
+    use config::Order::{BottomUp, Late, Latency, LoadsClustered, LoadsLate, SethiUllman, Source};
+    let others = [Source, Late, BottomUp, Latency, SethiUllman, LoadsLate, LoadsClustered];
+    Box::new(Perturbed { order, others: others.into_iter().map(order_of).collect(), seed })
 }

@@ -6,11 +6,13 @@ use super::top_down::by_rank;
 use crate::analysis::Node;
 use crate::index::{EntityIndex, IndexVec};
 
-/// An order in which each instruction strays from its place, as far as its dependences let it. The same seed gives the
-/// same order.
+/// An order that is changed at random: by an even seed, each instruction strays from its place as far as its dependences
+/// let it; by an odd one, half of the regions get another order. The same seed gives the same order.
 pub(super) struct Perturbed {
     /// What is changed.
     pub(super) order: Box<dyn Order>,
+    /// Those that regions draw from.
+    pub(super) others: Vec<Box<dyn Order>>,
     /// Not 0.
     pub(super) seed: u32,
 }
@@ -20,14 +22,31 @@ const REACHES: [u64; 4] = [8, 32, 128, 512];
 
 impl Order for Perturbed {
     fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
+        if self.seed.is_multiple_of(2) { self.stray(region) } else { self.draw(region) }
+    }
+}
+
+impl Perturbed {
+    fn stray(&self, region: &Region<'_>) -> Vec<Node> {
         let mut places = IndexVec::filled(0, region.kinds.len());
         for (place, node) in self.order.arrange(region).into_iter().enumerate() {
             places[node] = place as u64;
         }
-        let reach = REACHES[self.seed as usize % REACHES.len()];
-        // An instruction's number, so that two regions of a function are not changed alike.
-        let noise = |node: Node| mix(u64::from(self.seed), region.inst(node).index() as u64) % reach;
+        let reach = REACHES[self.seed as usize / 2 % REACHES.len()];
+        let noise = |node: Node| self.number(region, node) % reach;
         by_rank(region, |node| places[node] + noise(node))
+    }
+
+    fn draw(&self, region: &Region<'_>) -> Vec<Node> {
+        let drawn = self.number(region, Node(0));
+        let other =
+            self.others.get((drawn / 2) as usize % self.others.len().max(1)).filter(|_| drawn.is_multiple_of(2));
+        other.unwrap_or(&self.order).arrange(region)
+    }
+
+    /// A random number for an instruction, by its number, so that two regions of a function are not changed alike.
+    fn number(&self, region: &Region<'_>, node: Node) -> u64 {
+        mix(u64::from(self.seed), region.inst(node).index() as u64)
     }
 }
 

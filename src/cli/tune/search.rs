@@ -124,8 +124,8 @@ impl Kernel {
         around.push(best.with_registers(Names::Some, false));
         around.push(best.with_registers(Names::Llvm, true));
         around.retain(|variant| !self.proposed.contains(variant));
-        // Of each round only a part looks for limits and names, so that a small budget sees some of everything.
-        around.truncate(3);
+        // One of these for every three orders: orders bring the most, and a small budget is to see some of everything.
+        around.truncate(1);
         let bases = orders.iter().take(3).chain(orders.is_empty().then_some(&best));
         for base in bases.take(3) {
             self.perturbed += 1;
@@ -141,12 +141,14 @@ impl Kernel {
     fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
         let launch = launch(&figures.real, self.threads);
         let edge = aim.architecture.step_edge(&launch);
-        let step = aim.architecture.next_step(&launch);
+        // What takes all registers that it may has that limit already.
+        let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers);
+        // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
+        let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
+        let step = aim.architecture.next_step(&launch).filter(is_near);
         let fewer_warps = aim.allow_fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
         let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
-        // A limit below what PTX's calling convention needs is refused anyway.
-        let limits = [Some(edge), step.filter(|&step| step >= 24), above];
-        limits.into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
+        [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
     }
 }
 
@@ -177,7 +179,16 @@ mod tests {
         }
         assert_eq!(seen[0], Variant::DEFAULT);
         assert!(Variant::orders().all(|order| seen[..7].contains(&Variant::ordered(order, 0))));
-        assert!(seen.iter().any(Variant::limits_registers));
+    }
+
+    /// Limits on registers are tried where they may win warps, and not where they can only cost spills.
+    #[test]
+    fn limits() {
+        for (spills, expected) in [(0, true), (100, false)] {
+            let mut kernel = Kernel::new("k", "0", Some(128), figures(spills, 32, 500), "stock".into());
+            let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
+            assert_eq!(variants.iter().any(Variant::limits_registers), expected, "{spills} bytes");
+        }
     }
 
     /// The same seed gives the same search, another one another.

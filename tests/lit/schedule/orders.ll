@@ -15,11 +15,10 @@
 ; RUN: %llc-ra -nvptx-ra-order=loads-late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=LATE
 ; LATE-LABEL: .entry loads(
 ; LATE:       ld.global
-; LATE-NOT:   ld.global
-; LATE:       add
-; LATE:       ld.global
-; LATE-NOT:   ld.global
-; LATE:       add
+; LATE-NEXT:  ld.global
+; LATE-NEXT:  add
+; LATE-NEXT:  ld.global
+; LATE-NEXT:  mad
 ;
 ; A function's own attribute chooses for it alone; the command line is stronger.
 ; RUN: sed 's/) #0 {/) "nvptx-ra"="order=loads-late" {/' %s > %t.own.ll
