@@ -1,5 +1,6 @@
 ; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none; neither
-; does the forecast, which stands behind it, or where it would stand.
+; does the forecast, which stands behind it, or where it would stand. The pass that orders instructions follows both; where
+; the coalescer stands elsewhere, it costs one more numbering of slots.
 ; Renaming stands behind branch folding and block placement, and stays when these are taken out.
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=AFTER
@@ -29,6 +30,8 @@
 ; BEFORE-NEXT: Register Coalescer
 ; BEFORE-NEXT: Machine Instruction Scheduler
 ; BEFORE-NEXT: NVPTX resource forecast
+; BEFORE-NEXT: NVPTX instruction order
+; BEFORE-NEXT: Slot index numbering
 ; BEFORE-NEXT: Live Stack Slot Analysis
 ; BEFORE-NEXT: Stack Slot Coloring
 
@@ -40,6 +43,7 @@
 ; AFTER-NEXT: Machine Block Frequency Analysis
 ; AFTER-NEXT: NVPTX copy coalescer
 ; AFTER-NEXT: NVPTX resource forecast
+; AFTER-NEXT: NVPTX instruction order
 ; AFTER-NOT:  Live Interval Analysis
 ; AFTER:      Stack Slot Coloring
 
