@@ -84,7 +84,7 @@ fn interference_counts_all() {
 #[test]
 fn coalescing_filter() {
     let copied = |from: &str, to: &str, more: &str| {
-        let (knobs, text) = (Knobs::PTXAS, format!("file R budget 8\nclass A R\nclass C R width 2\n"));
+        let (knobs, text) = (Knobs::PTXAS, "file R budget 8\nclass A R\nclass C R width 2\n");
         let problem = problem(&format!(
             "{text}range A {from} write 0*1 read 1*1\nrange A {to} write 1*1 read 3*1\n{more}copy 1 lr1 = lr0 * 1\n"
         ));

@@ -1,6 +1,5 @@
 //! What ptxas itself says of the same kernels.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use nvptx_ra::error::{Error, ErrorKind};
