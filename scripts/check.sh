@@ -43,8 +43,9 @@ step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --no-default-features
 step "build" cargo build --release
-step "tests" cargo test --features fuzzing
-step "tests of the core alone" cargo test --no-default-features --features fuzzing
+# ptxas is asked once, in a step of its own: that takes long.
+step "tests" env PTXAS=skip cargo test --features fuzzing
+step "tests of the core alone" env PTXAS=skip cargo test --no-default-features --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --no-default-features --features fuzzing --test occupancy
 step "register limits" env PTXAS=required cargo test --no-default-features --features fuzzing --test register_limit
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'

@@ -158,13 +158,14 @@ impl Function {
         (!is_known).then(|| format!("{:?} does not exist", operand.value))
     }
 
-    /// A PHI defines one register, and has at most one input for each predecessor; `named` gets those.
+    /// A PHI defines one register, and has at most one input for each predecessor, which after a switch stands once for
+    /// each edge; `named` gets those.
     fn validate_phi(&self, phi: Inst, predecessors: &BlockSet, named: &mut BlockSet) -> Result<(), ValidationError> {
         let [def, inputs @ ..] = self.operands(phi) else { return fail(phi, "a PHI without a definition") };
         if def.def().is_none() || !inputs.len().is_multiple_of(2) {
             return fail(phi, "a PHI is a register that is defined, then pairs of a register and a block");
         }
-        for input in inputs.chunks_exact(2) {
+        for (number, input) in inputs.chunks_exact(2).enumerate() {
             let (value, Value::Block(from)) = (input[0], input[1].value) else {
                 return fail(phi, "a PHI's inputs are pairs of a register and a block");
             };
@@ -174,8 +175,9 @@ impl Function {
             if !predecessors.contains(from) {
                 return fail(phi, format!("its input comes from {from}, which is no predecessor"));
             }
-            if !named.insert(from) {
-                return fail(phi, format!("it has two inputs from {from}"));
+            let is_other = |earlier: &[Operand]| earlier[1].value == input[1].value && earlier[0].value != value.value;
+            if !named.insert(from) && inputs.chunks_exact(2).take(number).any(is_other) {
+                return fail(phi, format!("it has two different inputs from {from}"));
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! The limits of registers against ptxas itself: kernels that want more registers than they may have, with every
 //! combination of directives and options.
 //!
-//! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it); with `PTXAS=required` in the
-//! environment, as in `make check`, that is a failure.
+//! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it), and with `PTXAS=skip` in the
+//! environment; with `PTXAS=required`, as in a step of `make check`, a missing one is a failure.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,11 +19,14 @@ use nvptx_ra::target::machine::{
 
 /// ptxas; `None` where it is not there.
 fn ptxas() -> Option<PathBuf> {
+    let wanted = env::var("PTXAS").unwrap_or_default();
+    if wanted == "skip" {
+        return None;
+    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cuda = env::var_os("CUDA_PATH").map_or_else(|| root.join("target/cuda"), PathBuf::from);
     let ptxas = Some(cuda.join("bin/ptxas")).filter(|ptxas| ptxas.exists());
-    let required = env::var("PTXAS").is_ok_and(|value| value == "required");
-    assert!(ptxas.is_some() || !required, "ptxas is missing; scripts/setup.sh cuda brings it");
+    assert!(ptxas.is_some() || wanted != "required", "ptxas is missing; scripts/setup.sh cuda brings it");
     if ptxas.is_none() {
         println!("skipped: ptxas is missing; scripts/setup.sh cuda brings it");
     }

@@ -67,11 +67,14 @@ fn broken_rules_of_phis_are_named() {
         ("%0 = PHI 5, bb0, %1, bb1", "i0: a PHI's input is not a register that is read"),
         ("%0 = PHI def %1, bb0, %1, bb1", "i0: a PHI's input is not a register that is read"),
         ("%0 = PHI %1, bb0", "i0: it has no input from the predecessor bb1"),
-        ("%0 = PHI %1, bb0, %1, bb0", "i0: it has two inputs from bb0"),
+        ("%0 = PHI %1, bb0, %2, bb0", "i0: it has two different inputs from bb0"),
+        ("%0 = PHI %1, bb0, %1, bb0", "i0: it has no input from the predecessor bb1"),
     ] {
         // A definition in the middle of a PHI is no leading one: it is printed and read as a flag.
         assert_eq!(broken(&format!("{before}\n{phi}")).as_deref(), Some(message), "{phi}");
     }
+    // After a switch a predecessor stands once for each edge, with the same register.
+    assert_eq!(broken(&format!("{before}\n%0 = PHI %1, bb0, %2, bb1, %1, bb0")), None);
     let elsewhere = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = PHI %1, bb1\nbb1: frequency 1.0 depth 0";
     let message = "i0: its input comes from bb1, which is no predecessor";
     assert_eq!(broken(elsewhere).as_deref(), Some(message));
