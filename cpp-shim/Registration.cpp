@@ -120,13 +120,14 @@ void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
 }
 
 /// Puts the pass that orders instructions into the pipeline: behind the
-/// coalescers, whose work an order would otherwise depend on, and ahead of all
-/// that lays out blocks and frames. It stands there for every function, because
-/// a function's own attribute may ask for an order, and makes no view where
-/// none is wanted. At -O0 its anchor does not run.
+/// coalescers, whose work an order would otherwise depend on, and behind the
+/// last pass that numbers instructions, which would have to be done again, but
+/// ahead of all that lays out blocks and frames. It stands there for every
+/// function, because a function's own attribute may ask for an order, and makes
+/// no view where none is wanted. At -O0 its anchor does not run.
 void insertSchedule(TargetPassConfig &Config, CodeGenOptLevel Level) {
   if (Level != CodeGenOptLevel::None)
-    Config.insertPass(&MachineSchedulerID,
+    Config.insertPass(&StackSlotColoringID,
                       new LegacyPass<Schedule>(/*WithAnalyses=*/false));
 }
 

@@ -1,6 +1,6 @@
 ; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none; neither
-; does the forecast, which stands behind it, or where it would stand. The pass that orders instructions follows both; where
-; the coalescer stands elsewhere, it costs one more numbering of slots.
+; does the forecast, which stands behind it, or where it would stand. The pass that orders instructions follows both, behind
+; the last pass that numbers instructions, so that nothing is numbered for its sake.
 ; Renaming stands behind branch folding and block placement, and stays when these are taken out.
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=AFTER
@@ -30,10 +30,9 @@
 ; BEFORE-NEXT: Register Coalescer
 ; BEFORE-NEXT: Machine Instruction Scheduler
 ; BEFORE-NEXT: NVPTX resource forecast
-; BEFORE-NEXT: NVPTX instruction order
-; BEFORE-NEXT: Slot index numbering
 ; BEFORE-NEXT: Live Stack Slot Analysis
 ; BEFORE-NEXT: Stack Slot Coloring
+; BEFORE-NEXT: NVPTX instruction order
 
 ; AFTER:      Two-Address instruction pass
 ; AFTER-NEXT: Slot index numbering
@@ -43,9 +42,9 @@
 ; AFTER-NEXT: Machine Block Frequency Analysis
 ; AFTER-NEXT: NVPTX copy coalescer
 ; AFTER-NEXT: NVPTX resource forecast
-; AFTER-NEXT: NVPTX instruction order
 ; AFTER-NOT:  Live Interval Analysis
 ; AFTER:      Stack Slot Coloring
+; AFTER-NEXT: NVPTX instruction order
 
 ; INSTEAD:      Two-Address instruction pass
 ; INSTEAD-NEXT: Machine Block Frequency Analysis
