@@ -40,7 +40,8 @@ count_tests() {
 
 step "format" cargo fmt --check
 step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
-step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+# With the features of the other steps, so that the shim is not compiled once more for their want.
+step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features fuzzing
 step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --no-default-features
 step "build" cargo build --release
 # ptxas is asked once, in a step of its own: that takes long.
