@@ -62,7 +62,9 @@ def bound(module, found, arguments):
         done = subprocess.run(bound_it, stdin=compiler.stderr, capture_output=True, text=True, check=False)
     if compiler.returncode or done.returncode:
         sys.exit(f"{shlex.join(compile_it)} | {shlex.join(bound_it)}: {done.stderr.strip() or 'llc failed'}")
-    return [json.loads(line) | {"module": Path(module).stem} for line in done.stdout.splitlines()]
+    # Making webs conventional prints functions, too, those without PHIs among them: the coalescer's is the last.
+    bounds = {found["function"]: found for found in map(json.loads, done.stdout.splitlines())}
+    return [bound | {"module": Path(module).stem} for bound in bounds.values()]
 
 
 def totals_of(functions):
