@@ -15,6 +15,7 @@ impl<I: EntityIndex> DisjointSets<I> {
     }
 
     /// The name of the set that holds `id`. O(log n) amortised.
+    #[inline]
     pub fn find(&mut self, id: I) -> I {
         let mut root = id;
         while self.parents[root] != root {

@@ -84,20 +84,9 @@ struct OrderCheck {
     convergent: End,
     memory: End,
     ordered: End,
-    access: [End; SPACES.len()],
-    write: [End; SPACES.len()],
+    access: [End; MemorySpace::ALL.len()],
+    write: [End; MemorySpace::ALL.len()],
 }
-
-const SPACES: [MemorySpace; 8] = [
-    MemorySpace::Generic,
-    MemorySpace::Global,
-    MemorySpace::Shared,
-    MemorySpace::Constant,
-    MemorySpace::Local,
-    MemorySpace::Tensor,
-    MemorySpace::SharedCluster,
-    MemorySpace::Param,
-];
 
 impl OrderCheck {
     /// Takes the next instruction by its number in the new order. Returns one that came before it, conflicts with it, and
@@ -106,9 +95,8 @@ impl OrderCheck {
         if effects.is_pure() {
             return None;
         }
-        let barrier = effects
-            .intersects(Effects::OPAQUE | Effects::TRAP | Effects::TERMINATOR | Effects::CALL_SEQUENCE | Effects::META);
-        let memory = effects.intersects(Effects::READ | Effects::WRITE | Effects::ORDERED);
+        let barrier = effects.intersects(Effects::BARRIER);
+        let memory = effects.intersects(Effects::MEMORY);
         let mut end = self.barrier;
         let mut consider = |other: End| end = end.max(other);
         if barrier {
@@ -123,7 +111,7 @@ impl OrderCheck {
                 consider(self.memory);
             }
             let conflicting = if effects.contains(Effects::WRITE) { &self.access } else { &self.write };
-            for (&other_space, &other) in SPACES.iter().zip(conflicting) {
+            for (&other_space, &other) in MemorySpace::ALL.iter().zip(conflicting) {
                 if space.may_alias(other_space) {
                     consider(other);
                 }
@@ -145,7 +133,7 @@ impl OrderCheck {
         update(&mut self.convergent, effects.contains(Effects::CONVERGENT));
         update(&mut self.memory, memory);
         update(&mut self.ordered, effects.contains(Effects::ORDERED));
-        let spaces = SPACES.iter().zip(self.access.iter_mut().zip(&mut self.write));
+        let spaces = MemorySpace::ALL.iter().zip(self.access.iter_mut().zip(&mut self.write));
         for (&known, (access, write)) in spaces {
             if known == space {
                 update(access, memory);
@@ -181,7 +169,7 @@ mod tests {
             let count = source.int_in_range(0..=8u32)?;
             let mut insts = Vec::new();
             for _ in 0..count {
-                let space = SPACES[source.int_in_range(0..=7usize)?];
+                let space = MemorySpace::ALL[source.int_in_range(0..=7usize)?];
                 insts.push((random_effects(source.int_in_range(0..=7u64)?), space));
             }
             let mut after: Vec<u32> = (0..count).collect();

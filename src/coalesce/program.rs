@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use super::report::Report;
 use super::{Outcome, rewrite};
 use crate::config::Config;
+use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
@@ -66,7 +67,7 @@ pub(super) struct Program<'a> {
     copies: Vec<(Block, Inst)>,
     counts: IndexVec<VReg, Count>,
     fates: IndexVec<Inst, Fate>,
-    parents: RefCell<IndexVec<VReg, VReg>>,
+    merged: RefCell<DisjointSets<VReg>>,
     pub(super) merges: usize,
 }
 
@@ -99,7 +100,7 @@ impl<'a> Program<'a> {
             copies,
             counts,
             fates: IndexVec::filled(Fate::Keep, function.num_insts()),
-            parents: RefCell::new(function.regs().collect()),
+            merged: RefCell::new(DisjointSets::new(function.num_regs())),
             merges: 0,
         }
     }
@@ -111,15 +112,7 @@ impl<'a> Program<'a> {
 
     /// The register that a register has been merged into: itself where it has not.
     pub(super) fn find(&self, reg: VReg) -> VReg {
-        let mut parents = self.parents.borrow_mut();
-        let mut root = reg;
-        while parents[root] != root {
-            // Path halving keeps the trees flat (Tarjan and van Leeuwen 1984).
-            let grandparent = parents[parents[root]];
-            parents[root] = grandparent;
-            root = grandparent;
-        }
-        root
+        self.merged.borrow_mut().find(reg)
     }
 
     /// The register of an operand as it stands now: none where the instruction is deleted, where nothing is read, or
@@ -136,7 +129,7 @@ impl<'a> Program<'a> {
     /// Merges two roots; the lower register stays, so that names do not depend on the order of merging.
     pub(super) fn merge(&mut self, a: VReg, b: VReg) -> VReg {
         let (into, from) = if a < b { (a, b) } else { (b, a) };
-        self.parents.borrow_mut()[from] = into;
+        self.merged.borrow_mut().unite(into, from);
         let other = self.counts[from];
         let count = &mut self.counts[into];
         if count.defs == 0 {

@@ -31,6 +31,13 @@ bitflags! {
 }
 
 impl Effects {
+    /// What keeps its order with all that is not pure.
+    pub const BARRIER: Self =
+        Self::OPAQUE.union(Self::TRAP).union(Self::TERMINATOR).union(Self::CALL_SEQUENCE).union(Self::META);
+
+    /// What touches memory.
+    pub const MEMORY: Self = Self::READ.union(Self::WRITE).union(Self::ORDERED);
+
     /// Whether an instruction is a pure function of its operands: it may be cloned, moved where its inputs are
     /// unchanged, and deleted where nobody reads its result.
     #[inline]
@@ -43,15 +50,13 @@ impl Effects {
         if self.is_pure() || other.is_pure() {
             return false;
         }
-        let barrier = Self::OPAQUE | Self::TRAP | Self::TERMINATOR | Self::CALL_SEQUENCE | Self::META;
-        if self.intersects(barrier) || other.intersects(barrier) {
+        if self.intersects(Self::BARRIER) || other.intersects(Self::BARRIER) {
             return true;
         }
         if self.contains(Self::CONVERGENT) && other.contains(Self::CONVERGENT) {
             return true;
         }
-        let memory = Self::READ | Self::WRITE | Self::ORDERED;
-        if !self.intersects(memory) || !other.intersects(memory) {
+        if !self.intersects(Self::MEMORY) || !other.intersects(Self::MEMORY) {
             return false;
         }
         if self.contains(Self::ORDERED) || other.contains(Self::ORDERED) {
@@ -85,6 +90,18 @@ pub enum MemorySpace {
 }
 
 impl MemorySpace {
+    /// All spaces.
+    pub const ALL: [Self; 8] = [
+        Self::Generic,
+        Self::Global,
+        Self::Shared,
+        Self::Constant,
+        Self::Local,
+        Self::Tensor,
+        Self::SharedCluster,
+        Self::Param,
+    ];
+
     /// The space with LLVM's address-space number; unknown numbers are [`Generic`](Self::Generic), which aliases all.
     pub fn from_number(number: u32) -> Self {
         match number {

@@ -7,29 +7,12 @@
 use crate::analysis::{Edges, Node};
 use crate::function::{Effects, MemorySpace};
 
-const SPACES: [MemorySpace; 8] = [
-    MemorySpace::Generic,
-    MemorySpace::Global,
-    MemorySpace::Shared,
-    MemorySpace::Constant,
-    MemorySpace::Local,
-    MemorySpace::Tensor,
-    MemorySpace::SharedCluster,
-    MemorySpace::Param,
-];
-
-/// What keeps the order of all that is not pure.
-const BARRIER: Effects =
-    Effects::OPAQUE.union(Effects::TRAP).union(Effects::TERMINATOR).union(Effects::CALL_SEQUENCE).union(Effects::META);
-
-const MEMORY: Effects = Effects::READ.union(Effects::WRITE).union(Effects::ORDERED);
-
 /// Reads and writes of one memory space since the last access that was ordered.
 #[derive(Debug, Default)]
 struct Accesses {
     reads: Vec<Node>,
     /// Per space of a writer, how many of `reads` come before its last write already.
-    held: [usize; SPACES.len()],
+    held: [usize; MemorySpace::ALL.len()],
     last_write: Option<Node>,
 }
 
@@ -43,7 +26,7 @@ pub(super) struct EffectOrder {
     ordered: Option<Node>,
     /// All that touches memory since then.
     since_ordered: Vec<Node>,
-    accesses: [Accesses; SPACES.len()],
+    accesses: [Accesses; MemorySpace::ALL.len()],
 }
 
 impl EffectOrder {
@@ -52,7 +35,7 @@ impl EffectOrder {
         if effects.is_pure() {
             return;
         }
-        if effects.intersects(BARRIER) {
+        if effects.intersects(Effects::BARRIER) {
             self.since_barrier.iter().for_each(|&earlier| edges.add(earlier, node));
             self.barrier.iter().for_each(|&earlier| edges.add(earlier, node));
             *self = Self { barrier: Some(node), ..Self::default() };
@@ -65,7 +48,7 @@ impl EffectOrder {
         {
             edges.add(earlier, node);
         }
-        if effects.intersects(MEMORY) {
+        if effects.intersects(Effects::MEMORY) {
             self.access(node, effects, space, edges);
         }
     }
@@ -79,9 +62,9 @@ impl EffectOrder {
             return;
         }
         self.since_ordered.push(node);
-        let own = SPACES.iter().position(|&known| known == space).unwrap_or(0);
+        let own = MemorySpace::ALL.iter().position(|&known| known == space).unwrap_or(0);
         let writes = effects.contains(Effects::WRITE);
-        for (other, accesses) in SPACES.iter().zip(&mut self.accesses) {
+        for (other, accesses) in MemorySpace::ALL.iter().zip(&mut self.accesses) {
             if !space.may_alias(*other) {
                 continue;
             }
@@ -141,7 +124,10 @@ mod tests {
             let mut edges = Edges::default();
             let mut insts = Vec::new();
             for node in 0..count {
-                let drawn = (kinds[source.choose_index(kinds.len())?], SPACES[source.choose_index(SPACES.len())?]);
+                let drawn = (
+                    kinds[source.choose_index(kinds.len())?],
+                    MemorySpace::ALL[source.choose_index(MemorySpace::ALL.len())?],
+                );
                 order.next(Node::new(node), drawn.0, drawn.1, &mut edges);
                 insts.push(drawn);
             }
@@ -166,9 +152,10 @@ mod tests {
         let len = 20_000;
         for node in 0..len {
             let effects = if node < len / 2 { Effects::READ } else { Effects::WRITE };
-            let space = if node < len / 2 { MemorySpace::Generic } else { SPACES[node % SPACES.len()] };
+            let space =
+                if node < len / 2 { MemorySpace::Generic } else { MemorySpace::ALL[node % MemorySpace::ALL.len()] };
             order.next(Node::new(node), effects, space, &mut edges);
         }
-        assert!(edges.len() <= 2 * SPACES.len() * len, "{}", edges.len());
+        assert!(edges.len() <= 2 * MemorySpace::ALL.len() * len, "{}", edges.len());
     }
 }
