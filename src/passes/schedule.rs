@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use super::{PassOutput, RunContext, traced};
-use crate::config::{Config, Order, SCHEDULE, Trace};
+use crate::config::{Config, SCHEDULE, Trace};
 use crate::error::Error;
 use crate::function::Function;
-use crate::schedule::{Outcome, schedule};
+use crate::schedule::{Outcome, changes_nothing, schedule};
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
-    config.order == Order::Source && config.order_seed == 0
+    changes_nothing(config.order, config.order_seed)
 }
 
 /// Runs the pass. A function in SSA form is left alone: two-address lowering and the coalescer are still to come.
