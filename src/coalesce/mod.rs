@@ -61,10 +61,7 @@ pub fn coalesce(function: &Function, options: &Config) -> Outcome {
     if has_phis(function) { Program::new(function, options).finish() } else { coalesce_copies(function, options) }
 }
 
-/// Coalesces the copies of a function, PHIs or not: a PHI's registers stay what they are where no copy names them, and
-/// what edits do to the others does not ask which instruction reads them. Its decisions hold in a function with PHIs,
-/// its edits may leave SSA form.
-pub(crate) fn coalesce_copies(function: &Function, options: &Config) -> Outcome {
+fn coalesce_copies(function: &Function, options: &Config) -> Outcome {
     let start = Instant::now();
     let mut program = Program::new(function, options);
     if options.join_liveintervals {

@@ -12,15 +12,13 @@
 //! ranges interfering only where they hold different values. So done here, where it is needed, in the order of the files:
 //! * [`registers`], [`phis`]: PHIs that nobody reads, but other such PHIs, go;
 //! * [`webs`]: most webs are conventional as they come, but for constants that several PHIs read;
-//! * [`lowering`]: the function with the other PHIs lowered, a copy for each input and each result; nobody ever compiles
-//!   it;
-//! * [`crate::coalesce`] merges what it can, weighted by how often blocks run;
-//! * [`rewrite`]: the copies that it leaves, and the constants that it puts for copies, go into the function.
+//! * [`isolation`]: the other PHIs are isolated, and the copies merged, weighted by how often blocks run;
+//! * [`rewrite`]: the copies that are left, and the constants that stand for copies, go into the function.
 //!
 //! Every copy writes a register of its own, so that the copies at one place need no order and no temporary: cycles, as
 //! of PHIs that swap their values, are opened by that.
 
-mod lowering;
+mod isolation;
 mod phis;
 mod registers;
 mod rewrite;
@@ -28,10 +26,10 @@ mod rewrite;
 mod tests;
 mod webs;
 
-use crate::coalesce::{Refusal, coalesce_copies};
+use crate::coalesce::Refusal;
 use crate::config::{Config, DeSsa};
 use crate::function::{EditList, Function, Inst};
-use lowering::Lowered;
+use isolation::isolate;
 use phis::Phis;
 use rewrite::Rewriter;
 use webs::Webs;
@@ -80,7 +78,7 @@ pub struct Outcome {
 /// Makes the PHI webs of a function in SSA form conventional.
 ///
 /// Near-linear in the instructions and the inputs of PHIs. What webs cost that are conventional as they come is the live
-/// ranges of their registers; the others cost lowering and coalescing.
+/// ranges of their registers; the others cost merging these.
 pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), report: Report::default() };
     let all = phis::all(function);
@@ -90,31 +88,17 @@ pub fn conventional(function: &Function, options: &Config) -> Outcome {
     }
     let registers = registers::registers(function);
     let phis = Phis::new(function, all, &registers);
-    let webs = if options.cssa_coalesce {
-        Webs::new(function, &phis, &registers)
-    } else {
-        Webs { others: phis.live.clone(), ..Webs::default() }
-    };
-    let lowered = (!webs.others.is_empty()).then(|| Lowered::new(function, &webs.others, &phis.dead, &registers));
+    let mut webs = Webs::new(function, &phis, &registers);
+    if !options.cssa_coalesce {
+        (webs.others, webs.constants) = (phis.live.clone(), Vec::new());
+    }
+    let isolated = isolate(function, &webs.others, &registers, &webs.live, options);
     let mut rewriter = Rewriter::new(function, registers, &mut outcome);
     rewriter.delete_dead(&phis.dead);
     rewriter.write_constants(&webs.constants);
-    if let Some(lowered) = lowered {
-        let found = coalesce_copies(&lowered.function, &coalescing(options));
-        rewriter.copy(&webs.others, &lowered, &found.report, options.cssa_coalesce);
-    }
+    rewriter.copy(&isolated.copies);
+    rewriter.write_constants(&isolated.constants);
     rewriter.settle_debug_values();
     outcome.edits.finish();
     outcome
-}
-
-/// How the copies of the lowered function are merged.
-fn coalescing(options: &Config) -> Config {
-    Config {
-        join_liveintervals: options.cssa_coalesce,
-        value_interference: options.usedessa == DeSsa::Values,
-        block_frequency: options.block_frequency,
-        wide_pairs: false,
-        ..Config::default()
-    }
 }

@@ -12,18 +12,50 @@ pub(super) struct Register {
     pub(super) constant: Option<Inst>,
     /// The definition that says that its value is arbitrary.
     pub(super) undefined: Option<Inst>,
+    /// The register that it is a copy of; a PHI of one register copies it.
+    pub(super) copied: Option<VReg>,
+    /// A PHI writes or reads it, so that all that names it is in the view.
+    is_of_phi: bool,
     /// Something other than a PHI reads it.
     pub(super) is_read_by_code: bool,
-    /// The first PHI that reads it.
+    /// The first and the last PHI that read it.
     phi: Option<Inst>,
+    last_phi: Option<Inst>,
     is_read_by_several_phis: bool,
+    /// The first PHI that takes it from several places.
+    taken_twice: Option<Inst>,
 }
 
 impl Register {
-    /// The constant's definition, where nothing but PHIs reads it, and several do.
-    pub(super) fn shared_constant(&self) -> Option<Inst> {
-        self.constant.filter(|_| self.is_read_by_several_phis && !self.is_read_by_code)
+    /// The constant's definition, where nothing but PHIs reads it, and several do: all of these but one that takes it
+    /// from several places, where one definition may serve them all, get a register of their own.
+    pub(super) fn constant_apart(&self, phi: Inst) -> Option<Inst> {
+        self.lone_constant(phi).filter(|_| self.is_read_by_several_phis)
     }
+
+    /// The constant that a register of a PHI holds, by its definition.
+    pub(super) fn seen_constant(&self) -> Option<Inst> {
+        self.constant.filter(|_| self.is_of_phi)
+    }
+
+    /// The constant's definition, where nothing but PHIs reads it, and `phi` is not the first that takes it from several
+    /// places.
+    pub(super) fn lone_constant(&self, phi: Inst) -> Option<Inst> {
+        self.constant.filter(|_| !self.is_read_by_code && self.taken_twice != Some(phi))
+    }
+}
+
+/// How far copies of copies are followed.
+const CHAIN: usize = 16;
+
+/// The register that a register of a PHI copies in the end, as far as that is seen: a chain ends with what no PHI names.
+pub(super) fn copied_from(registers: &IndexVec<VReg, Register>, reg: VReg) -> VReg {
+    let mut first = reg;
+    for _ in 0..CHAIN {
+        let Some(source) = registers[first].copied.filter(|_| registers[first].is_of_phi) else { break };
+        first = source;
+    }
+    first
 }
 
 /// All registers of a function. One pass over the operands.
@@ -40,11 +72,22 @@ pub(super) fn registers(function: &Function) -> IndexVec<VReg, Register> {
 }
 
 fn read_by_phi(function: &Function, phi: Inst, registers: &mut IndexVec<VReg, Register>) {
-    for reg in function.operands(phi).iter().filter_map(Operand::read_reg) {
+    let mut inputs = function.operands(phi).iter().filter_map(Operand::read_reg);
+    let source = inputs.clone().next();
+    let is_copy = inputs.clone().all(|reg| Some(reg) == source);
+    for reg in &mut inputs {
         let register = &mut registers[reg];
         register.reads += 1;
+        register.is_of_phi = true;
+        if register.last_phi.replace(phi) == Some(phi) {
+            register.taken_twice.get_or_insert(phi);
+        }
         let first = *register.phi.get_or_insert(phi);
         register.is_read_by_several_phis |= first != phi;
+    }
+    if let Some(result) = function.operands(phi).first().and_then(Operand::def) {
+        registers[result].is_of_phi = true;
+        registers[result].copied = source.filter(|_| is_copy);
     }
 }
 
@@ -60,6 +103,8 @@ fn read_by_code(function: &Function, inst: Inst, role: Role, registers: &mut Ind
             register.constant = Some(inst);
         } else if role == Role::Undef && operands.len() == 1 {
             register.undefined = Some(inst);
+        } else if role == Role::Copy {
+            register.copied = function.as_copy(inst).map(|(_, source)| source);
         }
     }
 }

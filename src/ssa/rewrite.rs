@@ -1,11 +1,10 @@
 //! Puts the copies and constants that PHI webs need into the function, which stays in SSA form.
 
-use super::lowering::{CopyOf, Lowered, behind_phis};
+use super::Outcome;
+use super::isolation::{Copy, CopyOf};
 use super::phis::Phi;
 use super::registers::Register;
 use super::webs::Constant;
-use super::{Outcome, Reason};
-use crate::coalesce;
 use crate::function::{Block, Edit, Function, Inst, Operand, Position, Role, VReg, Value};
 use crate::index::IndexVec;
 
@@ -39,27 +38,13 @@ impl<'a> Rewriter<'a> {
         constants.iter().for_each(|constant| self.write_constant(constant.phi, constant.from, constant.definition));
     }
 
-    /// Puts what coalescing has left of the copies of lowered PHIs: all of them where it was not tried.
-    pub(super) fn copy(&mut self, phis: &[Phi], lowered: &Lowered, found: &coalesce::Report, was_tried: bool) {
-        let all = lowered.function.insts().filter(|_| !was_tried).map(|inst| (inst, Reason::NotTried));
-        let refused = found.refused.iter().map(|&(copy, refusal)| (copy, Reason::Refused(refusal)));
-        let copied: Vec<(CopyOf, Reason)> =
-            refused.chain(all).filter_map(|(copy, reason)| Some((lowered.copy_of(copy)?, reason))).collect();
-        // Results first, as they are lowered.
-        for &(copy, reason) in &copied {
-            if let CopyOf::Result(phi) = copy {
-                self.copy_result(phis[phi], reason);
-            }
-        }
-        for &(copy, reason) in &copied {
-            if let CopyOf::Input(phi, from) = copy {
-                self.copy_input(phis[phi], from, reason);
-            }
-        }
-        for &(copy, constant) in &found.rematerialised {
-            if let (Some(CopyOf::Input(phi, from)), Some(constant)) = (lowered.copy_of(copy), lowered.before(constant))
-            {
-                self.write_constant(phis[phi], from, constant);
+    /// Writes the copies that isolated PHIs are left with.
+    pub(super) fn copy(&mut self, copies: &[Copy]) {
+        for &Copy { phi, copy, reason, .. } in copies {
+            self.outcome.report.copied.push((phi.inst, reason));
+            match copy {
+                CopyOf::Result => self.copy_result(phi),
+                CopyOf::Input(from) => self.copy_input(phi, from),
             }
         }
     }
@@ -103,8 +88,7 @@ impl<'a> Rewriter<'a> {
 
     /// Copies the input of a PHI at the end of a predecessor. Where that may also go elsewhere the copy is left to PHI
     /// elimination, which can split the edge.
-    fn copy_input(&mut self, phi: Phi, from: Block, reason: Reason) {
-        self.outcome.report.copied.push((phi.inst, reason));
+    fn copy_input(&mut self, phi: Phi, from: Block) {
         if self.function.succs(from).len() == 1
             && let Some(input) = input(self.function, phi, from)
         {
@@ -115,8 +99,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Copies the result of a PHI behind the PHIs of its block.
-    fn copy_result(&mut self, phi: Phi, reason: Reason) {
-        self.outcome.report.copied.push((phi.inst, reason));
+    fn copy_result(&mut self, phi: Phi) {
         let new = self.outcome.edits.create_register(self.function.class(phi.result));
         self.outcome.edits.insert_copy(behind_phis(self.function, phi.block), phi.result, new);
         self.outcome.edits.push(Edit::SetRegister { inst: phi.inst, operand: 0, reg: new });
@@ -136,4 +119,10 @@ impl<'a> Rewriter<'a> {
 /// The register that a PHI reads at the end of a predecessor.
 fn input(function: &Function, phi: Phi, from: Block) -> Option<VReg> {
     phi.inputs(function).find(|input| input.from == from).and_then(|input| input.reg)
+}
+
+/// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too: what
+/// is put there first stands first.
+fn behind_phis(function: &Function, block: Block) -> Position {
+    Position { block, before: function.block_insts(block).find(|&inst| function.role(inst) != Role::Phi) }
 }

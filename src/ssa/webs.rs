@@ -15,9 +15,19 @@ use crate::index::IndexVec;
 pub(super) struct Webs {
     /// Those whose webs are not conventional.
     pub(super) others: Vec<Phi>,
+    /// Where the registers of all webs are live.
+    pub(super) live: Liveness,
     /// Inputs of conventional webs that are constants of several PHIs: each has to be written anew where its PHI reads
     /// it, for one register cannot be in several webs.
     pub(super) constants: Vec<Constant>,
+}
+
+/// Where registers are live, and the control flow that says so.
+#[derive(Debug, Default)]
+pub(super) struct Liveness {
+    pub(super) cfg: Cfg,
+    pub(super) dominators: Dominators,
+    pub(super) ranges: LiveRanges,
 }
 
 /// An input of a PHI that is a constant, defined by `definition`.
@@ -45,12 +55,13 @@ impl Webs {
     pub(super) fn new(function: &Function, phis: &Phis, registers: &IndexVec<VReg, Register>) -> Self {
         let mut finder = Finder::new(function, registers);
         phis.live.iter().for_each(|&phi| finder.connect(phi));
-        let conflicts = finder.conflicts();
+        let live = finder.liveness();
+        let conflicts = finder.conflicts(&live.ranges);
         let Finder { mut sets, mut constants, .. } = finder;
         let mut is_conventional = |phi: &Phi| !conflicts[sets.find(phi.result)];
         constants.retain(|constant| is_conventional(&constant.phi));
         let others = phis.live.iter().copied().filter(|phi| !is_conventional(phi)).collect();
-        Self { others, constants }
+        Self { others, live, constants }
     }
 }
 
@@ -89,7 +100,7 @@ impl<'a> Finder<'a> {
                 continue;
             };
             let register = self.registers[reg];
-            if let Some(definition) = register.shared_constant() {
+            if let Some(definition) = register.constant_apart(phi.inst) {
                 self.separate(phi, input, definition);
             } else if register.undefined.is_none() {
                 self.is_member[reg] = true;
@@ -107,12 +118,12 @@ impl<'a> Finder<'a> {
     }
 
     /// By web: whether two of its registers are live at one point, or would be.
-    fn conflicts(&mut self) -> IndexVec<VReg, bool> {
+    fn conflicts(&mut self, ranges: &LiveRanges) -> IndexVec<VReg, bool> {
         let mut conflicts = IndexVec::filled(false, self.function.num_regs());
         for reg in std::mem::take(&mut self.odd) {
             conflicts[self.sets.find(reg)] = true;
         }
-        let mut stretches = self.stretches();
+        let mut stretches = self.stretches(ranges);
         for place in 0..self.constants.len() {
             let Constant { phi, from, .. } = self.constants[place];
             let web = self.sets.find(phi.result);
@@ -135,14 +146,22 @@ impl<'a> Finder<'a> {
         conflicts
     }
 
-    /// Where the members of webs are live.
-    fn stretches(&mut self) -> Vec<Stretch> {
+    fn members(&self) -> Vec<VReg> {
+        self.function.regs().filter(|&reg| self.is_member[reg]).collect()
+    }
+
+    fn liveness(&self) -> Liveness {
         let function = self.function;
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
         let occurrences = Occurrences::new(function, &|reg| self.is_member[reg]);
-        let members: Vec<VReg> = function.regs().filter(|&reg| self.is_member[reg]).collect();
-        let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &members);
+        let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &self.members());
+        Liveness { cfg, dominators, ranges }
+    }
+
+    /// Where the members of webs are live, web by web.
+    fn stretches(&mut self, ranges: &LiveRanges) -> Vec<Stretch> {
+        let members = self.members();
         let mut stretches = Vec::with_capacity(members.len());
         for reg in members {
             let web = self.sets.find(reg);
@@ -154,7 +173,7 @@ impl<'a> Finder<'a> {
 }
 
 /// From where what is written at the end of a block is live to its end; none where the block is empty.
-fn end_of(function: &Function, block: Block) -> Option<(Point, Point)> {
+pub(super) fn end_of(function: &Function, block: Block) -> Option<(Point, Point)> {
     let end = Point::block_end(function, block);
     let terminators = function.block_insts(block).rev();
     let first = terminators.take_while(|&inst| function.effects(inst).contains(Effects::TERMINATOR)).last();

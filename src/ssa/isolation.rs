@@ -1,0 +1,340 @@
+//! PHIs whose webs are not conventional, isolated by copies, of which those stay whose sides cannot share a register.
+//!
+//! In thought each PHI gets a register of its own, its *web's*: every predecessor copies its input there at its end, and
+//! the PHI's block copies it to the result at its start (method I of Sreedhar et al. 1999). The most frequent copies are
+//! then merged first, two live ranges interfering only where they hold different values (Boissinot et al. 2009). Nothing
+//! of this is written down as code. The copies at one place are parallel: there what they read ends and what they write
+//! begins, so that a web is live behind the copies at the ends of predecessors, and among the PHIs. The edits say what is
+//! left, and they are right whatever is merged here; what counts is how few they are.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::Reason;
+use super::phis::Phi;
+use super::registers::{Register, copied_from};
+use super::webs::{Constant, Liveness, end_of};
+use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
+use crate::coalesce::Refusal;
+use crate::config::{Config, DeSsa};
+use crate::define_index;
+use crate::disjoint_sets::DisjointSets;
+use crate::function::{Block, Effects, Function, Opcode, Role, VReg, Value, sequentialize};
+use crate::index::{EntityIndex, IndexVec};
+
+define_index! {
+    /// What shares a register so far is named by one of these: first the PHIs' webs, then the registers that they copy.
+    Node, "n"
+}
+
+/// The value of an undefined input: any will do.
+const UNDEFINED: ValueNumber = ValueNumber(u32::MAX);
+
+/// A copy that isolates a PHI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum CopyOf {
+    /// The result, behind the PHIs.
+    Result,
+    /// The inputs that come from this block.
+    Input(Block),
+}
+
+/// A copy that stays.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copy {
+    pub(super) phi: Phi,
+    pub(super) copy: CopyOf,
+    pub(super) reason: Reason,
+    reg: VReg,
+    /// The register written and the one read.
+    to: Node,
+    of: Node,
+}
+
+/// What isolated PHIs need.
+#[derive(Debug, Default)]
+pub(super) struct Isolated {
+    /// The copies that stay, in the order in which those at one place stand.
+    pub(super) copies: Vec<Copy>,
+    /// Inputs that are constants, to be written anew where they would be copied.
+    pub(super) constants: Vec<Constant>,
+}
+
+/// A copy that goes where both sides can share a register.
+#[derive(Clone, Copy, Debug)]
+struct Affinity {
+    phi: Phi,
+    web: Node,
+    copy: CopyOf,
+    reg: VReg,
+    frequency: f64,
+}
+
+/// Isolates `phis`; without the option `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of
+/// their live ranges, but for large ranges, which are merged a limited number of times.
+pub(super) fn isolate(
+    function: &Function,
+    phis: &[Phi],
+    registers: &IndexVec<VReg, Register>,
+    live: &Liveness,
+    options: &Config,
+) -> Isolated {
+    if phis.is_empty() {
+        return Isolated::default();
+    }
+    let mut isolation = Isolation::new(function, registers, live, options);
+    for &phi in phis.iter().filter(|phi| !function.class(phi.result).is_left_to_llvm()) {
+        isolation.add_web(phi);
+    }
+    isolation.merge()
+}
+
+struct Isolation<'a> {
+    function: &'a Function,
+    registers: &'a IndexVec<VReg, Register>,
+    ranges: &'a LiveRanges,
+    options: &'a Config,
+    frequencies: IndexVec<Block, f64>,
+    affinities: Vec<Affinity>,
+    /// Where the web stands for a register, which is live there for the PHI alone.
+    ceded: Vec<(VReg, Point, Point)>,
+    /// Where the webs are live, then what they share registers with, as far as something wanted to.
+    nodes: IndexVec<Node, Vec<Segment>>,
+    of_register: IndexVec<VReg, Option<Node>>,
+    /// How often a merge of a large range was tried.
+    attempts: IndexVec<Node, u32>,
+    /// The first register of each constant. It is only looked up in, never walked.
+    constants: HashMap<(Opcode, Value), VReg>,
+    isolated: Isolated,
+}
+
+impl<'a> Isolation<'a> {
+    fn new(
+        function: &'a Function,
+        registers: &'a IndexVec<VReg, Register>,
+        live: &'a Liveness,
+        options: &'a Config,
+    ) -> Self {
+        let frequencies = if options.block_frequency {
+            block_frequencies(function, &live.cfg, &live.dominators)
+        } else {
+            IndexVec::filled(1.0, function.num_blocks())
+        };
+        Self {
+            function,
+            registers,
+            ranges: &live.ranges,
+            options,
+            frequencies,
+            affinities: Vec::new(),
+            ceded: Vec::new(),
+            nodes: IndexVec::new(),
+            of_register: IndexVec::filled(None, function.num_regs()),
+            attempts: IndexVec::new(),
+            constants: HashMap::new(),
+            isolated: Isolated::default(),
+        }
+    }
+
+    /// Adds the web of a PHI, and the copies that it takes.
+    fn add_web(&mut self, phi: Phi) {
+        let web = Node::new(self.nodes.len());
+        let function = self.function;
+        let at_phi = self.at_phi(phi);
+        let mut segments = vec![at_phi];
+        self.ceded.push((phi.result, at_phi.start, at_phi.end));
+        self.want(phi, web, CopyOf::Result, phi.result);
+        let is_of_class = |reg: &VReg| function.class(*reg) == function.class(phi.result);
+        let inputs = phi.inputs(function).filter_map(|input| Some((input.reg.filter(is_of_class)?, input.from)));
+        let mut inputs: Vec<(VReg, Block)> = inputs.collect();
+        inputs.sort_unstable();
+        // After a switch a predecessor stands once for each edge.
+        inputs.dedup();
+        for (reg, from) in inputs {
+            segments.extend(self.at_end(reg, from));
+            let register = self.registers[reg];
+            if let Some(definition) = register.lone_constant(phi.inst) {
+                self.isolated.constants.push(Constant { phi, from, definition });
+            } else if register.undefined.is_none() {
+                self.want(phi, web, CopyOf::Input(from), reg);
+            }
+        }
+        segments.sort_unstable_by_key(|segment| segment.start);
+        self.add_node(segments);
+    }
+
+    /// Where a web is live for an input at the end of a block; nowhere where the block is empty.
+    fn at_end(&mut self, reg: VReg, block: Block) -> Option<Segment> {
+        let value = if self.registers[reg].undefined.is_some() { UNDEFINED } else { self.value(reg) };
+        let (start, end) = end_of(self.function, block)?;
+        if !self.is_live_beyond(reg, block) {
+            self.ceded.push((reg, start, end));
+        }
+        Some(Segment { start, end, value })
+    }
+
+    /// Where a web is live among its PHI's block's PHIs.
+    fn at_phi(&mut self, phi: Phi) -> Segment {
+        let mut insts = self.function.block_insts(phi.block);
+        let behind = insts.find(|&inst| self.function.role(inst) != Role::Phi);
+        let start = Point::block_start(self.function, phi.block);
+        let end = behind.map_or(Point::block_end(self.function, phi.block), Point::early);
+        Segment { start, end, value: self.value(phi.result) }
+    }
+
+    /// Whether a register is read behind the copies at the end of a block, by others than PHIs.
+    fn is_live_beyond(&self, reg: VReg, block: Block) -> bool {
+        let function = self.function;
+        let terminators = function.block_insts(block).rev();
+        let mut terminators = terminators.take_while(|&inst| function.effects(inst).contains(Effects::TERMINATOR));
+        terminators.any(|inst| function.operands(inst).iter().any(|operand| operand.use_reg() == Some(reg)))
+            || function.succs(block).iter().any(|&succ| self.ranges.is_live_in(reg, succ))
+    }
+
+    fn want(&mut self, phi: Phi, web: Node, copy: CopyOf, reg: VReg) {
+        let block = match copy {
+            CopyOf::Result => phi.block,
+            CopyOf::Input(from) => from,
+        };
+        self.affinities.push(Affinity { phi, web, copy, reg, frequency: self.frequencies[block] });
+    }
+
+    fn add_node(&mut self, segments: Vec<Segment>) -> Node {
+        let node = Node::new(self.nodes.len());
+        self.nodes.push(segments);
+        self.attempts.push(0);
+        node
+    }
+
+    /// What a register holds, as the register that held it first. In SSA form a register that is live holds what its
+    /// last definition put there, and what was copied since has not changed: the definition copied from dominates the
+    /// copy, and the copy the point.
+    fn value(&mut self, reg: VReg) -> ValueNumber {
+        let mut first = reg;
+        if self.options.usedessa == DeSsa::Values {
+            first = copied_from(self.registers, reg);
+            if let Some(definition) = self.registers[first].seen_constant()
+                && let [_, constant] = self.function.operands(definition)
+            {
+                first = *self.constants.entry((self.function.opcode(definition), constant.value)).or_insert(first);
+            }
+        }
+        ValueNumber(first.0)
+    }
+
+    fn node(&mut self, reg: VReg) -> Node {
+        if let Some(node) = self.of_register[reg] {
+            return node;
+        }
+        let own = self.value(reg);
+        let others = self.function.num_regs() as u32;
+        let mut ceded = &self.ceded[self.ceded.partition_point(|(other, ..)| *other < reg)..];
+        let mut segments = Vec::with_capacity(self.ranges.segments(reg).len());
+        for &segment in self.ranges.segments(reg) {
+            // Where no definition reaches, whatever is there is nothing that another register would hold.
+            let is_own = matches!(self.ranges.value_def(segment.value), ValueDef::Inst { .. });
+            let value = if is_own { own } else { ValueNumber(others + segment.value.0) };
+            let mut from = segment.start;
+            while let [(of, start, end), rest @ ..] = ceded
+                && *of == reg
+                && *start < segment.end
+            {
+                append(&mut segments, 0, Segment { start: from, end: *start, value });
+                from = from.max(*end);
+                ceded = rest;
+            }
+            append(&mut segments, 0, Segment { start: from, end: segment.end, value });
+        }
+        let node = self.add_node(segments);
+        self.of_register[reg] = Some(node);
+        node
+    }
+
+    /// Merges what can be merged, the most frequent copies first, among equals those of registers that are read more.
+    fn merge(mut self) -> Isolated {
+        let is_tried = self.options.cssa_coalesce;
+        self.ceded.sort_unstable();
+        let mut affinities = std::mem::take(&mut self.affinities);
+        let reads = |affinity: &Affinity| Reverse(self.registers[affinity.reg].reads);
+        affinities.sort_by(|a, b| b.frequency.total_cmp(&a.frequency).then_with(|| reads(a).cmp(&reads(b))));
+        let most = self.nodes.len() + affinities.len();
+        let mut sets = DisjointSets::<Node>::new(most);
+        let mut united = Vec::new();
+        for affinity in affinities {
+            let (web, reg) = (sets.find(affinity.web), self.node(affinity.reg));
+            let reg = sets.find(reg);
+            let reason = if is_tried { self.refusal(web, reg).map(Reason::Refused) } else { Some(Reason::NotTried) };
+            match reason {
+                None if web == reg => {}
+                None => {
+                    sets.unite(web, reg);
+                    union(&self.nodes[web], &self.nodes[reg], &mut united);
+                    self.nodes[web.max(reg)] = Vec::new();
+                    std::mem::swap(&mut self.nodes[web.min(reg)], &mut united);
+                }
+                Some(reason) => self.keep(affinity, reason),
+            }
+        }
+        let mut copies = std::mem::take(&mut self.isolated.copies);
+        for copy in &mut copies {
+            let reg = self.node(copy.reg);
+            (copy.to, copy.of) = (sets.find(copy.to), sets.find(reg));
+        }
+        // Other merges may have put both sides into one register after all.
+        copies.retain(|copy| !is_tried || copy.to != copy.of);
+        self.isolated.copies = in_order(copies);
+        self.isolated
+    }
+
+    fn refusal(&mut self, a: Node, b: Node) -> Option<Refusal> {
+        if a == b {
+            return None;
+        }
+        for side in [a, b] {
+            if self.nodes[side].len() > self.options.large_interval_size_threshold as usize {
+                self.attempts[side] += 1;
+                if self.attempts[side] > self.options.large_interval_freq_threshold {
+                    return Some(Refusal::LargeRange);
+                }
+            }
+        }
+        overlap(&self.nodes[a], &self.nodes[b], |a, b| a != b).then_some(Refusal::Interference)
+    }
+
+    /// A copy stays, or becomes the constant that it would copy.
+    fn keep(&mut self, Affinity { phi, web, copy, reg, .. }: Affinity, reason: Reason) {
+        match (copy, self.registers[copied_from(self.registers, reg)].seen_constant()) {
+            (CopyOf::Input(from), Some(definition)) => {
+                self.isolated.constants.push(Constant { phi, from, definition });
+            }
+            _ => self.isolated.copies.push(Copy { phi, copy, reason, reg, to: web, of: web }),
+        }
+    }
+}
+
+/// Results first, then the copies at the end of each block, so that what is read comes before what is written to the same
+/// register: a copy that came behind could not share it. O(n log n).
+fn in_order(mut copies: Vec<Copy>) -> Vec<Copy> {
+    copies.sort_unstable_by_key(|copy| (copy.copy, copy.phi.inst));
+    let mut ordered = Vec::with_capacity(copies.len());
+    for at_one_place in copies.chunk_by(|a, b| a.copy == b.copy) {
+        if at_one_place[0].copy == CopyOf::Result {
+            ordered.extend_from_slice(at_one_place);
+        } else {
+            ordered.extend(order(at_one_place).into_iter().map(|place| at_one_place[place]));
+        }
+    }
+    ordered
+}
+
+/// The order of parallel copies. Of a cycle any may be first, because each copy has a register of its own.
+fn order(copies: &[Copy]) -> Vec<usize> {
+    let pairs: Vec<(VReg, VReg)> = copies.iter().map(|copy| (VReg(copy.to.0), VReg(copy.of.0))).collect();
+    let Ok(sequence) = sequentialize(&pairs, |_| VReg(u32::MAX)) else { return (0..copies.len()).collect() };
+    let mut places: Vec<(VReg, usize)> = pairs.iter().enumerate().map(|(place, &(to, _))| (to, place)).collect();
+    places.sort_unstable();
+    let place = |to| Some(places[places.binary_search_by_key(&to, |&(to, _)| to).ok()?].1);
+    let mut order: Vec<usize> = sequence.into_iter().filter_map(|(to, _)| place(to)).collect();
+    order.extend((0..copies.len()).filter(|&place| copies[place].to == copies[place].of));
+    order
+}
