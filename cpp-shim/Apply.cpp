@@ -42,6 +42,7 @@ public:
           const nvptx_ra_response &Response)
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
         Opcodes(opcodeTableOf(TII)), Flat(Flat), Response(Response),
+        Classes(registerClassesOf(*MF.getSubtarget().getRegisterInfo())),
         NumViewBlocks(Flat.view().num_blocks),
         NumViewInsts(Flat.view().num_insts), NumViewRegs(Flat.view().num_regs) {
   }
@@ -104,6 +105,7 @@ private:
   const OpcodeTable &Opcodes;
   const FlatFunction &Flat;
   const nvptx_ra_response &Response;
+  const std::array<const TargetRegisterClass *, NumClasses> Classes;
   const uint64_t NumViewBlocks, NumViewInsts, NumViewRegs;
   SmallVector<MachineBasicBlock *, 0> NewBlocks;
   SmallVector<MachineInstr *, 0> NewInsts;
@@ -135,8 +137,7 @@ uint32_t Applier::classOf(Register Reg) const {
 }
 
 void Applier::createRegister(const nvptx_ra_edit &E) {
-  MRI.createVirtualRegister(
-      registerClassesOf(*MF.getSubtarget().getRegisterInfo())[E.a]);
+  MRI.createVirtualRegister(Classes[E.a]);
   NewRegClasses.push_back(E.a);
 }
 
@@ -216,6 +217,8 @@ void Applier::computeLocalAddresses() {
   // A frame index becomes an offset from the generic stack pointer, which no
   // st.local takes. LLVM's peephole folds the two instructions into one that
   // adds to the local stack pointer, while the registers have one definition.
+  if (SlotAddresses.empty())
+    return;
   unsigned Pointer = pointerIndex(MF);
   const SpillOpcodes &Spilling = Opcodes.spilling();
   const MCInstrDesc &Frame = TII.get(Spilling.FrameAddress[Pointer]);

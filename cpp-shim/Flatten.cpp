@@ -15,6 +15,7 @@
 #include "Flatten.h"
 #include "FunctionFacts.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -64,9 +65,9 @@ static_assert(sizeof(nvptx_ra_request) == 104 &&
               offsetof(nvptx_ra_request, view) == 88);
 static_assert(sizeof(nvptx_ra_remark) == 64 &&
               offsetof(nvptx_ra_remark, value) == 40);
-static_assert(sizeof(nvptx_ra_response) == 120 &&
-              offsetof(nvptx_ra_response, message) == 24 &&
-              offsetof(nvptx_ra_response, num_remarks) == 112);
+static_assert(sizeof(nvptx_ra_response) == 128 &&
+              offsetof(nvptx_ra_response, message) == 32 &&
+              offsetof(nvptx_ra_response, num_remarks) == 120);
 static_assert(sizeof(nvptx_ra_option_info) == 56 &&
               offsetof(nvptx_ra_option_info, hidden) == 52);
 
@@ -144,12 +145,16 @@ public:
         Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())),
         File(fileOf(MF.getFunction())) {}
 
-  void write(const MachineBlockFrequencyInfo *MBFI, const MachineLoopInfo *MLI);
+  void write(const MachineBlockFrequencyInfo *MBFI, const MachineLoopInfo *MLI,
+             ViewScope Scope);
 
 private:
   void writeRegs();
   void writeSlots();
   void numberBlocks();
+  void findPhiRegs();
+  bool concernsPhis(const MachineInstr &MI) const;
+  void writeInsts(MachineBasicBlock &MBB, ViewScope Scope);
   void writeInst(MachineInstr &MI, uint32_t Flags);
   void writeOperand(const MachineInstr &MI, unsigned Index,
                     nvptx_ra_operand &Out);
@@ -163,6 +168,8 @@ private:
   Arrays &Data;
   MachineFunction &MF;
   const OpcodeTable &Opcodes;
+  /// By virtual register: whether a PHI names it. Of a view of PHIs alone.
+  BitVector PhiRegs;
   /// The function's own file, null where it has no debug information.
   const DIFile *File;
   /// The last location that a line was asked for: neighbours share theirs.
@@ -385,22 +392,52 @@ void FlatFunction::Writer::writeInst(MachineInstr &MI, uint32_t Flags) {
   Data.InstPointers.push_back(&MI);
 }
 
+void FlatFunction::Writer::findPhiRegs() {
+  PhiRegs.resize(MF.getRegInfo().getNumVirtRegs());
+  for (const MachineBasicBlock *MBB : Data.BlockPointers)
+    for (const MachineInstr &Phi : MBB->phis())
+      for (const MachineOperand &MO : Phi.operands())
+        if (MO.isReg() && MO.getReg().isVirtual())
+          PhiRegs.set(MO.getReg().virtRegIndex());
+}
+
+bool FlatFunction::Writer::concernsPhis(const MachineInstr &MI) const {
+  if (MI.isPHI() || MI.isTerminator())
+    return true;
+  return any_of(MI.operands(), [this](const MachineOperand &MO) {
+    return MO.isReg() && MO.getReg().isVirtual() &&
+           PhiRegs.test(MO.getReg().virtRegIndex());
+  });
+}
+
+void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB,
+                                      ViewScope Scope) {
+  // A call sequence never leaves its block.
+  bool InCall = false;
+  // The first instruction behind the PHIs is a place to insert at.
+  bool IsPlace = true;
+  for (MachineInstr &MI : MBB.instrs()) {
+    OpcodeRole Role = Opcodes.role(MI.getOpcode());
+    InCall |= Role == OpcodeRole::CallStart;
+    if (Scope == ViewScope::Whole || IsPlace || concernsPhis(MI))
+      writeInst(MI, InCall ? NVPTX_RA_INST_CALL_SEQUENCE : 0);
+    InCall &= Role != OpcodeRole::CallEnd;
+    IsPlace &= MI.isPHI();
+  }
+}
+
 void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
-                                 const MachineLoopInfo *MLI) {
+                                 const MachineLoopInfo *MLI,
+                                 ViewScope Scope) {
   writeRegs();
   writeSlots();
   numberBlocks();
+  if (Scope == ViewScope::Phis)
+    findPhiRegs();
 
   uint64_t EntryFrequency = MBFI ? MBFI->getEntryFreq().getFrequency() : 0;
   for (MachineBasicBlock *MBB : Data.BlockPointers) {
-    // A call sequence never leaves its block.
-    bool InCall = false;
-    for (MachineInstr &MI : MBB->instrs()) {
-      OpcodeRole Role = Opcodes.role(MI.getOpcode());
-      InCall |= Role == OpcodeRole::CallStart;
-      writeInst(MI, InCall ? NVPTX_RA_INST_CALL_SEQUENCE : 0);
-      InCall &= Role != OpcodeRole::CallEnd;
-    }
+    writeInsts(*MBB, Scope);
     // The view names each successor once, LLVM may do so twice.
     uint32_t Number = Data.Blocks.size();
     for (const MachineBasicBlock *Succ : MBB->successors()) {
@@ -432,9 +469,9 @@ std::unique_ptr<FlatFunction::Arrays> FlatFunction::takeArrays() {
 FlatFunction::FlatFunction(MachineFunction &MF,
                            const MachineBlockFrequencyInfo *MBFI,
                            const MachineLoopInfo *MLI,
-                           const nvptx_ra_opcodes *Opcodes)
+                           const nvptx_ra_opcodes *Opcodes, ViewScope Scope)
     : Data(takeArrays()) {
-  Writer(*this, MF).write(MBFI, MLI);
+  Writer(*this, MF).write(MBFI, MLI, Scope);
   View.version = NVPTX_RA_ABI_VERSION;
   View.size = sizeof(View);
   View.opcodes = Opcodes;

@@ -25,6 +25,13 @@ class MachineOperand;
 
 namespace nvptx_ra {
 
+/// How much of a function a view has.
+enum class ViewScope {
+  /// What NVPTX_RA_SCOPE_PHIS names.
+  Phis,
+  Whole
+};
+
 /// A machine function, flat.
 ///
 /// Blocks and instructions are numbered in layout order, virtual registers by
@@ -37,7 +44,8 @@ public:
   FlatFunction(llvm::MachineFunction &MF,
                const llvm::MachineBlockFrequencyInfo *MBFI,
                const llvm::MachineLoopInfo *MLI,
-               const nvptx_ra_opcodes *Opcodes);
+               const nvptx_ra_opcodes *Opcodes,
+               ViewScope Scope = ViewScope::Whole);
   ~FlatFunction();
   FlatFunction(const FlatFunction &) = delete;
   FlatFunction &operator=(const FlatFunction &) = delete;

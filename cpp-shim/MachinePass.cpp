@@ -81,10 +81,13 @@ public:
 
   /// Returns whether the function changed.
   bool run() {
-    if (nvptx_ra_is_idle(&Request))
+    uint32_t Scope = nvptx_ra_scope(&Request);
+    if (Scope == NVPTX_RA_SCOPE_NOTHING ||
+        (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()))
       return false;
     Clock::time_point Start = Clock::now();
-    const FlatFunction Flat = flatten();
+    const FlatFunction Flat = flatten(
+        Scope == NVPTX_RA_SCOPE_PHIS ? ViewScope::Phis : ViewScope::Whole);
     uint64_t FlattenTime = nanosecondsSince(Start);
     ask(Flat);
     uint64_t ApplyTime = 0;
@@ -99,7 +102,7 @@ public:
       refuse(toRef(Response->message));
       break;
     }
-    nvptx_ra_report_time(&Request, FlattenTime, ApplyTime);
+    reportTime(FlattenTime, ApplyTime);
     return Changed;
   }
 
@@ -115,7 +118,7 @@ public:
     if (Response->place < Flat.view().num_insts)
       Place = ownLocation(Flat.inst(Response->place)->getDebugLoc().get(),
                           fileOf(MF.getFunction()));
-    nvptx_ra_report_time(&Request, FlattenTime, /*apply_ns=*/0);
+    reportTime(FlattenTime, /*Apply=*/0);
     return {std::move(Response), Place};
   }
 
@@ -127,10 +130,21 @@ private:
     emitRemarks(MF, Analyses.MBFI, Desc, Flat, *Response);
   }
 
-  FlatFunction flatten() {
+  void reportTime(uint64_t Flatten, uint64_t Apply) {
+    if (Response->timed)
+      nvptx_ra_report_time(&Request, Flatten, Apply);
+  }
+
+  bool hasPhis() const {
+    return any_of(MF, [](const MachineBasicBlock &MBB) {
+      return !MBB.empty() && MBB.front().isPHI();
+    });
+  }
+
+  FlatFunction flatten(ViewScope Scope = ViewScope::Whole) {
     const TargetInstrInfo &TII = *MF.getSubtarget().getInstrInfo();
     return FlatFunction(MF, Analyses.MBFI, Analyses.MLI,
-                        opcodeTableOf(TII).core());
+                        opcodeTableOf(TII).core(), Scope);
   }
 
   /// Reports an error that leaves the function as it was.

@@ -241,6 +241,8 @@ typedef struct nvptx_ra_response {
                       LLVM's machine verifier before and after */
   uint32_t place; /* of the pass nvptx-forecast: where in a kernel most is live, an instruction of the view; or
                      NVPTX_RA_NONE */
+  uint32_t timed; /* 1: somebody reads what nvptx_ra_report_time would say */
+  uint32_t reserved;
   nvptx_ra_str message; /* of the error, whole: "nvptx-ra: kernel 'k': …" */
   nvptx_ra_str output;  /* text to print to standard error, of print passes and traces */
   const nvptx_ra_edit *edits;
@@ -262,8 +264,14 @@ const nvptx_ra_response *nvptx_ra_run(const nvptx_ra_request *request);
 const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, const nvptx_ra_response *const *functions,
                                            uint64_t num_functions);
 
-/* 1 where the pass of the request would leave every function as it is, whatever the view, which may be null. */
-uint32_t nvptx_ra_is_idle(const nvptx_ra_request *request);
+/* How much of a function a pass reads. */
+#define NVPTX_RA_SCOPE_NOTHING 0u /* it would leave every function as it is */
+#define NVPTX_RA_SCOPE_PHIS 1u    /* PHIs, terminators, the first instruction behind the PHIs of each block, and all that
+                                     name a register which a PHI names; the view may leave out all others */
+#define NVPTX_RA_SCOPE_WHOLE 2u
+
+/* What the pass of the request reads of a function: NVPTX_RA_SCOPE_*. The request needs no view. */
+uint32_t nvptx_ra_scope(const nvptx_ra_request *request);
 
 /* Compares the function that the shim made with the one that the edits describe. Null where they agree, else a response
  * with status ERROR, to be freed. */

@@ -20,6 +20,7 @@ mod opcodes;
 mod options;
 mod plugin;
 pub mod profile;
+mod resolved;
 mod response;
 mod run;
 mod verify;

@@ -46,6 +46,7 @@ impl Response {
         let mut response = Self::with_status(status);
         response.raw.strict = config.strict.into();
         response.raw.verify = config.verify.into();
+        response.raw.timed = config.stats.is_some().into();
         response.output = output.output;
         response.edits = edits;
         response.remarks = output.remarks;
@@ -77,6 +78,7 @@ impl Response {
     pub(super) fn of_error(error: &Error, strict: bool) -> Self {
         let mut response = Self::with_status(abi::NVPTX_RA_STATUS_ERROR);
         response.raw.strict = strict.into();
+        response.raw.timed = 1;
         response.message = error.to_string();
         response
     }

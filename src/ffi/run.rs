@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
 use super::guard::{guard, take_backtrace};
+use super::resolved::{resolve, resolve_valid};
 use super::response::Response;
 use super::view;
 use crate::bundle::{GivenOptions, Report};
 use crate::config::{Config, Layers};
 use crate::error::Error;
-use crate::passes::{self, PassOutput, RunContext};
+use crate::passes::{self, PassOutput, RunContext, Scope};
 use crate::stats::{Counts, Event, FunctionStats, Work};
 
 /// A request, its strings read.
@@ -69,7 +70,7 @@ impl<'a> Request<'a> {
         // SAFETY: as the caller promises.
         guard(|| unsafe { self.try_run() }).unwrap_or_else(|error| {
             // The options themselves may be what is wrong.
-            let config = guard(|| Ok(Config::resolve_valid(&self.layers()))).unwrap_or_default();
+            let config = guard(|| Ok(resolve_valid(&self.layers()))).unwrap_or_default();
             // SAFETY: as the caller promises.
             let error = unsafe { self.attach_bundle(error.in_function(&self.function), &config) };
             self.record(&config, || self.failure(error.to_string()));
@@ -117,7 +118,7 @@ impl<'a> Request<'a> {
     /// # Safety
     /// As for [`run`](Self::run).
     unsafe fn try_run(&self) -> Result<Response, Error> {
-        let config = Config::resolve(&self.layers())?;
+        let config = resolve(&self.layers())?;
         let start = Instant::now();
         // SAFETY: as the caller promises.
         let (function, classification) = unsafe { view::read(self.view) }?;
@@ -196,19 +197,23 @@ pub(super) unsafe extern "C" fn nvptx_ra_run(request: *const nvptx_ra_request) -
     response.hand_over()
 }
 
-/// Whether a pass would leave every function as it is. Where the options are wrong, another pass of the pipeline says so.
+/// How much of a function a pass reads. Where the options are wrong, the run says so.
 ///
 /// # Safety
 /// As for [`nvptx_ra_run`].
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_is_idle(request: *const nvptx_ra_request) -> u32 {
-    let is_idle = guard(|| {
+pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request) -> u32 {
+    let scope = guard(|| {
         // SAFETY: as the caller promises.
         let request = unsafe { Request::read(request) }?;
-        Ok(passes::is_idle(&request.pass, &Config::resolve_valid(&request.layers())))
+        Ok(passes::scope(&request.pass, &resolve_valid(&request.layers())))
     });
-    is_idle.is_ok_and(|is_idle| is_idle).into()
+    match scope.unwrap_or(Scope::Whole) {
+        Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
+        Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
+        Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
+    }
 }
 
 /// Notes that the shim could not apply the edits.
@@ -249,7 +254,7 @@ unsafe fn report(request: *const nvptx_ra_request, event: impl FnOnce(&Request<'
     let result = guard(|| {
         // SAFETY: as the caller promises.
         let request = unsafe { Request::read(request) }?;
-        let config = Config::resolve_valid(&request.layers());
+        let config = resolve_valid(&request.layers());
         request.record(&config, || event(&request));
         Ok(())
     });

@@ -120,15 +120,19 @@ fn wrong(what: &str, number: usize, reason: &str) -> Error {
 unsafe fn read_regs(view: &nvptx_ra_view) -> Result<IndexVec<VReg, RegData>, Error> {
     // SAFETY: the caller promises the array.
     let regs = unsafe { abi::array(view.regs, view.num_regs, "registers") }?;
-    let read = |(number, reg): (usize, &abi::nvptx_ra_reg)| {
+    let mut read = Vec::with_capacity(regs.len());
+    for (number, reg) in regs.iter().enumerate() {
         let class = u8::try_from(reg.reg_class).map(RegClass::from_number).ok();
         let class = class.filter(|&class| class as u32 == reg.reg_class);
         let class = class.ok_or_else(|| wrong("register", number, "its class is unknown"))?;
+        // Few have a name.
         // SAFETY: the caller promises the string.
-        let name = unsafe { abi::text(reg.name) };
-        Ok(RegData { class, name: (!name.is_empty()).then(|| name.into()) })
-    };
-    regs.iter().enumerate().map(read).collect()
+        let name = (reg.name.len != 0)
+            .then(|| unsafe { abi::text(reg.name) }.into())
+            .filter(|name: &Box<str>| !name.is_empty());
+        read.push(RegData { class, name });
+    }
+    Ok(IndexVec::from(read))
 }
 
 /// # Safety

@@ -144,13 +144,34 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     Ok(output)
 }
 
-/// Whether the pass of that name would leave every function as it is: then nobody need make a view for it.
-pub fn is_idle(name: &str, config: &Config) -> bool {
+/// How much of a function a pass reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// It would leave every function as it is.
+    Nothing,
+    /// PHIs, terminators, the first instruction behind the PHIs of each block, and whatever names a register that a PHI
+    /// names. Other registers may lack their definition.
+    Phis,
+    /// All of it.
+    Whole,
+}
+
+/// What the pass of that name reads of a function: a view need have no more.
+pub fn scope(name: &str, config: &Config) -> Scope {
     match name {
-        SCHEDULE => schedule::is_idle(config),
-        RENAME => !config.rename,
-        _ => false,
+        CSSA if !shows_the_function(config) => Scope::Phis,
+        SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
+        RENAME if !config.rename => Scope::Nothing,
+        _ => Scope::Whole,
     }
+}
+
+/// Whether something beside the pass itself reads the function: the checker, whoever counts its instructions, or a trace.
+fn shows_the_function(config: &Config) -> bool {
+    let checks = config.verify || config.verify_coalescing;
+    let counts = config.stats.is_some() || config.max_insts != 0;
+    let prints = config.dump_before_cssa || config.cssa_verbosity != 0 || !config.trace.is_empty();
+    checks || counts || prints
 }
 
 /// Has the symbolic checker prove that the edits keep the meaning of the function.

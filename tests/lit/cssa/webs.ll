@@ -1,7 +1,11 @@
 ; What a loop's PHIs connect shares a register where it can: a value that is read behind the loop is copied once, and
-; nothing else changes. The pass stands where the code still
-; is in SSA form, and without being asked for it is not there.
+; nothing else changes. The pass stands where the code still is in SSA form, and without being asked for it is not there.
+; Unless something shows or checks the whole function, the pass sees PHIs and what they name alone; that must make no
+; difference.
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o - | FileCheck %s --check-prefix=SSA
+; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o %t.whole
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o %t.phis
+; RUN: diff %t.whole %t.phis
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90
 ; RUN: %llc-ra -nvptx-ra-cssa -O0 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90
 ; RUN: %llc-ra -nvptx-ra-cssa -nvptx-ra-cssa-verbosity=2 -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAYS
