@@ -7,6 +7,13 @@
 
 #include "nvptx_ra_codegen.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/CallingConv.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
@@ -17,6 +24,8 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 #include <cstring>
 #include <memory>
@@ -47,6 +56,75 @@ extern "C" LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef Context, nvptx_ra_str 
   Diagnostic.print(/*ProgName=*/nullptr, Stream, /*ShowColors=*/false);
   *Message = strdup(Text.c_str());
   return nullptr;
+}
+
+namespace {
+
+/// What the code of a function may reach. Each constant is looked at once.
+class Reach {
+  SmallPtrSet<const Constant *, 32> Seen;
+  SmallVector<const Constant *, 32> Worklist;
+
+  void add(const Value *Operand) {
+    if (const auto *C = dyn_cast_or_null<Constant>(Operand); C && Seen.insert(C).second)
+      Worklist.push_back(C);
+  }
+
+public:
+  explicit Reach(const Function &Root) {
+    add(&Root);
+    while (!Worklist.empty()) {
+      const Constant *C = Worklist.pop_back_val();
+      // The initializer of a variable and the aliasee of an alias are operands, too.
+      for (const Value *Operand : C->operands())
+        add(Operand);
+      if (const auto *F = dyn_cast<Function>(C))
+        for (const Instruction &I : instructions(*F))
+          for (const Value *Operand : I.operands())
+            add(Operand);
+    }
+  }
+
+  bool contains(const GlobalValue *Global) const { return Seen.contains(Global); }
+};
+
+} // namespace
+
+template <typename Range> static void eraseUnusedDeclarations(Range &&Globals) {
+  for (auto &Global : make_early_inc_range(Globals)) {
+    Global.removeDeadConstantUsers();
+    if (Global.isDeclaration() && Global.use_empty())
+      Global.eraseFromParent();
+  }
+}
+
+/// ptxas takes a file with one kernel otherwise than one with several, where addresses of functions are taken. An empty
+/// kernel makes it several.
+static void addEmptyKernel(Module &M) {
+  FunctionType *Type = FunctionType::get(Type::getVoidTy(M.getContext()), /*isVarArg=*/false);
+  Function *Empty = Function::Create(Type, GlobalValue::ExternalLinkage, "nvptx_ra_empty", M);
+  Empty->setCallingConv(CallingConv::PTX_Kernel);
+  ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "", Empty));
+}
+
+static bool isKernel(const Function &F) {
+  return F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration();
+}
+
+extern "C" LLVMModuleRef nvptx_ra_slice(LLVMModuleRef Whole, nvptx_ra_str Name) {
+  const Module &M = *unwrap(Whole);
+  const Function *Root = M.getFunction(toStringRef(Name));
+  if (!Root || Root->isDeclaration())
+    return nullptr;
+  Reach Needed(*Root);
+  ValueToValueMapTy Map;
+  std::unique_ptr<Module> Slice =
+      CloneModule(M, Map, [&](const GlobalValue *Global) { return Needed.contains(Global); });
+  eraseUnusedDeclarations(Slice->functions());
+  eraseUnusedDeclarations(Slice->globals());
+  if (count_if(M, isKernel) > 1)
+    addEmptyKernel(*Slice);
+  return wrap(Slice.release());
 }
 
 extern "C" uint32_t nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {

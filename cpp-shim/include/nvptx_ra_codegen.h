@@ -17,6 +17,11 @@ extern "C" {
  * to be freed by LLVMDisposeMessage. */
 LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nvptx_ra_str name, char **message);
 
+/* A module of its own that holds the function of that name and all that its code may reach: what it calls, the variables
+ * that these name, and what stands in those variables. Null where no function of that name has a body. The module belongs
+ * to the caller and to the context of the one it was made from, which stays as it is. */
+LLVMModuleRef nvptx_ra_slice(LLVMModuleRef module, nvptx_ra_str function);
+
 /* Gives LLVM the options of a main function, the program's name first. 1 where they are right, else 0; `message` then
  * holds what is wrong, to be freed by LLVMDisposeMessage. LLVM's C API keeps that to itself. */
 uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **message);

@@ -5,6 +5,7 @@ mod codegen;
 mod compile;
 mod explain;
 mod functions;
+mod interrupt;
 mod mir;
 mod optimum;
 mod ptxas;

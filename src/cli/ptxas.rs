@@ -13,6 +13,8 @@ pub(crate) struct Real {
     pub spill_store_bytes: u32,
     pub spill_load_bytes: u32,
     pub stack_bytes: u32,
+    /// With what the functions that it calls have.
+    pub total_stack_bytes: u32,
     /// Static shared memory of a block.
     pub shared_bytes: u32,
 }
@@ -48,6 +50,10 @@ pub(crate) fn parse(report: &str) -> Measured {
         }
         if let Some(bytes) = number_before(" bytes stack frame") {
             real.stack_bytes = real.stack_bytes.max(bytes);
+            real.total_stack_bytes = real.total_stack_bytes.max(bytes);
+        }
+        if let Some(bytes) = number_before(" bytes cumulative stack size") {
+            real.total_stack_bytes = real.total_stack_bytes.max(bytes);
         }
         if let Some(bytes) = number_before(" bytes spill stores") {
             real.spill_store_bytes += bytes;
@@ -100,13 +106,20 @@ mod tests {
              ptxas info    : Compiling entry function 'a' for 'sm_90'\n\
              ptxas info    : Function properties for a\n\
              \u{20}   16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n\
-             ptxas info    : Used 32 registers, used 1 barriers, 2048 bytes smem\n\
+             ptxas info    : Used 32 registers, used 1 barriers, 24 bytes cumulative stack size, 2048 bytes smem\n\
              ptxas info    : Compiling entry function 'b' for 'sm_90'\n\
              ptxas info    : Function properties for b\n\
              \u{20}   0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
              ptxas info    : Used 9 registers\n";
         let measured = parse(report);
-        let a = Real { registers: 32, spill_store_bytes: 8, spill_load_bytes: 12, stack_bytes: 16, shared_bytes: 2048 };
+        let a = Real {
+            registers: 32,
+            spill_store_bytes: 8,
+            spill_load_bytes: 12,
+            stack_bytes: 16,
+            total_stack_bytes: 24,
+            shared_bytes: 2048,
+        };
         assert_eq!(measured.get("a"), Some(&a));
         assert_eq!(measured.get("b"), Some(&Real { registers: 9, ..Real::default() }));
     }

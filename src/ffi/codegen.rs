@@ -26,6 +26,7 @@ impl From<&[u8]> for Str {
 // Mirrors cpp-shim/include/nvptx_ra_codegen.h.
 unsafe extern "C" {
     fn nvptx_ra_parse_ir(context: LLVMContextRef, content: Str, name: Str, message: *mut *mut c_char) -> LLVMModuleRef;
+    fn nvptx_ra_slice(module: LLVMModuleRef, function: Str) -> LLVMModuleRef;
     fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
 }
@@ -53,6 +54,18 @@ pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<
     }
     // SAFETY: where there is no module the shim has made a message.
     Err(unsafe { take_message(message) })
+}
+
+/// A module of its own, of the same context, that holds a function and all that its code may reach: what it calls, the
+/// variables that these name, and what stands in those. Of a module with several kernels it has an empty one, too, for
+/// ptxas takes a single kernel otherwise where addresses of functions are taken. `None` where no function of that name has a body.
+///
+/// O(what is reached), and a little for each function of the whole.
+pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
+    // SAFETY: the module is alive and is only read; the name is given with its length.
+    let slice = unsafe { nvptx_ra_slice(module.as_mut_ptr(), function.as_bytes().into()) };
+    // SAFETY: a fresh module of the same context, which nobody else owns.
+    (!slice.is_null()).then(|| unsafe { Module::new(slice) })
 }
 
 /// Sets how floating-point operations are fused.

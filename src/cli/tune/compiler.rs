@@ -1,9 +1,11 @@
-//! The module under search: compiled with one variant for each kernel, in process.
+//! The module under search, whole or a kernel of it alone, compiled with variants in process.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use inkwell::context::Context;
 use nvptx_ra::error::Error;
+use nvptx_ra::ffi::codegen::slice;
 use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::{Entry, Profile};
 
@@ -12,10 +14,10 @@ use crate::codegen::{self, Settings};
 
 /// A module and how it is compiled. Several threads may compile at once.
 pub(super) struct Compiler<'a> {
-    pub(super) content: &'a [u8],
-    pub(super) path: &'a Path,
-    pub(super) settings: &'a Settings,
-    pub(super) cpu: &'a str,
+    content: Cow<'a, [u8]>,
+    path: &'a Path,
+    settings: &'a Settings,
+    cpu: &'a str,
     /// The functions that the module defines, with the hashes of their code.
     pub(super) functions: Vec<(String, String)>,
 }
@@ -25,7 +27,21 @@ impl<'a> Compiler<'a> {
     pub(super) fn new(content: &'a [u8], path: &'a Path, settings: &'a Settings, cpu: &'a str) -> Result<Self, Error> {
         let context = Context::create();
         let module = codegen::parse(&context, content, path)?;
-        Ok(Self { content, path, settings, cpu, functions: profile::functions(&module) })
+        Ok(Self { content: content.into(), path, settings, cpu, functions: profile::functions(&module) })
+    }
+
+    /// Kernels of the module, each with what it calls and names, as modules of their own: one that takes long, or that
+    /// ptxas refuses, is no matter to the others.
+    pub(super) fn slices<'k>(&self, kernels: impl Iterator<Item = &'k str>) -> Result<Vec<Self>, Error> {
+        let context = Context::create();
+        let module = codegen::parse(&context, &self.content, self.path)?;
+        let of_kernel = |kernel: &str| {
+            let missing = || Error::internal("it is no function of the module", None).in_function(kernel);
+            let module = slice(&module, kernel).ok_or_else(missing)?;
+            let content = module.write_bitcode_to_memory().as_slice().to_vec();
+            Ok(Self { content: content.into(), functions: profile::functions(&module), ..*self })
+        };
+        kernels.map(of_kernel).collect()
     }
 
     /// The profile that gives kernels their variants. Every other function is left as LLVM makes it: its figures are
@@ -39,7 +55,7 @@ impl<'a> Compiler<'a> {
     /// The PTX with the choices of a profile, the same as a later build replays them.
     pub(super) fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
         let context = Context::create();
-        let module = codegen::parse(&context, self.content, self.path)?;
+        let module = codegen::parse(&context, &self.content, self.path)?;
         let changed = profile::replay(&module, profile);
         debug_assert!(changed.is_empty(), "the profile was made for this very module");
         self.settings.emit(&module, self.cpu)

@@ -4,6 +4,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
 
 use super::figures::Figures;
+use super::judge::{Judged, Look};
 use super::rounds::Search;
 use super::variant::Variant;
 
@@ -16,29 +17,55 @@ pub(super) struct Composed {
 }
 
 /// Puts the best variants together. A kernel that is worse than stock in company, as ptxas may have it, becomes stock
-/// again, and the rest is judged anew; each time at least one does, so that this ends.
+/// again, and the rest is judged anew; each time at least one does, so that this ends. Where ptxas takes the module not
+/// even as LLVM makes it, because of some other kernel, what it said of each kernel alone has to do.
 pub(super) fn compose(search: &Search<'_>) -> Result<Composed, Error> {
     let mut chosen: Vec<(Variant, Figures)> = search.kernels.iter().map(|kernel| kernel.best(&search.aim)).collect();
     loop {
-        let of = |name: &str| search.kernels.iter().position(|kernel| kernel.name == name).map(|at| &chosen[at].0);
-        let profile = search.compiler.profile(of);
-        let ptx = search.compiler.compile(&profile)?;
-        let judged = search.judge.judge(&ptx, search.budget.limit);
+        let whole = Whole::new(search, |at| chosen[at].0.clone())?;
+        if whole.judged.is_none() && Whole::new(search, |_| Variant::Stock)?.judged.is_none() {
+            return Ok(Composed { ptx: whole.ptx, profile: whole.profile, chosen });
+        }
         let mut fell_back = false;
-        for (kernel, choice) in search.kernels.iter().zip(&mut chosen) {
-            let found = judged.as_ref().ok().and_then(|judged| judged.get(&kernel.name));
-            let figures = found.map(|&(real, sass)| Figures::new(real, sass, search.aim.architecture, kernel.threads));
-            match figures {
-                Some(figures) if figures.is_no_worse(&kernel.stock, search.aim.allow_fewer_warps) => choice.1 = figures,
-                _ if choice.0 == Variant::Stock => {}
-                _ => {
+        for (at, (kernel, choice)) in search.kernels.iter().zip(&mut chosen).enumerate() {
+            let holds = |figures: &Figures| figures.is_no_worse(&kernel.stock, search.aim.allow_fewer_warps);
+            match whole.figures(search, at).filter(holds) {
+                Some(figures) => choice.1 = figures,
+                None if choice.0 == Variant::Stock => {}
+                None => {
                     *choice = (Variant::Stock, kernel.stock);
                     fell_back = true;
                 }
             }
         }
         if !fell_back {
-            return Ok(Composed { ptx, profile, chosen });
+            return Ok(Composed { ptx: whole.ptx, profile: whole.profile, chosen });
         }
+    }
+}
+
+/// The module with a variant for each kernel.
+struct Whole {
+    ptx: Vec<u8>,
+    profile: Profile,
+    /// None where ptxas does not take it.
+    judged: Option<Judged>,
+}
+
+impl Whole {
+    fn new(search: &Search<'_>, variant: impl Fn(usize) -> Variant) -> Result<Self, Error> {
+        let variants: Vec<Variant> = (0..search.kernels.len()).map(variant).collect();
+        let of = |name: &str| search.kernels.iter().position(|kernel| kernel.name == name).map(|at| &variants[at]);
+        let profile = search.compiler.profile(of);
+        let ptx = search.compiler.compile(&profile)?;
+        let limit = search.slices.iter().map(|slice| slice.limit).sum();
+        let judged = search.judge.judge(&ptx, limit, Look::Closely).ok();
+        Ok(Self { ptx, profile, judged })
+    }
+
+    fn figures(&self, search: &Search<'_>, at: usize) -> Option<Figures> {
+        let kernel = &search.kernels[at];
+        let &(real, sass) = self.judged.as_ref()?.kernels.get(&kernel.name)?;
+        Some(Figures::new(real, sass, search.aim.architecture, kernel.threads))
     }
 }

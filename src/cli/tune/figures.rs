@@ -1,19 +1,33 @@
 //! What a kernel costs, as ptxas and the disassembler tell it, and which of two costs is the better.
 
-use std::cmp::Reverse;
-
+use clap::ValueEnum;
 use nvptx_ra::target::machine::{Architecture, Launch};
 use serde_json::{Value, json};
 
+use super::sass::Sass;
 use crate::ptxas::Real;
 
-/// Machine instructions of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sass {
-    /// All but NOPs.
-    pub(super) instructions: u32,
-    /// Those that access local memory.
-    pub(super) local: u32,
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Measure {
+    /// Bytes spilled, each ten times for each loop around it
+    Spills,
+    /// Warps that an SM holds at once
+    Warps,
+    /// Accesses of local memory
+    Local,
+    /// Machine instructions
+    Instructions,
+}
+
+/// All measures, the first the most important one.
+pub(super) type Preference = [Measure; 4];
+
+/// The measures in the order of `first`; those that it does not name come behind, the most expensive first.
+pub(super) fn preference(first: &[Measure]) -> Preference {
+    let mut all = [Measure::Spills, Measure::Warps, Measure::Local, Measure::Instructions];
+    all.sort_by_key(|measure| first.iter().position(|named| named == measure).unwrap_or(first.len()));
+    all
 }
 
 /// What a kernel costs.
@@ -47,9 +61,20 @@ impl Figures {
             && self.sass.instructions <= stock.sass.instructions
     }
 
+    /// What spills cost in a run: bytes by the loops around them. 0 where nothing is spilled.
+    pub(super) fn weighted_spills(&self) -> u64 {
+        // What moves to places of the stack is not all spilled, but where something is, it is paid for alike.
+        if self.spill_bytes() == 0 { 0 } else { self.sass.stack_traffic.max(u64::from(self.spill_bytes())) }
+    }
+
     /// What is compared, the first difference first; the less the better.
-    pub(super) fn rank(&self) -> (u32, Reverse<u32>, u32, u32) {
-        (self.spill_bytes(), Reverse(self.warps), self.sass.local, self.sass.instructions)
+    pub(super) fn rank(&self, preference: &Preference) -> [u64; 4] {
+        preference.map(|measure| match measure {
+            Measure::Spills => self.weighted_spills(),
+            Measure::Warps => u64::from(u32::MAX - self.warps),
+            Measure::Local => u64::from(self.sass.local),
+            Measure::Instructions => u64::from(self.sass.instructions),
+        })
     }
 
     pub(super) fn json(&self) -> Value {
@@ -57,6 +82,7 @@ impl Figures {
             "registers": self.real.registers,
             "spill_store_bytes": self.real.spill_store_bytes,
             "spill_load_bytes": self.real.spill_load_bytes,
+            "weighted_spill_bytes": self.weighted_spills(),
             "stack_bytes": self.real.stack_bytes,
             "shared_bytes": self.real.shared_bytes,
             "warps": self.warps,
@@ -78,7 +104,7 @@ pub(super) mod tests {
     /// Figures of which only those matter that are compared.
     pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
-        Figures { real, sass: Sass { instructions, local: spills / 4 }, warps }
+        Figures { real, sass: Sass { instructions, local: spills / 4, stack_traffic: 0 }, warps }
     }
 
     /// A variant is no worse only where it is in each of spills, warps and instructions.
@@ -93,12 +119,29 @@ pub(super) mod tests {
         assert!(!figures(0, 48, 501).is_no_worse(&stock, true));
     }
 
-    /// Spills count before warps, warps before instructions.
+    /// Spills count before warps, warps before instructions, unless the user wants it otherwise.
     #[test]
     fn ranks() {
-        assert!(figures(0, 16, 900).rank() < figures(4, 64, 100).rank());
-        assert!(figures(0, 32, 900).rank() < figures(0, 16, 100).rank());
-        assert!(figures(0, 32, 100).rank() < figures(0, 32, 101).rank());
+        let rank = |figures: Figures| figures.rank(&preference(&[]));
+        assert!(rank(figures(0, 16, 900)) < rank(figures(4, 64, 100)));
+        assert!(rank(figures(0, 32, 900)) < rank(figures(0, 16, 100)));
+        assert!(rank(figures(0, 32, 100)) < rank(figures(0, 32, 101)));
+        let rank = |figures: Figures| figures.rank(&preference(&[Measure::Instructions, Measure::Warps]));
+        assert!(rank(figures(4, 16, 100)) < rank(figures(0, 64, 101)));
+        assert!(rank(figures(4, 64, 100)) < rank(figures(0, 32, 100)));
+    }
+
+    /// A byte that is spilled in a loop costs more than some outside; without spills, the stack's traffic costs nothing.
+    #[test]
+    fn spills_in_loops_cost_more() {
+        let with = |spills, stack_traffic| {
+            let figures = figures(spills, 32, 100);
+            Figures { sass: Sass { stack_traffic, ..figures.sass }, ..figures }
+        };
+        let rank = |figures: Figures| figures.rank(&preference(&[]));
+        assert!(rank(with(8, 8)) < rank(with(4, 40)));
+        assert_eq!(rank(with(0, 400)), rank(with(0, 0)));
+        assert_eq!(with(8, 0).weighted_spills(), 8);
     }
 
     /// More registers than a step of the occupancy cost warps.

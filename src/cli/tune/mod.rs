@@ -1,10 +1,12 @@
 //! `nvptx-ra tune`: the best way to compile each kernel, with ptxas itself as the judge.
 //!
 //! In the order of the files:
-//! * [`compiler`]: the module with one variant for each kernel, in process;
-//! * [`judge`]: ptxas and the disassembler; [`ptx`], [`figures`]: what they tell of each kernel;
+//! * [`compiler`]: the module, and each kernel as a module of its own, compiled in process;
+//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: [`ptx`], [`machine_code`],
+//!   [`sass`], [`figures`];
+//! * [`stock`]: LLVM's own code, where the search starts;
 //! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
-//! * [`rounds`]: all kernels at once, until the budget is spent;
+//! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`print`]: what is said in the end.
 
@@ -12,34 +14,39 @@ mod compiler;
 mod compose;
 mod figures;
 mod judge;
+mod machine_code;
 mod print;
+mod process;
 mod ptx;
 mod rounds;
+mod sass;
 mod search;
+mod stock;
+mod turns;
 mod variant;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::error::Error;
 use nvptx_ra::target::machine::Architecture;
 
 use self::compiler::Compiler;
 use self::compose::compose;
-use self::figures::Figures;
+use self::figures::{Measure, preference};
 use self::judge::Judge;
 use self::rounds::{Budget, Search};
-use self::search::{Aim, Kernel};
-use self::variant::Variant;
+use self::search::Aim;
 use crate::codegen::{self, Settings};
 use crate::compile::output_of;
+use crate::interrupt;
 
 /// Search for the best way to compile each kernel, with ptxas as the judge; never worse than LLVM without the passes
 ///
 /// A variant counts only where it is no worse than LLVM's own code in each of bytes spilled, warps that an SM holds, and
-/// machine instructions. Of those that count, the fewest bytes spilled win, then the most warps, the fewest accesses of
-/// local memory, the fewest instructions.
+/// machine instructions. Of those that count, the fewest bytes spilled win, each ten times for each loop around it, then
+/// the most warps, the fewest accesses of local memory, the fewest instructions. Ctrl-C ends a search and writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode
@@ -67,6 +74,15 @@ pub(crate) struct Arguments {
     /// Allow variants with fewer warps on an SM than LLVM's own code has
     #[arg(long)]
     allow_occupancy_loss: bool,
+    /// What counts first among the variants that count; what is not named comes behind
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_enum,
+        default_value = "spills,warps,local,instructions"
+    )]
+    prefer: Vec<Measure>,
     /// How many runs at a time; unless given, as many as there are processors
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -81,42 +97,64 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// How much longer than LLVM's own code a variant may take ptxas.
-const TIMES_STOCK: u32 = 10;
-
-/// How long a run of ptxas may take in any case.
-const LEAST_LIMIT: Duration = Duration::from_secs(20);
-
-/// How long ptxas may take on LLVM's own code.
-const STOCK_LIMIT: Duration = Duration::from_secs(3600);
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let start = Instant::now();
+    interrupt::watch()?;
     let architecture = Architecture::by_name(&arguments.cpu)?;
     let content = codegen::read(&arguments.input)?;
     let compiler = Compiler::new(&content, &arguments.input, &arguments.settings, &arguments.cpu)?;
     let judge = Judge::new(&arguments.cpu, arguments.cache.as_deref())?;
-    let (kernels, took) = stock(arguments, &compiler, &judge, architecture)?;
-    let jobs = arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1);
-    let mut search = Search {
-        compiler: &compiler,
-        judge: &judge,
-        aim: Aim { architecture, allow_fewer_warps: arguments.allow_occupancy_loss, seed: arguments.seed },
-        kernels,
-        budget: Budget {
-            runs: arguments.runs as usize,
-            until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
-            jobs,
-            limit: (took * TIMES_STOCK).max(LEAST_LIMIT),
-        },
-        lost: 0,
-        first_loss: None,
+    let aim = Aim {
+        architecture,
+        allow_fewer_warps: arguments.allow_occupancy_loss,
+        seed: arguments.seed,
+        preference: preference(&arguments.prefer),
     };
-    search.run(&mut |search, judged| print::progress(search, judged, start))?;
-    if let Some(problem) = &search.first_loss {
-        eprintln!("nvptx-ra: {} of the variants are lost; the first: {problem}", search.lost);
+    let budget = Budget {
+        runs: arguments.runs as usize,
+        until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
+        jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
+    };
+    let result = search(arguments, &compiler, &judge, aim, budget, start).and_then(|search| finish(arguments, &search));
+    if interrupt::is_interrupted() {
+        eprintln!(
+            "nvptx-ra: interrupted, and nothing is written; with --cache FOLDER a search goes on where it stopped"
+        );
+        return Ok(interrupt::exit_code());
     }
-    let composed = compose(&search)?;
+    result
+}
+
+/// Searches. Interrupted, it ends early.
+fn search<'a>(
+    arguments: &Arguments,
+    compiler: &'a Compiler<'_>,
+    judge: &'a Judge,
+    aim: Aim,
+    budget: Budget,
+    start: Instant,
+) -> Result<Search<'a>, Error> {
+    let wanted = arguments.kernel.as_deref();
+    let (kernels, slices) = stock::kernels(compiler, &arguments.input, wanted, judge, &aim, budget.jobs)?;
+    let progress = print::Progress::new(start, kernels.len() * budget.runs);
+    let mut search = Search { compiler, judge, aim, kernels, slices, budget };
+    search.run(&|kernel, judged| progress.note(kernel, judged, kernel.best(&aim).1.spill_bytes()));
+    if !interrupt::is_interrupted() {
+        progress.end();
+        print::losses(&search);
+    }
+    Ok(search)
+}
+
+/// Puts the best together, and writes what was asked for.
+fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error> {
+    if interrupt::is_interrupted() {
+        return Ok(interrupt::exit_code());
+    }
+    let composed = compose(search)?;
+    if interrupt::is_interrupted() {
+        return Ok(interrupt::exit_code());
+    }
     let output = output_of(arguments.output.as_deref(), &arguments.input);
     if codegen::is_stream(&output) {
         super::print(&composed.ptx)?;
@@ -126,44 +164,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(path) = &arguments.profile {
         write_whole(path, composed.profile.print()?.as_bytes())?;
     }
-    let text = if arguments.json { print::json(&search, &composed) } else { print::table(&search, &composed) };
+    let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };
     if codegen::is_stream(&output) {
         eprint!("{text}");
         return Ok(ExitCode::SUCCESS);
     }
     super::print(text.as_bytes())
 }
-
-/// The kernels as LLVM compiles them, which is where the search starts, and how long ptxas took.
-fn stock(
-    arguments: &Arguments,
-    compiler: &Compiler<'_>,
-    judge: &Judge,
-    architecture: &'static Architecture,
-) -> Result<(Vec<Kernel>, Duration), Error> {
-    let ptx = compiler.compile(&compiler.profile(|_| Some(&Variant::Stock)))?;
-    let start = Instant::now();
-    let judged = judge.judge(&ptx, STOCK_LIMIT).map_err(|problem| {
-        Error::pass(format!("{problem}, on the code that LLVM makes without the passes"), "there is nothing to tune")
-    })?;
-    let took = start.elapsed();
-    let texts = ptx::kernels(&String::from_utf8_lossy(&ptx));
-    let is_wanted = |name: &str| arguments.kernel.as_ref().is_none_or(|wanted| name.contains(wanted.as_str()));
-    let mut kernels = Vec::new();
-    for (name, hash) in compiler.functions.iter().filter(|(name, _)| is_wanted(name)) {
-        if let (Some(text), Some(&(real, sass))) = (texts.get(name), judged.get(name)) {
-            let figures = Figures::new(real, sass, architecture, text.threads);
-            kernels.push(Kernel::new(name, hash, text.threads, figures, text.fingerprint.clone()));
-        }
-    }
-    if kernels.is_empty() {
-        let wanted = arguments.kernel.as_ref().map(|wanted| format!(" whose name contains '{wanted}'"));
-        let problem = format!("{}: no kernel{}", arguments.input.display(), wanted.unwrap_or_default());
-        return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
-    }
-    Ok((kernels, took))
-}
-
 /// Writes a file as a whole or not at all: whoever reads it meanwhile, or after an interruption, finds the old one.
 fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();

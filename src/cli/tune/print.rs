@@ -1,21 +1,67 @@
 //! What a search says: progress, a table before and after, or one JSON object.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::compose::Composed;
 use super::figures::Figures;
 use super::rounds::Search;
+use super::search::Kernel;
 use crate::report::shown_name;
 
-/// A line on standard error after each round.
-pub(super) fn progress(search: &Search<'_>, judged: usize, start: Instant) {
-    let stock: u32 = search.kernels.iter().map(|kernel| kernel.stock.spill_bytes()).sum();
-    let best: u32 = search.kernels.iter().map(|kernel| kernel.best(&search.aim).1.spill_bytes()).sum();
-    let (runs, seconds) = (search.budget.runs, start.elapsed().as_secs());
-    eprintln!("nvptx-ra: {judged} of {runs} variants of each kernel, {stock} → {best} bytes spilled, {seconds} s");
+/// Lines on standard error while a search runs: at most one a second, and one in the end.
+pub(super) struct Progress {
+    start: Instant,
+    /// Runs that there will be, of all kernels.
+    wanted: usize,
+    state: Mutex<State>,
+}
+
+/// What is known of the kernels that have had a round: how many runs each had, and bytes that it spilled and spills.
+struct State {
+    kernels: BTreeMap<String, (usize, u32, u32)>,
+    said: Instant,
+}
+
+impl Progress {
+    pub(super) fn new(start: Instant, wanted: usize) -> Self {
+        Self { start, wanted, state: Mutex::new(State { kernels: BTreeMap::new(), said: start }) }
+    }
+
+    /// Notes what a kernel's round brought.
+    pub(super) fn note(&self, kernel: &Kernel, judged: usize, best: u32) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.kernels.insert(kernel.name.clone(), (judged, kernel.stock.spill_bytes(), best));
+        if state.said.elapsed() >= Duration::from_secs(1) {
+            state.said = Instant::now();
+            self.say(&state);
+        }
+    }
+
+    /// Says how it ended.
+    pub(super) fn end(&self) {
+        self.say(&self.state.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn say(&self, state: &State) {
+        let kernels = state.kernels.values();
+        let (judged, stock, best) = kernels.fold((0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
+        let (wanted, seconds) = (self.wanted, self.start.elapsed().as_secs());
+        eprintln!("nvptx-ra: {judged} of {wanted} variants, {stock} → {best} bytes spilled, {seconds} s");
+    }
+}
+
+/// What was lost, said once.
+pub(super) fn losses(search: &Search<'_>) {
+    let lost: usize = search.kernels.iter().map(|kernel| kernel.lost).sum();
+    if let Some((kernel, problem)) = search.kernels.iter().find_map(|k| Some((&k.name, k.first_loss.as_ref()?))) {
+        let kernel = shown_name(kernel);
+        eprintln!("nvptx-ra: {lost} of the variants are lost; the first, of kernel '{kernel}': {problem}");
+    }
 }
 
 /// Before and after for each kernel, and in total.

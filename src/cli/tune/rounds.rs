@@ -1,23 +1,24 @@
-//! The rounds of the search: each gives every kernel a few variants, compiles them together, and asks ptxas.
+//! The rounds of the search: each gives a kernel a few variants, compiles them, and asks ptxas. Every kernel has rounds
+//! of its own, in a module of its own.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
+use nvptx_ra::profile::fingerprint;
 
 use super::compiler::Compiler;
 use super::figures::Figures;
-use super::judge::{Judge, Judged};
-use super::ptx::{self, Text};
+use super::judge::{Judge, Look};
 use super::search::{Aim, Kernel};
+use super::turns::{Party, take_turns};
 use super::variant::Variant;
+use crate::interrupt::is_interrupted;
 
-/// How many variants of each kernel are drawn from the same state of the search, whatever the number of threads, so that
+/// How many variants of a kernel are drawn from the same state of its search, whatever the number of threads, so that
 /// this number changes no result.
 const ROUND: usize = 4;
 
-/// How often more variants are compiled than judged, at most: of a kernel that no variant changes, none is judged.
+/// How often more variants are compiled than judged, at most: those that change nothing are not judged.
 const COMPILED_FOR_EACH: usize = 6;
 
 /// When a search ends.
@@ -29,147 +30,168 @@ pub(super) struct Budget {
     pub(super) until: Option<Instant>,
     /// Threads.
     pub(super) jobs: usize,
+}
+
+/// A kernel as a module of its own, without the other kernels.
+pub(super) struct Slice<'a> {
+    pub(super) compiler: Compiler<'a>,
     /// How long one run of ptxas may take.
     pub(super) limit: Duration,
 }
 
 /// The search and what it works with.
 pub(super) struct Search<'a> {
+    /// The whole module.
     pub(super) compiler: &'a Compiler<'a>,
     pub(super) judge: &'a Judge,
     pub(super) aim: Aim,
     pub(super) kernels: Vec<Kernel>,
+    /// Of each kernel.
+    pub(super) slices: Vec<Slice<'a>>,
     pub(super) budget: Budget,
-    /// Variants that ptxas did not take, and why the first was not.
-    pub(super) lost: usize,
-    pub(super) first_loss: Option<String>,
-}
-
-/// One variant for each kernel, and what became of them.
-struct Attempt {
-    variants: Vec<Variant>,
-    ptx: Result<Vec<u8>, Error>,
 }
 
 impl Search<'_> {
-    /// Searches until the budget is spent. `progress` is told how many variants of each kernel have been judged.
-    pub(super) fn run(&mut self, progress: &mut dyn FnMut(&Self, usize)) -> Result<(), Error> {
-        let (mut judged, mut compiled) = (0, 0);
-        while judged < self.budget.runs && compiled < COMPILED_FOR_EACH * self.budget.runs {
-            if self.budget.until.is_some_and(|until| Instant::now() >= until) {
-                break;
-            }
-            let width = ROUND.min(self.budget.runs - judged);
-            judged += self.round(width)?;
-            compiled += width;
-            progress(self, judged);
-        }
-        Ok(())
-    }
-
-    /// One round. Returns how many files were judged: those in which no kernel is new are not.
-    fn round(&mut self, width: usize) -> Result<usize, Error> {
-        let aim = self.aim;
-        let drawn: Vec<Vec<Variant>> =
-            (0..width).map(|_| self.kernels.iter_mut().map(|kernel| kernel.propose(&aim)).collect()).collect();
+    /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round what a
+    /// kernel came from and to, in bytes spilled, and how many of its variants were judged.
+    pub(super) fn run(&mut self, progress: &(dyn Fn(&Kernel, usize) + Sync)) {
+        let (aim, budget) = (self.aim, self.budget);
+        let kernels = std::mem::take(&mut self.kernels);
+        let courses = kernels.into_iter().map(|kernel| Course::new(kernel, aim, budget, progress)).collect();
         let this = &*self;
-        let compiled = in_parallel(self.budget.jobs, &drawn, |variants| this.compile(variants));
-        let mut attempts = Vec::new();
-        for (variants, ptx) in drawn.into_iter().zip(compiled) {
-            attempts.push(Attempt { variants, ptx });
-        }
-        let texts: Vec<Vec<Text>> = attempts.iter().map(|attempt| this.texts(attempt)).collect();
-        let news: Vec<bool> = (0..attempts.len()).map(|at| this.is_new(&texts[at], &texts[..at])).collect();
-        let wanted: Vec<&Attempt> =
-            attempts.iter().zip(&news).filter(|&(_, &is_new)| is_new).map(|(attempt, _)| attempt).collect();
-        let verdicts = in_parallel(self.budget.jobs, &wanted, |attempt| match &attempt.ptx {
-            Ok(ptx) => this.judge.judge(ptx, this.budget.limit),
-            Err(error) => Err(error.to_string()),
-        });
-        let judged = wanted.len();
-        let mut verdicts = verdicts.into_iter();
-        for ((attempt, texts), is_new) in attempts.into_iter().zip(texts).zip(news) {
-            let verdict = if is_new { verdicts.next() } else { None };
-            self.record(attempt.variants, texts, verdict);
-        }
-        Ok(judged)
+        let courses = take_turns(budget.jobs, courses, |number, task| this.work(&this.slices[number], task));
+        self.kernels = courses.into_iter().map(|course| course.kernel).collect();
     }
 
-    fn compile(&self, variants: &[Variant]) -> Result<Vec<u8>, Error> {
-        let of = |name: &str| self.kernels.iter().position(|kernel| kernel.name == name).map(|at| &variants[at]);
-        self.compiler.compile(&self.compiler.profile(of))
-    }
-
-    /// The text of each kernel. One that has none, because LLVM made no code, is like no other.
-    fn texts(&self, attempt: &Attempt) -> Vec<Text> {
-        let mut found = match &attempt.ptx {
-            Ok(ptx) => ptx::kernels(&String::from_utf8_lossy(ptx)),
-            Err(_) => Default::default(),
-        };
-        let absent = |kernel: &Kernel| Text { fingerprint: format!("none of {}", kernel.name), threads: None };
-        self.kernels.iter().map(|kernel| found.remove(&kernel.name).unwrap_or_else(|| absent(kernel))).collect()
-    }
-
-    /// Whether some kernel has a text that nobody has judged, and that none of the `earlier` files has.
-    fn is_new(&self, texts: &[Text], earlier: &[Vec<Text>]) -> bool {
-        let mut kernels = self.kernels.iter().enumerate();
-        kernels.any(|(at, kernel)| {
-            kernel.known(&texts[at].fingerprint).is_none() && earlier.iter().all(|other| other[at] != texts[at])
-        })
-    }
-
-    fn record(&mut self, variants: Vec<Variant>, texts: Vec<Text>, verdict: Option<Result<Judged, String>>) {
-        let verdict = match verdict {
-            Some(Err(problem)) => {
-                self.lost += 1;
-                self.first_loss.get_or_insert(problem);
-                Some(Judged::new())
+    fn work(&self, slice: &Slice<'_>, task: Task) -> Outcome {
+        match task {
+            Task::Compile { kernel, variant } => Outcome::Compiled(slice.compile(&kernel, &variant)),
+            Task::Judge { kernel, threads, ptx } => {
+                let judged = self.judge.judge(&ptx, slice.limit, Look::Quickly).and_then(|judged| {
+                    let found = judged.kernels.get(&kernel).copied();
+                    found.ok_or_else(|| "ptxas: it makes nothing of the kernel".to_owned())
+                });
+                let figures = |(real, sass)| Figures::new(real, sass, self.aim.architecture, threads);
+                Outcome::Judged(judged.map(figures))
             }
-            Some(Ok(judged)) => Some(judged),
-            None => None,
-        };
-        for ((kernel, variant), text) in self.kernels.iter_mut().zip(variants).zip(texts) {
-            let found = verdict.as_ref().and_then(|judged| judged.get(&kernel.name));
-            let figures = found.map(|&(real, sass)| Figures::new(real, sass, self.aim.architecture, kernel.threads));
-            kernel.record(variant, text.fingerprint, figures);
         }
     }
 }
 
-/// What `work` makes of each item, in their order, on so many threads.
-fn in_parallel<T: Sync, R: Send>(jobs: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < items.len()) {
-                    let result = work(&items[at]);
-                    // Nobody panics while holding it.
-                    if let Ok(mut results) = results.lock() {
-                        results[at] = Some(result);
-                    }
-                }
-            });
-        }
-    });
-    results.into_inner().unwrap_or_default().into_iter().flatten().collect()
+impl Slice<'_> {
+    /// The PTX of the kernel's variant, what it calls as LLVM makes it.
+    pub(super) fn compile(&self, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
+        self.compiler.compile(&self.compiler.profile(|name| (name == kernel).then_some(variant)))
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::in_parallel;
+/// What a worker does for a kernel.
+enum Task {
+    Compile { kernel: String, variant: Variant },
+    Judge { kernel: String, threads: Option<u32>, ptx: Vec<u8> },
+}
 
-    /// Results come in the order of the items, whatever the number of threads.
-    #[test]
-    fn in_order() {
-        let items: Vec<u32> = (0..100).collect();
-        for jobs in [0, 1, 3, 200] {
-            assert_eq!(
-                in_parallel(jobs, &items, |item| item * 2),
-                items.iter().map(|item| item * 2).collect::<Vec<_>>()
-            );
+/// What came of it.
+enum Outcome {
+    Compiled(Result<Vec<u8>, Error>),
+    Judged(Result<Figures, String>),
+}
+
+/// A variant of this round.
+struct Attempt {
+    variant: Variant,
+    /// The fingerprint of its PTX; why there is none.
+    text: Result<String, String>,
+    /// Whether it is the first with this PTX.
+    is_new: bool,
+}
+
+/// A kernel's way through its rounds. Each has two steps: compiling, and judging what is new.
+struct Course<'a> {
+    kernel: Kernel,
+    aim: Aim,
+    budget: Budget,
+    progress: &'a (dyn Fn(&Kernel, usize) + Sync),
+    judged: usize,
+    compiled: usize,
+    /// What is being compiled.
+    drawn: Vec<Variant>,
+    /// What was compiled and is not recorded yet.
+    attempts: Vec<Attempt>,
+    /// The PTX of the new ones among them, until it is judged.
+    ptx: Vec<Vec<u8>>,
+}
+
+impl Party for Course<'_> {
+    type Task = Task;
+    type Outcome = Outcome;
+
+    fn next(&mut self) -> Vec<Task> {
+        let (kernel, threads) = (&self.kernel.name, self.kernel.threads);
+        if !self.ptx.is_empty() {
+            let judge = |ptx| Task::Judge { kernel: kernel.clone(), threads, ptx };
+            return std::mem::take(&mut self.ptx).into_iter().map(judge).collect();
         }
-        assert!(in_parallel(4, &[] as &[u32], |item| *item).is_empty());
+        if self.is_over() {
+            return Vec::new();
+        }
+        let width = ROUND.min(self.budget.runs - self.judged);
+        self.drawn = (0..width).map(|_| self.kernel.propose(&self.aim)).collect();
+        let compile = |variant: &Variant| Task::Compile { kernel: self.kernel.name.clone(), variant: variant.clone() };
+        self.drawn.iter().map(compile).collect()
+    }
+
+    fn take(&mut self, outcomes: Vec<Outcome>) {
+        let mut judged = Vec::new();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Compiled(ptx) => self.note_compiled(ptx),
+                Outcome::Judged(figures) => judged.push(figures),
+            }
+        }
+        self.drawn.clear();
+        if self.ptx.is_empty() {
+            self.record(judged);
+        }
+    }
+}
+
+impl<'a> Course<'a> {
+    fn new(kernel: Kernel, aim: Aim, budget: Budget, progress: &'a (dyn Fn(&Kernel, usize) + Sync)) -> Self {
+        let (drawn, attempts, ptx) = (Vec::new(), Vec::new(), Vec::new());
+        Self { kernel, aim, budget, progress, judged: 0, compiled: 0, drawn, attempts, ptx }
+    }
+
+    fn is_over(&self) -> bool {
+        self.judged >= self.budget.runs
+            || self.compiled >= COMPILED_FOR_EACH * self.budget.runs
+            || self.budget.until.is_some_and(|until| Instant::now() >= until)
+            || is_interrupted()
+    }
+
+    /// Notes what was made of the next variant. PTX that is known, or that stands in the round already, is not judged.
+    fn note_compiled(&mut self, ptx: Result<Vec<u8>, Error>) {
+        self.compiled += 1;
+        let variant = self.drawn[self.attempts.len()].clone();
+        let text = ptx.as_ref().map(|ptx| fingerprint(&String::from_utf8_lossy(ptx))).map_err(Error::to_string);
+        let is_new = text.as_ref().is_ok_and(|text| {
+            self.kernel.known(text).is_none() && self.attempts.iter().all(|other| other.text.as_ref() != Ok(text))
+        });
+        self.attempts.push(Attempt { variant, text, is_new });
+        self.ptx.extend(ptx.ok().filter(|_| is_new));
+    }
+
+    /// Ends the round. `judged` are the figures of the attempts that are new.
+    fn record(&mut self, judged: Vec<Result<Figures, String>>) {
+        self.judged += judged.len();
+        let mut judged = judged.into_iter();
+        for Attempt { variant, text, is_new } in std::mem::take(&mut self.attempts) {
+            match (text, if is_new { judged.next() } else { None }) {
+                (Err(problem), _) => self.kernel.lose(variant, None, problem),
+                (Ok(text), Some(Err(problem))) => self.kernel.lose(variant, Some(text), problem),
+                (Ok(text), figures) => self.kernel.record(variant, text, figures.and_then(Result::ok)),
+            }
+        }
+        (self.progress)(&self.kernel, self.judged);
     }
 }

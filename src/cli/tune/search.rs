@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use nvptx_ra::target::machine::Architecture;
 
-use super::figures::{Figures, launch};
+use super::figures::{Figures, Preference, launch};
 use super::variant::{Names, Variant};
 
 /// A kernel and what was tried on it.
@@ -21,6 +21,9 @@ pub(super) struct Kernel {
     pub(super) stock: Figures,
     /// In the order in which they were tried; none where ptxas did not take it.
     pub(super) tried: Vec<(Variant, Option<Figures>)>,
+    /// How many variants ptxas did not take, and why the first was not.
+    pub(super) lost: usize,
+    pub(super) first_loss: Option<String>,
     /// What ptxas said of a kernel's PTX, by its fingerprint.
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
@@ -37,6 +40,8 @@ pub(super) struct Aim {
     pub(super) allow_fewer_warps: bool,
     /// What perturbed orders are drawn by.
     pub(super) seed: u32,
+    /// What counts first.
+    pub(super) preference: Preference,
 }
 
 impl Kernel {
@@ -48,6 +53,8 @@ impl Kernel {
             threads,
             stock,
             tried: Vec::new(),
+            lost: 0,
+            first_loss: None,
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
             queue: Variant::orders().map(|order| Variant::ordered(order, 0)).collect(),
@@ -81,11 +88,21 @@ impl Kernel {
         self.tried.push((variant, figures));
     }
 
+    /// Notes a variant that is lost, and why; without a text where LLVM made none.
+    pub(super) fn lose(&mut self, variant: Variant, text: Option<String>, problem: String) {
+        self.lost += 1;
+        self.first_loss.get_or_insert(problem);
+        self.known.extend(text.map(|text| (text, None)));
+        self.tried.push((variant, None));
+    }
+
     /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
     pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
         let mut best = (&Variant::Stock, self.stock);
         for (variant, figures) in self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?))) {
-            if figures.is_no_worse(&self.stock, aim.allow_fewer_warps) && figures.rank() < best.1.rank() {
+            if figures.is_no_worse(&self.stock, aim.allow_fewer_warps)
+                && figures.rank(&aim.preference) < best.1.rank(&aim.preference)
+            {
                 best = (variant, figures);
             }
         }
@@ -105,7 +122,7 @@ impl Kernel {
             .filter_map(|(variant, figures)| {
                 let figures = (*figures)?;
                 let is_worse = !figures.is_no_worse(&self.stock, aim.allow_fewer_warps);
-                Some(((is_worse, figures.rank()), variant))
+                Some(((is_worse, figures.rank(&aim.preference)), variant))
             })
             .collect();
         ranked.sort_by_key(|&(rank, _)| rank);
@@ -154,12 +171,12 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::figures;
+    use super::super::figures::{preference, tests::figures};
     use super::*;
 
     fn aim(seed: u32) -> Aim {
         let architecture = Architecture::by_name("sm_90").expect("is known");
-        Aim { architecture, allow_fewer_warps: false, seed }
+        Aim { architecture, allow_fewer_warps: false, seed, preference: preference(&[]) }
     }
 
     fn kernel() -> Kernel {

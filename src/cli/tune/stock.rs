@@ -1,0 +1,91 @@
+//! LLVM's own code, which is where the search of each kernel starts.
+
+use std::path::Path;
+use std::time::Duration;
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::profile::fingerprint;
+
+use super::compiler::Compiler;
+use super::figures::Figures;
+use super::judge::{Judge, Look};
+use super::ptx;
+use super::rounds::Slice;
+use super::search::{Aim, Kernel};
+use super::turns::in_parallel;
+use super::variant::Variant;
+
+/// How much longer than LLVM's own code a variant may take ptxas.
+const TIMES_STOCK: u32 = 10;
+
+/// How long a run of ptxas may take in any case.
+const LEAST_LIMIT: Duration = Duration::from_secs(20);
+
+/// How long ptxas may take on LLVM's own code.
+const STOCK_LIMIT: Duration = Duration::from_secs(3600);
+
+/// The kernels whose names contain `wanted`, as LLVM compiles them, and each as a module of its own. `path` is the
+/// module's, for messages. A kernel that ptxas refuses is left out, and named: the others can be tuned all the same.
+pub(super) fn kernels<'a>(
+    compiler: &Compiler<'a>,
+    path: &Path,
+    wanted: Option<&str>,
+    judge: &Judge,
+    aim: &Aim,
+    jobs: usize,
+) -> Result<(Vec<Kernel>, Vec<Slice<'a>>), Error> {
+    let whole = compiler.compile(&compiler.profile(|_| None))?;
+    let in_code = ptx::kernels(&String::from_utf8_lossy(&whole));
+    let is_wanted = |name: &str| wanted.is_none_or(|wanted| name.contains(wanted)) && in_code.contains_key(name);
+    let names: Vec<&str> =
+        compiler.functions.iter().map(|(name, _)| name.as_str()).filter(|name| is_wanted(name)).collect();
+    if names.is_empty() {
+        let wanted = wanted.map(|wanted| format!(" whose name contains '{wanted}'"));
+        let problem = format!("{}: no kernel{}", path.display(), wanted.unwrap_or_default());
+        return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
+    }
+    let slices: Vec<(&str, Compiler<'_>)> =
+        names.iter().copied().zip(compiler.slices(names.iter().copied())?).collect();
+    // Whether counting does is found out on the first.
+    let (first, others) = slices.split_at(1);
+    let of = |&(name, ref slice): &(&str, Compiler<'_>), look| start(name, slice, in_code[name], judge, aim, look);
+    let mut judged = in_parallel(1, first, |slice| of(slice, Look::Closely));
+    judged.extend(in_parallel(jobs, others, |slice| of(slice, Look::Quickly)));
+    let (mut kernels, mut apart, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    for ((name, compiler), judged) in slices.into_iter().zip(judged) {
+        match judged {
+            Ok((kernel, limit)) => {
+                kernels.push(kernel);
+                apart.push(Slice { compiler, limit });
+            }
+            Err(error) => refused.push(error.in_function(name)),
+        }
+    }
+    if let Some(first) = refused.first().filter(|_| kernels.is_empty()) {
+        return Err(first.clone());
+    }
+    refused.iter().for_each(|error| eprintln!("{error}"));
+    Ok((kernels, apart))
+}
+
+/// A kernel with its figures, and how long ptxas may take on its variants.
+fn start(
+    name: &str,
+    slice: &Compiler<'_>,
+    threads: Option<u32>,
+    judge: &Judge,
+    aim: &Aim,
+    look: Look,
+) -> Result<(Kernel, Duration), Error> {
+    let refused = |problem: String| {
+        Error::pass(format!("{problem}, on the code that LLVM makes without the passes"), "it is left as it is")
+    };
+    let ptx = slice.compile(&slice.profile(|_| Some(&Variant::Stock)))?;
+    let judged = judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
+    let found = judged.kernels.get(name).copied();
+    let (real, sass) = found.ok_or_else(|| refused("ptxas: it makes nothing of the kernel".into()))?;
+    let figures = Figures::new(real, sass, aim.architecture, threads);
+    let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
+    let text = fingerprint(&String::from_utf8_lossy(&ptx));
+    Ok((Kernel::new(name, hash, threads, figures, text), (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
+}
