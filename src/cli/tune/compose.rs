@@ -30,7 +30,7 @@ pub(super) fn compose(search: &Search<'_>) -> Result<Composed, Error> {
         for (at, (kernel, choice)) in search.kernels.iter().zip(&mut chosen).enumerate() {
             let holds = |figures: &Figures| figures.is_no_worse(&kernel.stock, search.aim.allow_fewer_warps);
             match whole.figures(search, at).filter(holds) {
-                Some(figures) => choice.1 = figures,
+                Some(figures) => choice.1 = Figures { timing: choice.1.timing, ..figures },
                 None if choice.0 == Variant::Stock => {}
                 None => {
                     *choice = (Variant::Stock, kernel.stock);
@@ -65,7 +65,6 @@ impl Whole {
 
     fn figures(&self, search: &Search<'_>, at: usize) -> Option<Figures> {
         let kernel = &search.kernels[at];
-        let &(real, sass) = self.judged.as_ref()?.kernels.get(&kernel.name)?;
-        Some(Figures::new(real, sass, search.aim.architecture, kernel.threads))
+        self.judged.as_ref()?.figures(&kernel.name, kernel.threads, search.aim.architecture).ok()
     }
 }

@@ -1,9 +1,12 @@
 //! What a kernel costs, as ptxas and the disassembler tell it, and which of two costs is the better.
 
+use std::cmp::Ordering;
+
 use clap::ValueEnum;
 use nvptx_ra::target::machine::{Architecture, Launch};
 use serde_json::{Value, json};
 
+use super::benchmark::Timing;
 use super::sass::Sass;
 use crate::ptxas::Real;
 
@@ -31,7 +34,7 @@ pub(super) fn preference(first: &[Measure]) -> Preference {
 }
 
 /// What a kernel costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Figures {
     /// What ptxas reports.
     pub(super) real: Real,
@@ -39,13 +42,15 @@ pub(super) struct Figures {
     pub(super) sass: Sass,
     /// Warps that an SM holds at once.
     pub(super) warps: u32,
+    /// What the user's benchmark says, where it was asked.
+    pub(super) timing: Option<Timing>,
 }
 
 impl Figures {
     /// `threads` of a block, where the kernel says how many.
     pub(super) fn new(real: Real, sass: Sass, architecture: &Architecture, threads: Option<u32>) -> Self {
         let warps = architecture.occupancy(&launch(&real, threads)).warps;
-        Self { real, sass, warps }
+        Self { real, sass, warps, timing: None }
     }
 
     /// Bytes that a thread stores to spill slots and loads from them, in the code.
@@ -77,6 +82,25 @@ impl Figures {
         })
     }
 
+    /// Whether it is better than LLVM's own code: by the benchmark, where there is one.
+    pub(super) fn is_better(&self, stock: &Self, preference: &Preference) -> bool {
+        match (&self.timing, &stock.timing) {
+            (Some(timing), Some(stock)) => timing.is_faster_than(stock),
+            (None, None) => self.rank(preference) < stock.rank(preference),
+            // What the benchmark did not take is not admissible.
+            _ => false,
+        }
+    }
+
+    /// The better one first: by the benchmark, where both have asked it.
+    pub(super) fn compare(&self, other: &Self, preference: &Preference) -> Ordering {
+        let by_timing = match (&self.timing, &other.timing) {
+            (Some(one), Some(other)) => one.median.total_cmp(&other.median),
+            _ => Ordering::Equal,
+        };
+        by_timing.then_with(|| self.rank(preference).cmp(&other.rank(preference)))
+    }
+
     pub(super) fn json(&self) -> Value {
         json!({
             "registers": self.real.registers,
@@ -88,6 +112,8 @@ impl Figures {
             "warps": self.warps,
             "sass_instructions": self.sass.instructions,
             "sass_local": self.sass.local,
+            "run_median": self.timing.map(|timing| timing.median),
+            "run_spread": self.timing.map(|timing| timing.spread),
         })
     }
 }
@@ -104,7 +130,7 @@ pub(super) mod tests {
     /// Figures of which only those matter that are compared.
     pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
-        Figures { real, sass: Sass { instructions, local: spills / 4, stack_traffic: 0 }, warps }
+        Figures { real, sass: Sass { instructions, local: spills / 4, stack_traffic: 0 }, warps, timing: None }
     }
 
     /// A variant is no worse only where it is in each of spills, warps and instructions.
@@ -142,6 +168,20 @@ pub(super) mod tests {
         assert!(rank(with(8, 8)) < rank(with(4, 40)));
         assert_eq!(rank(with(0, 400)), rank(with(0, 0)));
         assert_eq!(with(8, 0).weighted_spills(), 8);
+    }
+
+    /// A benchmark decides alone, and only for what is faster beyond the spread.
+    #[test]
+    fn benchmarks_decide() {
+        let timed = |figures: Figures, median, spread| Figures { timing: Some(Timing { median, spread }), ..figures };
+        let stock = timed(figures(100, 32, 500), 10.0, 0.5);
+        let preference = preference(&[]);
+        assert!(timed(figures(100, 32, 500), 9.0, 0.1).is_better(&stock, &preference));
+        assert!(!timed(figures(0, 64, 100), 9.8, 0.1).is_better(&stock, &preference));
+        assert!(!figures(0, 64, 100).is_better(&stock, &preference));
+        let (slow, quick) = (timed(figures(0, 64, 100), 9.0, 0.1), timed(figures(100, 32, 500), 8.0, 0.1));
+        assert_eq!(quick.compare(&slow, &preference), Ordering::Less);
+        assert_eq!(figures(0, 64, 100).compare(&figures(4, 64, 100), &preference), Ordering::Less);
     }
 
     /// More registers than a step of the occupancy cost warps.

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
+use nvptx_ra::target::machine::Architecture;
 
+use super::figures::Figures;
 use super::machine_code;
 use super::process;
 use super::sass::{self, Sass};
@@ -22,6 +24,19 @@ pub(super) struct Judged {
     pub(super) kernels: BTreeMap<String, (Real, Sass)>,
     /// How long ptxas took when it was asked.
     pub(super) took: Duration,
+}
+
+impl Judged {
+    /// What one kernel costs, which is launched with so many threads in a block.
+    pub(super) fn figures(
+        &self,
+        kernel: &str,
+        threads: Option<u32>,
+        architecture: &Architecture,
+    ) -> Result<Figures, String> {
+        let found = self.kernels.get(kernel).ok_or("ptxas: it makes nothing of the kernel")?;
+        Ok(Figures::new(found.0, found.1, architecture, threads))
+    }
 }
 
 /// How machine code is looked at.
@@ -44,6 +59,8 @@ pub(super) struct Judge {
     folder: Folder,
     /// Where results are kept between searches, by what they are results of.
     cache: Option<PathBuf>,
+    /// Whether machine code is kept until the end.
+    keeps_cubins: bool,
     /// What ptxas says of its own version: another one is another judge.
     version: String,
     files: AtomicUsize,
@@ -55,7 +72,7 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Finds the programs.
-    pub(super) fn new(cpu: &str, cache: Option<&Path>) -> Result<Self, Error> {
+    pub(super) fn new(cpu: &str, cache: Option<&Path>, keeps_cubins: bool) -> Result<Self, Error> {
         let ptxas = ptxas::tool("ptxas");
         let remedy = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH to a CUDA toolkit";
         let version = Command::new(&ptxas)
@@ -76,6 +93,7 @@ impl Judge {
             cpu: cpu.to_owned(),
             folder: Folder::new("tune")?,
             cache: cache.map(Path::to_owned),
+            keeps_cubins,
             version: String::from_utf8_lossy(&version.stdout).into_owned(),
             files: AtomicUsize::new(0),
             runs: AtomicUsize::new(0),
@@ -86,6 +104,21 @@ impl Judge {
     /// How often ptxas ran.
     pub(super) fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
+    }
+
+    /// The machine code of a file, as a file: what was judged before is at hand.
+    pub(super) fn cubin(&self, ptx: &[u8], limit: Duration) -> Result<PathBuf, String> {
+        let cubin = self.cubin_of(ptx);
+        if !cubin.is_file() {
+            // What a cache remembers has no machine code.
+            self.assemble(ptx, limit, Look::Quickly)?;
+        }
+        Ok(cubin)
+    }
+
+    /// Where the machine code of a file is kept.
+    fn cubin_of(&self, ptx: &[u8]) -> PathBuf {
+        self.folder.path(&format!("{}.cubin", fingerprint(&String::from_utf8_lossy(ptx))))
     }
 
     /// What ptxas makes of the kernels of a file, within a time. An error says why there is no answer.
@@ -130,6 +163,9 @@ impl Judge {
             let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
             Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
         });
+        if self.keeps_cubins && judged.is_ok() {
+            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| format!("{}: {error}", cubin.display()))?;
+        }
         for path in [input, cubin, log, sass] {
             // The folder goes away in the end.
             let _ = fs::remove_file(path);

@@ -3,13 +3,14 @@
 //! In the order of the files:
 //! * [`compiler`]: the module, and each kernel as a module of its own, compiled in process;
 //! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: [`ptx`], [`machine_code`],
-//!   [`sass`], [`figures`];
+//!   [`sass`], [`figures`]; [`benchmark`]: the user's own judge;
 //! * [`stock`]: LLVM's own code, where the search starts;
 //! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
 //! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`print`]: what is said in the end.
 
+mod benchmark;
 mod compiler;
 mod compose;
 mod figures;
@@ -32,12 +33,14 @@ use std::time::{Duration, Instant};
 use nvptx_ra::error::Error;
 use nvptx_ra::target::machine::Architecture;
 
+use self::benchmark::Benchmark;
 use self::compiler::Compiler;
 use self::compose::compose;
 use self::figures::{Measure, preference};
 use self::judge::Judge;
 use self::rounds::{Budget, Search};
 use self::search::Aim;
+use self::stock::Judges;
 use crate::codegen::{self, Settings};
 use crate::compile::output_of;
 use crate::interrupt;
@@ -71,9 +74,20 @@ pub(crate) struct Arguments {
     /// Only the kernels whose name contains this; the others are left as LLVM makes them
     #[arg(long, value_name = "TEXT")]
     kernel: Option<String>,
-    /// Allow variants with fewer warps on an SM than LLVM's own code has
+    /// Allow variants with fewer warps on an SM than LLVM's own code has; --run allows them anyway
     #[arg(long)]
     allow_occupancy_loss: bool,
+    /// A benchmark that decides between the variants that count, a command for the shell: {cubin} is a file with the
+    /// kernel's machine code, {kernel} the kernel's name. The last number in the last line that it prints is what it
+    /// measured, less is better; a variant wins only where it is faster than LLVM's own code beyond the spread
+    #[arg(long, value_name = "CMD")]
+    run: Option<String>,
+    /// How often --run measures each variant; the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "run", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repetitions: u32,
+    /// How long one measurement by --run may take
+    #[arg(long, value_name = "S", default_value_t = 60, requires = "run", value_parser = clap::value_parser!(u64).range(1..))]
+    run_limit: u64,
     /// What counts first among the variants that count; what is not named comes behind
     #[arg(
         long,
@@ -103,10 +117,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let architecture = Architecture::by_name(&arguments.cpu)?;
     let content = codegen::read(&arguments.input)?;
     let compiler = Compiler::new(&content, &arguments.input, &arguments.settings, &arguments.cpu)?;
-    let judge = Judge::new(&arguments.cpu, arguments.cache.as_deref())?;
+    let benchmark = arguments
+        .run
+        .as_ref()
+        .map(|command| Benchmark::new(command, arguments.repetitions, Duration::from_secs(arguments.run_limit)));
+    let benchmark = benchmark.transpose()?;
+    let judge = Judge::new(&arguments.cpu, arguments.cache.as_deref(), benchmark.is_some())?;
     let aim = Aim {
         architecture,
-        allow_fewer_warps: arguments.allow_occupancy_loss,
+        allow_fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
         seed: arguments.seed,
         preference: preference(&arguments.prefer),
     };
@@ -115,7 +134,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };
-    let result = search(arguments, &compiler, &judge, aim, budget, start).and_then(|search| finish(arguments, &search));
+    let judges = Judges { judge: &judge, benchmark: benchmark.as_ref(), aim: &aim, jobs: budget.jobs };
+    let result = search(arguments, &compiler, judges, budget, start).and_then(|search| finish(arguments, &search));
     if interrupt::is_interrupted() {
         eprintln!(
             "nvptx-ra: interrupted, and nothing is written; with --cache FOLDER a search goes on where it stopped"
@@ -129,16 +149,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn search<'a>(
     arguments: &Arguments,
     compiler: &'a Compiler<'_>,
-    judge: &'a Judge,
-    aim: Aim,
+    judges: Judges<'a>,
     budget: Budget,
     start: Instant,
 ) -> Result<Search<'a>, Error> {
-    let wanted = arguments.kernel.as_deref();
-    let (kernels, slices) = stock::kernels(compiler, &arguments.input, wanted, judge, &aim, budget.jobs)?;
+    let (kernels, slices) = stock::kernels(compiler, &arguments.input, arguments.kernel.as_deref(), judges)?;
     let progress = print::Progress::new(start, kernels.len() * budget.runs);
-    let mut search = Search { compiler, judge, aim, kernels, slices, budget };
-    search.run(&|kernel, judged| progress.note(kernel, judged, kernel.best(&aim).1.spill_bytes()));
+    let Judges { judge, benchmark, aim, .. } = judges;
+    let mut search = Search { compiler, judge, benchmark, aim: *aim, kernels, slices, budget };
+    search.run(&|kernel, judged| progress.note(kernel, judged, kernel.best(aim).1.spill_bytes()));
     if !interrupt::is_interrupted() {
         progress.end();
         print::losses(&search);

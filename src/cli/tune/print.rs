@@ -74,6 +74,16 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
         let row = row(&kernel.stock, figures);
         let _ = writeln!(text, "{name:width$}  {row}  {variant}");
     }
+    let timed = search
+        .kernels
+        .iter()
+        .zip(&composed.chosen)
+        .zip(&names)
+        .filter_map(|((kernel, choice), name)| Some((name, kernel.stock.timing?, choice.1.timing?)));
+    for (name, stock, tuned) in timed {
+        let gain = 100.0 * (1.0 - tuned.median / stock.median);
+        let _ = writeln!(text, "run of {name}: {} → {}, {gain:.1} % less", stock.median, tuned.median);
+    }
     let default = sum(search.kernels.iter().filter_map(|kernel| kernel.default()));
     let (stock, tuned) =
         (sum(search.kernels.iter().map(|kernel| kernel.stock)), sum(composed.chosen.iter().map(|c| c.1)));

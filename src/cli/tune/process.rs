@@ -11,6 +11,10 @@ use crate::interrupt::is_interrupted;
 /// Runs a program to its end, or to the limit, its output in files, which may be one. Whether it succeeded; an error
 /// where there was no end. Whatever it has started and not waited for is ended with it then.
 pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Duration) -> Result<bool, String> {
+    let interrupted = || Err("was interrupted".into());
+    if is_interrupted() {
+        return interrupted();
+    }
     let create = |path: &Path| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
     let out = create(output)?;
     let err = if errors == output { out.try_clone().map_err(|error| error.to_string())? } else { create(errors)? };
@@ -23,7 +27,7 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Dur
             Ok(Some(status)) => return Ok(status.success()),
             Ok(None) if is_interrupted() => {
                 end(&mut child);
-                return Err("was interrupted".into());
+                return interrupted();
             }
             Ok(None) if start.elapsed() >= limit => {
                 end(&mut child);

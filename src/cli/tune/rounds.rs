@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
 
+use super::benchmark::Benchmark;
 use super::compiler::Compiler;
 use super::figures::Figures;
 use super::judge::{Judge, Look};
@@ -37,6 +38,8 @@ pub(super) struct Slice<'a> {
     pub(super) compiler: Compiler<'a>,
     /// How long one run of ptxas may take.
     pub(super) limit: Duration,
+    /// Of LLVM's own code.
+    pub(super) stock: Figures,
 }
 
 /// The search and what it works with.
@@ -44,6 +47,7 @@ pub(super) struct Search<'a> {
     /// The whole module.
     pub(super) compiler: &'a Compiler<'a>,
     pub(super) judge: &'a Judge,
+    pub(super) benchmark: Option<&'a Benchmark>,
     pub(super) aim: Aim,
     pub(super) kernels: Vec<Kernel>,
     /// Of each kernel.
@@ -66,15 +70,20 @@ impl Search<'_> {
     fn work(&self, slice: &Slice<'_>, task: Task) -> Outcome {
         match task {
             Task::Compile { kernel, variant } => Outcome::Compiled(slice.compile(&kernel, &variant)),
-            Task::Judge { kernel, threads, ptx } => {
-                let judged = self.judge.judge(&ptx, slice.limit, Look::Quickly).and_then(|judged| {
-                    let found = judged.kernels.get(&kernel).copied();
-                    found.ok_or_else(|| "ptxas: it makes nothing of the kernel".to_owned())
-                });
-                let figures = |(real, sass)| Figures::new(real, sass, self.aim.architecture, threads);
-                Outcome::Judged(judged.map(figures))
-            }
+            Task::Judge { kernel, threads, ptx } => Outcome::Judged(self.verdict(slice, &kernel, threads, &ptx)),
         }
+    }
+}
+
+impl Search<'_> {
+    /// What ptxas says of a kernel's PTX, and the benchmark of what is admissible.
+    fn verdict(&self, slice: &Slice<'_>, kernel: &str, threads: Option<u32>, ptx: &[u8]) -> Result<Figures, String> {
+        let judged = self.judge.judge(ptx, slice.limit, Look::Quickly)?;
+        let figures = judged.figures(kernel, threads, self.aim.architecture)?;
+        let benchmark = self.benchmark.filter(|_| figures.is_no_worse(&slice.stock, self.aim.allow_fewer_warps));
+        let Some(benchmark) = benchmark else { return Ok(figures) };
+        let cubin = self.judge.cubin(ptx, slice.limit)?;
+        Ok(Figures { timing: Some(benchmark.measure(&cubin, kernel)?), ..figures })
     }
 }
 

@@ -98,15 +98,12 @@ impl Kernel {
 
     /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
     pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
-        let mut best = (&Variant::Stock, self.stock);
-        for (variant, figures) in self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?))) {
-            if figures.is_no_worse(&self.stock, aim.allow_fewer_warps)
-                && figures.rank(&aim.preference) < best.1.rank(&aim.preference)
-            {
-                best = (variant, figures);
-            }
-        }
-        (best.0.clone(), best.1)
+        let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
+        let better = found.filter(|(_, figures)| {
+            figures.is_no_worse(&self.stock, aim.allow_fewer_warps) && figures.is_better(&self.stock, &aim.preference)
+        });
+        let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
+        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (variant.clone(), figures))
     }
 
     /// What came of the defaults.
@@ -116,17 +113,12 @@ impl Kernel {
 
     /// The orders by what came of them, best first: those that are admissible before those that are not.
     fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
-        let mut ranked: Vec<_> = self
-            .tried
-            .iter()
-            .filter_map(|(variant, figures)| {
-                let figures = (*figures)?;
-                let is_worse = !figures.is_no_worse(&self.stock, aim.allow_fewer_warps);
-                Some(((is_worse, figures.rank(&aim.preference)), variant))
-            })
+        let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
+        let mut ranked: Vec<(bool, Figures, &Variant)> = found
+            .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allow_fewer_warps), figures, variant))
             .collect();
-        ranked.sort_by_key(|&(rank, _)| rank);
-        ranked.into_iter().map(|(_, variant)| variant.clone()).collect()
+        ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
+        ranked.into_iter().map(|(_, _, variant)| variant.clone()).collect()
     }
 
     /// Fills the queue with what is near the best.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
 
+use super::benchmark::Benchmark;
 use super::compiler::Compiler;
-use super::figures::Figures;
 use super::judge::{Judge, Look};
 use super::ptx;
 use super::rounds::Slice;
@@ -24,39 +24,48 @@ const LEAST_LIMIT: Duration = Duration::from_secs(20);
 /// How long ptxas may take on LLVM's own code.
 const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
+/// What kernels are started with.
+#[derive(Clone, Copy)]
+pub(super) struct Judges<'a> {
+    pub(super) judge: &'a Judge,
+    pub(super) benchmark: Option<&'a Benchmark>,
+    pub(super) aim: &'a Aim,
+    /// Threads.
+    pub(super) jobs: usize,
+}
+
 /// The kernels whose names contain `wanted`, as LLVM compiles them, and each as a module of its own. `path` is the
-/// module's, for messages. A kernel that ptxas refuses is left out, and named: the others can be tuned all the same.
+/// module's, for messages. A kernel that ptxas or the benchmark refuses is left out, and named: the others can be tuned
+/// all the same.
 pub(super) fn kernels<'a>(
     compiler: &Compiler<'a>,
     path: &Path,
     wanted: Option<&str>,
-    judge: &Judge,
-    aim: &Aim,
-    jobs: usize,
+    judges: Judges<'_>,
 ) -> Result<(Vec<Kernel>, Vec<Slice<'a>>), Error> {
     let whole = compiler.compile(&compiler.profile(|_| None))?;
     let in_code = ptx::kernels(&String::from_utf8_lossy(&whole));
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| name.contains(wanted)) && in_code.contains_key(name);
-    let names: Vec<&str> =
-        compiler.functions.iter().map(|(name, _)| name.as_str()).filter(|name| is_wanted(name)).collect();
+    let functions = compiler.functions.iter().map(|(name, _)| name.as_str());
+    let names: Vec<&str> = functions.filter(|name| is_wanted(name)).collect();
     if names.is_empty() {
         let wanted = wanted.map(|wanted| format!(" whose name contains '{wanted}'"));
         let problem = format!("{}: no kernel{}", path.display(), wanted.unwrap_or_default());
         return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
     }
-    let slices: Vec<(&str, Compiler<'_>)> =
-        names.iter().copied().zip(compiler.slices(names.iter().copied())?).collect();
+    let slices = compiler.slices(names.iter().copied())?;
+    let slices: Vec<(&str, Compiler<'_>)> = names.into_iter().zip(slices).collect();
     // Whether counting does is found out on the first.
     let (first, others) = slices.split_at(1);
-    let of = |&(name, ref slice): &(&str, Compiler<'_>), look| start(name, slice, in_code[name], judge, aim, look);
-    let mut judged = in_parallel(1, first, |slice| of(slice, Look::Closely));
-    judged.extend(in_parallel(jobs, others, |slice| of(slice, Look::Quickly)));
+    let start = |&(name, ref slice): &(&str, Compiler<'_>), look| judges.start(name, slice, in_code[name], look);
+    let mut judged = in_parallel(1, first, |slice| start(slice, Look::Closely));
+    judged.extend(in_parallel(judges.jobs, others, |slice| start(slice, Look::Quickly)));
     let (mut kernels, mut apart, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, compiler), judged) in slices.into_iter().zip(judged) {
         match judged {
             Ok((kernel, limit)) => {
+                apart.push(Slice { compiler, limit, stock: kernel.stock });
                 kernels.push(kernel);
-                apart.push(Slice { compiler, limit });
             }
             Err(error) => refused.push(error.in_function(name)),
         }
@@ -68,24 +77,28 @@ pub(super) fn kernels<'a>(
     Ok((kernels, apart))
 }
 
-/// A kernel with its figures, and how long ptxas may take on its variants.
-fn start(
-    name: &str,
-    slice: &Compiler<'_>,
-    threads: Option<u32>,
-    judge: &Judge,
-    aim: &Aim,
-    look: Look,
-) -> Result<(Kernel, Duration), Error> {
-    let refused = |problem: String| {
-        Error::pass(format!("{problem}, on the code that LLVM makes without the passes"), "it is left as it is")
-    };
-    let ptx = slice.compile(&slice.profile(|_| Some(&Variant::Stock)))?;
-    let judged = judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
-    let found = judged.kernels.get(name).copied();
-    let (real, sass) = found.ok_or_else(|| refused("ptxas: it makes nothing of the kernel".into()))?;
-    let figures = Figures::new(real, sass, aim.architecture, threads);
-    let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
-    let text = fingerprint(&String::from_utf8_lossy(&ptx));
-    Ok((Kernel::new(name, hash, threads, figures, text), (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
+impl Judges<'_> {
+    /// A kernel with its figures, and how long ptxas may take on its variants.
+    fn start(
+        &self,
+        name: &str,
+        slice: &Compiler<'_>,
+        threads: Option<u32>,
+        look: Look,
+    ) -> Result<(Kernel, Duration), Error> {
+        let refused = |problem: String| {
+            let problem = format!("{problem}, on the code that LLVM makes without the passes");
+            Error::pass(problem, "it is left as it is")
+        };
+        let ptx = slice.compile(&slice.profile(|_| Some(&Variant::Stock)))?;
+        let judged = self.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
+        let mut figures = judged.figures(name, threads, self.aim.architecture).map_err(refused)?;
+        if let Some(benchmark) = self.benchmark {
+            let measured = self.judge.cubin(&ptx, STOCK_LIMIT).and_then(|cubin| benchmark.measure(&cubin, name));
+            figures.timing = Some(measured.map_err(refused)?);
+        }
+        let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
+        let text = fingerprint(&String::from_utf8_lossy(&ptx));
+        Ok((Kernel::new(name, hash, threads, figures, text), (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
+    }
 }

@@ -1,0 +1,151 @@
+//! The user's own benchmark as a judge.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+use super::process;
+use crate::ptxas::Folder;
+
+/// What stands for the file with the machine code, and for the kernel's name.
+const CUBIN: &str = "{cubin}";
+const KERNEL: &str = "{kernel}";
+
+/// A command that tells how good a kernel's machine code is. It never runs twice at a time.
+pub(super) struct Benchmark {
+    command: String,
+    repetitions: u32,
+    /// How long a run may take.
+    limit: Duration,
+    folder: Folder,
+    /// Held while it runs.
+    turn: Mutex<()>,
+}
+
+/// What a benchmark printed in several runs, in its own unit; less is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Timing {
+    pub(super) median: f64,
+    /// From the lower to the upper quartile.
+    pub(super) spread: f64,
+}
+
+impl Timing {
+    /// Of one or more runs.
+    fn new(mut runs: Vec<f64>) -> Self {
+        runs.sort_by(f64::total_cmp);
+        let at = |quarter: usize| runs[(runs.len() - 1) * quarter / 4];
+        let median = (runs[(runs.len() - 1) / 2] + runs[runs.len() / 2]) / 2.0;
+        // The quartiles are rounded outwards, so that few runs do not look steadier than they are.
+        let upper = runs[((runs.len() - 1) * 3).div_ceil(4)];
+        Self { median, spread: upper - at(1) }
+    }
+
+    /// Whether it is faster by more than either of the two varies.
+    pub(super) fn is_faster_than(&self, other: &Self) -> bool {
+        self.median + self.spread.max(other.spread) < other.median
+    }
+}
+
+impl Benchmark {
+    /// A command for the shell, in which `{cubin}` and `{kernel}` stand for what is to be measured.
+    pub(super) fn new(command: &str, repetitions: u32, limit: Duration) -> Result<Self, Error> {
+        if !command.contains(CUBIN) {
+            let problem = format!("--run='{command}': it does not say where {CUBIN} goes");
+            return Err(Error::new(ErrorKind::Option, problem, "write, say, './bench {cubin} {kernel}'"));
+        }
+        let folder = Folder::new("run")?;
+        Ok(Self { command: command.to_owned(), repetitions, limit, folder, turn: Mutex::new(()) })
+    }
+
+    /// Measures a kernel. An error says why there is no number.
+    pub(super) fn measure(&self, cubin: &Path, kernel: &str) -> Result<Timing, String> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let runs: Result<Vec<f64>, String> = (0..self.repetitions.max(1)).map(|_| self.once(cubin, kernel)).collect();
+        runs.map(Timing::new).map_err(|problem| format!("--run: {problem}"))
+    }
+
+    fn once(&self, cubin: &Path, kernel: &str) -> Result<f64, String> {
+        let (output, errors) = (self.folder.path("output"), self.folder.path("errors"));
+        let filled = self.command.replace(CUBIN, &quoted(&cubin.to_string_lossy())).replace(KERNEL, &quoted(kernel));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &filled]);
+        let succeeded = process::run(shell, &output, &errors, self.limit).map_err(|problem| format!("it {problem}"))?;
+        let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+        if !succeeded {
+            let errors = text(&errors);
+            return Err(format!("it fails: {}", last_line(&errors).unwrap_or("it says nothing on standard error")));
+        }
+        let output = text(&output);
+        let line = last_line(&output).ok_or("it prints nothing on standard output")?;
+        last_number(line).ok_or_else(|| format!("no number in its last line, '{line}'"))
+    }
+}
+
+fn last_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).rfind(|line| !line.is_empty())
+}
+
+/// The last number in a line, with or without a unit right behind it.
+fn last_number(line: &str) -> Option<f64> {
+    let words = line.split(|c: char| c.is_whitespace() || "=:,;()[]".contains(c)).rev();
+    let number = |word: &str| {
+        let digits = word.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
+        digits.parse::<f64>().ok().filter(|number| number.is_finite())
+    };
+    words.filter(|word| !word.is_empty()).find_map(number)
+}
+
+/// A word that the shell takes as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last number of a line counts, whatever stands around it.
+    #[test]
+    fn numbers() {
+        let cases = [("12.5", 12.5), ("a: 3 b: 4 ms", 4.0), ("took 1e-3", 0.001), ("t=-7,", -7.0), ("2 of 3.5us", 3.5)];
+        for (line, number) in cases {
+            assert_eq!(last_number(line), Some(number), "{line}");
+        }
+        for line in ["", "none", "nan", "inf", "1.2.3"] {
+            assert_eq!(last_number(line), None, "{line}");
+        }
+    }
+
+    /// Faster is what is faster by more than either varies; what is the same, or uncertain, is not.
+    #[test]
+    fn beyond_the_spread() {
+        let stock = Timing::new(vec![10.0, 10.2, 9.9, 10.1, 30.0]);
+        assert_eq!(stock.median, 10.1);
+        assert!(Timing::new(vec![9.0; 5]).is_faster_than(&stock));
+        assert!(!stock.is_faster_than(&stock));
+        assert!(!Timing::new(vec![10.0; 5]).is_faster_than(&stock));
+        assert!(!Timing::new(vec![9.0, 2.0, 9.0, 20.0, 22.0]).is_faster_than(&stock));
+        assert_eq!(Timing::new(vec![4.0, 2.0]), Timing { median: 3.0, spread: 2.0 });
+        assert_eq!(Timing::new(vec![4.0]), Timing { median: 4.0, spread: 0.0 });
+    }
+
+    /// What the command prints is what is measured; it gets the file and the name as they are, odd ones included.
+    #[test]
+    fn commands() {
+        let measure = |command: &str, kernel: &str| {
+            let benchmark = Benchmark::new(command, 3, Duration::from_secs(20)).expect("it names the file");
+            benchmark.measure("a 'file'".as_ref(), kernel)
+        };
+        let length = measure("printf %s {cubin}{kernel} | wc -c", "$HOME;'").map(|timing| timing.median);
+        assert_eq!(length, Ok("a 'file'$HOME;'".len() as f64));
+        assert_eq!(measure(": {cubin}; echo no >&2; exit 3", "k"), Err("--run: it fails: no".into()));
+        assert_eq!(measure(": {cubin}; echo fast", "k"), Err("--run: no number in its last line, 'fast'".into()));
+        assert_eq!(measure(": {cubin}", "k"), Err("--run: it prints nothing on standard output".into()));
+        assert!(Benchmark::new("./bench", 3, Duration::ZERO).is_err());
+    }
+}
