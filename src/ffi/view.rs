@@ -1,5 +1,6 @@
 //! From the raw view to a [`Function`]: every number is checked, because nothing in the core checks it again.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -127,9 +128,8 @@ unsafe fn read_regs(view: &nvptx_ra_view) -> Result<IndexVec<VReg, RegData>, Err
         let class = class.ok_or_else(|| wrong("register", number, "its class is unknown"))?;
         // Few have a name.
         // SAFETY: the caller promises the string.
-        let name = (reg.name.len != 0)
-            .then(|| unsafe { abi::text(reg.name) }.into())
-            .filter(|name: &Box<str>| !name.is_empty());
+        let name = if reg.name.len == 0 { Cow::Borrowed("") } else { unsafe { abi::text(reg.name) } };
+        let name = (!name.is_empty()).then(|| name.into());
         read.push(RegData { class, name });
     }
     Ok(IndexVec::from(read))
