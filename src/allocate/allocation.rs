@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::lanes::lane_moves;
 use super::links::{families, link_bytes};
 use super::problem::{Access, AccessKind, CopyInst, LiveRange, Problem};
 use crate::define_index;
@@ -82,6 +83,10 @@ pub struct Costs {
     /// Words that one run of the function moves from one part of a register to another, where both are in registers, and
     /// not in the same.
     pub link_moves: f64,
+    /// Moves in the code, of 32-bit words, to put tuples together and to take them apart.
+    pub tuple_copies: u64,
+    /// Words that one run of the function moves for that.
+    pub tuple_moves: f64,
 }
 
 impl Allocation {
@@ -109,6 +114,8 @@ impl Allocation {
         };
         costs.removed_copies = problem.copies().iter().filter(is_removed).count() as u64;
         costs.copies -= costs.removed_copies;
+        let moves = lane_moves(problem, &self.placements);
+        (costs.tuple_copies, costs.tuple_moves) = (moves.count, moves.words);
         let register = |range: LiveRange| match self.placements[range] {
             Placement::Register(unit) => Some(unit),
             Placement::Spilled(_) => None,

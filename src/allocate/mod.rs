@@ -17,7 +17,10 @@ pub mod fatpoint;
 pub mod greedy;
 mod indexed_heap;
 mod interference_graph;
+mod lanes;
 mod links;
+#[cfg(test)]
+mod machine;
 mod occupied;
 mod partners;
 mod preset;
@@ -28,14 +31,17 @@ pub mod split;
 mod sweep;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tuple_tests;
 
 pub use allocation::{Allocation, Costs, Effort, Placement, SpillSlot};
 pub use check::{AllocationError, check_allocation};
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
 pub use preset::{Coalescing, CostModel, Preset, Usage};
 pub use problem::{
-    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Link, LiveRange, LoopData,
-    Problem, ProblemBuilder, ProblemError, ProblemParseError, RangeData, clobber_point, read_point, write_point,
+    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Lane, Link, LiveRange,
+    LoopData, Problem, ProblemBuilder, ProblemError, ProblemParseError, RangeData, clobber_point, lane_point,
+    read_point, tuple_point, write_point,
 };
 
 /// An allocator.

@@ -1,19 +1,92 @@
-//! Who would save a copy by being in the same place.
+//! Which places would save a copy.
+//!
+//! A copy between two live ranges is none where both have one place; a lane of a tuple is none where the member has the
+//! lane's units. While a tuple has no place yet, its other members say where it would best be, and while a member has
+//! none, its other tuples do: so what belongs into one row comes together whoever is placed first.
 
 use super::problem::{LiveRange, Problem};
 use crate::analysis::Grouping;
 
-/// The other sides of each live range's copies and links, most frequent first.
-pub(super) fn partners(problem: &Problem) -> Grouping<LiveRange, LiveRange> {
-    let mut sides: Vec<(LiveRange, LiveRange, f32)> = Vec::new();
-    for copy in problem.copies() {
-        sides.push((copy.to, copy.from, copy.frequency));
-        sides.push((copy.from, copy.to, copy.frequency));
+/// Somebody who would save a copy by standing `offset` units behind.
+#[derive(Clone, Copy, Debug)]
+struct Partner {
+    range: LiveRange,
+    offset: i32,
+    frequency: f32,
+}
+
+/// A place beside somebody who is beside somebody counts this much of one that is.
+const AT_SECOND_HAND: f32 = 0.5;
+
+/// The other sides of each live range's copies, links and lanes, most frequent first.
+#[derive(Debug)]
+pub(super) struct Partners<'a> {
+    problem: &'a Problem,
+    alike: Grouping<LiveRange, LiveRange>,
+    lanes: Grouping<LiveRange, Partner>,
+}
+
+impl<'a> Partners<'a> {
+    /// Finds them. O(copies · log copies + lanes).
+    pub(super) fn new(problem: &'a Problem) -> Self {
+        let mut sides: Vec<(LiveRange, LiveRange, f32)> = Vec::new();
+        for copy in problem.copies() {
+            sides.push((copy.to, copy.from, copy.frequency));
+            sides.push((copy.from, copy.to, copy.frequency));
+        }
+        for link in problem.links().iter().filter(|link| link.to != link.from) {
+            sides.push((link.to, link.from, link.frequency));
+            sides.push((link.from, link.to, link.frequency));
+        }
+        sides.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.1.cmp(&b.1)));
+        let alike = sides.iter().map(|&(range, partner, _)| (range, partner));
+        Self { alike: Grouping::new(problem.ranges().len(), alike), ..Self::of_lanes(problem) }
     }
-    for link in problem.links().iter().filter(|link| link.to != link.from) {
-        sides.push((link.to, link.from, link.frequency));
-        sides.push((link.from, link.to, link.frequency));
+
+    /// The other sides of lanes alone.
+    pub(super) fn of_lanes(problem: &'a Problem) -> Self {
+        let sides = problem.lanes().iter().flat_map(|lane| {
+            let (offset, frequency) = (lane.offset as i32, lane.frequency);
+            let of_member = Partner { range: lane.tuple, offset, frequency };
+            [(lane.member, of_member), (lane.tuple, Partner { range: lane.member, offset: -offset, frequency })]
+        });
+        let lanes = Grouping::new(problem.ranges().len(), sides);
+        Self { problem, alike: Grouping::default(), lanes }
     }
-    sides.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.1.cmp(&b.1)));
-    Grouping::new(problem.ranges().len(), sides.iter().map(|&(range, partner, _)| (range, partner)))
+
+    /// The places of a live range that save a copy, the best first, where others have theirs already. O(lanes of its
+    /// lanes).
+    pub(super) fn places(&self, range: LiveRange, unit: impl Fn(LiveRange) -> Option<u32>, out: &mut Vec<u32>) {
+        let width = self.problem.class(range).width;
+        let alike = self.alike.of(range).iter().filter(|&&other| self.problem.class(other).width == width);
+        out.extend(alike.filter_map(|&other| unit(other)));
+        if self.lanes.of(range).is_empty() {
+            return;
+        }
+        let mut votes: Vec<(u32, f32)> = Vec::new();
+        for partner in self.lanes.of(range) {
+            let by = |unit: u32, offset: i32| unit.checked_add_signed(offset);
+            if let Some(place) = unit(partner.range).and_then(|unit| by(unit, partner.offset)) {
+                votes.push((place, partner.frequency));
+                continue;
+            }
+            for second in self.lanes.of(partner.range).iter().filter(|second| second.range != range) {
+                let place = unit(second.range).and_then(|unit| by(unit, second.offset));
+                let place = place.filter(|&place| self.is_place_of(partner.range, place));
+                if let Some(place) = place.and_then(|place| by(place, partner.offset)) {
+                    votes.push((place, AT_SECOND_HAND * partner.frequency.min(second.frequency)));
+                }
+            }
+        }
+        votes.sort_unstable_by_key(|&(place, _)| place);
+        let votes = votes.chunk_by(|a, b| a.0 == b.0);
+        let mut sums: Vec<(u32, f32)> =
+            votes.map(|same| (same[0].0, same.iter().map(|&(_, votes)| votes).sum())).collect();
+        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+        out.extend(sums.iter().map(|&(place, _)| place));
+    }
+
+    fn is_place_of(&self, range: LiveRange, unit: u32) -> bool {
+        unit.is_multiple_of(self.problem.class(range).align)
+    }
 }

@@ -20,6 +20,12 @@ pub struct Preset {
     pub caller_saved: Option<Range<u32>>,
     /// General registers that hold something else all the time, as a stack pointer.
     pub reserved: Option<Range<u32>>,
+    /// What instructions name as one row of registers stands in one.
+    pub tuples: bool,
+    /// The most registers in a row of a matrix instruction of one warp; `None`: as many as its operand has.
+    pub matrix_tuple: Option<u32>,
+    /// The most registers in a row of a matrix instruction of four warps; `None`: as many as its operand has.
+    pub warpgroup_tuple: Option<u32>,
     /// What spilling costs.
     pub cost: CostModel,
     /// When two live ranges are merged.
@@ -65,6 +71,9 @@ const DOCUMENTED: Coalescing = Coalescing { degree_factor: 1.0, always_below: 0.
 /// "If a live range spans more than 100 instructions, split it at loop boundaries."
 const SPLIT_THRESHOLD: u32 = 100;
 
+/// Rows of 4 from sm_80 on, for `mma.sync`; of 8 before, for the accumulators of `wmma`.
+const MATRIX_TUPLE: u32 = 4;
+
 impl Preset {
     /// The documented limits of the hardware, with plain costs: words moved to and from memory in one run.
     ///
@@ -77,6 +86,9 @@ impl Preset {
         packs_halves: false,
         caller_saved: Some(0..24),
         reserved: None,
+        tuples: true,
+        matrix_tuple: Some(MATRIX_TUPLE),
+        warpgroup_tuple: None,
         cost: CostModel {
             is_product: false,
             latency: [1.0; 3],
@@ -99,6 +111,9 @@ impl Preset {
         packs_halves: true,
         caller_saved: None,
         reserved: None,
+        tuples: true,
+        matrix_tuple: Some(MATRIX_TUPLE),
+        warpgroup_tuple: Some(8),
         cost: CostModel {
             is_product: true,
             latency: [4.0, 10.0, 40.0],
@@ -120,6 +135,9 @@ impl Preset {
         packs_halves: false,
         caller_saved: Some(0..24),
         reserved: None,
+        tuples: true,
+        matrix_tuple: Some(MATRIX_TUPLE),
+        warpgroup_tuple: None,
         cost: CostModel { latency: [15.0; 3], uniform_factor: 1.0, ..Self::HW.cost },
         coalescing: DOCUMENTED,
         split_threshold: None,
@@ -153,6 +171,11 @@ impl Preset {
             let range = range.filter(|range: &Range<u32>| range.start < range.end && range.end <= 256);
             range.map(Some).ok_or_else(|| wrong("FROM..TO up to 256, or none"))
         };
+        let row = || match value.parse::<u32>() {
+            Ok(count) if count.is_power_of_two() && count <= 256 => Ok(Some(count)),
+            _ if value == "none" => Ok(None),
+            _ => Err(wrong("1, 2, 4, …, 256, or none")),
+        };
         let threshold = || value.parse::<u32>().map_err(|_| wrong("a number of instructions, or none"));
         let (cost, coalescing) = (&mut self.cost, &mut self.coalescing);
         match name {
@@ -160,6 +183,9 @@ impl Preset {
             "packs-halves" => self.packs_halves = switch()?,
             "caller-saved" => self.caller_saved = registers()?,
             "reserved" => self.reserved = registers()?,
+            "tuples" => self.tuples = switch()?,
+            "matrix-tuple" => self.matrix_tuple = row()?,
+            "warpgroup-tuple" => self.warpgroup_tuple = row()?,
             "cost-is-product" => cost.is_product = switch()?,
             "latency-1" => cost.latency[0] = factor()?,
             "latency-2" => cost.latency[1] = factor()?,
@@ -189,11 +215,14 @@ impl Preset {
         Self::NAMES.into_iter().chain(Knobs::NAMES)
     }
 
-    const NAMES: [&'static str; 17] = [
+    const NAMES: [&'static str; 20] = [
         "predicates",
         "packs-halves",
         "caller-saved",
         "reserved",
+        "tuples",
+        "matrix-tuple",
+        "warpgroup-tuple",
         "cost-is-product",
         "latency-1",
         "latency-2",
@@ -208,6 +237,11 @@ impl Preset {
         "never-above",
         "split-threshold",
     ];
+
+    /// How many units one general register counts: halves, where those are packed.
+    pub(in crate::allocate) fn units_per_register(&self) -> u32 {
+        if self.packs_halves { 2 } else { 1 }
+    }
 
     /// The preset of that name.
     pub fn find(name: &str) -> Option<&'static Preset> {
@@ -279,7 +313,8 @@ mod tests {
     fn constants_by_name() {
         let values = |name: &str| match name {
             "packs-halves" | "cost-is-product" | "RegAllocMacForce" | "RegAllocNoRetargetPrefs" => "on",
-            "RegAllocCoalescing" => "off",
+            "RegAllocCoalescing" | "tuples" => "off",
+            "matrix-tuple" | "warpgroup-tuple" => "2",
             "caller-saved" | "reserved" => "2..9",
             "RegAllocPrefMacOperands" => "2",
             _ => "3",

@@ -1,7 +1,7 @@
 //! Rounds: until spill code exists, a spilled live range becomes a short one for each use and definition.
 
 use super::allocation::{Allocation, Effort, Placement, SpillSlot};
-use super::problem::{Access, CopyInst, Link, LiveRange, Problem, ProblemBuilder};
+use super::problem::{Access, CopyInst, Lane, Link, LiveRange, Problem, ProblemBuilder};
 use crate::function::Inst;
 use crate::index::{EntityIndex, IndexVec};
 
@@ -82,6 +82,10 @@ impl<'a> Rounds<'a> {
             let to = firsts[to].index() + self.piece_at(to, inst, Access::writes);
             let from = firsts[from].index() + self.piece_at(from, inst, Access::reads);
             builder.copy(CopyInst { inst, to: LiveRange::new(to), from: LiveRange::new(from), frequency });
+        }
+        // What is spilled is reloaded into its lane, and stored from there.
+        for &lane in given.lanes().iter().filter(|lane| self.slots[lane.member].is_none()) {
+            builder.lane(Lane { tuple: firsts[lane.tuple], member: firsts[lane.member], ..lane });
         }
         for &Link { start, to, from, frequency } in given.links() {
             if self.slots[to].is_none() {

@@ -3,12 +3,14 @@
 //! [`classify`] says what an opcode is by its name alone; a [`Classification`] joins that to LLVM's descriptors and
 //! flags for all opcodes of a subtarget, and says what an instruction does. [`machine`] knows the processors.
 
+mod assembly;
 mod classes;
 mod classification;
 mod flags;
 mod info;
 pub mod machine;
 mod pattern;
+mod register_tuples;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,7 @@ use std::sync::LazyLock;
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
+pub use register_tuples::{RegisterTuple, TupleKind, VectorShape};
 pub(crate) use uniformity::named_space;
 
 /// A pattern, and what the names that it stands for are.

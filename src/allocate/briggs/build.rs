@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::super::indexed_heap::{IndexedHeap, Ordered};
 use super::super::interference_graph::InterferenceGraph;
+use super::super::partners::Partners;
 use super::super::preset::Coalescing;
 use super::super::problem::{Class, File, LiveRange, Problem};
 use crate::define_index;
@@ -67,6 +68,8 @@ pub(super) struct Coloring<'a> {
     pub(super) moves: IndexVec<Move, MoveData>,
     /// By member: its copies.
     moves_of: Vec<Vec<Move>>,
+    /// Who is in one row with whom, where there are tuples.
+    pub(super) lanes: Option<Partners<'a>>,
     /// How many copies of a node are not done.
     pub(super) open_moves: IndexVec<LiveRange, u32>,
 
@@ -114,6 +117,7 @@ impl<'a> Coloring<'a> {
             next_member: ranges.ids().collect(),
             moves: IndexVec::new(),
             moves_of: Vec::new(),
+            lanes: (!problem.lanes().is_empty()).then(|| Partners::of_lanes(problem)),
             open_moves: IndexVec::filled(0, ranges.len()),
             simplify: IndexedHeap::new(ranges.len()),
             coalesce: VecDeque::new(),

@@ -45,7 +45,8 @@ impl Coloring<'_> {
     ) -> Option<u32> {
         let class = &self.problem.classes()[self.class[node]];
         let budget = self.problem.files()[class.file].budget;
-        let wanted = self.wanted(node, found).find(|&unit| occupied.is_free(class, unit, budget));
+        let is_free = |&unit: &u32| occupied.is_free(class, unit, budget);
+        let wanted = self.wanted(node, found).find(is_free).or_else(|| self.in_lane(node, found).find(is_free));
         if let Some(unit) = wanted.or_else(|| occupied.first_free(class, budget)) {
             return Some(unit);
         }
@@ -79,6 +80,17 @@ impl Coloring<'_> {
                 && self.problem.classes()[self.class[other]].width == self.problem.classes()[self.class[node]].width;
             found.unit[other].filter(|_| is_alike)
         })
+    }
+
+    /// The places that keep a node in its lanes of tuples, or a tuple where its members are.
+    fn in_lane(&self, node: LiveRange, found: &Selection) -> impl Iterator<Item = u32> + use<> {
+        let mut places = Vec::new();
+        if let Some(partners) = &self.lanes {
+            for member in self.members(node) {
+                partners.places(member, |other| found.unit[self.find(other)], &mut places);
+            }
+        }
+        places.into_iter()
     }
 
     /// The place within the budget whose holders cost least to spill; none where each place has one that must stay.

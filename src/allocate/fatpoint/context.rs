@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use crate::allocate::availability::Timeline;
-use crate::allocate::partners::partners;
+use crate::allocate::partners::Partners;
 use crate::allocate::problem::{File, LiveRange, Problem};
 use crate::allocate::registers::Registers;
-use crate::analysis::Grouping;
 
 use super::candidates::{Candidate, candidates};
 use super::coalesce::coalesce;
@@ -39,8 +38,8 @@ pub(super) struct Context<'a> {
     pub(super) fixed: Registers<LiveRange>,
     /// By node: how many places those that it meets can take away from it.
     pub(super) interference: Vec<u64>,
-    /// Who would save a copy by being in the same place, by live range.
-    pub(super) partners: Grouping<LiveRange, LiveRange>,
+    /// Which places would save a copy.
+    pub(super) partners: Partners<'a>,
     /// The widths of classes that have members, in order.
     widths: Vec<u32>,
 }
@@ -74,7 +73,7 @@ impl<'a> Context<'a> {
         let mut widths: Vec<u32> = nodes.iter().map(|node| nodes.class(node).width).collect();
         widths.sort_unstable();
         widths.dedup();
-        let partners = partners(problem);
+        let partners = Partners::new(problem);
         Self {
             problem,
             knobs,

@@ -1,7 +1,7 @@
 //! The problem of one register file alone: files do not touch, and each is allocated by itself.
 
 use crate::allocate::allocation::Allocation;
-use crate::allocate::problem::{CopyInst, File, Link, LiveRange, Problem, ProblemBuilder};
+use crate::allocate::problem::{CopyInst, File, Lane, Link, LiveRange, Problem, ProblemBuilder};
 use crate::index::IndexVec;
 
 /// The part of a problem that is in one file.
@@ -39,6 +39,9 @@ impl OneFile {
         for &Link { start, to, from, frequency } in problem.links().iter().filter(|link| problem.file(link.to) == file)
         {
             builder.link(Link { start, to: own[to], from: own[from], frequency });
+        }
+        for &lane in problem.lanes().iter().filter(|lane| problem.file(lane.tuple) == file) {
+            builder.lane(Lane { tuple: own[lane.tuple], member: own[lane.member], ..lane });
         }
         Self { problem: builder.finish(), given }
     }

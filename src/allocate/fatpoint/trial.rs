@@ -116,12 +116,10 @@ impl<'a> Trial<'a> {
         histogram.add_conflicts(registers.occupied(nodes.segments(node)));
         context.constraints.wished_units(nodes, node, wished);
         histogram.add_wishes(wished, context.constraints.wish(node), class);
-        let partners = nodes.members(&node).iter().flat_map(|&member| context.partners.of(member));
-        let places: Vec<u32> = partners
-            .map(|&partner| nodes.of(partner))
-            .filter(|&partner| partner != node && nodes.class(partner).width == class.width)
-            .filter_map(|partner| units[partner])
-            .collect();
+        let mut places = Vec::new();
+        for &member in nodes.members(&node) {
+            context.partners.places(member, |other| units[nodes.of(other)], &mut places);
+        }
         histogram.prefer(places.into_iter());
         histogram.keep_whole(context.wider_than(class.width), limit);
         histogram.best(class, limit)

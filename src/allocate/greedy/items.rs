@@ -1,8 +1,8 @@
 //! What waits for a place: live ranges, and the pieces of those that were spilled.
 
-use super::super::partners::partners;
+use super::super::partners::Partners;
 use super::super::problem::{Class, ClassData, LiveRange, Problem};
-use crate::analysis::{Grouping, Point, Segment};
+use crate::analysis::{Point, Segment};
 use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
@@ -33,8 +33,7 @@ pub(super) struct Items<'a> {
     /// What an item loses by eviction, for each point of its life.
     weight: IndexVec<Item, f32>,
     length: IndexVec<Item, u32>,
-    /// The other sides of copies and links, most frequent first.
-    partners: Grouping<LiveRange, LiveRange>,
+    partners: Partners<'a>,
 }
 
 impl<'a> Items<'a> {
@@ -45,7 +44,7 @@ impl<'a> Items<'a> {
         let length: IndexVec<Item, u32> = problem.ranges().ids().map(length).collect();
         let weight = |(range, length): (LiveRange, &u32)| problem.ranges()[range].spill_cost / *length as f32;
         let weight = problem.ranges().ids().zip(length.iter()).map(weight).collect();
-        Self { problem, pieces: Vec::new(), weight, length, partners: partners(problem) }
+        Self { problem, pieces: Vec::new(), weight, length, partners: Partners::new(problem) }
     }
 
     fn piece(&self, item: Item) -> Option<&Piece> {
@@ -96,9 +95,13 @@ impl<'a> Items<'a> {
         (self.piece(item).is_none() && self.problem.ranges()[range].spill_cost.is_finite()).then_some(range)
     }
 
-    /// The live ranges on the other sides of an item's copies.
-    pub(super) fn partners(&self, item: Item) -> &[LiveRange] {
-        if self.piece(item).is_some() { &[] } else { self.partners.of(LiveRange(item.0)) }
+    /// The places where an item would save a copy, the best first.
+    pub(super) fn places(&self, item: Item, unit: &IndexVec<Item, Option<u32>>) -> Vec<u32> {
+        let mut places = Vec::new();
+        if self.piece(item).is_none() {
+            self.partners.places(LiveRange(item.0), |other| unit[Item::whole(other)], &mut places);
+        }
+        places
     }
 
     /// Makes a piece for each access of a live range. The new items are numbered in this order.

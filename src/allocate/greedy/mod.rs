@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
     fn place(&mut self, item: Item) {
         let class = self.items.class(item);
         let budget = self.problem.files()[class.file].budget;
-        let hints = self.hints(item);
+        let hints = self.items.places(item, &self.unit);
         if let Some(unit) = self.files[class.file].free_place(class, self.items.segments(item), budget, &hints) {
             return self.occupy(item, unit);
         }

@@ -2,7 +2,7 @@
 
 use super::RangeData;
 use super::{
-    Access, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Link, LiveRange, LoopData, Problem,
+    Access, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Lane, Link, LiveRange, LoopData, Problem,
 };
 use crate::analysis::{Loop, Segment};
 use crate::function::VReg;
@@ -18,6 +18,7 @@ pub struct ProblemBuilder {
     segments: Vec<Segment>,
     accesses: Vec<Access>,
     copies: Vec<CopyInst>,
+    lanes: Vec<Lane>,
     loops: IndexVec<Loop, LoopData>,
     crossings: Vec<Crossing>,
     links: Vec<Link>,
@@ -48,6 +49,11 @@ impl ProblemBuilder {
     /// Adds a class.
     pub fn class(&mut self, class: ClassData) -> Class {
         self.classes.push(class)
+    }
+
+    /// A class that was added.
+    pub(super) fn class_data(&self, class: Class) -> &ClassData {
+        &self.classes[class]
     }
 
     /// Lets members of a class be kept in another class, if that has room for them.
@@ -133,9 +139,15 @@ impl ProblemBuilder {
         self.copies.push(copy);
     }
 
+    /// Adds a member of a tuple.
+    pub fn lane(&mut self, lane: Lane) {
+        self.lanes.push(lane);
+    }
+
     /// The problem. Not yet [validated](Problem::validate).
     pub fn finish(mut self) -> Problem {
         self.copies.sort_by_key(|copy| (copy.inst, copy.to));
+        self.lanes.sort_by_key(|lane| (lane.inst, lane.tuple, lane.offset, lane.writes, lane.member));
         self.crossings.sort_by_key(|crossing| (crossing.start, crossing.to, crossing.from));
         self.links.sort_by_key(|link| (link.to, link.start, link.from));
         let last = self.segments.iter().map(|segment| segment.end.0).max().unwrap_or(0);
@@ -148,6 +160,7 @@ impl ProblemBuilder {
             segments: self.segments,
             accesses: self.accesses,
             copies: self.copies,
+            lanes: self.lanes,
             loops: self.loops,
             crossings: self.crossings,
             links: self.links,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::from_loops::add_loops;
+use super::from_tuples::Rows;
 use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
 use super::{clobber_point, read_point, write_point};
 use crate::allocate::preset::{Preset, Usage};
@@ -30,6 +31,7 @@ impl Problem {
         let registers: Vec<VReg> = function.regs().filter(|&reg| !occurrences.of(reg).is_empty()).collect();
         let live_ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers);
 
+        let rows = Rows::new(function, preset);
         let mut builder = ProblemBuilder::new(function.name());
         let classes = add_classes(&mut builder, preset);
         let frequencies = block_frequencies(function, &cfg, &dominators);
@@ -39,11 +41,17 @@ impl Problem {
         builder.reserve(registers.len(), registers.len(), 2 * registers.len());
         for &reg in &registers {
             let class = classes[function.class(reg) as usize];
-            let range = builder.range(class, lowering.segments(reg), lowering.accesses(reg));
+            let range = if rows.concerns(reg) {
+                let segments = rows.segments(reg, lowering.segments(reg));
+                builder.range(class, segments, rows.accesses(reg, lowering.accesses(reg)))
+            } else {
+                builder.range(class, lowering.segments(reg), lowering.accesses(reg))
+            };
             builder.register(range, reg);
             range_of[reg] = Some(range);
         }
         lowering.add_copies(&mut builder, &range_of);
+        rows.add(&mut builder, (function, preset), &classes, &range_of, &lowering.frequencies);
         if let Some(caller_saved) = &preset.caller_saved {
             lowering.add_clobbers(&mut builder, caller_saved, preset);
         }
@@ -60,7 +68,7 @@ impl Problem {
 
 /// The files and classes of a preset; the classes in the order of [`RegClass::ALL`].
 fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
-    let units = units_per_register(preset);
+    let units = preset.units_per_register();
     let budget = preset.budget.map(|budget| budget.saturating_mul(units));
     let general = builder.file(FileData { name: "R".into(), budget, units_per_register: units });
     let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates, units_per_register: 1 });
@@ -83,13 +91,9 @@ fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     classes
 }
 
-fn units_per_register(preset: &Preset) -> u32 {
-    if preset.packs_halves { 2 } else { 1 }
-}
-
 /// A class for registers that are given away from the start.
 fn fixed_class(builder: &mut ProblemBuilder, name: &str, registers: &Range<u32>, preset: &Preset) -> Class {
-    let width = registers.len() as u32 * units_per_register(preset);
+    let width = registers.len() as u32 * preset.units_per_register();
     builder.class(ClassData { name: name.into(), file: File(0), width, align: 1, bytes: 0, promotes_to: None })
 }
 
@@ -156,7 +160,7 @@ impl Lowering<'_> {
             let class = *class.get_or_insert_with(|| fixed_class(builder, "clobbered", caller_saved, preset));
             let (start, value) = (clobber_point(inst), ValueNumber(u32::MAX));
             let clobbered = builder.range(class, [Segment { start, end: start.next(), value }], []);
-            builder.fix(clobbered, caller_saved.start * units_per_register(preset));
+            builder.fix(clobbered, caller_saved.start * preset.units_per_register());
         }
     }
 
@@ -171,7 +175,7 @@ impl Lowering<'_> {
         }
         segments.push(Segment { start, end: read_point(Inst(self.function.num_insts() as u32 + 1)), value });
         let range = builder.range(class, segments, []);
-        builder.fix(range, reserved.start * units_per_register(preset));
+        builder.fix(range, reserved.start * preset.units_per_register());
     }
 
     fn calls(&self) -> impl Iterator<Item = Inst> + '_ {

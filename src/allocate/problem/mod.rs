@@ -8,21 +8,25 @@
 //!
 //! Points are finer than those of a function's live ranges: instruction `i` reads at `4i`, calls clobber at `4i + 1`, and
 //! it writes at `4i + 2`. What is read last by a call is gone when its clobbers come, and what the call returns comes
-//! after them.
+//! after them. What instructions want in consecutive registers is read and written between these points: see [`Lane`].
 
 mod builder;
 mod classes;
 mod from_function;
 mod from_loops;
+mod from_tuples;
+mod lanes;
 mod loops;
 mod text;
 mod validate;
+mod validate_lanes;
 mod validate_parts;
 
 use std::ops::Range;
 
 pub use builder::ProblemBuilder;
 pub use classes::ClassTable;
+pub use lanes::{Lane, lane_point, tuple_point};
 pub use loops::{Crossing, Link, LoopData};
 pub use text::ProblemParseError;
 pub use validate::ProblemError;
@@ -113,6 +117,10 @@ pub enum AccessKind {
     EarlyWrite,
     /// Reads and writes it in one register.
     Update,
+    /// Reads it beside a tuple, so that it is held until the instruction writes.
+    LateRead,
+    /// Writes it to a tuple, from where it is copied behind the instruction.
+    LateWrite,
 }
 
 /// One use or definition of a live range by an instruction.
@@ -129,12 +137,12 @@ pub struct Access {
 impl Access {
     /// Whether the live range is written.
     pub fn writes(&self) -> bool {
-        self.kind != AccessKind::Read
+        !matches!(self.kind, AccessKind::Read | AccessKind::LateRead)
     }
 
     /// Whether the live range is read.
     pub fn reads(&self) -> bool {
-        matches!(self.kind, AccessKind::Read | AccessKind::Update)
+        matches!(self.kind, AccessKind::Read | AccessKind::LateRead | AccessKind::Update)
     }
 
     /// Where a register is needed for this access alone: to hold what was reloaded, or what is to be stored.
@@ -144,6 +152,8 @@ impl Access {
             AccessKind::Read => (read, clobber_point(self.inst)),
             AccessKind::Write => (write, after),
             AccessKind::EarlyWrite | AccessKind::Update => (read, after),
+            AccessKind::LateRead => (read, write),
+            AccessKind::LateWrite => (lane_point(self.inst), after),
         };
         Segment { start, end, value: ValueNumber(0) }
     }
@@ -193,6 +203,7 @@ pub struct Problem {
     segments: Vec<Segment>,
     accesses: Vec<Access>,
     copies: Vec<CopyInst>,
+    lanes: Vec<Lane>,
     loops: IndexVec<Loop, LoopData>,
     crossings: Vec<Crossing>,
     links: Vec<Link>,
@@ -276,13 +287,14 @@ impl Problem {
         if point == write_point(inst) { at(&self.copies, inst, |copy| copy.inst) } else { &[] }
     }
 
-    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, by
-    /// what a [link](Link) does there, or because nobody says how it got there. Where not, control flow only brings what it held before.
+    /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, by what
+    /// a [link](Link) does there, behind a tuple, or because nobody says how it got there. Where not, control flow only brings what it held before.
     pub fn is_written_at(&self, range: LiveRange, start: Point) -> bool {
         let mut here = self.accesses_at(range, Inst(start.0 / 4)).iter();
         self.accesses(range).is_empty()
             || self.ranges[range].is_piece
             || !self.links_at(range, start).is_empty()
+            || self.resumes_at(range, start)
             || here.any(|access| access.writes() && access.segment().start <= start)
     }
 

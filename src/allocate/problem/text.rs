@@ -7,6 +7,7 @@
 //! class B64 R width 2 align 2 bytes 8 promotes B128
 //! range B64 cost 12.5 fixed 4 register 7 live 2..8 12..16 write 0*1 read 1*10 update 3*1 early 4*1
 //! copy 1 lr1 = lr0 * 10
+//! lane 3 lr2 + 1 = lr0 * 10
 //! loop 8..40
 //! crossing 8 none -> loop0 * 1
 //! end
@@ -15,6 +16,9 @@
 //! Live ranges are numbered as they stand. `budget`, `promotes`, `cost` (without it, a live range must have a
 //! register), `fixed`, `register`, the segments and the accesses may be left out; an access is an instruction and how often
 //! it runs. `live 2..8` is a segment from point 2 up to, without, point 8.
+//!
+//! `lane 3 lr2 + 1 = lr0 * 10` says that instruction 3 reads lr0 in the tuple lr2, one unit behind its first;
+//! `lane 3 lr0 = lr2 + 1 * 10`, that it writes it there.
 //!
 //! A `loop` has the points of its blocks, `in loop1` where it is inside another; a `crossing` is where control flow
 //! arrives from one loop, or from `none`, in another, and how often. Of a split live range, `part lr0` says that a part
@@ -27,7 +31,7 @@ use rustc_hash::FxHashMap;
 
 use super::ProblemBuilder;
 use super::{
-    Access, AccessKind, Class, ClassData, CopyInst, Crossing, File, FileData, Link, LiveRange, LoopData, Problem,
+    Access, AccessKind, Class, ClassData, CopyInst, Crossing, File, FileData, Lane, Link, LiveRange, LoopData, Problem,
 };
 use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::error::{Error, ErrorKind};
@@ -49,11 +53,13 @@ impl From<ProblemParseError> for Error {
     }
 }
 
-const KINDS: [(&str, AccessKind); 4] = [
+const KINDS: [(&str, AccessKind); 6] = [
     ("read", AccessKind::Read),
     ("write", AccessKind::Write),
     ("early", AccessKind::EarlyWrite),
     ("update", AccessKind::Update),
+    ("late-read", AccessKind::LateRead),
+    ("late-write", AccessKind::LateWrite),
 ];
 
 impl Problem {
@@ -114,6 +120,12 @@ impl fmt::Display for Problem {
         for CopyInst { inst, to, from, frequency } in &self.copies {
             writeln!(f, "copy {} {to} = {from} * {frequency}", inst.0)?;
         }
+        for Lane { inst, tuple, offset, member, writes, frequency } in &self.lanes {
+            match writes {
+                true => writeln!(f, "lane {} {member} = {tuple} + {offset} * {frequency}", inst.0)?,
+                false => writeln!(f, "lane {} {tuple} + {offset} = {member} * {frequency}", inst.0)?,
+            }
+        }
         for Link { start, to, from, frequency } in &self.links {
             writeln!(f, "link {} {to} = {from} * {frequency}", start.0)?;
         }
@@ -161,6 +173,7 @@ impl Parser {
             "class" => self.class(words)?,
             "range" => self.range(words)?,
             "copy" => self.copy(&line.replace(['=', '*'], " "))?,
+            "lane" => self.lane(&line.replace('*', " "))?,
             "link" => self.link(&line.replace(['=', '*'], " "))?,
             "loop" => self.loop_(words)?,
             "crossing" => self.crossing(&line.replace("->", " ").replace('*', " "))?,
@@ -255,6 +268,19 @@ impl Parser {
         };
         let (to, from) = (self.range_named(to)?, self.range_named(from)?);
         self.builder.copy(CopyInst { inst: Inst(number(inst)?), to, from, frequency: number(frequency)? });
+        Ok(())
+    }
+
+    fn lane(&mut self, line: &str) -> Line {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (inst, tuple, offset, member, writes, frequency) = match words[..] {
+            [_, inst, tuple, "+", offset, "=", member, times] => (inst, tuple, offset, member, false, times),
+            [_, inst, member, "=", tuple, "+", offset, times] => (inst, tuple, offset, member, true, times),
+            _ => return Err("a lane is 'lane INST lrTUPLE + UNIT = lrMEMBER * TIMES', or the other way round".into()),
+        };
+        let (tuple, member) = (self.range_named(tuple)?, self.range_named(member)?);
+        let (inst, offset, frequency) = (Inst(number(inst)?), number(offset)?, number(frequency)?);
+        self.builder.lane(Lane { inst, tuple, offset, member, writes, frequency });
         Ok(())
     }
 

@@ -76,6 +76,16 @@ pub enum ProblemError {
         /// What is read.
         from: LiveRange,
     },
+    /// A lane that is not accessed, or whose tuple is none, or has no room for it.
+    #[error("the lane at instruction {inst}: {member} is no member of the tuple {tuple} there")]
+    Lane {
+        /// The instruction.
+        inst: u32,
+        /// The tuple.
+        tuple: LiveRange,
+        /// What should be in it.
+        member: LiveRange,
+    },
     /// A place that a member of the class cannot have.
     #[error("{range}: fixed at unit {unit}, which is no place for class {class} within the budget")]
     Place {
@@ -151,6 +161,7 @@ impl Problem {
             self.validate_range(range)?;
         }
         self.validate_copies()?;
+        self.validate_lanes()?;
         self.validate_parts()?;
         self.validate_loops()?;
         self.validate_fixed()

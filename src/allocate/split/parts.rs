@@ -2,7 +2,7 @@
 
 use super::regions::Regions;
 use crate::allocate::problem::{
-    Access, AccessKind, CopyInst, Crossing, Link, LiveRange, Problem, ProblemBuilder, read_point,
+    Access, AccessKind, CopyInst, Crossing, Lane, Link, LiveRange, Problem, ProblemBuilder, read_point,
 };
 use crate::analysis::{Loop, Point, Segment};
 use crate::index::{EntityIndex, IndexVec};
@@ -24,6 +24,10 @@ pub(super) fn split(given: &Problem, regions: &Regions, chosen: &IndexVec<LiveRa
     for &CopyInst { inst, to, from, frequency } in given.copies() {
         let (to, from) = (splitter.part_at(to, read_point(inst)), splitter.part_at(from, read_point(inst)));
         splitter.builder.copy(CopyInst { inst, to, from, frequency });
+    }
+    for &lane in given.lanes() {
+        let [tuple, member] = [lane.tuple, lane.member].map(|range| splitter.part_at(range, read_point(lane.inst)));
+        splitter.builder.lane(Lane { tuple, member, ..lane });
     }
     Parted { problem: splitter.builder.finish(), loop_of: splitter.loop_of }
 }

@@ -150,8 +150,8 @@ impl Drawing<'_> {
 
 fn kind(access: &Access) -> String {
     let done = match access.kind {
-        AccessKind::Read => "reloaded for",
-        AccessKind::Write | AccessKind::EarlyWrite => "stored after",
+        AccessKind::Read | AccessKind::LateRead => "reloaded for",
+        AccessKind::Write | AccessKind::EarlyWrite | AccessKind::LateWrite => "stored after",
         AccessKind::Update => "reloaded for and stored after",
     };
     format!("{done} instruction {}", access.inst.0)

@@ -15,16 +15,20 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
         files.map(|(file, &units)| (file.name.to_string(), file.registers(units).into())).collect()
     };
     let peaks = by_file(problem.peaks().as_slice());
+    let tuples = problem.lanes().chunk_by(|a, b| a.tuple == b.tuple).count();
     for Outcome { allocator, parts, budget, costs, effort, time, proof } in outcomes {
         let Effort { rounds, evictions, merged_copies, nodes, edges, max_degree, phases } = effort;
         let phases: serde_json::Map<_, _> =
             phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
-        let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies, link_moves } = costs;
+        let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies, link_moves, .. } =
+            costs;
+        let Costs { tuple_copies, tuple_moves, .. } = costs;
         let mut line = json!({
             "function": problem.name(), "instructions": problem.num_insts(), "live_ranges": problem.ranges().len(),
             "allocator": allocator, "budget": budget, "peak": peaks, "registers": by_file(units),
             "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
             "parts": parts, "link_moves": link_moves, "copies": copies, "removed_copies": removed_copies,
+            "tuples": tuples, "tuple_copies": tuple_copies, "tuple_moves": tuple_moves,
             "rounds": rounds, "evictions": evictions,
             "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
             "seconds": time.as_secs_f64(), "phases": phases,
