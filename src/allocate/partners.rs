@@ -4,7 +4,8 @@
 //! lane's units. While a tuple has no place yet, its other members say where it would best be, and while a member has
 //! none, its other tuples do: so what belongs into one row comes together whoever is placed first.
 
-use super::problem::{LiveRange, Problem};
+use super::occupied::Occupied;
+use super::problem::{ClassData, LiveRange, Problem};
 use crate::analysis::Grouping;
 
 /// Somebody who would save a copy by standing `offset` units behind.
@@ -17,6 +18,9 @@ struct Partner {
 
 /// A place beside somebody who is beside somebody counts this much of one that is.
 const AT_SECOND_HAND: f32 = 0.5;
+
+/// In a row of more lanes, only the first and the tuple itself look for a place for all: the others would ask the same.
+const SHORT_ROW: usize = 16;
 
 /// The other sides of each live range's copies, links and lanes, most frequent first.
 #[derive(Debug)]
@@ -70,12 +74,13 @@ impl<'a> Partners<'a> {
                 votes.push((place, partner.frequency));
                 continue;
             }
-            for second in self.lanes.of(partner.range).iter().filter(|second| second.range != range) {
-                let place = unit(second.range).and_then(|unit| by(unit, second.offset));
-                let place = place.filter(|&place| self.is_place_of(partner.range, place));
-                if let Some(place) = place.and_then(|place| by(place, partner.offset)) {
-                    votes.push((place, AT_SECOND_HAND * partner.frequency.min(second.frequency)));
-                }
+            // Those of one row who have places mostly agree: the first speaks for all.
+            let mut seconds = self.lanes.of(partner.range).iter().filter(|second| second.range != range);
+            let placed = seconds.find_map(|second| Some((unit(second.range)?, second)));
+            let Some((unit, second)) = placed else { continue };
+            let place = by(unit, second.offset).filter(|&place| self.is_place_of(partner.range, place));
+            if let Some(place) = place.and_then(|place| by(place, partner.offset)) {
+                votes.push((place, AT_SECOND_HAND * partner.frequency.min(second.frequency)));
             }
         }
         votes.sort_unstable_by_key(|&(place, _)| place);
@@ -84,6 +89,49 @@ impl<'a> Partners<'a> {
             votes.map(|same| (same[0].0, same.iter().map(|&(_, votes)| votes).sum())).collect();
         sums.sort_by(|a, b| b.1.total_cmp(&a.1));
         out.extend(sums.iter().map(|&(place, _)| place));
+    }
+
+    /// Places for all of a live range's most frequent row, where every member could be in its lane; none where somebody
+    /// of the row has a place already, or where it is in no row. Each is free at its place by itself, as `occupied` says
+    /// what is taken while somebody is live. O(lanes · (places + what `occupied` takes)).
+    pub(super) fn row(
+        &self,
+        range: LiveRange,
+        limit: u32,
+        unit: impl Fn(LiveRange) -> Option<u32>,
+        mut occupied: impl FnMut(LiveRange, &mut Occupied),
+    ) -> Option<Vec<(LiveRange, u32)>> {
+        let own = *self.lanes.of(range).iter().max_by(|a, b| a.frequency.total_cmp(&b.frequency))?;
+        let tuple = if self.is_tuple(range) { range } else { own.range };
+        let lanes = self.lanes.of(tuple);
+        let speaks =
+            range == tuple || lanes.len() <= SHORT_ROW || lanes.first().is_some_and(|lane| lane.range == range);
+        if !speaks {
+            return None;
+        }
+        if unit(tuple).is_some() || lanes.iter().any(|lane| unit(lane.range).is_some()) {
+            return None;
+        }
+        let row = std::iter::once((tuple, 0)).chain(lanes.iter().map(|lane| (lane.range, -lane.offset)));
+        let mut taken = Vec::with_capacity(lanes.len() + 1);
+        for (range, offset) in row.clone() {
+            let mut held = Occupied::default();
+            occupied(range, &mut held);
+            taken.push((self.problem.class(range), offset, held));
+        }
+        let class = self.problem.class(tuple);
+        let mut places = (0..).step_by(class.align as usize).take_while(|place| place + class.width <= limit);
+        let place = places.find(|&place| {
+            let is_free = |&(class, offset, ref held): &(&ClassData, i32, Occupied)| {
+                place.checked_add_signed(offset).is_some_and(|unit| held.is_free(class, unit, Some(limit)))
+            };
+            taken.iter().all(is_free)
+        })?;
+        Some(row.filter_map(|(range, offset)| Some((range, place.checked_add_signed(offset)?))).collect())
+    }
+
+    fn is_tuple(&self, range: LiveRange) -> bool {
+        self.problem.accesses(range).is_empty()
     }
 
     fn is_place_of(&self, range: LiveRange, unit: u32) -> bool {

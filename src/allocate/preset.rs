@@ -147,6 +147,15 @@ impl Preset {
     /// All presets.
     pub const ALL: [&'static Preset; 3] = [&Self::HW, &Self::CICC, &Self::PTXAS];
 
+    /// Sets what the processor of that name, `sm_75`, has otherwise: before sm_80 there are accumulators in rows of 8.
+    pub fn for_processor(&mut self, name: &str) {
+        let number =
+            name.strip_prefix("sm_").map(|number| number.trim_end_matches(|last: char| !last.is_ascii_digit()));
+        if number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number < 80) {
+            self.matrix_tuple = self.matrix_tuple.map(|_| 8);
+        }
+    }
+
     /// Changes one of the constants, by its name in [`Self::NAMES`].
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let wrong = |allowed: &str| {
@@ -328,6 +337,17 @@ mod tests {
         }
         let error = Preset::HW.clone().set("loops", "1").expect_err("no name").to_string();
         assert!(error.starts_with("nvptx-ra: --set loops: unknown; use predicates, "), "{error}");
+    }
+
+    /// Rows of 8 are of processors before sm_80.
+    #[test]
+    fn rows_by_processor() {
+        let row = |processor: &str| {
+            let mut preset = Preset::HW;
+            preset.for_processor(processor);
+            preset.matrix_tuple
+        };
+        assert_eq!(["sm_70", "sm_75", "sm_80", "sm_90a", "sm_100f", ""].map(row), [8, 8, 4, 4, 4, 4].map(Some));
     }
 
     /// Presets are found by their names.

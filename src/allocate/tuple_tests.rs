@@ -73,7 +73,8 @@ fn lanes_are_met() {
     for engine in engines() {
         let allocation = engine.allocate(&problem).expect("a sound problem");
         let costs = check_allocation(&problem, &allocation).expect("a sound allocation");
-        assert_eq!((costs.tuple_copies, costs.units[0]), (0, 5), "{}\n{problem}", engine.name());
+        assert_eq!(costs.tuple_copies, 0, "{}\n{problem}", engine.name());
+        assert!(costs.units[0] <= 8, "{}: {costs:?}\n{problem}", engine.name());
     }
 }
 

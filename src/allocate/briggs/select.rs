@@ -47,6 +47,7 @@ impl Coloring<'_> {
         let budget = self.problem.files()[class.file].budget;
         let is_free = |&unit: &u32| occupied.is_free(class, unit, budget);
         let wanted = self.wanted(node, found).find(is_free).or_else(|| self.in_lane(node, found).find(is_free));
+        let wanted = wanted.or_else(|| self.row_place(node, found).filter(is_free));
         if let Some(unit) = wanted.or_else(|| occupied.first_free(class, budget)) {
             return Some(unit);
         }
@@ -91,6 +92,23 @@ impl Coloring<'_> {
             }
         }
         places.into_iter()
+    }
+
+    /// A place where all of a node's row could be, if nobody of it has one.
+    fn row_place(&self, node: LiveRange, found: &Selection) -> Option<u32> {
+        let limit = self.available[self.problem.file(node)];
+        let occupied = |range: LiveRange, out: &mut Occupied| {
+            out.clear();
+            for member in self.members(self.find(range)) {
+                for neighbour in self.graph().neighbours(member).iter().map(|&neighbour| self.find(neighbour)) {
+                    if let Some(unit) = found.unit[neighbour] {
+                        out.add(unit, self.problem.classes()[self.class[neighbour]].width);
+                    }
+                }
+            }
+        };
+        let row = self.lanes.as_ref()?.row(node, limit, |range| found.unit[self.find(range)], occupied)?;
+        row.into_iter().find(|&(range, _)| range == node).map(|(_, unit)| unit)
     }
 
     /// The place within the budget whose holders cost least to spill; none where each place has one that must stay.

@@ -89,6 +89,9 @@ impl<'a> Trial<'a> {
 
     fn place(&mut self, node: LiveRange) {
         let may_move = !self.context.knobs.no_retarget_prefs;
+        if self.place_row(node) {
+            return;
+        }
         if let Some(unit) = self.best_place(node, self.target) {
             return self.occupy(node, unit);
         }
@@ -105,6 +108,25 @@ impl<'a> Trial<'a> {
         // At the whole budget there is more to move about.
         self.target = self.context.budget.unwrap_or(self.target);
         self.spill_for(node);
+    }
+
+    /// Puts a node's row where all of it can be, before others are in its way, if nobody of it has a place yet. Says
+    /// whether the node has one now.
+    fn place_row(&mut self, node: LiveRange) -> bool {
+        let Self { context, registers, units, target, .. } = self;
+        let nodes = &context.nodes;
+        let occupied = |range: LiveRange, out: &mut Occupied| {
+            out.clone_from(registers.occupied(nodes.segments(nodes.of(range))));
+        };
+        let row = context.partners.row(node, *target, |other| units[nodes.of(other)], occupied);
+        for (range, unit) in row.unwrap_or_default() {
+            let member = nodes.of(range);
+            let occupied = self.registers.occupied(nodes.segments(member));
+            if self.units[member].is_none() && occupied.is_free(nodes.class(member), unit, None) {
+                self.occupy(member, unit);
+            }
+        }
+        self.units[node].is_some()
     }
 
     /// The place below `limit` that the histogram has for a node.

@@ -104,6 +104,11 @@ impl<'a> Items<'a> {
         places
     }
 
+    /// Who is beside whom; none for a piece, which is beside nobody.
+    pub(super) fn partners(&self, item: Item) -> Option<&Partners<'a>> {
+        self.piece(item).is_none().then_some(&self.partners)
+    }
+
     /// Makes a piece for each access of a live range. The new items are numbered in this order.
     pub(super) fn split_into_pieces(&mut self, range: LiveRange) -> impl Iterator<Item = Item> + use<> {
         let first = self.weight.len();

@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use super::Allocator;
 use super::allocation::{Allocation, Effort, Placement, SpillSlot};
+use super::occupied::Occupied;
 use super::problem::{File, LiveRange, Problem, ProblemError};
 use super::registers::Registers;
 use crate::index::{EntityIndex, IndexVec};
@@ -47,7 +48,9 @@ impl Allocator for Greedy {
         greedy.effort.lap("build", start.elapsed());
         let start = Instant::now();
         while let Some(item) = greedy.queue.pop() {
-            greedy.place(item);
+            if greedy.unit[item].is_none() {
+                greedy.place(item);
+            }
         }
         greedy.effort.lap("assign", start.elapsed());
         Ok(greedy.finish())
@@ -124,7 +127,15 @@ impl<'a> Run<'a> {
     fn place(&mut self, item: Item) {
         let class = self.items.class(item);
         let budget = self.problem.files()[class.file].budget;
-        let hints = self.items.places(item, &self.unit);
+        let mut hints = self.items.places(item, &self.unit);
+        if hints.is_empty()
+            && let Some(row) = self.row(item)
+        {
+            if budget.is_some() {
+                return self.occupy_row(&row);
+            }
+            hints.extend(row.iter().find(|(range, _)| Item::whole(*range) == item).map(|&(_, unit)| unit));
+        }
         if let Some(unit) = self.files[class.file].free_place(class, self.items.segments(item), budget, &hints) {
             return self.occupy(item, unit);
         }
@@ -141,6 +152,29 @@ impl<'a> Run<'a> {
             Some(range) => self.spill(range),
             None => {
                 let unit = self.files[class.file].place_beyond(class, self.items.segments(item));
+                self.occupy(item, unit);
+            }
+        }
+    }
+
+    /// Places for all of an item's row, if nobody of it has one.
+    fn row(&mut self, item: Item) -> Option<Vec<(LiveRange, u32)>> {
+        let Self { items, files, unit, problem, .. } = self;
+        let (partners, range) = (items.partners(item)?, LiveRange(item.0));
+        let file = problem.file(range);
+        let limit = problem.files()[file].budget.unwrap_or(u32::MAX);
+        let registers = &mut files[file];
+        let occupied = |of: LiveRange, out: &mut Occupied| out.clone_from(registers.occupied(problem.segments(of)));
+        partners.row(range, limit, |other| unit[Item::whole(other)], occupied)
+    }
+
+    /// Puts a row where it can be, before others are in its way. Who is there already without having been in the way of
+    /// anybody alone, because two of the row are the same or live at once, waits for his turn.
+    fn occupy_row(&mut self, row: &[(LiveRange, u32)]) {
+        for &(range, unit) in row {
+            let (item, class) = (Item::whole(range), self.problem.class(range));
+            let occupied = self.files[class.file].occupied(self.problem.segments(range));
+            if self.unit[item].is_none() && occupied.is_free(class, unit, None) {
                 self.occupy(item, unit);
             }
         }

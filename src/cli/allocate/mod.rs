@@ -123,6 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         let problem = format!("--preset {}: unknown", arguments.preset);
         Error::new(ErrorKind::Option, problem, format!("use {}", known.join(", ")))
     })?;
+    preset.for_processor(&arguments.cpu);
     for constant in &arguments.constants {
         let (name, value) = constant.split_once('=').unwrap_or((constant, ""));
         preset.set(name, value)?;

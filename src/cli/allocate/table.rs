@@ -79,8 +79,8 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     }
     let _ = writeln!(
         text,
-        "{header} {:>8} {:>10} {:>12} {:>5} {:>7} {:>7} {:>8} {:>10}",
-        "spilled", "slot bytes", "bytes moved", "over", "copies", "rounds", "evicted", "time"
+        "{header} {:>8} {:>10} {:>12} {:>5} {:>7} {:>7} {:>7} {:>8} {:>10}",
+        "spilled", "slot bytes", "bytes moved", "over", "copies", "moves", "rounds", "evicted", "time"
     );
     let _ = writeln!(text, "{peaks}");
     for outcome in outcomes {
@@ -92,12 +92,13 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         }
         let _ = writeln!(
             text,
-            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>8} {:>10}{}",
+            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>7} {:>8} {:>10}{}",
             costs.spilled,
             costs.slot_bytes,
             costs.moved_bytes,
             costs.over_budget,
             costs.copies,
+            costs.tuple_copies,
             effort.rounds,
             effort.evictions,
             format!("{time:.1?}"),
