@@ -10,6 +10,7 @@
 
 mod allocation;
 mod availability;
+mod banks;
 pub mod briggs;
 mod check;
 pub mod exact;
@@ -35,6 +36,7 @@ mod tests;
 mod tuple_tests;
 
 pub use allocation::{Allocation, Costs, Effort, Placement, SpillSlot};
+pub use banks::{BankConflicts, Banks, bank_conflicts, spread_over_banks};
 pub use check::{AllocationError, check_allocation};
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
 pub use preset::{Coalescing, CostModel, Preset, Usage};

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::banks::Banks;
 use super::fatpoint::Knobs;
 use crate::error::{Error, ErrorKind};
 
@@ -26,6 +27,8 @@ pub struct Preset {
     pub matrix_tuple: Option<u32>,
     /// The most registers in a row of a matrix instruction of four warps; `None`: as many as its operand has.
     pub warpgroup_tuple: Option<u32>,
+    /// The banks of general registers; `None`: nobody minds them.
+    pub banks: Option<Banks>,
     /// What spilling costs.
     pub cost: CostModel,
     /// When two live ranges are merged.
@@ -89,6 +92,7 @@ impl Preset {
         tuples: true,
         matrix_tuple: Some(MATRIX_TUPLE),
         warpgroup_tuple: None,
+        banks: Some(Banks { count: 2, ports: 2 }),
         cost: CostModel {
             is_product: false,
             latency: [1.0; 3],
@@ -114,6 +118,7 @@ impl Preset {
         tuples: true,
         matrix_tuple: Some(MATRIX_TUPLE),
         warpgroup_tuple: Some(8),
+        banks: Some(Banks { count: 32, ports: 1 }),
         cost: CostModel {
             is_product: true,
             latency: [4.0, 10.0, 40.0],
@@ -138,6 +143,7 @@ impl Preset {
         tuples: true,
         matrix_tuple: Some(MATRIX_TUPLE),
         warpgroup_tuple: None,
+        banks: None,
         cost: CostModel { latency: [15.0; 3], uniform_factor: 1.0, ..Self::HW.cost },
         coalescing: DOCUMENTED,
         split_threshold: None,
@@ -185,6 +191,12 @@ impl Preset {
             _ if value == "none" => Ok(None),
             _ => Err(wrong("1, 2, 4, …, 256, or none")),
         };
+        let banks = || {
+            let parts =
+                value.split_once('x').and_then(|(count, ports)| Some((count.parse().ok()?, ports.parse().ok()?)));
+            let parts = parts.filter(|&(count, ports)| (1..=256).contains(&count) && (1..=256).contains(&ports));
+            parts.map(|(count, ports)| Banks { count, ports }).ok_or_else(|| wrong("BANKSxPORTS up to 256, or none"))
+        };
         let threshold = || value.parse::<u32>().map_err(|_| wrong("a number of instructions, or none"));
         let (cost, coalescing) = (&mut self.cost, &mut self.coalescing);
         match name {
@@ -195,6 +207,8 @@ impl Preset {
             "tuples" => self.tuples = switch()?,
             "matrix-tuple" => self.matrix_tuple = row()?,
             "warpgroup-tuple" => self.warpgroup_tuple = row()?,
+            "banks" if value == "none" => self.banks = None,
+            "banks" => self.banks = Some(banks()?),
             "cost-is-product" => cost.is_product = switch()?,
             "latency-1" => cost.latency[0] = factor()?,
             "latency-2" => cost.latency[1] = factor()?,
@@ -224,7 +238,7 @@ impl Preset {
         Self::NAMES.into_iter().chain(Knobs::NAMES)
     }
 
-    const NAMES: [&'static str; 20] = [
+    const NAMES: [&'static str; 21] = [
         "predicates",
         "packs-halves",
         "caller-saved",
@@ -232,6 +246,7 @@ impl Preset {
         "tuples",
         "matrix-tuple",
         "warpgroup-tuple",
+        "banks",
         "cost-is-product",
         "latency-1",
         "latency-2",
@@ -325,6 +340,7 @@ mod tests {
             "RegAllocCoalescing" | "tuples" => "off",
             "matrix-tuple" | "warpgroup-tuple" => "2",
             "caller-saved" | "reserved" => "2..9",
+            "banks" => "4x1",
             "RegAllocPrefMacOperands" => "2",
             _ => "3",
         };

@@ -16,7 +16,9 @@ use nvptx_ra::allocate::exact::{LeastCosts, Solver};
 use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::split;
-use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
+use nvptx_ra::allocate::{
+    Allocator, BankConflicts, Costs, Effort, Preset, Problem, bank_conflicts, check_allocation, spread_over_banks,
+};
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
@@ -106,6 +108,8 @@ struct Outcome {
     parts: u64,
     budget: Option<u32>,
     costs: Costs,
+    /// Conflicts of register banks as the allocator left them, and as they are; none where nobody minds banks.
+    banks: Option<[BankConflicts; 2]>,
     effort: Effort,
     time: Duration,
     proof: Option<Proof>,
@@ -196,7 +200,12 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
     for &engine in &arguments.allocator {
         let start = Instant::now();
         let (name, found, proof) = allocate(engine, problem, preset, arguments)?;
-        let (allocated, allocation) = (found.problem.as_ref().unwrap_or(problem), found.allocation);
+        let (allocated, mut allocation) = (found.problem.as_ref().unwrap_or(problem), found.allocation);
+        let banks = preset.banks.map(|banks| {
+            let before = bank_conflicts(allocated, &allocation, banks);
+            allocation = spread_over_banks(allocated, allocation.clone(), banks);
+            [before, bank_conflicts(allocated, &allocation, banks)]
+        });
         let time = start.elapsed();
         let costs = if arguments.no_check {
             allocation.costs(allocated)
@@ -211,7 +220,7 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
         }
         let effort = allocation.effort;
         let parts = (allocated.ranges().len() - problem.ranges().len()) as u64;
-        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, effort, time, proof });
+        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, banks, effort, time, proof });
     }
     let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
     super::print(text.as_bytes()).map(|_| ())

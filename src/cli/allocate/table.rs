@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nvptx_ra::allocate::{Costs, Effort, File, FileData, Problem};
+use nvptx_ra::allocate::{BankConflicts, Costs, Effort, File, FileData, Problem};
 use serde_json::json;
 
 use super::{Outcome, Proof};
@@ -16,7 +16,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     };
     let peaks = by_file(problem.peaks().as_slice());
     let tuples = problem.lanes().chunk_by(|a, b| a.tuple == b.tuple).count();
-    for Outcome { allocator, parts, budget, costs, effort, time, proof } in outcomes {
+    for Outcome { allocator, parts, budget, costs, banks, effort, time, proof } in outcomes {
         let Effort { rounds, evictions, merged_copies, nodes, edges, max_degree, phases } = effort;
         let phases: serde_json::Map<_, _> =
             phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
@@ -33,6 +33,10 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
             "seconds": time.as_secs_f64(), "phases": phases,
         });
+        if let Some([before, after]) = banks {
+            let conflicts = |of: &BankConflicts| json!({ "count": of.count, "per_run": of.per_run });
+            line["bank_conflicts"] = json!({ "before": conflicts(before), "after": conflicts(after) });
+        }
         if let Some(Proof { is_optimal, least }) = proof {
             line["is_optimal"] = (*is_optimal).into();
             line["least"] = json!({
@@ -79,12 +83,12 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     }
     let _ = writeln!(
         text,
-        "{header} {:>8} {:>10} {:>12} {:>5} {:>7} {:>7} {:>7} {:>8} {:>10}",
-        "spilled", "slot bytes", "bytes moved", "over", "copies", "moves", "rounds", "evicted", "time"
+        "{header} {:>8} {:>10} {:>12} {:>5} {:>7} {:>7} {:>9} {:>7} {:>8} {:>10}",
+        "spilled", "slot bytes", "bytes moved", "over", "copies", "moves", "banks", "rounds", "evicted", "time"
     );
     let _ = writeln!(text, "{peaks}");
     for outcome in outcomes {
-        let Outcome { allocator, budget, costs, effort, time, .. } = outcome;
+        let Outcome { allocator, budget, costs, banks, effort, time, .. } = outcome;
         let budget = budget.map_or("none".into(), |budget| budget.to_string());
         let _ = write!(text, "  {allocator:<10} {budget:>6}");
         for &(file, data) in &used {
@@ -92,13 +96,14 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         }
         let _ = writeln!(
             text,
-            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>7} {:>8} {:>10}{}",
+            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>9} {:>7} {:>8} {:>10}{}",
             costs.spilled,
             costs.slot_bytes,
             costs.moved_bytes,
             costs.over_budget,
             costs.copies,
             costs.tuple_copies,
+            banks.map_or("-".into(), |[before, after]| format!("{}>{}", before.count, after.count)),
             effort.rounds,
             effort.evictions,
             format!("{time:.1?}"),
