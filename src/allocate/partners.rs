@@ -92,8 +92,8 @@ impl<'a> Partners<'a> {
     }
 
     /// Places for all of a live range's most frequent row, where every member could be in its lane; none where somebody
-    /// of the row has a place already, or where it is in no row. Each is free at its place by itself, as `occupied` says
-    /// what is taken while somebody is live. O(lanes · (places + what `occupied` takes)).
+    /// of the row has a place already, or where it is in no row. Each is free at its place by itself, as `occupied`
+    /// says what is taken while somebody is live. O(lanes · (places + what `occupied` takes)).
     pub(super) fn row(
         &self,
         range: LiveRange,

@@ -2,9 +2,9 @@
 //!
 //! PTX writes a vector of registers, and names them one by one; the hardware's instruction names the first of a row.
 //! What ptxas 13.0 makes of each was read from its SASS for sm_90 and sm_100: vector loads and stores (`LDG.E.128`,
-//! `STS.128`, `SULD….128`) have rows that are aligned to their length; `TEX` has two pairs; `HMMA` has rows of up to 4, aligned to
-//! 4; `LDTM` has one row, aligned to 4; `HGMMA` has one row for all accumulators, aligned to 8. Processors before sm_80
-//! are read to have rows of 8 for accumulators.
+//! `STS.128`, `SULD….128`) have rows that are aligned to their length; `TEX` has two pairs; `HMMA` has rows of up to
+//! 4, aligned to 4; `LDTM` has one row, aligned to 4; `HGMMA` has one row for all accumulators, aligned to 8.
+//! Processors before sm_80 are read to have rows of 8 for accumulators.
 //!
 //! Vectors in the space of parameters are none: what they are loaded from is no memory, and what they are stored to is
 //! the calling convention's. LLVM has no names for the matrix instructions that it knows itself (`anonymous_N`), so
