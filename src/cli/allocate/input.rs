@@ -19,19 +19,26 @@ pub(super) enum Given<'a> {
     Problem(&'a Problem),
 }
 
-/// Calls `each` with what the input holds, in order.
+/// Calls `each` with what the inputs hold, in order, and with the level of optimisation where LLVM IR is compiled, which
+/// is done once for each level.
 pub(super) fn for_each(
     arguments: &Arguments,
-    each: &mut dyn FnMut(Given<'_>) -> Result<(), Error>,
+    each: &mut dyn FnMut(Given<'_>, Option<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let path = &arguments.input;
-    let source =
-        Source { path: path.clone(), cpu: arguments.cpu.clone(), mattr: String::new(), level: arguments.level };
-    if source.is_for_llvm() {
-        source.for_each(&mut |function| each(Given::Function(function)))
-    } else {
-        text(path, functions::open(path)?, each)
+    for path in &arguments.inputs {
+        let source = |level| Source { path: path.clone(), cpu: arguments.cpu.clone(), mattr: String::new(), level };
+        let first = source(arguments.levels.first().copied().unwrap_or(2));
+        if first.is_ir() {
+            for &level in &arguments.levels {
+                source(level).for_each(&mut |function| each(Given::Function(function), Some(level)))?;
+            }
+        } else if first.is_for_llvm() {
+            first.for_each(&mut |function| each(Given::Function(function), None))?;
+        } else {
+            text(path, functions::open(path)?, &mut |given| each(given, None))?;
+        }
     }
+    Ok(())
 }
 
 /// Functions in text form, or a problem, told apart by the first line.

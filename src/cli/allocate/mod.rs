@@ -4,6 +4,7 @@ mod dot;
 mod drawing;
 mod input;
 mod picture;
+mod summary;
 mod table;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
 use picture::Picture;
 use split::Split;
+use summary::Summary;
 
 /// Allocate the hardware's registers for functions and print what that takes: registers, spills, rounds, time
 ///
@@ -32,7 +34,8 @@ use split::Split;
 pub(crate) struct Arguments {
     /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form; - is
     /// a text on standard input
-    input: PathBuf,
+    #[arg(required = true)]
+    inputs: Vec<PathBuf>,
     /// Which allocators
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Engine::Greedy, Engine::Briggs])]
     allocator: Vec<Engine>,
@@ -51,15 +54,19 @@ pub(crate) struct Arguments {
     /// The processor that LLVM IR is compiled for
     #[arg(long, default_value = "sm_90")]
     cpu: String,
-    /// The optimisation level that LLVM IR is compiled with
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
-    level: u8,
+    /// The optimisation level that LLVM IR is compiled with; several one after the other
+    #[arg(short = 'O', value_name = "LEVEL", value_delimiter = ',', default_values_t = [2],
+        value_parser = clap::value_parser!(u8).range(0..=3))]
+    levels: Vec<u8>,
     /// Leave copies as they are
     #[arg(long)]
     no_coalesce: bool,
     /// Do not prove the allocations
     #[arg(long)]
     no_check: bool,
+    /// Sums over all functions instead of a table for each: how much is spilled and merged, rounds, where the time goes
+    #[arg(long, conflicts_with = "print_problem")]
+    summary: bool,
     /// One line of JSON for each function and allocator
     #[arg(long)]
     json: bool,
@@ -137,7 +144,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         given => given.iter().map(|budget| budget.0).collect(),
     };
     let mut is_first = true;
-    input::for_each(arguments, &mut |given| {
+    let mut summary = arguments.summary.then(Summary::default);
+    input::for_each(arguments, &mut |given, level| {
         let name = match given {
             input::Given::Problem(problem) => problem.name(),
             input::Given::Function(function) => function.name(),
@@ -164,11 +172,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
                 }
             };
             let draws = std::mem::replace(&mut is_first, false);
-            solve(&problem, &preset, arguments, draws).map_err(|error| error.in_function(problem.name()))?;
+            let outcomes = solve(&problem, &preset, arguments, draws);
+            let outcomes = outcomes.map_err(|error| error.in_function(problem.name()))?;
+            match &mut summary {
+                _ if arguments.print_problem => super::print(problem.to_string().as_bytes())?,
+                Some(summary) => {
+                    summary.add(level, &problem, &outcomes);
+                    continue;
+                }
+                None if arguments.json => super::print(table::json(&problem, &outcomes).as_bytes())?,
+                None => super::print(table::table(&problem, &outcomes).as_bytes())?,
+            };
         }
         Ok(())
     })?;
-    let input = arguments.input.display();
+    if let Some(summary) = &summary {
+        super::print(if arguments.json { summary.json() } else { summary.table() }.as_bytes())?;
+    }
+    let inputs: Vec<String> = arguments.inputs.iter().map(|input| input.display().to_string()).collect();
+    let input = inputs.join(", ");
     match &arguments.function {
         _ if !is_first => Ok(ExitCode::SUCCESS),
         Some(name) => {
@@ -192,9 +214,10 @@ fn lower(function: &Function, preset: &Preset, arguments: &Arguments) -> Result<
     Problem::from_function(&coalesced.function, preset)
 }
 
-fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool) -> Result<(), Error> {
+/// What the allocators make of a problem; nothing where it is only printed.
+fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool) -> Result<Vec<Outcome>, Error> {
     if arguments.print_problem {
-        return super::print(problem.to_string().as_bytes()).map(|_| ());
+        return Ok(Vec::new());
     }
     let mut outcomes = Vec::new();
     for &engine in &arguments.allocator {
@@ -222,8 +245,7 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
         let parts = (allocated.ranges().len() - problem.ranges().len()) as u64;
         outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, banks, effort, time, proof });
     }
-    let text = if arguments.json { table::json(problem, &outcomes) } else { table::table(problem, &outcomes) };
-    super::print(text.as_bytes()).map(|_| ())
+    Ok(outcomes)
 }
 
 fn allocate(

@@ -1,0 +1,149 @@
+//! Sums over functions: for each level of optimisation, budget and allocator.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use nvptx_ra::allocate::Problem;
+use serde_json::{Value, json};
+
+use super::Outcome;
+
+/// Which functions are added up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    /// The level that LLVM IR was compiled with; none for what was compiled before.
+    level: Option<u8>,
+    budget: Option<u32>,
+    allocator: &'static str,
+}
+
+/// What was found for them.
+#[derive(Clone, Default)]
+struct Sums {
+    functions: u64,
+    /// Functions in which something is spilled.
+    spilling: u64,
+    live_ranges: u64,
+    spilled: u64,
+    moved_bytes: f64,
+    copies: u64,
+    /// Copies whose sides are in one place.
+    removed_copies: u64,
+    tuple_copies: u64,
+    rounds: u64,
+    most_rounds: u32,
+    seconds: f64,
+    phases: Vec<(&'static str, Duration)>,
+}
+
+/// Sums in the order in which they were asked for.
+#[derive(Default)]
+pub(super) struct Summary {
+    sums: Vec<(Key, Sums)>,
+}
+
+impl Summary {
+    /// Adds what allocators made of a function.
+    pub(super) fn add(&mut self, level: Option<u8>, problem: &Problem, outcomes: &[Outcome]) {
+        for Outcome { allocator, budget, costs, effort, time, .. } in outcomes {
+            let sums = self.of(Key { level, budget: *budget, allocator });
+            sums.functions += 1;
+            sums.spilling += u64::from(costs.spilled > 0);
+            sums.live_ranges += problem.ranges().len() as u64;
+            sums.spilled += costs.spilled;
+            sums.moved_bytes += costs.moved_bytes;
+            sums.copies += costs.copies + costs.removed_copies;
+            sums.removed_copies += costs.removed_copies;
+            sums.tuple_copies += costs.tuple_copies;
+            sums.rounds += u64::from(effort.rounds);
+            sums.most_rounds = sums.most_rounds.max(effort.rounds);
+            sums.seconds += time.as_secs_f64();
+            for &(name, time) in &effort.phases {
+                match sums.phases.iter_mut().find(|(phase, _)| *phase == name) {
+                    Some((_, total)) => *total += time,
+                    None => sums.phases.push((name, time)),
+                }
+            }
+        }
+    }
+
+    fn of(&mut self, key: Key) -> &mut Sums {
+        let at = self.sums.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+            self.sums.push((key, Sums::default()));
+            self.sums.len() - 1
+        });
+        &mut self.sums[at].1
+    }
+
+    /// A line for each.
+    pub(super) fn table(&self) -> String {
+        let mut text = format!(
+            "{:<5} {:>6} {:<10} {:>9} {:>8} {:>12} {:>14} {:>12} {:>7} {:>7} {:>6} {:>9}  phases\n",
+            "level",
+            "budget",
+            "allocator",
+            "functions",
+            "spilling",
+            "ranges",
+            "bytes moved",
+            "copies gone",
+            "moves",
+            "rounds",
+            "most",
+            "seconds"
+        );
+        for (Key { level, budget, allocator }, sums) in &self.sums {
+            let level = level.map_or("-".into(), |level| format!("O{level}"));
+            let budget = budget.map_or("none".into(), |budget| budget.to_string());
+            let spilled = format!("{:.2} %", percent(sums.spilled as f64, sums.live_ranges as f64));
+            let removed = format!("{:.1} %", percent(sums.removed_copies as f64, sums.copies as f64));
+            let phases: Vec<String> =
+                sums.shares().map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{level:<5} {budget:>6} {allocator:<10} {:>9} {:>8} {spilled:>12} {:>14.0} {removed:>12} {:>7} {:>7.2} \
+                 {:>6} {:>9.3}  {}",
+                sums.functions,
+                sums.spilling,
+                sums.moved_bytes,
+                sums.tuple_copies,
+                sums.rounds as f64 / sums.functions as f64,
+                sums.most_rounds,
+                sums.seconds,
+                phases.join(", ")
+            );
+        }
+        text
+    }
+
+    /// A line of JSON for each.
+    pub(super) fn json(&self) -> String {
+        let line = |(Key { level, budget, allocator }, sums): &(Key, Sums)| {
+            let shares: serde_json::Map<String, Value> =
+                sums.shares().map(|(name, share)| (name.to_owned(), share.into())).collect();
+            let line = json!({
+                "level": level, "budget": budget, "allocator": allocator, "functions": sums.functions,
+                "spilling": sums.spilling, "live_ranges": sums.live_ranges, "spilled": sums.spilled,
+                "moved_bytes": sums.moved_bytes, "copies": sums.copies, "removed_copies": sums.removed_copies,
+                "tuple_copies": sums.tuple_copies, "rounds": sums.rounds, "most_rounds": sums.most_rounds,
+                "seconds": sums.seconds, "shares": shares,
+            });
+            format!("{line}\n")
+        };
+        self.sums.iter().map(line).collect()
+    }
+}
+
+impl Sums {
+    /// Each phase's share of the time that all phases took.
+    fn shares(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        let total: f64 = self.phases.iter().map(|(_, time)| time.as_secs_f64()).sum();
+        self.phases.iter().map(move |(name, time)| (*name, time.as_secs_f64() / total.max(f64::MIN_POSITIVE)))
+    }
+}
+
+/// How many of a hundred; 0 of nothing.
+fn percent(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
+}
