@@ -42,10 +42,10 @@ define ptx_kernel void @k(ptr addrspace(1) align 16 %p, ptr addrspace(1) align 1
   %m = call { float, float } asm sideeffect "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {$0, $1}, {$2}, {$3}, {$0, $1};", "=f,=f,r,r,0,1"(i32 %i0, i32 %i1, float %a2, float %a3)
   %d0 = extractvalue { float, float } %m, 0
   %d1 = extractvalue { float, float } %m, 1
-  %s0 = insertelement <4 x float> poison, float %d0, i32 0
-  %s1 = insertelement <4 x float> %s0, float %d1, i32 1
-  %s2 = insertelement <4 x float> %s1, float %a0, i32 2
-  %s3 = insertelement <4 x float> %s2, float %a1, i32 3
+  %s0 = insertelement <4 x float> poison, float %a0, i32 0
+  %s1 = insertelement <4 x float> %s0, float %a1, i32 1
+  %s2 = insertelement <4 x float> %s1, float %d0, i32 2
+  %s3 = insertelement <4 x float> %s2, float %d1, i32 3
   store <4 x float> %s3, ptr addrspace(1) %q, align 16
   ret void
 }

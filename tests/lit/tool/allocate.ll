@@ -35,7 +35,7 @@
 ; RUN: %nvptx-ra allocate %t.mfv --json --allocator greedy | FileCheck %s --check-prefix=JSON
 ; RUN: %llc -mcpu=sm_90 -stop-before=nvptx-prolog-epilog %s -o %t.mir
 ; RUN: %nvptx-ra allocate %t.mir --json --allocator greedy | FileCheck %s --check-prefix=JSON
-; JSON: "allocator":"greedy","budget":255,{{.*}}"function":"k",{{.*}}"spilled":0
+; JSON: "allocator":"greedy",{{.*}}"budget":255,{{.*}}"function":"k",{{.*}}"spilled":0
 ;
 ; RUN: %nvptx-ra allocate %t.mfv --print-problem > %t.problem
 ; RUN: %nvptx-ra allocate %t.problem --json --allocator briggs | FileCheck %s --check-prefix=PROBLEM
