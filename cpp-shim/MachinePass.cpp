@@ -276,6 +276,7 @@ void NewPass<Desc>::printPipeline(raw_ostream &OS,
 template class LegacyPass<CopyCoalescer>;
 template class LegacyPass<Cssa>;
 template class LegacyPass<Rename>;
+template class LegacyPass<Remat>;
 template class LegacyPass<Schedule>;
 template class LegacyPass<EditApplier>;
 template class LegacyPass<ViewPrinter>;
@@ -283,6 +284,7 @@ template class LegacyPass<ViewPrinterAlias>;
 template class NewPass<CopyCoalescer>;
 template class NewPass<Cssa>;
 template class NewPass<Rename>;
+template class NewPass<Remat>;
 template class NewPass<Schedule>;
 template class NewPass<EditApplier>;
 template class NewPass<ViewPrinter>;

@@ -49,6 +49,8 @@ inline constexpr PassDesc CopyCoalescer{"nvptx-copy-coalescer",
                                         "NVPTX copy coalescer", true};
 inline constexpr PassDesc Cssa{"nvptx-cssa", "nvptx-cssa",
                                "NVPTX conventional SSA", true};
+inline constexpr PassDesc Remat{"nvptx-remat", "nvptx-remat",
+                                "NVPTX rematerialisation", true};
 inline constexpr PassDesc Schedule{"nvptx-schedule", "nvptx-schedule",
                                    "NVPTX instruction order", true};
 inline constexpr PassDesc Rename{"nvptx-rename", "nvptx-rename",
@@ -150,6 +152,7 @@ public:
 extern template class LegacyPass<CopyCoalescer>;
 extern template class LegacyPass<Cssa>;
 extern template class LegacyPass<Rename>;
+extern template class LegacyPass<Remat>;
 extern template class LegacyPass<Schedule>;
 extern template class LegacyPass<EditApplier>;
 extern template class LegacyPass<ViewPrinter>;
@@ -157,6 +160,7 @@ extern template class LegacyPass<ViewPrinterAlias>;
 extern template class NewPass<CopyCoalescer>;
 extern template class NewPass<Cssa>;
 extern template class NewPass<Rename>;
+extern template class NewPass<Remat>;
 extern template class NewPass<Schedule>;
 extern template class NewPass<EditApplier>;
 extern template class NewPass<ViewPrinter>;

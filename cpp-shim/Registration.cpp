@@ -131,6 +131,16 @@ void insertSchedule(TargetPassConfig &Config, CodeGenOptLevel Level) {
                       new LegacyPass<Schedule>(/*WithAnalyses=*/false));
 }
 
+/// Puts rematerialisation into the pipeline, ahead of the pass that orders
+/// instructions: the coalescers leave it no copies, and its clones are ordered
+/// with the rest. Like that pass it stands there for every function, and how
+/// often blocks run it reads off the loops.
+void insertRemat(TargetPassConfig &Config, CodeGenOptLevel Level) {
+  if (Level != CodeGenOptLevel::None)
+    Config.insertPass(&StackSlotColoringID,
+                      new LegacyPass<Remat>(/*WithAnalyses=*/false));
+}
+
 /// Puts renaming into the pipeline: behind every pass that looks at single
 /// definitions, as NVPTX's peephole does, or that merges blocks where they are
 /// equal, as branch folding and block placement do, for with shared names more
@@ -177,6 +187,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (Coalesces)
     insertCoalescer(*Config, Wanted.position, TM.getOptLevel());
   insertForecast(*Config, Wanted, TM.getOptLevel());
+  insertRemat(*Config, TM.getOptLevel());
   insertSchedule(*Config, TM.getOptLevel());
   if (Wanted.rename)
     insertRename(*Config, TM.getOptLevel());
@@ -282,6 +293,10 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     MFPM.addPass(NewPass<Cssa>(Parameters));
     return true;
   }
+  if (consumePass(Text, Remat.Name, "pass parameters", Parameters)) {
+    MFPM.addPass(NewPass<Remat>(Parameters));
+    return true;
+  }
   if (consumePass(Text, Schedule.Name, "pass parameters", Parameters)) {
     MFPM.addPass(NewPass<Schedule>(Parameters));
     return true;
@@ -314,6 +329,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
   nvptx_ra_start();
   registerLegacyPass<LegacyPass<CopyCoalescer>>(CopyCoalescer);
   registerLegacyPass<LegacyPass<Cssa>>(Cssa);
+  registerLegacyPass<LegacyPass<Remat>>(Remat);
   registerLegacyPass<LegacyPass<Schedule>>(Schedule);
   registerLegacyPass<LegacyPass<Rename>>(Rename);
   registerLegacyPass<LegacyPass<EditApplier>>(EditApplier);

@@ -67,6 +67,18 @@ choices! {
 }
 
 choices! {
+    /// Where values that are cheap to compute are computed again instead of being kept.
+    pub enum Remat {
+        /// Nowhere.
+        "off" => Off,
+        /// Where at least seven eighths of the most words that are live anywhere are live.
+        "peaks" => Peaks,
+        /// Where at least half of the most words that are live anywhere are live.
+        "high" => High,
+    }
+}
+
+choices! {
     /// A fault to provoke, so that the handling of faults can be tested.
     pub enum Injection {
         /// No fault.
@@ -97,6 +109,8 @@ flags! {
         "rename" => RENAME = 6,
         /// How many instructions another order moves.
         "schedule" => SCHEDULE = 7,
+        /// How many values are computed again.
+        "remat" => REMAT = 8,
     }
 }
 
@@ -204,6 +218,9 @@ pub const COPY_COALESCER: &str = "nvptx-copy-coalescer";
 /// The name of the pass that makes PHI webs conventional.
 pub const CSSA: &str = "nvptx-cssa";
 
+/// The name of the pass that computes values again.
+pub const REMAT: &str = "nvptx-remat";
+
 /// The name of the pass that orders the instructions of blocks.
 pub const SCHEDULE: &str = "nvptx-schedule";
 
@@ -296,6 +313,12 @@ options! {
         "cssa-verbosity" => cssa_verbosity: u32 = 0, range 0..=2, unit "level";
         /// Prints the function before its PHIs are touched.
         "dump-before-cssa" => dump_before_cssa: bool = false;
+    }
+    Some(REMAT) => {
+        /// Where constants, addresses, parameters and simple arithmetic are computed again for those who read them, instead
+        /// of being kept over points where much is live, 32 words at least. Not by default: ptxas gains from it in some
+        /// kernels and loses in others; `nvptx-ra tune` finds out in which.
+        "remat" => remat: Remat = Remat::Off;
     }
     Some(SCHEDULE) => {
         /// How the instructions of each block are ordered. What ptxas makes of an order differs from kernel to kernel:

@@ -20,6 +20,7 @@ mod lower;
 mod opcodes;
 mod optimum;
 mod parallel_copy;
+mod remat;
 mod rename;
 mod schedule;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use lower::check_lowering;
 pub use opcodes::opcode_table;
 pub use optimum::check_optimum;
 pub use parallel_copy::check_parallel_copy;
+pub use remat::check_remat;
 pub use rename::check_rename;
 pub use schedule::check_schedule;
 pub use text::{check_round_trip, check_text};

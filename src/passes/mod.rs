@@ -4,6 +4,7 @@ mod apply_edits;
 mod copy_coalescer;
 mod cssa;
 mod forecast;
+mod remat;
 mod rename;
 mod schedule;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, RENAME, SCHEDULE, Trace};
+use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REMAT, RENAME, SCHEDULE, Trace};
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
@@ -119,6 +120,7 @@ pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
 pub static PASSES: &[Pass] = &[
     Pass { name: CSSA, edits: true, run: cssa::run },
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
+    Pass { name: REMAT, edits: true, run: remat::run },
     Pass { name: SCHEDULE, edits: true, run: schedule::run },
     Pass { name: RENAME, edits: true, run: rename::run },
     Pass { name: FORECAST, edits: false, run: forecast::run },
@@ -160,6 +162,7 @@ pub enum Scope {
 pub fn scope(name: &str, config: &Config) -> Scope {
     match name {
         CSSA if !shows_the_function(config) => Scope::Phis,
+        REMAT if remat::is_idle(config) => Scope::Nothing,
         SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
         RENAME if !config.rename => Scope::Nothing,
         _ => Scope::Whole,

@@ -1,7 +1,7 @@
 //! The search for one kernel: which variant to try next, and which is the best so far.
 //!
-//! First the defaults and every order. Then, from the best that was found, what is near it: limits on registers that
-//! cost no warp or win one, other names, copies left alone; and small changes of good orders at random, for as long as
+//! First the defaults, every order, and values computed again. Then, from the best that was found, what is near it: limits on registers that
+//! cost no warp or win one, values computed again, other names, copies left alone; and small changes of good orders at random, for as long as
 //! the budget lasts. What is tried depends on the figures and the seed alone.
 
 use std::collections::{HashMap, VecDeque};
@@ -57,7 +57,7 @@ impl Kernel {
             first_loss: None,
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
-            queue: Variant::orders().map(|order| Variant::ordered(order, 0)).collect(),
+            queue: first(),
             perturbed: 0,
         }
     }
@@ -129,6 +129,7 @@ impl Kernel {
         if let Some(other) = orders.iter().find(|variant| **variant != best) {
             around.extend(self.limits(aim, other, &figures));
         }
+        around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
         around.push(best.with_registers(Names::Fewest, true));
         around.push(best.with_registers(Names::Some, false));
         around.push(best.with_registers(Names::Llvm, true));
@@ -159,6 +160,12 @@ impl Kernel {
         let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
         [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
     }
+}
+
+/// What is tried on every kernel.
+fn first() -> VecDeque<Variant> {
+    let orders = Variant::orders().map(|order| Variant::ordered(order, 0));
+    orders.chain(Variant::remats().map(|remat| Variant::DEFAULT.with_remat(remat))).collect()
 }
 
 #[cfg(test)]

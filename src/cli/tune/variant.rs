@@ -28,6 +28,8 @@ pub(super) enum Variant {
         /// Whether copies are coalesced.
         coalesces: bool,
         names: Names,
+        /// Where values are computed again, by the name of the option.
+        remat: &'static str,
         /// `.maxnreg`; `None` leaves the kernel's own.
         max_registers: Option<u32>,
     },
@@ -39,7 +41,7 @@ impl Variant {
 
     /// The defaults, but for the order.
     pub(super) const fn ordered(order: &'static str, seed: u32) -> Self {
-        Self::Passes { order, seed, coalesces: true, names: Names::Some, max_registers: None }
+        Self::Passes { order, seed, coalesces: true, names: Names::Some, remat: "off", max_registers: None }
     }
 
     /// The orders that there are, those first that help most often.
@@ -53,8 +55,8 @@ impl Variant {
     pub(super) fn with_order(&self, to: &'static str, to_seed: u32) -> Self {
         match self.clone() {
             Self::Stock => Self::ordered(to, to_seed),
-            Self::Passes { coalesces, names, max_registers, .. } => {
-                Self::Passes { order: to, seed: to_seed, coalesces, names, max_registers }
+            Self::Passes { coalesces, names, remat, max_registers, .. } => {
+                Self::Passes { order: to, seed: to_seed, coalesces, names, remat, max_registers }
             }
         }
     }
@@ -63,8 +65,8 @@ impl Variant {
     pub(super) fn with_limit(&self, limit: u32) -> Self {
         match self.clone() {
             Self::Stock => Self::DEFAULT.with_limit(limit),
-            Self::Passes { order, seed, coalesces, names, .. } => {
-                Self::Passes { order, seed, coalesces, names, max_registers: Some(limit) }
+            Self::Passes { order, seed, coalesces, names, remat, .. } => {
+                Self::Passes { order, seed, coalesces, names, remat, max_registers: Some(limit) }
             }
         }
     }
@@ -73,8 +75,23 @@ impl Variant {
     pub(super) fn with_registers(&self, to_names: Names, coalesce: bool) -> Self {
         match self.clone() {
             Self::Stock => Self::DEFAULT.with_registers(to_names, coalesce),
-            Self::Passes { order, seed, max_registers, .. } => {
-                Self::Passes { order, seed, coalesces: coalesce, names: to_names, max_registers }
+            Self::Passes { order, seed, remat, max_registers, .. } => {
+                Self::Passes { order, seed, coalesces: coalesce, names: to_names, remat, max_registers }
+            }
+        }
+    }
+
+    /// The places where values may be computed again.
+    pub(super) fn remats() -> impl Iterator<Item = &'static str> {
+        find("remat").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name)
+    }
+
+    /// The same with values computed again elsewhere.
+    pub(super) fn with_remat(&self, to: &'static str) -> Self {
+        match self.clone() {
+            Self::Stock => Self::DEFAULT.with_remat(to),
+            Self::Passes { order, seed, coalesces, names, max_registers, .. } => {
+                Self::Passes { order, seed, coalesces, names, remat: to, max_registers }
             }
         }
     }
@@ -103,13 +120,16 @@ impl Variant {
 
     /// Those options that are not the defaults.
     fn options(&self) -> String {
-        let Self::Passes { order, seed, coalesces, names, .. } = self else { return "off".into() };
+        let Self::Passes { order, seed, coalesces, names, remat, .. } = self else { return "off".into() };
         let mut options = Vec::new();
         if *order != "source" {
             options.push(format!("order={order}"));
         }
         if *seed != 0 {
             options.push(format!("order-seed={seed}"));
+        }
+        if *remat != "off" {
+            options.push(format!("remat={remat}"));
         }
         if !coalesces {
             options.push("no-join-liveintervals".into());
@@ -146,8 +166,8 @@ mod tests {
     #[test]
     fn options_are_options() {
         for order in Variant::orders() {
-            for names in [Names::Some, Names::Fewest, Names::Llvm] {
-                let variant = Variant::ordered(order, 7).with_registers(names, false).with_limit(96);
+            for (names, remat) in [Names::Some, Names::Fewest, Names::Llvm].into_iter().zip(Variant::remats()) {
+                let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!(entry.maxnreg, Some(96));

@@ -1,0 +1,52 @@
+//! Rematerialisation against the checker, the interpreter, and itself.
+
+use arbitrary::{Result, Unstructured};
+
+use super::{Options, check_same_effects, lowered_function};
+use crate::check::check;
+use crate::function::Function;
+use crate::spill::remat::rematerialise_above;
+
+/// Checks that computing values again keeps a function valid and its meaning, and is the same the second time.
+pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
+    remat(u).map(drop)
+}
+
+/// The same; how many values are computed again.
+fn remat(u: &mut Unstructured<'_>) -> Result<usize> {
+    let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
+    let function = lowered_function(u, &options)?;
+    let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
+    let outcome = rematerialise_above(&function, eighths, least);
+    if let Err(errors) = check(&function, &outcome.edits) {
+        panic!("{errors:#?}\n{:#?}\n{function}", outcome.edits);
+    }
+    let applied = outcome.edits.apply(&function).expect("the edits fit");
+    applied.function.validate().expect("it stays valid");
+    if let Err(mismatch) = check_same_effects(&function, &applied) {
+        panic!("{mismatch}\n{function}\n{}", applied.function);
+    }
+    let count = |function: &Function| function.num_insts() as isize;
+    assert_eq!(count(&applied.function) - count(&function), outcome.added);
+    assert_eq!(rematerialise_above(&function, eighths, least).edits, outcome.edits, "the same again");
+    Ok(outcome.values)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// It keeps the meaning of every function that can be drawn, and has something to do in some of them.
+    #[test]
+    fn keeps_the_meaning() {
+        let found = Cell::new(0);
+        arbtest::arbtest(|u| {
+            found.set(found.get() + remat(u)?);
+            Ok(())
+        })
+        .budget_ms(2_000);
+        assert!(found.get() > 0);
+    }
+}

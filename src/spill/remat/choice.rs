@@ -1,0 +1,173 @@
+//! Which values are computed again.
+
+use std::ops::Range;
+
+use super::cost::{Costs, pays};
+use super::groups::{Group, freed, group};
+use super::pressure::Pressure;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, Point, block_frequencies};
+use crate::function::{Block, Function, Inst, Operand, OperandFlags, VReg, Value};
+use crate::index::IndexVec;
+use crate::target::RematCost;
+
+/// A value that is computed again.
+pub(super) struct Chosen {
+    pub(super) reg: VReg,
+    /// Its only definition.
+    pub(super) definition: Inst,
+    pub(super) groups: Vec<Group>,
+}
+
+/// What is known of a function.
+struct Facts<'a> {
+    function: &'a Function,
+    occurrences: &'a Occurrences,
+    dominators: Dominators,
+    loops: Loops,
+    frequencies: IndexVec<Block, f64>,
+    live: LiveRanges,
+}
+
+/// Which registers can be computed again no more, because what was chosen has to do with them.
+struct Settled {
+    /// They go: nobody else may read them.
+    gone: IndexVec<VReg, bool>,
+    /// Clones read them where they are live now.
+    held: IndexVec<VReg, bool>,
+}
+
+/// Chooses values that are live, without being read, over points with at least `eighths` of the most words that are
+/// live anywhere, and with at least `least`; the cheapest to compute first. What is freed counts for the next.
+pub(super) fn choose(function: &Function, occurrences: &Occurrences, eighths: u32, least: u32) -> Vec<Chosen> {
+    let cfg = Cfg::new(function);
+    let dominators = Dominators::new(function, &cfg);
+    let loops = Loops::new(&cfg, &dominators);
+    let frequencies = block_frequencies(function, &cfg, &dominators);
+    let all: Vec<VReg> = function.regs().collect();
+    let live = LiveRanges::new(function, &cfg, &dominators, occurrences, &all);
+    let mut pressure = Pressure::new(function, &live);
+    let facts = Facts { function, occurrences, dominators, loops, frequencies, live };
+    let threshold = (pressure.peak() * eighths).div_ceil(8).max(least);
+    let mut chosen = Vec::new();
+    if pressure.peak() < threshold {
+        return chosen;
+    }
+    let costs = Costs::new(function);
+    let mut candidates: Vec<(RematCost, VReg)> =
+        all.into_iter().filter_map(|reg| Some((facts.cost(reg, &costs)?, reg))).collect();
+    candidates.sort_unstable();
+    let none = || IndexVec::filled(false, function.num_regs());
+    let mut settled = Settled { gone: none(), held: none() };
+    for (cost, reg) in candidates {
+        if let Some((value, freed)) = facts.consider(reg, cost, &pressure, threshold, &settled) {
+            freed.iter().for_each(|stretch| pressure.take(stretch, function.class(reg).words()));
+            settled.gone[reg] = true;
+            facts.sources(value.definition).for_each(|source| settled.held[source] = true);
+            chosen.push(value);
+        }
+    }
+    chosen
+}
+
+impl Facts<'_> {
+    /// The one definition of a register, and its reads.
+    fn definition(&self, reg: VReg) -> Option<(&Occurrence, Vec<Occurrence>)> {
+        let occurrences = self.occurrences.of(reg);
+        let mut definitions = occurrences.iter().filter(|occurrence| occurrence.is_def());
+        let definition = definitions.next().filter(|_| definitions.next().is_none())?;
+        let others = occurrences.iter().filter(|occurrence| !occurrence.is_def());
+        Some((definition, others.copied().collect()))
+    }
+
+    /// What it costs to compute a register's value again; `None` where that is not possible anywhere.
+    fn cost(&self, reg: VReg, costs: &Costs<'_>) -> Option<RematCost> {
+        let (definition, reads) = self.definition(reg)?;
+        let operands = self.function.operands(definition.inst);
+        let is_simple = |operand: &Operand| match operand.value {
+            Value::Physical(_) => false,
+            _ => operand.tied.is_none() && !operand.flags.contains(OperandFlags::UNDEF),
+        };
+        let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
+        let words = self.function.class(reg).words();
+        if words == 0 || reads.is_empty() || !is_alone || !operands.iter().all(is_simple) {
+            return None;
+        }
+        let after = |read: &Occurrence| match read.block == definition.block {
+            true => read.inst > definition.inst,
+            false => self.dominators.strictly_dominates(definition.block, read.block),
+        };
+        let is_plain = |read: &Occurrence| read.is_use() && self.operand(read).tied.is_none() && after(read);
+        if reads.iter().all(is_plain) { costs.of(definition.inst) } else { None }
+    }
+
+    fn operand(&self, read: &Occurrence) -> &Operand {
+        &self.function.operands(read.inst)[read.operand as usize]
+    }
+
+    /// The registers that an instruction reads.
+    fn sources(&self, inst: Inst) -> impl Iterator<Item = VReg> {
+        self.function.operands(inst).iter().filter(|operand| !operand.is_def()).filter_map(Operand::reg)
+    }
+
+    /// A value with its groups, and what they free, where it is worth computing again.
+    fn consider(
+        &self,
+        reg: VReg,
+        cost: RematCost,
+        pressure: &Pressure,
+        threshold: u32,
+        settled: &Settled,
+    ) -> Option<(Chosen, Vec<Range<u32>>)> {
+        let (definition, reads) = self.definition(reg)?;
+        if settled.held[reg] || self.sources(definition.inst).any(|source| settled.gone[source]) {
+            return None;
+        }
+        let groups = group(self.function, definition, &reads, pressure, threshold);
+        let freed = freed(reg, definition.inst, &groups, &self.live);
+        let full = self.most_frequent(&freed, pressure, threshold)?;
+        let mut clones = groups.iter().filter(|group| !group.has_definition);
+        let is_worth = |group: &Group| {
+            let block = group.reads[0].block;
+            let depth = self.loops.depth(block);
+            let goes_deeper = depth > self.loops.depth(definition.block);
+            pays(cost, depth)
+                && (!goes_deeper || self.frequencies[block] <= full)
+                && self.has_sources(definition.inst, group.place)
+        };
+        let is_chosen = clones.all(is_worth);
+        is_chosen.then_some((Chosen { reg, definition: definition.inst, groups }, freed))
+    }
+
+    /// How often the most frequent of the full points runs that are freed; `None` where there are none.
+    fn most_frequent(&self, freed: &[Range<u32>], pressure: &Pressure, threshold: u32) -> Option<f64> {
+        let full = freed.iter().filter(|stretch| pressure.most_in(stretch) >= threshold);
+        let blocks = full.flat_map(|stretch| self.blocks(stretch));
+        let of_full = blocks.filter(|(_, part)| pressure.most_in(part) >= threshold);
+        of_full.map(|(block, _)| self.frequencies[block]).max_by(f64::total_cmp)
+    }
+
+    /// The blocks of a stretch, each with its part of it.
+    fn blocks(&self, stretch: &Range<u32>) -> impl Iterator<Item = (Block, Range<u32>)> {
+        let (start, end) = (stretch.start, stretch.end);
+        let all = self.function.num_blocks() as u32;
+        let range = |block: u32| self.function.block_range(Block(block));
+        // The first block that ends behind the start: blocks are laid out in their order.
+        let (mut low, mut high) = (0, all);
+        while low < high {
+            let middle = low.midpoint(high);
+            if range(middle).end.0 <= start { low = middle + 1 } else { high = middle }
+        }
+        (low..all).take_while(move |&block| range(block).start.0 < end).map(move |block| {
+            let insts = range(block);
+            (Block(block), insts.start.0.max(start)..insts.end.0.min(end))
+        })
+    }
+
+    /// Whether all that a definition reads still holds the same where a clone would stand, and is live there anyway.
+    fn has_sources(&self, definition: Inst, at: Inst) -> bool {
+        self.sources(definition).all(|source| {
+            let value = |inst| self.live.value_at(source, Point::early(inst));
+            value(at).is_some() && value(at) == value(definition)
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! What computing a value again costs, and where that pays.
+//!
+//! As NVIDIA's allocator is read to weigh it: against a load from the spill slot, of which three quarters are the most
+//! that computing may cost. A load is taken to cost 10 cycles outside of loops, and 4 in them, where the slot stays in
+//! the nearest cache.
+
+use crate::function::{Function, Inst, MemorySpace, Opcode, Role};
+use crate::index::IndexVec;
+use crate::target::{OpcodeInfo, Purity, RematCost, classify};
+
+/// Cycles of a load from a spill slot outside of loops, and in them.
+const LOAD: f64 = 10.0;
+const LOAD_IN_LOOP: f64 = 4.0;
+
+/// The share of a load that computing may cost.
+const SHARE: f64 = 0.75;
+
+/// Costs by opcode, each looked up once.
+pub(super) struct Costs<'a> {
+    function: &'a Function,
+    known: IndexVec<Opcode, Option<OpcodeInfo>>,
+}
+
+impl<'a> Costs<'a> {
+    pub(super) fn new(function: &'a Function) -> Self {
+        let mut known = IndexVec::filled(None, function.opcodes().len());
+        for inst in function.insts() {
+            let opcode = function.opcode(inst);
+            known[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)));
+        }
+        Self { function, known }
+    }
+
+    /// What it costs to do an instruction again, in instructions of the hardware; `None` where that is not to be done: it
+    /// has effects, or is no matter of a few instructions. A copy is left to the coalescer; what is undefined stays one
+    /// value.
+    pub(super) fn of(&self, inst: Inst) -> Option<RematCost> {
+        let info = self.known[self.function.opcode(inst)].as_ref()?;
+        let is_left_alone = matches!(self.function.role(inst), Role::Copy | Role::Undef);
+        if !self.function.effects(inst).is_pure() || is_left_alone {
+            return None;
+        }
+        // The view says that nothing writes it, and the hardware has it in constant memory.
+        let is_parameter = info.purity == Purity::Reads && self.function.memory_space(inst) == MemorySpace::Param;
+        if is_parameter { Some(RematCost(1)) } else { info.remat }
+    }
+}
+
+/// Whether computing anew is better than loading from a spill slot, in so many loops.
+pub(super) fn pays(cost: RematCost, loop_depth: u32) -> bool {
+    let load = if loop_depth == 0 { LOAD } else { LOAD_IN_LOOP };
+    f64::from(cost.0) < load * SHARE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three instructions pay outside of loops alone; eight never do.
+    #[test]
+    fn loads_are_cheaper_in_loops() {
+        assert!(pays(RematCost(2), 1) && pays(RematCost(3), 0) && pays(RematCost(7), 0));
+        assert!(!pays(RematCost(3), 1) && !pays(RematCost(8), 0));
+    }
+}

@@ -1,0 +1,85 @@
+//! Rematerialisation: a value that is cheap to compute is computed again where it is read, instead of being kept.
+//!
+//! What is kept over points where much is live takes a register there, or a spill slot. Constants, addresses, parameters
+//! and simple arithmetic need none: a clone of the definition in front of each group of reads does (Briggs, Cooper and
+//! Torczon, "Rematerialization", 1992). A definition that then serves nobody goes, so that one group of reads means that
+//! it has sunk.
+//!
+//! In the order of the files:
+//! * [`cost`]: what computing a value again costs, and where that pays;
+//! * [`pressure`]: how many words are live at each instruction;
+//! * [`groups`]: the reads of a value that one clone serves;
+//! * [`choice`]: which values, the cheapest first;
+//! * here: the edits.
+
+mod choice;
+mod cost;
+mod groups;
+mod pressure;
+#[cfg(test)]
+mod tests;
+
+use crate::analysis::Occurrences;
+use crate::config;
+use crate::function::{Edit, EditList, Function, Position, Value};
+use choice::{Chosen, choose};
+
+/// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
+const FREE: u32 = 32;
+
+/// What rematerialisation did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The changes.
+    pub edits: EditList,
+    /// How many values are computed again.
+    pub values: usize,
+    /// How many instructions there are more: clones less definitions that went.
+    pub added: isize,
+}
+
+/// Computes values again where much is live. The function must have left SSA form. O(n log n) in the operands and the
+/// blocks that registers are live into.
+pub fn rematerialise(function: &Function, wanted: config::Remat) -> Outcome {
+    match wanted {
+        config::Remat::Off => Outcome { edits: EditList::new(function), values: 0, added: 0 },
+        config::Remat::Peaks => rematerialise_above(function, 7, FREE),
+        config::Remat::High => rematerialise_above(function, 4, FREE),
+    }
+}
+
+/// Frees points where at least `eighths` of the most that is live anywhere is, and at least `least` words.
+pub(crate) fn rematerialise_above(function: &Function, eighths: u32, least: u32) -> Outcome {
+    let occurrences = Occurrences::new(function, &|_| true);
+    let chosen = choose(function, &occurrences, eighths, least);
+    let mut outcome = Outcome { edits: EditList::new(function), values: chosen.len(), added: 0 };
+    for value in &chosen {
+        rewrite(function, &occurrences, value, &mut outcome);
+    }
+    outcome.edits.finish();
+    outcome
+}
+
+fn rewrite(function: &Function, occurrences: &Occurrences, value: &Chosen, outcome: &mut Outcome) {
+    let edits = &mut outcome.edits;
+    for group in value.groups.iter().filter(|group| !group.has_definition) {
+        let at = Position { block: group.reads[0].block, before: Some(group.place) };
+        let reg = edits.create_register(function.class(value.reg));
+        edits.insert_clone(at, value.definition, reg);
+        for read in &group.reads {
+            edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
+        }
+        outcome.added += 1;
+    }
+    if value.groups.iter().any(|group| group.has_definition) {
+        return;
+    }
+    edits.push(Edit::Delete { inst: value.definition });
+    outcome.added -= 1;
+    let mut described: Vec<_> = occurrences.debug_uses(value.reg).iter().map(|read| read.inst).collect();
+    described.dedup();
+    for inst in described {
+        // No clone stands for sure where the variable is described.
+        edits.push(Edit::SetDebugValue { inst, value: Value::NoReg });
+    }
+}

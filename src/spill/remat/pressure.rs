@@ -1,0 +1,129 @@
+//! How many words are live at each instruction, while values are taken away from stretches of them.
+
+use std::ops::Range;
+
+use crate::analysis::{LiveRanges, Segment};
+use crate::function::Function;
+
+/// The words that are live where each instruction reads: the most of any stretch, and less over a stretch, in
+/// O(log instructions). A tree of maxima over halves; what is taken away from all of a node stays at the node.
+pub(super) struct Pressure {
+    /// Instructions, rounded up to a power of two.
+    width: usize,
+    /// The most below a node, without what was taken away from the nodes above it. The root is 1, the children of `n`
+    /// are `2n` and `2n + 1`.
+    most: Vec<i64>,
+    /// What was taken away from all below a node.
+    taken: Vec<i64>,
+}
+
+/// The instructions at whose reads a segment is live.
+pub(super) fn instructions(segment: &Segment) -> Range<u32> {
+    segment.start.0.div_ceil(2)..segment.end.0.div_ceil(2)
+}
+
+impl Pressure {
+    /// O(instructions + segments).
+    pub(super) fn new(function: &Function, live: &LiveRanges) -> Self {
+        let mut change = vec![0i64; function.num_insts() + 1];
+        for reg in function.regs() {
+            let words = i64::from(function.class(reg).words());
+            for segment in live.segments(reg) {
+                let range = instructions(segment);
+                change[range.start as usize] += words;
+                change[range.end as usize] -= words;
+            }
+        }
+        let width = function.num_insts().next_power_of_two();
+        let mut most = vec![0; 2 * width];
+        let mut words = 0;
+        for (leaf, change) in most[width..].iter_mut().zip(&change) {
+            words += change;
+            *leaf = words;
+        }
+        // Beyond the last instruction nothing is live.
+        most[width + function.num_insts()..].fill(0);
+        for node in (1..width).rev() {
+            most[node] = most[2 * node].max(most[2 * node + 1]);
+        }
+        Self { width, most, taken: vec![0; 2 * width] }
+    }
+
+    /// The most at any instruction.
+    pub(super) fn peak(&self) -> u32 {
+        self.most[1] as u32
+    }
+
+    /// The most in a stretch; 0 where that is empty.
+    pub(super) fn most_in(&self, stretch: &Range<u32>) -> u32 {
+        self.most_below(1, 0..self.width, stretch) as u32
+    }
+
+    fn most_below(&self, node: usize, covers: Range<usize>, stretch: &Range<u32>) -> i64 {
+        let (start, end) = (stretch.start as usize, stretch.end as usize);
+        if end <= covers.start || covers.end <= start {
+            return 0;
+        }
+        if start <= covers.start && covers.end <= end {
+            return self.most[node];
+        }
+        let middle = covers.start.midpoint(covers.end);
+        let left = self.most_below(2 * node, covers.start..middle, stretch);
+        let right = self.most_below(2 * node + 1, middle..covers.end, stretch);
+        (left.max(right) - self.taken[node]).max(0)
+    }
+
+    /// So many words less in a stretch.
+    pub(super) fn take(&mut self, stretch: &Range<u32>, words: u32) {
+        self.take_below(1, 0..self.width, stretch, i64::from(words));
+    }
+
+    fn take_below(&mut self, node: usize, covers: Range<usize>, stretch: &Range<u32>, words: i64) {
+        let (start, end) = (stretch.start as usize, stretch.end as usize);
+        if end <= covers.start || covers.end <= start {
+            return;
+        }
+        if start <= covers.start && covers.end <= end {
+            self.most[node] -= words;
+            self.taken[node] += words;
+            return;
+        }
+        let middle = covers.start.midpoint(covers.end);
+        self.take_below(2 * node, covers.start..middle, stretch, words);
+        self.take_below(2 * node + 1, middle..covers.end, stretch, words);
+        self.most[node] = self.most[2 * node].max(self.most[2 * node + 1]) - self.taken[node];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tree says what a list of numbers would, whatever is taken away.
+    #[test]
+    fn like_a_list() {
+        arbtest::arbtest(|u| {
+            let count: usize = u.int_in_range(1..=20)?;
+            let mut list: Vec<i64> = (0..count).map(|_| u.int_in_range(50..=90)).collect::<Result<_, _>>()?;
+            let width = count.next_power_of_two();
+            let mut most = vec![0; 2 * width];
+            most[width..width + count].copy_from_slice(&list);
+            for node in (1..width).rev() {
+                most[node] = most[2 * node].max(most[2 * node + 1]);
+            }
+            let mut tree = Pressure { width, most, taken: vec![0; 2 * width] };
+            for _ in 0..10 {
+                let (a, b): (u32, u32) = (u.int_in_range(0..=count as u32)?, u.int_in_range(0..=count as u32)?);
+                let stretch = a.min(b)..a.max(b);
+                let places = stretch.start as usize..stretch.end as usize;
+                let expected = list[places.clone()].iter().copied().max().unwrap_or(0);
+                assert_eq!(i64::from(tree.most_in(&stretch)), expected);
+                let words = u.int_in_range(0..=4)?;
+                tree.take(&stretch, words);
+                list[places].iter_mut().for_each(|at| *at -= i64::from(words));
+                assert_eq!(Some(i64::from(tree.peak())), list.iter().copied().max());
+            }
+            Ok(())
+        });
+    }
+}

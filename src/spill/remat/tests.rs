@@ -1,0 +1,78 @@
+//! What is computed again, and what is not.
+
+use super::rematerialise_above;
+use crate::check::check;
+use crate::function::Function;
+
+const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD32rr\nopcode ADD32ri\nopcode LD_i32\n\
+    opcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B32 B32\n";
+
+/// The function with its values computed again wherever at least `least` words are live, and how many are.
+fn rewritten(body: &str, least: u32) -> (usize, String) {
+    let function = Function::parse(&format!("{HEAD}{body}end\n")).expect("a view");
+    let outcome = rematerialise_above(&function, 0, least);
+    assert!(check(&function, &outcome.edits).is_ok());
+    let applied = outcome.edits.apply(&function).expect("the edits fit").function;
+    assert_eq!(applied.num_insts() as isize - function.num_insts() as isize, outcome.added);
+    (outcome.values, applied.to_string())
+}
+
+/// A constant that is kept over a full point sinks to its read; where nothing is full, it stays.
+#[test]
+fn constants_sink() {
+    let body = "bb0: frequency 1.0 depth 0\n  %0 = MOV_B32_i 7\n  %1 = LD_i32 0 :: read\n  %2 = LD_i32 1 :: read\n\
+        ST_i32 %1, %2 :: write\n  ST_i32 %0, 3 :: write\n";
+    let (values, text) = rewritten(body, 3);
+    assert_eq!(values, 1, "{text}");
+    let place = |part: &str| text.find(part).expect(part);
+    assert!(place("MOV_B32_i 7") > place("ST_i32 %1, %2"), "{text}");
+    assert_eq!(rewritten(body, 4).0, 0);
+}
+
+/// A sum is computed again only where what it adds is live anyway, with the same value.
+#[test]
+fn operands_must_be_at_hand() {
+    let body = |last: &str| {
+        format!(
+            "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = ADD32ri %0, 8\n  %2 = LD_i32 1 :: read\n\
+             %3 = LD_i32 2 :: read\n  ST_i32 %2, %3 :: write\n{last}"
+        )
+    };
+    assert_eq!(rewritten(&body("  ST_i32 %1, %0 :: write\n"), 4).0, 1);
+    assert_eq!(rewritten(&body("  ST_i32 %1, 5 :: write\n"), 3).0, 0);
+    assert_eq!(rewritten(&body("  %0 = LD_i32 7 :: read\n  ST_i32 %1, %0 :: write\n"), 3).0, 0);
+}
+
+/// A constant goes into a loop only where the loop itself is full.
+#[test]
+fn into_loops_only_where_it_pays() {
+    let body = |in_loop: &str, ahead: &str| {
+        format!(
+            "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = MOV_B32_i 7\n{ahead}\
+             bb1: frequency 9.0 depth 1 -> bb1 bb2\n  ST_i32 %0, 1 :: write\n{in_loop}bb2: frequency 1.0 depth 0\n"
+        )
+    };
+    let full = "  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n  ST_i32 %1, %2 :: write\n";
+    assert_eq!(rewritten(&body("", full), 3).0, 0);
+    let (values, text) = rewritten(&body(full, ""), 3);
+    assert_eq!(values, 1, "{text}");
+    assert!(text.find("MOV_B32_i 7") > text.find("bb1"), "{text}");
+}
+
+/// Of two values of which one is made from the other, one at most is computed again.
+#[test]
+fn clones_keep_what_they_read() {
+    let body = "bb0: frequency 1.0 depth 0\n  %0 = MOV_B32_i 7\n  %1 = ADD32ri %0, 8\n  %2 = LD_i32 1 :: read\n\
+        %3 = LD_i32 2 :: read\n  ST_i32 %2, %3 :: write\n  ST_i32 %1, %0 :: write\n";
+    assert_eq!(rewritten(body, 4).0, 1);
+}
+
+/// Loads, stores and what two places define are never computed again.
+#[test]
+fn only_what_is_cheap_and_pure() {
+    let body = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read\n  %1 = MOV_B32_i 1\n\
+        bb1: frequency 0.5 depth 0 -> bb2\n  %1 = MOV_B32_i 2\n\
+        bb2: frequency 1.0 depth 0\n  %2 = LD_i32 1 :: read\n  %3 = LD_i32 2 :: read\n\
+        ST_i32 %2, %3 :: write\n  ST_i32 %1, %0 :: write\n";
+    assert_eq!(rewritten(body, 1).0, 0);
+}
