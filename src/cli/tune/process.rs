@@ -42,7 +42,7 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Dur
 
 /// Ends a program and what it has started: its process group. The standard library knows no way to do that.
 fn end(child: &mut Child) {
-    let group = format!("kill -KILL -- -{}", child.id());
+    let group = format!("kill -KILL -{}", child.id());
     // It may have ended meanwhile; where there is no shell at least the program itself ends.
     let _ = Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status();
     let _ = child.kill();
