@@ -129,10 +129,11 @@ impl Kernel {
         if let Some(other) = orders.iter().find(|variant| **variant != best) {
             around.extend(self.limits(aim, other, &figures));
         }
-        around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
         around.push(best.with_registers(Names::Fewest, true));
         around.push(best.with_registers(Names::Some, false));
         around.push(best.with_registers(Names::Llvm, true));
+        // It has not helped any kernel measured so far.
+        around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
         around.retain(|variant| !self.proposed.contains(variant));
         // One of these for every three orders: orders bring the most, and a small budget is to see some of everything.
         around.truncate(1);
@@ -164,8 +165,7 @@ impl Kernel {
 
 /// What is tried on every kernel.
 fn first() -> VecDeque<Variant> {
-    let orders = Variant::orders().map(|order| Variant::ordered(order, 0));
-    orders.chain(Variant::remats().map(|remat| Variant::DEFAULT.with_remat(remat))).collect()
+    Variant::orders().map(|order| Variant::ordered(order, 0)).collect()
 }
 
 #[cfg(test)]
