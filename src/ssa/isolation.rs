@@ -11,9 +11,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Reason;
+use super::constants::Constant;
 use super::phis::Phi;
 use super::registers::{Register, copied_from};
-use super::webs::{Constant, Liveness, end_of};
+use super::webs::{Liveness, end_of};
 use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
 use crate::coalesce::Refusal;
 use crate::config::{Config, DeSsa};
@@ -70,19 +71,20 @@ struct Affinity {
     frequency: f64,
 }
 
-/// Isolates `phis`; without the option `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of
+/// Isolates `phis`, of whose inputs some are `constants` to be written anew, sorted by PHI and place; without the option `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of
 /// their live ranges, but for large ranges, which are merged a limited number of times.
 pub(super) fn isolate(
     function: &Function,
     phis: &[Phi],
     registers: &IndexVec<VReg, Register>,
-    live: &Liveness,
+    (live, constants): (&Liveness, Vec<Constant>),
     options: &Config,
 ) -> Isolated {
     if phis.is_empty() {
         return Isolated::default();
     }
     let mut isolation = Isolation::new(function, registers, live, options);
+    isolation.isolated.constants = constants;
     for &phi in phis.iter().filter(|phi| !function.class(phi.result).is_left_to_llvm()) {
         isolation.add_web(phi);
     }
@@ -152,10 +154,8 @@ impl<'a> Isolation<'a> {
         inputs.dedup();
         for (reg, from) in inputs {
             segments.extend(self.at_end(reg, from));
-            let register = self.registers[reg];
-            if let Some(definition) = register.lone_constant(phi.inst) {
-                self.isolated.constants.push(Constant { phi, from, definition });
-            } else if register.undefined.is_none() {
+            let is_anew = self.isolated.constants.binary_search_by_key(&(phi.inst, from), |c| (c.phi.inst, c.from));
+            if is_anew.is_err() && self.registers[reg].undefined.is_none() {
                 self.want(phi, web, CopyOf::Input(from), reg);
             }
         }
@@ -305,7 +305,7 @@ impl<'a> Isolation<'a> {
     fn keep(&mut self, Affinity { phi, web, copy, reg, .. }: Affinity, reason: Reason) {
         match (copy, self.registers[copied_from(self.registers, reg)].seen_constant()) {
             (CopyOf::Input(from), Some(definition)) => {
-                self.isolated.constants.push(Constant { phi, from, definition });
+                self.isolated.constants.push(Constant { phi, from, reg, definition });
             }
             _ => self.isolated.copies.push(Copy { phi, copy, reason, reg, to: web, of: web }),
         }

@@ -18,6 +18,7 @@
 //! Every copy writes a register of its own, so that the copies at one place need no order and no temporary: cycles, as
 //! of PHIs that swap their values, are opened by that.
 
+mod constants;
 mod isolation;
 mod phis;
 mod registers;
@@ -90,9 +91,9 @@ pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let phis = Phis::new(function, all, &registers);
     let mut webs = Webs::new(function, &phis, &registers);
     if !options.cssa_coalesce {
-        (webs.others, webs.constants) = (phis.live.clone(), Vec::new());
+        webs = Webs { others: phis.live.clone(), live: webs.live, ..Webs::default() };
     }
-    let isolated = isolate(function, &webs.others, &registers, &webs.live, options);
+    let isolated = isolate(function, &webs.others, &registers, (&webs.live, webs.constants_of_others), options);
     let mut rewriter = Rewriter::new(function, registers, &mut outcome);
     rewriter.delete_dead(&phis.dead);
     rewriter.write_constants(&webs.constants);

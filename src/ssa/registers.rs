@@ -18,30 +18,17 @@ pub(super) struct Register {
     is_of_phi: bool,
     /// Something other than a PHI reads it.
     pub(super) is_read_by_code: bool,
-    /// The first and the last PHI that read it.
-    phi: Option<Inst>,
-    last_phi: Option<Inst>,
-    is_read_by_several_phis: bool,
-    /// The first PHI that takes it from several places.
-    taken_twice: Option<Inst>,
 }
 
 impl Register {
-    /// The constant's definition, where nothing but PHIs reads it, and several do: all of these but one that takes it
-    /// from several places, where one definition may serve them all, get a register of their own.
-    pub(super) fn constant_apart(&self, phi: Inst) -> Option<Inst> {
-        self.lone_constant(phi).filter(|_| self.is_read_by_several_phis)
-    }
-
     /// The constant that a register of a PHI holds, by its definition.
     pub(super) fn seen_constant(&self) -> Option<Inst> {
         self.constant.filter(|_| self.is_of_phi)
     }
 
-    /// The constant's definition, where nothing but PHIs reads it, and `phi` is not the first that takes it from several
-    /// places.
-    pub(super) fn lone_constant(&self, phi: Inst) -> Option<Inst> {
-        self.constant.filter(|_| !self.is_read_by_code && self.taken_twice != Some(phi))
+    /// The constant's definition, where nothing but PHIs reads it.
+    pub(super) fn constant_of_phis(&self) -> Option<Inst> {
+        self.constant.filter(|_| !self.is_read_by_code)
     }
 }
 
@@ -79,11 +66,6 @@ fn read_by_phi(function: &Function, phi: Inst, registers: &mut IndexVec<VReg, Re
         let register = &mut registers[reg];
         register.reads += 1;
         register.is_of_phi = true;
-        if register.last_phi.replace(phi) == Some(phi) {
-            register.taken_twice.get_or_insert(phi);
-        }
-        let first = *register.phi.get_or_insert(phi);
-        register.is_read_by_several_phis |= first != phi;
     }
     if let Some(result) = function.operands(phi).first().and_then(Operand::def) {
         registers[result].is_of_phi = true;

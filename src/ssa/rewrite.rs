@@ -1,10 +1,10 @@
 //! Puts the copies and constants that PHI webs need into the function, which stays in SSA form.
 
 use super::Outcome;
+use super::constants::Constant;
 use super::isolation::{Copy, CopyOf};
 use super::phis::Phi;
 use super::registers::Register;
-use super::webs::Constant;
 use crate::function::{Block, Edit, Function, Inst, Operand, Position, Role, VReg, Value};
 use crate::index::IndexVec;
 

@@ -225,6 +225,26 @@ bb6: frequency 1.0 depth 0
     assert_eq!(copies(blocks).0, 0);
 }
 
+/// Two PHIs of one web, of which each takes a constant from one place, share its definition too.
+#[test]
+fn one_constant_serves_a_web() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb4
+  %0 = MOV_B32_i 7
+  CBranch bb4 :: terminator
+bb1: frequency 0.5 depth 0 -> bb2 bb3
+  CBranch bb3 :: terminator
+bb2: frequency 0.2 depth 0 -> bb3
+  %1 = LOAD 0 :: read
+  GOTO bb3 :: terminator
+bb3: frequency 0.5 depth 0 -> bb4
+  %2 = PHI %0, bb1, %1, bb2
+  GOTO bb4 :: terminator
+bb4: frequency 1.0 depth 0
+  %3 = PHI %0, bb0, %2, bb3
+  STORE %3, 0 :: write";
+    assert!(conventional(&function(blocks), &Config::default()).edits.is_empty());
+}
+
 /// A constant that stands in the predecessor for one PHI alone stays.
 #[test]
 fn a_constant_in_its_place_stays() {

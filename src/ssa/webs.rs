@@ -3,7 +3,8 @@
 //! A web is conventional where no two of its registers are live at one point (Sreedhar et al. 1999). Two that are may
 //! still hold the same value, and share a register after all: that is left to coalescing.
 
-use super::phis::{Input, Phi, Phis};
+use super::constants::{Constant, Shared, share};
+use super::phis::{Phi, Phis};
 use super::registers::Register;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point};
 use crate::disjoint_sets::DisjointSets;
@@ -17,9 +18,10 @@ pub(super) struct Webs {
     pub(super) others: Vec<Phi>,
     /// Where the registers of all webs are live.
     pub(super) live: Liveness,
-    /// Inputs of conventional webs that are constants of several PHIs: each has to be written anew where its PHI reads
-    /// it, for one register cannot be in several webs.
+    /// Inputs of conventional webs that are constants to be written anew where their PHIs read them.
     pub(super) constants: Vec<Constant>,
+    /// The same of the others, and constants that one of their PHIs takes from one place; by PHI and place.
+    pub(super) constants_of_others: Vec<Constant>,
 }
 
 /// Where registers are live, and the control flow that says so.
@@ -28,14 +30,6 @@ pub(super) struct Liveness {
     pub(super) cfg: Cfg,
     pub(super) dominators: Dominators,
     pub(super) ranges: LiveRanges,
-}
-
-/// An input of a PHI that is a constant, defined by `definition`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Constant {
-    pub(super) phi: Phi,
-    pub(super) from: Block,
-    pub(super) definition: Inst,
 }
 
 /// Where a register of a web is live.
@@ -55,13 +49,19 @@ impl Webs {
     pub(super) fn new(function: &Function, phis: &Phis, registers: &IndexVec<VReg, Register>) -> Self {
         let mut finder = Finder::new(function, registers);
         phis.live.iter().for_each(|&phi| finder.connect(phi));
+        let Shared { apart, single } = share(std::mem::take(&mut finder.taken), &mut finder.sets);
+        finder.apart_reads = apart.iter().map(|constant| (constant.phi.inst, constant.reg)).collect();
+        finder.apart_reads.sort_unstable();
+        finder.apart = apart;
         let live = finder.liveness();
         let conflicts = finder.conflicts(&live.ranges);
-        let Finder { mut sets, mut constants, .. } = finder;
+        let Finder { mut sets, apart, .. } = finder;
         let mut is_conventional = |phi: &Phi| !conflicts[sets.find(phi.result)];
-        constants.retain(|constant| is_conventional(&constant.phi));
+        let (constants, mut of_others): (Vec<_>, Vec<_>) = apart.into_iter().partition(|c| is_conventional(&c.phi));
+        of_others.extend(single.into_iter().filter(|constant| !is_conventional(&constant.phi)));
+        of_others.sort_unstable_by_key(|constant| (constant.phi.inst, constant.from));
         let others = phis.live.iter().copied().filter(|phi| !is_conventional(phi)).collect();
-        Self { others, live, constants }
+        Self { others, live, constants, constants_of_others: of_others }
     }
 }
 
@@ -70,7 +70,11 @@ struct Finder<'a> {
     registers: &'a IndexVec<VReg, Register>,
     sets: DisjointSets<VReg>,
     is_member: IndexVec<VReg, bool>,
-    constants: Vec<Constant>,
+    /// Constants that only PHIs read.
+    taken: Vec<Constant>,
+    /// Those of them that no web keeps, and which PHIs read them, sorted.
+    apart: Vec<Constant>,
+    apart_reads: Vec<(Inst, VReg)>,
     /// Registers of webs that cannot be conventional, because of an input that no register of their class holds.
     odd: Vec<VReg>,
 }
@@ -82,12 +86,15 @@ impl<'a> Finder<'a> {
             registers,
             sets: DisjointSets::new(function.num_regs()),
             is_member: IndexVec::filled(false, function.num_regs()),
-            constants: Vec::new(),
+            taken: Vec::new(),
+            apart: Vec::new(),
+            apart_reads: Vec::new(),
             odd: Vec::new(),
         }
     }
 
-    /// Makes one web of a PHI's result and its inputs, but for undefined ones, which are no value, and shared constants.
+    /// Makes one web of a PHI's result and its inputs, but for undefined ones, which are no value, and constants that only
+    /// PHIs read, which are taken down.
     fn connect(&mut self, phi: Phi) {
         let class = self.function.class(phi.result);
         if class.is_left_to_llvm() {
@@ -100,20 +107,13 @@ impl<'a> Finder<'a> {
                 continue;
             };
             let register = self.registers[reg];
-            if let Some(definition) = register.constant_apart(phi.inst) {
-                self.separate(phi, input, definition);
+            if let Some(definition) = register.constant_of_phis() {
+                self.is_member[reg] = true;
+                self.taken.push(Constant { phi, from: input.from, reg, definition });
             } else if register.undefined.is_none() {
                 self.is_member[reg] = true;
                 self.sets.unite(phi.result, reg);
             }
-        }
-    }
-
-    fn separate(&mut self, phi: Phi, input: Input, definition: Inst) {
-        let constant = Constant { phi, from: input.from, definition };
-        // After a switch a predecessor stands once for each edge.
-        if !self.constants.iter().rev().take_while(|other| other.phi == phi).any(|other| *other == constant) {
-            self.constants.push(constant);
         }
     }
 
@@ -124,8 +124,7 @@ impl<'a> Finder<'a> {
             conflicts[self.sets.find(reg)] = true;
         }
         let mut stretches = self.stretches(ranges);
-        for place in 0..self.constants.len() {
-            let Constant { phi, from, .. } = self.constants[place];
+        for &Constant { phi, from, .. } in &self.apart {
             let web = self.sets.find(phi.result);
             match end_of(self.function, from) {
                 Some((start, end)) => stretches.push(Stretch { web, start, end, member: None }),
@@ -150,11 +149,18 @@ impl<'a> Finder<'a> {
         self.function.regs().filter(|&reg| self.is_member[reg]).collect()
     }
 
+    /// Whether a PHI's read of a register goes, because the constant is written anew for it.
+    fn is_apart(&self, phi: Inst, reg: VReg) -> bool {
+        self.registers[reg].constant_of_phis().is_some() && self.apart_reads.binary_search(&(phi, reg)).is_ok()
+    }
+
     fn liveness(&self) -> Liveness {
         let function = self.function;
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
-        let occurrences = Occurrences::new(function, &|reg| self.is_member[reg]);
+        let occurrences = Occurrences::renamed(function, &|inst, operand| {
+            operand.reg().filter(|&reg| self.is_member[reg] && !self.is_apart(inst, reg))
+        });
         let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &self.members());
         Liveness { cfg, dominators, ranges }
     }

@@ -44,6 +44,7 @@
 ; AFTER-NEXT: NVPTX resource forecast
 ; AFTER-NOT:  Live Interval Analysis
 ; AFTER:      Stack Slot Coloring
+; AFTER-NEXT: NVPTX rematerialisation
 ; AFTER-NEXT: NVPTX instruction order
 
 ; INSTEAD:      Two-Address instruction pass
