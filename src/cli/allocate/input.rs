@@ -23,7 +23,7 @@ pub(super) enum Given<'a> {
 /// is done once for each level.
 pub(super) fn for_each(
     arguments: &Arguments,
-    each: &mut dyn FnMut(Given<'_>, Option<u8>) -> Result<(), Error>,
+    each: &mut impl FnMut(Given<'_>, Option<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     for path in &arguments.inputs {
         let source = |level| Source { path: path.clone(), cpu: arguments.cpu.clone(), mattr: String::new(), level };
