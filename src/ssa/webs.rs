@@ -1,7 +1,7 @@
-//! Webs of PHIs, and which of them are conventional as they come: most are, and need neither lowering nor coalescing.
+//! Webs of PHIs, and which of them are conventional as they come: most are, and need no copies.
 //!
 //! A web is conventional where no two of its registers are live at one point (Sreedhar et al. 1999). Two that are may
-//! still hold the same value, and share a register after all: that is left to coalescing.
+//! still hold the same value, and share a register after all: that is left to isolation.
 
 use super::constants::{Constant, Shared, share};
 use super::phis::{Phi, Phis};
