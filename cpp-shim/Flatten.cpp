@@ -414,12 +414,14 @@ void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB,
                                       ViewScope Scope) {
   // A call sequence never leaves its block.
   bool InCall = false;
-  // The first instruction behind the PHIs is a place to insert at.
+  // The first instruction behind the PHIs is a place to insert at, and behind
+  // the last one is another.
   bool IsPlace = true;
   for (MachineInstr &MI : MBB.instrs()) {
     OpcodeRole Role = Opcodes.role(MI.getOpcode());
     InCall |= Role == OpcodeRole::CallStart;
-    if (Scope == ViewScope::Whole || IsPlace || concernsPhis(MI))
+    bool IsLast = &MI == &MBB.back();
+    if (Scope == ViewScope::Whole || IsPlace || IsLast || concernsPhis(MI))
       writeInst(MI, InCall ? NVPTX_RA_INST_CALL_SEQUENCE : 0);
     InCall &= Role != OpcodeRole::CallEnd;
     IsPlace &= MI.isPHI();

@@ -266,8 +266,8 @@ const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, cons
 
 /* How much of a function a pass reads. */
 #define NVPTX_RA_SCOPE_NOTHING 0u /* it would leave every function as it is */
-#define NVPTX_RA_SCOPE_PHIS 1u    /* PHIs, terminators, the first instruction behind the PHIs of each block, and all that
-                                     name a register which a PHI names; the view may leave out all others */
+#define NVPTX_RA_SCOPE_PHIS 1u    /* PHIs, terminators, of each block the first instruction behind its PHIs and the last,
+                                     and all that name a register which a PHI names; the view may leave out others */
 #define NVPTX_RA_SCOPE_WHOLE 2u
 
 /* What the pass of the request reads of a function: NVPTX_RA_SCOPE_*. The request needs no view. */

@@ -151,8 +151,8 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
 pub enum Scope {
     /// It would leave every function as it is.
     Nothing,
-    /// PHIs, terminators, the first instruction behind the PHIs of each block, and whatever names a register that a PHI
-    /// names. Other registers may lack their definition.
+    /// PHIs, terminators, of each block the first instruction behind its PHIs and the last, and whatever names a register
+    /// that a PHI names. Other registers may lack their definition.
     Phis,
     /// All of it.
     Whole,

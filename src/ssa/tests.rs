@@ -356,7 +356,8 @@ fn a_view_of_phis_is_enough() {
     .budget_ms(1_000);
 }
 
-/// The function without instructions that name no register of a PHI, but for terminators and the first behind PHIs.
+/// The function without instructions that name no register of a PHI, but for terminators, the first behind PHIs and the
+/// last of each block.
 fn of_phis(function: &Function) -> Applied {
     let mut is_named = vec![false; function.num_regs()];
     let phis = function.insts().filter(|&inst| function.role(inst) == Role::Phi);
@@ -366,7 +367,8 @@ fn of_phis(function: &Function) -> Applied {
     let mut edits = EditList::new(function);
     for block in function.blocks() {
         let place = function.block_insts(block).find(|&inst| function.role(inst) != Role::Phi);
-        for inst in function.block_insts(block).filter(|&inst| Some(inst) != place) {
+        let last = function.block_insts(block).next_back();
+        for inst in function.block_insts(block).filter(|&inst| Some(inst) != place && Some(inst) != last) {
             let names_one = function.operands(inst).iter().filter_map(Operand::reg).any(|reg| is_named[reg.0 as usize]);
             if !names_one && !function.effects(inst).contains(Effects::TERMINATOR) {
                 edits.push(Edit::Delete { inst });

@@ -32,6 +32,7 @@
 ; BEFORE-NEXT: NVPTX resource forecast
 ; BEFORE-NEXT: Live Stack Slot Analysis
 ; BEFORE-NEXT: Stack Slot Coloring
+; BEFORE-NEXT: NVPTX rematerialisation
 ; BEFORE-NEXT: NVPTX instruction order
 
 ; AFTER:      Two-Address instruction pass
