@@ -1,14 +1,45 @@
-//! Compiles the shim against the LLVM that `llvm-config.toml` asks for, and makes the Rust side of its C ABI.
-//!
-//! Without the feature `llvm` there is nothing to do: the core is plain Rust.
+//! Makes Rust of the forecast's tables; compiles the shim against the LLVM that `llvm-config.toml` asks for, and makes the
+//! Rust side of its C ABI. Without the feature `llvm` there is no shim: the core is plain Rust.
+
+#[path = "src/forecast/table.rs"]
+#[allow(unreachable_pub, reason = "the crate has it for others")]
+mod table;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    if let Err(message) = models() {
+        eprintln!("nvptx-ra: {message}");
+        std::process::exit(1);
+    }
     #[cfg(feature = "llvm")]
     if let Err(message) = shim::build() {
         eprintln!("nvptx-ra: {message}");
         std::process::exit(1);
     }
+}
+
+/// Writes the forecast's tables as statics.
+fn models() -> Result<(), String> {
+    println!("cargo:rerun-if-changed=src/forecast/table.rs");
+    let mut statics = String::new();
+    for (name, file) in [("REGISTERS", "registers.model"), ("SPILLS", "spills.model")] {
+        let path = format!("src/forecast/{file}");
+        println!("cargo:rerun-if-changed={path}");
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        let model = table::Model::parse(&text)
+            .map_err(|problem| format!("{path}: {problem}; `make calibrate` makes it anew"))?;
+        let table::Model { about, processor, ptxas, share_of_stores, least, with_calls, features, nodes, roots } =
+            model;
+        let features: String = features.iter().map(|name| format!("Borrowed({name:?}), ")).collect();
+        statics += &format!(
+            "pub(super) static {name}: Model = Model {{ about: Borrowed({about:?}), processor: Borrowed({processor:?}), \
+             ptxas: Borrowed({ptxas:?}), share_of_stores: {share_of_stores:?}, least: {least:?}, \
+             with_calls: {with_calls:?}, features: Borrowed(&[{features}]), nodes: Borrowed(&{nodes:?}), \
+             roots: Borrowed(&{roots:?}) }};\n"
+        );
+    }
+    let folder = std::env::var("OUT_DIR").map_err(|error| format!("OUT_DIR: {error}"))?;
+    std::fs::write(format!("{folder}/models.rs"), statics).map_err(|error| format!("{folder}/models.rs: {error}"))
 }
 
 #[cfg(feature = "llvm")]
@@ -41,9 +72,19 @@ mod shim {
         let text = std::fs::read_to_string(WANTED).map_err(|error| format!("{WANTED}: {error}"))?;
         let wanted: Wanted = toml::from_str(&text).map_err(|error| format!("{WANTED}: {error}"))?;
         let llvm = Llvm::find(&wanted)?;
-        compile(&llvm, &wanted)?;
         bind(&llvm, &wanted)?;
+        // Clippy has a build of its own and links nothing.
+        if is_linted() {
+            return Ok(());
+        }
+        compile(&llvm, &wanted)?;
         link(&llvm)
+    }
+
+    fn is_linted() -> bool {
+        println!("cargo:rerun-if-env-changed=RUSTC_WORKSPACE_WRAPPER");
+        let wrapper = std::env::var_os("RUSTC_WORKSPACE_WRAPPER");
+        wrapper.is_some_and(|path| Path::new(&path).file_stem().is_some_and(|stem| stem == "clippy-driver"))
     }
 
     impl Llvm {

@@ -123,6 +123,11 @@ impl<I: EntityIndex, T> IndexVec<I, T> {
         &self.raw[range.start.index()..range.end.index()]
     }
 
+    /// The entries of a range of ids, mutable.
+    pub fn range_mut(&mut self, range: Range<I>) -> &mut [T] {
+        &mut self.raw[range.start.index()..range.end.index()]
+    }
+
     /// The entries as a slice.
     pub fn as_slice(&self) -> &[T] {
         &self.raw
@@ -134,6 +139,11 @@ impl<I: EntityIndex, T> IndexVec<I, T> {
         T: Clone,
     {
         self.raw.resize(len, value);
+    }
+
+    /// Appends what an iterator has.
+    pub fn extend(&mut self, values: impl IntoIterator<Item = T>) {
+        self.raw.extend(values);
     }
 
     /// Drops all entries and keeps the memory.

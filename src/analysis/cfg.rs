@@ -33,12 +33,22 @@ impl Cfg {
         cfg
     }
 
+    /// The graph of so many blocks, of which the first is the entry, and their successors. O(blocks + edges).
+    pub(crate) fn of_blocks<'a>(num_blocks: usize, succs: impl Fn(Block) -> &'a [Block]) -> Self {
+        let mut cfg = Self::default();
+        cfg.compute_of(num_blocks, succs);
+        cfg
+    }
+
     /// Becomes the control-flow graph of `function`.
     pub fn compute(&mut self, function: &Function) {
-        let blocks = (0..function.num_blocks()).map(Block::new);
-        let edges = blocks.flat_map(|block| function.succs(block).iter().map(move |&succ| (succ, block)));
-        self.preds.compute(function.num_blocks(), edges);
-        self.walk(function.num_blocks(), Block::new(0), |block| function.succs(block));
+        self.compute_of(function.num_blocks(), |block| function.succs(block));
+    }
+
+    fn compute_of<'a>(&mut self, num_blocks: usize, succs: impl Fn(Block) -> &'a [Block]) {
+        let blocks = (0..num_blocks).map(Block::new);
+        self.preds.compute(num_blocks, blocks.flat_map(|block| succs(block).iter().map(move |&succ| (succ, block))));
+        self.walk(num_blocks, Block::new(0), succs);
     }
 
     /// Becomes `cfg`, the graph of `function`, with its edges turned round. Behind the blocks stands one more, the

@@ -5,7 +5,7 @@
 
 use super::Grouping;
 use crate::define_index;
-use crate::function::{Function, Inst, VReg};
+use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
 define_index! {
@@ -14,7 +14,7 @@ define_index! {
 }
 
 /// The order that a stretch of instructions must keep. Every edge goes forward in the code.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct DependenceGraph {
     /// Who waits for a node.
     pub(crate) successors: Grouping<Node, Node>,
@@ -29,13 +29,36 @@ impl DependenceGraph {
     }
 }
 
-/// Makes the edges of a [`DependenceGraph`].
+/// Makes the edges of a [`DependenceGraph`], of one stretch after another.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     found: Vec<(Node, Node)>,
+    /// Who accessed each register last. It outlives a stretch, so that a short one costs no more than its operands.
+    accesses: IndexVec<VReg, Accesses>,
+    /// Readers, and the reader before in the same list, one up.
+    readers: Vec<(Node, u32)>,
+    /// The number of the stretch.
+    stretch: u32,
+}
+
+/// The last accesses to a register.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accesses {
+    /// In which stretch they are; those of another are forgotten.
+    stretch: u32,
+    definition: Option<Node>,
+    /// The last reader since then, one up; 0 where there is none.
+    readers: u32,
 }
 
 impl Edges {
+    /// Begins another stretch.
+    pub(crate) fn begin(&mut self) {
+        self.found.clear();
+        self.readers.clear();
+        self.stretch += 1;
+    }
+
     /// `from` comes before `to`.
     pub(crate) fn add(&mut self, from: Node, to: Node) {
         debug_assert!(from <= to, "the order of the code meets its own dependences");
@@ -45,34 +68,53 @@ impl Edges {
     }
 
     /// Definitions before reads, reads before the next definition, definitions in their order, for the instructions from
-    /// `first` up to `end`. O(n log n) in the operands.
+    /// `first` up to `end`. O(operands), and once O(registers).
     pub(crate) fn registers(&mut self, function: &Function, first: Inst, end: Inst) {
-        let mut accesses: Vec<(VReg, Node, bool)> = Vec::new();
         for inst in (first.0..end.0).map(Inst) {
-            let node = Node(inst.0 - first.0);
-            let of_inst = function.operands(inst).iter();
-            accesses.extend(of_inst.filter_map(|operand| Some((operand.reg()?, node, operand.is_def()))));
+            self.accesses_of(function, Node(inst.0 - first.0), inst);
         }
-        // Of one instruction the reads come first.
-        accesses.sort_unstable();
-        let mut readers: Vec<Node> = Vec::new();
-        for of_register in accesses.chunk_by(|a, b| a.0 == b.0) {
-            let mut definition = None;
-            readers.clear();
-            for &(_, node, is_def) in of_register {
-                if let Some(definition) = definition {
-                    self.add(definition, node);
-                }
-                if !is_def {
-                    readers.push(node);
-                    continue;
-                }
-                for reader in readers.drain(..) {
-                    self.add(reader, node);
-                }
-                definition = Some(node);
-            }
+    }
+
+    /// The same for one instruction, behind those before it. O(operands), and once O(registers).
+    pub(crate) fn accesses_of(&mut self, function: &Function, node: Node, inst: Inst) {
+        if self.accesses.len() < function.num_regs() {
+            self.accesses.resize(function.num_regs(), Accesses::default());
         }
+        let operands = function.operands(inst).iter();
+        for reg in operands.clone().filter_map(Operand::read_reg) {
+            self.read(reg, node);
+        }
+        for reg in operands.filter_map(Operand::def) {
+            self.define(reg, node);
+        }
+    }
+
+    fn accesses(&mut self, reg: VReg) -> Accesses {
+        let accesses = self.accesses[reg];
+        let is_old = accesses.stretch != self.stretch;
+        if is_old { Accesses { stretch: self.stretch, ..Accesses::default() } } else { accesses }
+    }
+
+    fn read(&mut self, reg: VReg, node: Node) {
+        let accesses = self.accesses(reg);
+        if let Some(definition) = accesses.definition {
+            self.add(definition, node);
+        }
+        self.readers.push((node, accesses.readers));
+        self.accesses[reg] = Accesses { readers: self.readers.len() as u32, ..accesses };
+    }
+
+    fn define(&mut self, reg: VReg, node: Node) {
+        let accesses = self.accesses(reg);
+        if let Some(definition) = accesses.definition {
+            self.add(definition, node);
+        }
+        let mut at = accesses.readers;
+        while let Some(&(reader, before)) = self.readers.get((at as usize).wrapping_sub(1)) {
+            self.add(reader, node);
+            at = before;
+        }
+        self.accesses[reg] = Accesses { definition: Some(node), readers: 0, ..accesses };
     }
 
     /// How many edges there are.
@@ -82,14 +124,100 @@ impl Edges {
     }
 
     /// The graph of `len` nodes. O(nodes + edges).
-    pub(crate) fn finish(self, len: usize) -> DependenceGraph {
-        let mut num_predecessors = IndexVec::filled(0, len);
-        self.found.iter().for_each(|&(_, to)| num_predecessors[to] += 1);
-        DependenceGraph { successors: Grouping::new(len, self.found.iter().copied()), num_predecessors }
+    pub(crate) fn finish(&self, len: usize) -> DependenceGraph {
+        let mut graph = DependenceGraph::default();
+        self.finish_into(len, &mut graph);
+        graph
+    }
+
+    /// Makes `graph` that of `len` nodes. O(nodes + edges).
+    pub(crate) fn finish_into(&self, len: usize, graph: &mut DependenceGraph) {
+        graph.num_predecessors.clear();
+        graph.num_predecessors.resize(len, 0);
+        self.found.iter().for_each(|&(_, to)| graph.num_predecessors[to] += 1);
+        graph.successors.compute(len, self.found.iter().copied());
     }
 
     /// The same edges the other way round: whom a node waits for. O(nodes + edges).
     pub(crate) fn predecessors(&self, len: usize) -> Grouping<Node, Node> {
         Grouping::new(len, self.found.iter().map(|&(from, to)| (to, from)))
+    }
+}
+
+#[cfg(test)]
+impl Edges {
+    /// Whether `to` comes after `from` by the edges, for all pairs of `len` nodes.
+    pub(crate) fn reaches(&self, len: usize) -> Vec<Vec<bool>> {
+        let predecessors = self.predecessors(len);
+        let mut reached = vec![vec![false; len]; len];
+        for to in 0..len {
+            for &Node(from) in predecessors.of(Node(to as u32)) {
+                reached[from as usize][to] = true;
+                for row in &mut reached {
+                    row[to] |= row[from as usize];
+                }
+            }
+        }
+        reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Edges, Node};
+    use crate::function::{Effects, Function, FunctionBuilder, Inst, OpcodeTable, Operand, RegClass, Role, VReg};
+
+    /// A block of instructions that write and read a few registers, by the numbers given.
+    fn function(insts: &[(Vec<u32>, Vec<u32>)]) -> Function {
+        let mut opcodes = OpcodeTable::new();
+        let opcode = opcodes.intern("op", Role::Other);
+        let mut builder = FunctionBuilder::new("f", Arc::new(opcodes));
+        for _ in 0..4 {
+            builder.reg(RegClass::B32);
+        }
+        builder.block(&[], 1.0, 0);
+        for (writes, reads) in insts {
+            let writes = writes.iter().map(|&reg| Operand::write(VReg(reg)));
+            let operands: Vec<Operand> = writes.chain(reads.iter().map(|&reg| Operand::read(VReg(reg)))).collect();
+            builder.inst(opcode, &operands, Effects::empty());
+        }
+        builder.finish()
+    }
+
+    /// Of two accesses to a register of which one writes, the later waits for the earlier, and nobody waits for anybody
+    /// else; nor is anything left of the stretch before in the same memory.
+    #[test]
+    fn registers_hold_what_conflicts() {
+        arbtest::arbtest(|source| {
+            let regs = |source: &mut arbitrary::Unstructured<'_>| {
+                (0..source.int_in_range(0..=2)?)
+                    .map(|_| source.int_in_range(0..=3))
+                    .collect::<arbitrary::Result<Vec<u32>>>()
+            };
+            let count = source.int_in_range(0..=10usize)?;
+            let insts: Vec<(Vec<u32>, Vec<u32>)> =
+                (0..count).map(|_| Ok((regs(source)?, regs(source)?))).collect::<arbitrary::Result<_>>()?;
+            let function = function(&insts);
+            let split = source.int_in_range(0..=count)?;
+            let mut edges = Edges::default();
+            for (first, end) in [(0, split), (split, count)] {
+                edges.begin();
+                edges.registers(&function, Inst(first as u32), Inst(end as u32));
+                let mut expected = Edges::default();
+                for (to, (writes, reads)) in insts[first..end].iter().enumerate() {
+                    for (from, (earlier_writes, earlier_reads)) in insts[first..first + to].iter().enumerate() {
+                        let meets = |a: &[u32], b: &[u32]| a.iter().any(|reg| b.contains(reg));
+                        if meets(earlier_writes, writes) || meets(earlier_writes, reads) || meets(earlier_reads, writes)
+                        {
+                            expected.add(Node(from as u32), Node(to as u32));
+                        }
+                    }
+                }
+                assert_eq!(edges.reaches(end - first), expected.reaches(end - first), "{insts:?}, {first}..{end}");
+            }
+            Ok(())
+        });
     }
 }

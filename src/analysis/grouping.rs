@@ -51,6 +51,31 @@ impl<K: EntityIndex, T: Copy> Grouping<K, T> {
         grouping
     }
 
+    /// No items. With [`push`](Self::push) and [`finish_group`](Self::finish_group) the groups come one by one.
+    pub(crate) fn clear(&mut self) {
+        self.starts.clear();
+        self.starts.push(0);
+        self.items.clear();
+    }
+
+    /// Adds an item to the group that is being made.
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    /// The items of the group that is being made.
+    #[inline]
+    pub(crate) fn current(&self) -> &[T] {
+        &self.items[self.starts.last().map_or(0, |&start| start as usize)..]
+    }
+
+    /// Ends a group and begins the next.
+    #[inline]
+    pub(crate) fn finish_group(&mut self) {
+        self.starts.push(self.items.len() as u32);
+    }
+
     /// The items of a group.
     #[inline]
     pub(crate) fn of(&self, key: K) -> &[T] {

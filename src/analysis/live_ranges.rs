@@ -208,6 +208,12 @@ impl LiveRanges {
         occurrences: &[Occurrence],
     ) {
         let first_value = self.values.next_id();
+        if let Some(segment) = local_segment(function, occurrences, first_value) {
+            let Occurrence { inst, operand, .. } = occurrences[0];
+            self.values.push(ValueDef::Inst { inst, operand });
+            self.segments.push(segment);
+            return;
+        }
         self.scan(function, occurrences);
         let num_defs = self.values.len() - first_value.index();
         let scratch = &mut self.scratch;
@@ -340,6 +346,20 @@ impl LiveRanges {
             }
         }
     }
+}
+
+/// The segment of a register that is written once and only read behind that, in the same block, as most are.
+#[inline]
+fn local_segment(function: &Function, occurrences: &[Occurrence], value: ValueNumber) -> Option<Segment> {
+    let (first, reads) = occurrences.split_first()?;
+    let is_local =
+        |read: &Occurrence| !read.is_def() && !read.is_phi && read.block == first.block && read.inst > first.inst;
+    if !first.is_def() || !reads.iter().all(is_local) {
+        return None;
+    }
+    let (start, end) = definition_points(function, first);
+    let last = reads.iter().rfind(|read| read.is_use());
+    Some(Segment { start, end: last.map_or(end, |read| end.max(Point::late(read.inst))), value })
 }
 
 /// The predecessor at whose end a PHI reads.

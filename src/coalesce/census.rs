@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::function::{Function, Inst, Opcode, Role, VReg};
+use crate::function::{Function, Inst, OpcodeFacts, Role, VReg};
 use crate::index::IndexVec;
 use crate::target::{CopyFamily, classify};
 
@@ -64,12 +64,12 @@ pub struct Tally {
 /// Counts the moves of a function, by kind. Linear.
 pub fn census(function: &Function) -> BTreeMap<MoveKind, Tally> {
     let definitions = Definitions::new(function);
-    let mut families: IndexVec<Opcode, Option<CopyFamily>> = IndexVec::filled(None, function.opcodes().len());
+    let mut families = OpcodeFacts::new(function.opcodes());
     let mut tallies: BTreeMap<MoveKind, Tally> = BTreeMap::new();
     for block in function.blocks() {
         for inst in function.block_insts(block) {
             let opcode = function.opcode(inst);
-            let family = *families[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)).family);
+            let family = *families.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)).family);
             let Some(kind) = kind(function, &definitions, inst, family) else { continue };
             let tally = tallies.entry(kind).or_default();
             tally.count += 1;

@@ -58,13 +58,9 @@ pub struct Outcome {
 /// Near-linear in the size of the function: live ranges are built only for registers that copies name, and merging is
 /// linear in the segments merged.
 pub fn coalesce(function: &Function, options: &Config) -> Outcome {
-    if has_phis(function) { Program::new(function, options).finish() } else { coalesce_copies(function, options) }
-}
-
-fn coalesce_copies(function: &Function, options: &Config) -> Outcome {
     let start = Instant::now();
     let mut program = Program::new(function, options);
-    if options.join_liveintervals {
+    if options.join_liveintervals && !has_phis(function) {
         if options.wide_pairs {
             wide_pairs::forward(&mut program);
         }

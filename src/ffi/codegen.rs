@@ -58,7 +58,8 @@ pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<
 
 /// A module of its own, of the same context, that holds a function and all that its code may reach: what it calls, the
 /// variables that these name, and what stands in those. Of a module with several kernels it has an empty one, too, for
-/// ptxas takes a single kernel otherwise where addresses of functions are taken. `None` where no function of that name has a body.
+/// ptxas takes a single kernel otherwise where addresses of functions are taken. `None` where no function of that name
+/// has a body.
 ///
 /// O(what is reached), and a little for each function of the whole.
 pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {

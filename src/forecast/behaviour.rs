@@ -1,6 +1,6 @@
 //! What ptxas sees in each instruction: what may move, what it costs beside its operands.
 
-use crate::function::{Effects, Function, Inst, MemorySpace, Opcode, Symbol, Value};
+use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Role, Symbol, Value};
 use crate::index::IndexVec;
 use crate::target::{OpcodeInfo, Purity, classify, named_space};
 
@@ -41,18 +41,18 @@ struct Known {
 
 /// The behaviour of all instructions of a function.
 pub(super) struct Behaviours {
-    known: IndexVec<Opcode, Option<Known>>,
+    known: OpcodeFacts<Known>,
     motions: IndexVec<Inst, Motion>,
 }
 
 impl Behaviours {
     /// O(instructions), and the names of the opcodes that occur and the texts of inline assembly once each.
     pub(super) fn new(function: &Function) -> Self {
-        let mut known: IndexVec<Opcode, Option<Known>> = (0..function.opcodes().len()).map(|_| None).collect();
+        let mut known = OpcodeFacts::new(function.opcodes());
         let mut texts: IndexVec<Symbol, Option<Motion>> = IndexVec::filled(None, function.num_symbols());
         let motions = function.insts().map(|inst| {
             let opcode = function.opcode(inst);
-            let known = known[opcode].get_or_insert_with(|| Known::new(function.opcodes().name(opcode)));
+            let known: &Known = known.get_or_insert_with(opcode, || Known::new(function.opcodes().name(opcode)));
             motion(function, inst, &known.info, &mut texts)
         });
         let motions = motions.collect();
@@ -61,7 +61,7 @@ impl Behaviours {
 
     /// What an instruction's opcode is.
     pub(super) fn info(&self, function: &Function, inst: Inst) -> &OpcodeInfo {
-        self.known[function.opcode(inst)].as_ref().map_or(&OpcodeInfo::UNKNOWN, |known| &known.info)
+        self.known.get(function.opcode(inst)).map_or(&OpcodeInfo::UNKNOWN, |known| &known.info)
     }
 
     /// How an instruction's place may change.
@@ -71,17 +71,17 @@ impl Behaviours {
 
     /// Whether an instruction is a sequence of several.
     pub(super) fn expansion(&self, function: &Function, inst: Inst) -> Expansion {
-        self.known[function.opcode(inst)].as_ref().map_or(Expansion::None, |known| known.expansion)
+        self.known.get(function.opcode(inst)).map_or(Expansion::None, |known| known.expansion)
     }
 
     /// Whether an instruction computes with 64-bit floating-point numbers.
     pub(super) fn is_double(&self, function: &Function, inst: Inst) -> bool {
-        self.known[function.opcode(inst)].as_ref().is_some_and(|known| known.is_double)
+        self.known.get(function.opcode(inst)).is_some_and(|known| known.is_double)
     }
 
     /// Whether LLVM has no name for an instruction's opcode: shuffles, votes, matrix instructions.
     pub(super) fn is_anonymous(&self, function: &Function, inst: Inst) -> bool {
-        self.known[function.opcode(inst)].as_ref().is_some_and(|known| known.is_anonymous)
+        self.known.get(function.opcode(inst)).is_some_and(|known| known.is_anonymous)
     }
 }
 
@@ -103,6 +103,8 @@ fn motion(function: &Function, inst: Inst, info: &OpcodeInfo, texts: &mut IndexV
     let effects = function.effects(inst);
     let keeps_order = Effects::ORDERED | Effects::CALL_SEQUENCE | Effects::OPAQUE | Effects::TERMINATOR;
     match info.purity {
+        // No code comes of debug values.
+        _ if function.role(inst) == Role::Debug => Motion::Free,
         Purity::InlineAsm => match function.operands(inst).first().map(|operand| operand.value) {
             Some(Value::Symbol(symbol)) => {
                 *texts[symbol].get_or_insert_with(|| motion_of_assembly(function.symbol(symbol)))

@@ -80,3 +80,29 @@ impl CallGraph {
         (features, is_whole)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::forecast::{Case, forecast};
+    use crate::function::{Function, LaunchBounds};
+    use crate::target::machine::Architecture;
+
+    fn caller(name: &str, callee: &str) -> Function {
+        let text = format!(
+            "mfv 1\nfunction \"{name}\"\nopcode CALL\n@0 = \"@{callee}\"\n\
+             bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence\nend\n"
+        );
+        Function::parse(&text).expect("a view")
+    }
+
+    /// A kernel makes the calls of its callees, too, and with a call it takes what calls take at least.
+    #[test]
+    fn calls_of_callees() {
+        let kernel = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "reports") };
+        let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
+        let forecasts = forecast(&[kernel, caller("reports", "vprintf")], &case).expect("a forecast");
+        let calls = ["internal_calls", "external_calls"].map(|name| forecasts[0].features.get(name));
+        assert_eq!((calls, forecasts[0].is_at_least), ([1.0, 1.0], true));
+        assert!(forecasts[0].registers >= 24, "{}", forecasts[0].registers);
+    }
+}

@@ -6,7 +6,7 @@ use super::reordering::{Input, reach};
 use super::stretches::{Pressure, Stretches, uniform_words};
 use super::words::Words;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UniformityInfo};
-use crate::function::{Block, Effects, Function, Inst, MemorySpace, RegClass, VReg};
+use crate::function::{Block, Effects, Function, Inst, MemorySpace, RegClass, Role, VReg};
 use crate::target::Purity;
 
 /// How a feature of a function joins that of what it calls.
@@ -30,7 +30,7 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("words", OnTop, "the most words live at once"),
     ("varying_words", OnTop, "the same of words that differ between the threads of a warp"),
     ("hoisted_words", OnTop, "the same where every load is issued as early as it can be"),
-    ("reordered_words", OnTop, "the most words live at once in an order that cares about registers alone"),
+    ("reordered_words", OnTop, "the most words live at once in the better of the code's order and one for registers"),
     ("reordered_varying_words", OnTop, "the same of varying words"),
     ("reordered_loop_words", OnTop, "the same in loops"),
     ("entry_words", OnTop, "the most varying words live at the start of a block"),
@@ -59,8 +59,8 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("divisions", Sum, "integer divisions"),
     ("wide_divisions", Sum, "those of 64 bits"),
     ("doubles", Sum, "instructions on 64-bit floating-point numbers"),
-    ("external_calls", Own, "calls of functions that are not there, or not known"),
-    ("internal_calls", Own, "calls of functions that are there"),
+    ("external_calls", Sum, "calls of functions that are not there, or not known"),
+    ("internal_calls", Sum, "calls of functions that are there"),
 ];
 
 /// A function's features, as [`FEATURES`] lists them.
@@ -71,6 +71,12 @@ impl Features {
     /// The feature of that name; 0 where there is none.
     pub fn get(&self, name: &str) -> f64 {
         FEATURES.iter().position(|feature| feature.0 == name).map_or(0.0, |at| self.0[at])
+    }
+
+    /// Those of a function without instructions.
+    #[cfg(test)]
+    pub(super) fn none() -> Self {
+        Self(vec![0.0; FEATURES.len()])
     }
 
     /// All values, in the order of [`FEATURES`].
@@ -140,7 +146,15 @@ pub(super) fn analyse(function: &Function, is_kernel: bool) -> Analysed {
         if is_load { Point::late(places[start.inst()]) } else { start }
     };
     let hoisted = Stretches::new(function, &words, &ranges, hoist).pressure(function, |word| !uniform[word]);
-    let input = Input { function, behaviours: &behaviours, words: &words, stretches: &stretches, uniform: &uniform };
+    let input = Input {
+        function,
+        behaviours: &behaviours,
+        words: &words,
+        stretches: &stretches,
+        uniform: &uniform,
+        pressure: &pressure,
+        varying: &varying,
+    };
     let reached = reach(&input, &loops);
     let of_class = |class: RegClass, weight: u32| {
         Pressure::of_registers(function, &ranges, |reg| if function.class(reg) == class { weight } else { 0 }).most()
@@ -148,6 +162,7 @@ pub(super) fn analyse(function: &Function, is_kernel: bool) -> Analysed {
     let declared = Pressure::of_registers(function, &ranges, |reg| function.class(reg).words());
 
     let count = Counter { function, behaviours: &behaviours, varying: &varying };
+    let is_code = |inst| function.role(inst) != Role::Debug;
     let is_wide_division = |inst| behaviours.expansion(function, inst) == Expansion::Division64;
     let is_double_routine = |inst| behaviours.expansion(function, inst) == Expansion::Double;
     let is_division =
@@ -179,10 +194,10 @@ pub(super) fn analyse(function: &Function, is_kernel: bool) -> Analysed {
         of_class(RegClass::B16, 1) as f64,
         of_class(RegClass::B1, 1) as f64,
         count.words_at(&|inst| behaviours.info(function, inst).purity == Purity::Call),
-        function.num_insts() as f64,
+        count.count(&is_code),
         function.num_blocks() as f64,
         function.blocks().map(|block| function.loop_depth(block)).max().unwrap_or(0) as f64,
-        function.blocks().map(|block| function.block_insts(block).len()).max().unwrap_or(0) as f64,
+        count.most_of_block(&|inst| u32::from(is_code(inst))),
         count.count(&|inst| count.is_load(inst)),
         count.count(&is_global),
         count.count(&is_shared),

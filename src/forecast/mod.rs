@@ -18,16 +18,19 @@ mod peak;
 mod reordering;
 mod stretches;
 mod summary;
+#[allow(dead_code, reason = "the build script reads tables, and tests do")]
+mod table;
 mod words;
 
 use call_graph::CallGraph;
 pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
-pub use model::{Model, Values};
+pub use model::Values;
 pub use peak::{LiveValue, Peak};
 use summary::Kernel;
 pub use summary::Summary;
+pub use table::Model;
 
 use crate::error::Error;
 use crate::function::{Function, LaunchBounds};
@@ -123,7 +126,7 @@ pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Er
 ///
 /// As [`forecast`].
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
-    let models = (Model::registers()?, Model::spills()?);
+    let models = (Model::registers(), Model::spills());
     let joined = CallGraph::new(functions).join(functions);
     let mut forecasts = Vec::new();
     for (function, joined) in functions.iter().zip(joined) {
@@ -146,10 +149,12 @@ fn of_kernel(
     let (budget, ignored) = budget(bounds, case)?;
     let min_blocks = bounds.min_blocks.unwrap_or(0);
     let wanted = registers.forecast(&registers.values(&features, budget, min_blocks));
-    let registers = (wanted.round() as u32).clamp(1, budget);
+    let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
+    let floor = if calls { registers.with_calls } else { 1.0 };
+    let registers = (wanted.round().max(floor) as u32).min(budget);
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spills.forecast(&spills.values(&features, budget, min_blocks)) - 1.0;
-    let spilled = if spilled < LEAST_SPILL { 0.0 } else { spilled };
+    let spilled = if spilled < spills.least { 0.0 } else { spilled };
     let stored = words_up(spilled * spills.share_of_stores);
     let launch = launch(registers, threads, function.shared_bytes);
     let architecture = case.architecture;
@@ -177,9 +182,6 @@ fn of_kernel(
         features,
     })
 }
-
-/// Bytes below which a forecast says none, as `make calibrate` does: kernels that do not spill get a few.
-const LEAST_SPILL: f64 = 16.0;
 
 /// Bytes of whole words.
 fn words_up(bytes: f64) -> u32 {

@@ -1,9 +1,9 @@
 //! Over which points each word is live, and how many are at once.
 
 use super::words::{Word, Words};
-use crate::analysis::{LiveRanges, Point};
+use crate::analysis::{Grouping, LiveRanges, Point};
 use crate::function::{Function, Inst, VReg};
-use crate::index::IndexVec;
+use crate::index::{EntityIndex, IndexVec};
 
 /// Half-open stretches of points, per word: those of all registers that hold it, united.
 pub(super) struct Stretches {
@@ -13,34 +13,48 @@ pub(super) struct Stretches {
 }
 
 impl Stretches {
-    /// The stretches of all words; where a definition would stand, `place` may change. O(n log n) in the segments of
-    /// the registers.
+    /// The stretches of all words; where a definition would stand, `place` may change. O(words + segments of the
+    /// registers), but for the words that several registers hold, whose segments are sorted.
     pub(super) fn new(function: &Function, words: &Words, ranges: &LiveRanges, place: impl Fn(Point) -> Point) -> Self {
-        let mut found: Vec<(Word, Point, Point)> = Vec::new();
+        let mut found: Vec<(Word, (Point, Point))> = Vec::with_capacity(words.len());
         for reg in function.regs() {
+            let segments = ranges.segments(reg);
             for word in words.held(function, reg) {
-                for segment in ranges.segments(reg) {
+                found.extend(segments.iter().map(|segment| {
                     let start = place(segment.start);
-                    found.push((word, start, segment.end.max(start.next())));
-                }
+                    (word, (start, segment.end.max(start.next())))
+                }));
             }
         }
-        found.sort_unstable();
-        let mut result = Self { stretches: Vec::with_capacity(found.len()), starts: vec![0] };
-        for (word, start, end) in found {
-            result.begin(word);
-            let is_first = result.stretches.len() == result.starts[word.0 as usize] as usize;
-            match result.stretches.last_mut() {
-                Some(last) if !is_first && last.1 >= start => last.1 = last.1.max(end),
-                _ => result.stretches.push((start, end)),
+        let by_word = Grouping::new(words.len(), found.iter().copied());
+        let mut result =
+            Self { stretches: Vec::with_capacity(found.len()), starts: Vec::with_capacity(words.len() + 1) };
+        let mut sorted: Vec<(Point, Point)> = Vec::new();
+        for word in (0..words.len()).map(Word::new) {
+            result.starts.push(result.stretches.len() as u32);
+            let of_word = by_word.of(word);
+            if of_word.is_sorted() {
+                result.unite(of_word);
+            } else {
+                sorted.clear();
+                sorted.extend(of_word);
+                sorted.sort_unstable();
+                result.unite(&sorted);
             }
         }
-        result.begin(Word(words.len() as u32));
+        result.starts.push(result.stretches.len() as u32);
         result
     }
 
-    fn begin(&mut self, word: Word) {
-        self.starts.resize(self.starts.len().max(word.0 as usize + 1), self.stretches.len() as u32);
+    /// Adds the stretches of a word, which are sorted; those that touch become one.
+    fn unite(&mut self, sorted: &[(Point, Point)]) {
+        let first = self.stretches.len();
+        for &(start, end) in sorted {
+            match self.stretches[first..].last_mut() {
+                Some(last) if last.1 >= start => last.1 = last.1.max(end),
+                _ => self.stretches.push((start, end)),
+            }
+        }
     }
 
     /// The stretches of a word, sorted and disjoint.
@@ -79,6 +93,12 @@ impl Pressure {
     /// The most that is live at once.
     pub(super) fn most(&self) -> u32 {
         self.0.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The most that is live at once from an instruction up to another.
+    pub(super) fn most_between(&self, first: Inst, end: Inst) -> u32 {
+        let points = Point::early(first).0 as usize..Point::early(end).0 as usize;
+        self.0[points].iter().copied().max().unwrap_or(0)
     }
 
     /// The first point where the most is live.

@@ -24,6 +24,7 @@ pub use builder::FunctionBuilder;
 pub use edit::{Edit, EditList, Position};
 pub use effects::{Effects, MemorySpace};
 pub use launch::LaunchBounds;
+pub(crate) use opcode::OpcodeFacts;
 pub use opcode::{Opcode, OpcodeTable, Role};
 pub use operand::{Operand, OperandFlags, Value};
 pub use parallel_copy::{ParallelCopyError, sequentialize};

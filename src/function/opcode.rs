@@ -153,6 +153,52 @@ impl OpcodeTable {
     }
 }
 
+/// What a reader knows of the opcodes that a function uses: each is found out once. A table of all opcodes would be a
+/// hundred times as large as what functions use.
+#[derive(Clone, Debug)]
+pub(crate) struct OpcodeFacts<T> {
+    /// One more than the number of what is known; 0 where nothing is.
+    numbers: IndexVec<Opcode, u32>,
+    known: Vec<T>,
+}
+
+impl<T> OpcodeFacts<T> {
+    /// Nothing is known of the opcodes of a table.
+    pub(crate) fn new(table: &OpcodeTable) -> Self {
+        Self { numbers: IndexVec::filled(0, table.len()), known: Vec::new() }
+    }
+
+    /// Forgets what is known, for the opcodes of a table.
+    pub(crate) fn reset(&mut self, table: &OpcodeTable) {
+        self.numbers.clear();
+        self.numbers.resize(table.len(), 0);
+        self.known.clear();
+    }
+
+    /// What is known of an opcode, found out by `find` where it was not asked for before.
+    #[inline]
+    pub(crate) fn get_or_insert_with(&mut self, opcode: Opcode, find: impl FnOnce() -> T) -> &T {
+        let number = &mut self.numbers[opcode];
+        if *number == 0 {
+            self.known.push(find());
+            *number = self.known.len() as u32;
+        }
+        &self.known[*number as usize - 1]
+    }
+
+    /// What is known of an opcode; `None` where it was not found out.
+    #[inline]
+    pub(crate) fn get(&self, opcode: Opcode) -> Option<&T> {
+        self.known.get((self.numbers[opcode] as usize).wrapping_sub(1))
+    }
+}
+
+impl<T> Default for OpcodeFacts<T> {
+    fn default() -> Self {
+        Self { numbers: IndexVec::new(), known: Vec::new() }
+    }
+}
+
 impl Default for OpcodeTable {
     fn default() -> Self {
         Self::new()
@@ -171,5 +217,30 @@ impl fmt::Debug for OpcodeTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = self.ids().filter_map(|opcode| Some((opcode, self.entries[opcode].get()?)));
         f.debug_map().entries(known).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Opcode, OpcodeFacts, OpcodeTable, Role};
+
+    /// A fact is found out once, each opcode has its own, and what was not asked for is not known.
+    #[test]
+    fn facts_are_found_out_once() {
+        let mut table = OpcodeTable::new();
+        let [a, b, c] = ["a", "b", "c"].map(|name| table.intern(name, Role::Other));
+        let mut facts = OpcodeFacts::new(&table);
+        let mut asked = 0;
+        for opcode in [c, a, c] {
+            let fact = *facts.get_or_insert_with(opcode, || {
+                asked += 1;
+                opcode
+            });
+            assert_eq!(fact, opcode);
+        }
+        assert_eq!(asked, 2);
+        assert_eq!([a, b, c].map(|opcode| facts.get(opcode).copied()), [Some(a), None, Some(c)]);
+        facts.reset(&table);
+        assert_eq!(facts.get(a), None::<&Opcode>);
     }
 }

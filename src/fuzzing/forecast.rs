@@ -3,8 +3,8 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, lowered_function};
-use crate::forecast::{Case, Forecast, MAX_STEPS, forecast};
-use crate::function::{Function, LaunchBounds};
+use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast};
+use crate::function::{Edit, EditList, Function, LaunchBounds, Role};
 use crate::target::machine::Architecture;
 
 /// Checks that a forecast keeps to its bounds, that its peak's values have the words that it counts, and that wider
@@ -46,7 +46,24 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     assert!(feature("words") <= feature("declared_words"), "{}", functions[0]);
     assert!(feature("varying_words") <= feature("hoisted_words"), "{}", functions[0]);
     assert!(feature("reordered_varying_words") <= feature("reordered_words"), "{}", functions[0]);
+    assert!(feature("reordered_words") <= feature("words"), "{}", functions[0]);
+    assert!(feature("reordered_varying_words") <= feature("varying_words"), "{}", functions[0]);
+    check_debug_values(&functions[0], &case, forecast);
+    let spills = Model::spills();
+    let bytes = |budget| spills.forecast(&spills.values(&forecast.features, budget, 0));
+    assert!((24..255).all(|budget| bytes(budget + 1) <= bytes(budget)), "{forecast:?}");
     Ok(())
+}
+
+/// Debug values change nothing: no code comes of them.
+fn check_debug_values(function: &Function, case: &Case, expected: &Forecast) {
+    let mut edits = EditList::new(function);
+    for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
+        edits.push(Edit::Delete { inst });
+    }
+    let bare = edits.apply(function).expect("nothing needs a debug value").function;
+    let forecasts = forecast(&[bare], case).expect("the limits are the same");
+    assert_eq!(forecasts[0].features, expected.features, "{function}");
 }
 
 /// The curve has a number for each step of the code, its highest is the peak's, and what is live there is live there.

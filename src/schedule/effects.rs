@@ -89,21 +89,6 @@ mod tests {
     use super::*;
     use crate::index::EntityIndex;
 
-    /// Whether `to` comes after `from` by the edges, for all pairs.
-    fn reaches(len: usize, edges: &Edges) -> Vec<Vec<bool>> {
-        let predecessors = edges.predecessors(len);
-        let mut reached = vec![vec![false; len]; len];
-        for to in 0..len {
-            for &from in predecessors.of(Node::new(to)) {
-                reached[from.index()][to] = true;
-                for row in &mut reached {
-                    row[to] |= row[from.index()];
-                }
-            }
-        }
-        reached
-    }
-
     /// Two instructions that conflict are held in their order, and no two are held that no chain of conflicts connects.
     #[test]
     fn holds_what_conflicts() {
@@ -139,7 +124,7 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(reaches(count, &edges), reaches(count, &expected), "{insts:?}");
+            assert_eq!(edges.reaches(count), expected.reaches(count), "{insts:?}");
             Ok(())
         });
     }

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
-use crate::function::{Effects, Function, Inst, Opcode, Role, VReg, Value};
-use crate::index::{EntityIndex, IndexVec};
+use crate::function::{Effects, Function, Inst, OpcodeFacts, Role, VReg, Value};
 use crate::target::{Purity, classify};
 
 /// What is known of a function before any of its regions is looked at.
@@ -15,7 +14,7 @@ pub(super) struct Facts<'a> {
     pub(super) live: LiveRanges,
     /// The physical registers that somebody writes.
     written_physical: BTreeSet<u32>,
-    purities: IndexVec<Opcode, Purity>,
+    purities: OpcodeFacts<Purity>,
 }
 
 impl<'a> Facts<'a> {
@@ -26,18 +25,16 @@ impl<'a> Facts<'a> {
         let occurrences = Occurrences::new(function, &|_| true);
         let all: Vec<VReg> = function.regs().collect();
         let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &all);
-        let mut purities = IndexVec::filled(None, function.opcodes().len());
+        let mut purities = OpcodeFacts::new(function.opcodes());
         let mut written_physical = BTreeSet::new();
         for inst in function.insts() {
             let opcode = function.opcode(inst);
-            purities[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)).purity);
+            purities.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)).purity);
             written_physical.extend(function.operands(inst).iter().filter_map(|operand| match operand.value {
                 Value::Physical(reg) if operand.is_def() => Some(reg),
                 _ => None,
             }));
         }
-        let known = |opcode| purities[Opcode::new(opcode)].unwrap_or(Purity::Unknown);
-        let purities = (0..function.opcodes().len()).map(known).collect();
         Self { function, live, written_physical, purities }
     }
 
@@ -55,6 +52,6 @@ impl<'a> Facts<'a> {
 
     /// What an instruction's opcode is.
     pub(super) fn purity(&self, inst: Inst) -> Purity {
-        self.purities[self.function.opcode(inst)]
+        self.purities.get(self.function.opcode(inst)).copied().unwrap_or(Purity::Unknown)
     }
 }

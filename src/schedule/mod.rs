@@ -20,7 +20,7 @@ mod region;
 mod tests;
 mod top_down;
 
-use crate::analysis::Node;
+use crate::analysis::{Edges, Node};
 use crate::config;
 use crate::function::{Block, Edit, EditList, Function, Inst};
 use bottom_up::BottomUp;
@@ -70,13 +70,14 @@ pub fn schedule(function: &Function, order: config::Order, seed: u32) -> Outcome
     }
     let order = perturbed(order_of(order), seed);
     let facts = Facts::new(function);
+    let mut edges = Edges::default();
     for block in function.blocks() {
-        schedule_block(&facts, block, &*order, &mut outcome);
+        schedule_block(&facts, &mut edges, block, &*order, &mut outcome);
     }
     outcome
 }
 
-fn schedule_block(facts: &Facts<'_>, block: Block, order: &dyn Order, outcome: &mut Outcome) {
+fn schedule_block(facts: &Facts<'_>, edges: &mut Edges, block: Block, order: &dyn Order, outcome: &mut Outcome) {
     let range = facts.function.block_range(block);
     let mut insts: Vec<Inst> = facts.function.block_insts(block).collect();
     for (first, end) in regions(facts.function, block) {
@@ -84,7 +85,7 @@ fn schedule_block(facts: &Facts<'_>, block: Block, order: &dyn Order, outcome: &
         if end.0 - first.0 < 2 {
             continue;
         }
-        let region = Region::new(facts, first, end);
+        let region = Region::new(facts, edges, first, end);
         let places = &mut insts[(first.0 - range.start.0) as usize..(end.0 - range.start.0) as usize];
         let arranged = order.arrange(&region);
         debug_assert_eq!(arranged.len(), places.len(), "an order has every node once");

@@ -85,15 +85,15 @@ pub(super) fn regions(function: &Function, block: Block) -> Vec<(Inst, Inst)> {
 }
 
 impl<'a> Region<'a> {
-    /// The instructions from `first` up to `end`, which [`regions`] found. O(n log n) in their operands.
-    pub(super) fn new(facts: &Facts<'a>, first: Inst, end: Inst) -> Self {
+    /// The instructions from `first` up to `end`, which [`regions`] found; `edges` is memory. O(n log n) in their operands.
+    pub(super) fn new(facts: &Facts<'a>, edges: &mut Edges, first: Inst, end: Inst) -> Self {
         let function = facts.function;
         let len = (end.0 - first.0) as usize;
-        let mut edges = Edges::default();
+        edges.begin();
         let mut order = EffectOrder::default();
         for node in (0..len).map(Node::new) {
             let inst = Inst(first.0 + node.0);
-            order.next(node, facts.effects(inst), function.memory_space(inst), &mut edges);
+            order.next(node, facts.effects(inst), function.memory_space(inst), edges);
         }
         edges.registers(function, first, end);
         let predecessors = edges.predecessors(len);

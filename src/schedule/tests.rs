@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::region::{Region, regions};
 use super::schedule;
+use crate::analysis::Edges;
 use crate::check::check;
 use crate::config::Order;
 use crate::function::{Block, Edit, Function};
@@ -33,7 +34,7 @@ fn ordered(function: &Function, order: Order, seed: u32) -> Vec<u32> {
 fn peak(function: &Function, order: &[u32]) -> u32 {
     let facts = Facts::new(function);
     let (first, end) = regions(function, Block(0))[0];
-    let region = Region::new(&facts, first, end);
+    let region = Region::new(&facts, &mut Edges::default(), first, end);
     let nodes: Vec<_> = order.iter().map(|&inst| crate::analysis::Node(inst)).collect();
     region.peak(&nodes)
 }

@@ -16,7 +16,10 @@ mod rules;
 mod tests;
 mod uniformity;
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
@@ -42,13 +45,24 @@ static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
     by_first
 });
 
-/// What the opcode of that name is. A search through dozens of patterns: callers that ask for a name often keep the
-/// answer.
+thread_local! {
+    /// What names turned out to be: the functions of a module have mostly the same ones.
+    static CLASSIFIED: RefCell<FxHashMap<Box<str>, OpcodeInfo>> = RefCell::default();
+}
+
+/// What the opcode of that name is. The first time it is a search through dozens of patterns, then a look at a map.
 ///
 /// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. So are its records without a name,
 /// `anonymous_N` (shuffles, matrix instructions, some fences): but for the fences all of them are of the whole warp,
 /// though LLVM leaves that out for some, so they count as convergent.
 pub fn classify(name: &str) -> OpcodeInfo {
+    CLASSIFIED.with_borrow_mut(|classified| match classified.get(name) {
+        Some(&info) => info,
+        None => *classified.entry(name.into()).or_insert_with(|| search(name)),
+    })
+}
+
+fn search(name: &str) -> OpcodeInfo {
     let first = name.bytes().next().unwrap_or_default();
     let candidates = PATTERNS.get(usize::from(first)).map_or(&[][..], Vec::as_slice);
     if let Some((_, info)) = candidates.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {

@@ -17,7 +17,7 @@ use sync_dependence::SyncDependence;
 
 use super::grouping::Grouping;
 use super::{Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, ValueDef, ValueNumber};
-use crate::function::{Block, Effects, Function, Inst, Opcode, Operand, Role, VReg, Value};
+use crate::function::{Block, Effects, Function, Inst, OpcodeFacts, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::{OpcodeInfo, Purity, Uniformity, classify};
 
@@ -53,8 +53,7 @@ pub struct UniformityInfo {
     divergent_branches: IndexVec<Block, bool>,
     // The rest is memory for the computation.
     reactions: IndexVec<Inst, Reaction>,
-    opcodes: IndexVec<Opcode, Option<u32>>,
-    known: Vec<OpcodeInfo>,
+    known: OpcodeFacts<OpcodeInfo>,
     users: Grouping<ValueNumber, User>,
     found_users: Vec<(ValueNumber, User)>,
     /// What is made at the start of a block where several values may meet.
@@ -147,9 +146,7 @@ impl UniformityInfo {
         self.divergent_branches.resize(function.num_blocks(), false);
         self.reactions.clear();
         self.reactions.resize(function.num_insts(), Reaction::None);
-        self.opcodes.clear();
-        self.opcodes.resize(function.opcodes().len(), None);
-        self.known.clear();
+        self.known.reset(function.opcodes());
         self.found_users.clear();
         self.found_meetings.clear();
         self.sync_dependence.reset();
@@ -194,11 +191,7 @@ impl UniformityInfo {
     /// What the opcode of an instruction is: a search by name once for each opcode that the function uses.
     fn info(&mut self, function: &Function, inst: Inst) -> OpcodeInfo {
         let opcode = function.opcode(inst);
-        let number = *self.opcodes[opcode].get_or_insert_with(|| {
-            self.known.push(classify(function.opcodes().name(opcode)));
-            self.known.len() as u32 - 1
-        });
-        self.known[number as usize]
+        *self.known.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)))
     }
 
     /// Who depends on the values of a register, and where they are made of several.

@@ -83,10 +83,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "CMD")]
     run: Option<String>,
     /// How often --run measures each variant; the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "run", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "run",
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
     repetitions: u32,
     /// How long one measurement by --run may take
-    #[arg(long, value_name = "S", default_value_t = 60, requires = "run", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "S", default_value_t = 60, requires = "run",
+        value_parser = clap::value_parser!(u64).range(1..))]
     run_limit: u64,
     /// What counts first among the variants that count; what is not named comes behind
     #[arg(

@@ -4,45 +4,59 @@ use super::Input;
 use crate::analysis::{DependenceGraph, Edges, Grouping, Node};
 use crate::forecast::behaviour::Motion;
 use crate::forecast::words::Word;
-use crate::function::Inst;
+use crate::function::{Inst, Role};
 
-/// The order that a region's instructions must keep, and the words that they read and write.
+/// The order that a region's instructions must keep, and the words that they read and write. Made for one region after
+/// another in the same memory.
+#[derive(Default)]
 pub(super) struct Dependences {
     /// The region's first instruction.
-    first: Inst,
+    first: u32,
     /// Who waits for whom.
     pub(super) graph: DependenceGraph,
     /// The words that a node reads, each once.
     pub(super) reads: Grouping<Node, Word>,
     /// The words that a node writes.
     pub(super) writes: Grouping<Node, Word>,
+    edges: Edges,
+    memory: Memory,
 }
 
 impl Dependences {
-    /// The dependences of the instructions from `first` up to `end`: through registers, and between loads, stores and
-    /// what is ordered. Branches are ordered and hold nothing else back. O(n log n) in the operands, and the edges.
-    pub(super) fn new(input: &Input<'_>, first: Inst, end: Inst) -> Self {
-        let len = (end.0 - first.0) as usize;
-        let mut edges = Edges::default();
-        let mut memory = Memory::default();
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    /// Becomes the dependences of the instructions from `first` up to `end`: through registers, and between loads,
+    /// stores and what is ordered. Branches are ordered and hold nothing else back. O(operands + edges).
+    pub(super) fn compute(&mut self, input: &Input<'_>, first: Inst, end: Inst) {
+        self.first = first.0;
+        self.edges.begin();
+        self.memory.begin();
+        self.reads.clear();
+        self.writes.clear();
         for inst in (first.0..end.0).map(Inst) {
             let node = Node(inst.0 - first.0);
-            memory.order(node, input.behaviours.motion(inst), &mut edges);
-            for operand in input.function.operands(inst) {
-                let Some(reg) = operand.reg() else { continue };
-                let list = if operand.is_def() { &mut writes } else { &mut reads };
-                list.extend(input.words.held(input.function, reg).map(|word| (node, word)));
+            self.memory.order(node, input.behaviours.motion(inst), &mut self.edges);
+            // Debug values keep nothing live and hold nothing back: no code comes of them.
+            if input.function.role(inst) != Role::Debug {
+                self.edges.accesses_of(input.function, node, inst);
+                self.collect_words(input, inst);
             }
+            self.reads.finish_group();
+            self.writes.finish_group();
         }
-        edges.registers(input.function, first, end);
-        reads.sort_unstable();
-        reads.dedup();
-        Self {
-            first,
-            graph: edges.finish(len),
-            reads: Grouping::new(len, reads.iter().copied()),
-            writes: Grouping::new(len, writes.iter().copied()),
+        self.edges.finish_into((end.0 - first.0) as usize, &mut self.graph);
+    }
+
+    /// The words that an instruction reads and writes. A read of an undefined value is none.
+    fn collect_words(&mut self, input: &Input<'_>, inst: Inst) {
+        for operand in input.function.operands(inst) {
+            if let Some(reg) = operand.def() {
+                input.words.held(input.function, reg).for_each(|word| self.writes.push(word));
+            } else if let Some(reg) = operand.use_reg() {
+                for word in input.words.held(input.function, reg) {
+                    if !self.reads.current().contains(&word) {
+                        self.reads.push(word);
+                    }
+                }
+            }
         }
     }
 
@@ -53,7 +67,7 @@ impl Dependences {
 
     /// The instruction of a node.
     pub(super) fn inst(&self, node: Node) -> Inst {
-        Inst(self.first.0 + node.0)
+        Inst(self.first + node.0)
     }
 }
 
@@ -67,6 +81,11 @@ struct Memory {
 }
 
 impl Memory {
+    fn begin(&mut self) {
+        self.ordered = None;
+        self.loads.clear();
+    }
+
     fn order(&mut self, node: Node, motion: Motion, edges: &mut Edges) {
         if motion == Motion::Free {
             return;
@@ -78,7 +97,7 @@ impl Memory {
             self.loads.push(node);
             return;
         }
-        for load in std::mem::take(&mut self.loads) {
+        for load in self.loads.drain(..) {
             edges.add(load, node);
         }
         self.ordered = Some(node);

@@ -1,30 +1,114 @@
 //! A list scheduler that cares about registers alone.
 //!
 //! Whatever frees at least as many words as it takes goes first; of the others the one that is wanted soonest, in the
-//! order of the code, where each is as late as its readers allow.
+//! order of the code, where each is as late as its readers allow. Readers that leave less live than they found, and
+//! have to themselves what they read, want that as soon as it can be there: LLVM sinks them to the ends of loops, far
+//! behind their operands, and ptxas brings them back.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::dependences::Dependences;
 use super::{Input, Reached, WordState};
-use crate::analysis::Node;
+use crate::analysis::{DependenceGraph, Node};
 use crate::forecast::behaviour::Motion;
 use crate::forecast::words::Word;
 use crate::index::{EntityIndex, IndexVec};
+
+/// What is known of a node.
+#[derive(Clone, Copy, Debug)]
+struct NodeState {
+    /// Where it is wanted at the latest.
+    deadline: Node,
+    /// Behind which node its operands are there, if they come as soon as they can.
+    ready: Node,
+    /// It writes fewer words than it alone reads.
+    is_join: bool,
+    waits_for: u32,
+    is_done: bool,
+}
+
+/// The nodes that are ready, and what that depends on: memory for one region after another.
+#[derive(Default)]
+pub(super) struct Queues {
+    nodes: IndexVec<Node, NodeState>,
+    /// Who reads a word, and the reader before in the word's list, one up.
+    readers: Vec<(Node, u32)>,
+    /// Ready, soonest deadline first.
+    ready: BinaryHeap<Reverse<(Node, Node)>>,
+    /// Ready, and free at least as many words as they take when they are put here; that is checked again.
+    freeing: BinaryHeap<Reverse<Node>>,
+}
+
+impl Queues {
+    /// Nothing is ready.
+    fn reset(&mut self, input: &Input<'_>, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
+        self.nodes.clear();
+        let state = |(node, &waits_for)| NodeState {
+            deadline: node,
+            ready: Node::new(0),
+            is_join: false,
+            waits_for,
+            is_done: false,
+        };
+        self.nodes.extend(dependences.graph.num_predecessors.iter_enumerated().map(state));
+        self.find_readers(dependences, states);
+        self.find_joins(input, dependences, states);
+        self.find_deadlines(input, dependences);
+        self.ready.clear();
+        self.freeing.clear();
+    }
+
+    /// The nodes that leave less live than they find, and for all when their operands are there, in the order of the
+    /// code but for such nodes, which stand directly behind their operands.
+    fn find_joins(&mut self, input: &Input<'_>, dependences: &Dependences, states: &IndexVec<Word, WordState>) {
+        let Dependences { graph, reads, writes, .. } = dependences;
+        for node in dependences.nodes() {
+            let is_own = |word: &&Word| states[**word].unread == 1 && !states[**word].stays;
+            let is_join = input.behaviours.motion(dependences.inst(node)) == Motion::Free
+                && reads.of(node).iter().filter(is_own).count() > writes.of(node).len();
+            self.nodes[node].is_join = is_join;
+            let place = if is_join { self.nodes[node].ready } else { node };
+            for &successor in graph.successors.of(node) {
+                let ready = &mut self.nodes[successor].ready;
+                *ready = place.max(*ready);
+            }
+        }
+    }
+
+    /// As late as its readers allow for what may move, its own place for what may not.
+    fn find_deadlines(&mut self, input: &Input<'_>, dependences: &Dependences) {
+        let DependenceGraph { successors, .. } = &dependences.graph;
+        let end = self.nodes.next_id();
+        for node in dependences.nodes().rev() {
+            if self.nodes[node].is_join {
+                self.nodes[node].deadline = self.nodes[node].ready;
+            } else if matches!(input.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load) {
+                let soonest = successors.of(node).iter().map(|&successor| self.nodes[successor].deadline).min();
+                self.nodes[node].deadline = soonest.unwrap_or(end).max(node);
+            }
+        }
+    }
+
+    /// The lists of readers, which the words' states point into.
+    fn find_readers(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
+        self.readers.clear();
+        for node in dependences.nodes() {
+            for &word in dependences.reads.of(node) {
+                let state = &mut states[word];
+                self.readers.push((node, if state.unread == 0 { 0 } else { state.readers }));
+                state.readers = self.readers.len() as u32;
+                state.unread += 1;
+            }
+        }
+    }
+}
 
 struct List<'a> {
     input: &'a Input<'a>,
     dependences: &'a Dependences,
     states: &'a mut IndexVec<Word, WordState>,
-    /// Where each node is wanted at the latest.
-    deadlines: IndexVec<Node, Node>,
-    waits_for: IndexVec<Node, u32>,
-    is_done: IndexVec<Node, bool>,
-    /// Ready, soonest deadline first.
-    ready: BinaryHeap<Reverse<(Node, Node)>>,
-    /// Ready, and free at least as many words as they take when they are put here; that is checked again.
-    freeing: BinaryHeap<Reverse<Node>>,
+    queues: &'a mut Queues,
     live: Reached,
     most: Reached,
 }
@@ -35,63 +119,38 @@ pub(super) fn schedule(
     dependences: &Dependences,
     words: &[Word],
     states: &mut IndexVec<Word, WordState>,
+    queues: &mut Queues,
 ) -> Reached {
-    for node in dependences.nodes() {
-        dependences.reads.of(node).iter().for_each(|&word| states[word].unread += 1);
-    }
-    let mut readers: Vec<(Word, Node)> =
-        dependences.nodes().flat_map(|node| dependences.reads.of(node).iter().map(move |&word| (word, node))).collect();
-    readers.sort_unstable();
-    let len = dependences.graph.num_predecessors.len();
-    let mut list = List {
-        input,
-        dependences,
-        states,
-        deadlines: deadlines(input, dependences),
-        waits_for: dependences.graph.num_predecessors.clone(),
-        is_done: IndexVec::filled(false, len),
-        ready: BinaryHeap::new(),
-        freeing: BinaryHeap::new(),
-        live: Reached::default(),
-        most: Reached::default(),
-    };
+    queues.reset(input, dependences, states);
+    let mut list = List { input, dependences, states, queues, live: Reached::default(), most: Reached::default() };
     for &word in words {
         if list.states[word].is_live {
             list.count(word, 1);
         }
     }
     list.most = list.live;
-    for node in dependences.nodes().filter(|&node| dependences.graph.num_predecessors[node] == 0) {
-        list.offer(node);
-    }
-    while let Some(node) = list.next() {
-        list.take(node, &readers);
-    }
-    debug_assert!(list.is_done.iter().all(|&is_done| is_done), "dependences go forward: nothing waits for ever");
-    list.most
-}
-
-/// As late as its readers allow for what may move, its own place for what may not.
-fn deadlines(input: &Input<'_>, dependences: &Dependences) -> IndexVec<Node, Node> {
-    let mut deadlines: IndexVec<Node, Node> = dependences.nodes().collect();
-    for node in dependences.nodes().rev() {
-        if matches!(input.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load) {
-            let soonest = dependences.graph.successors.of(node).iter().map(|&successor| deadlines[successor]).min();
-            deadlines[node] = soonest.unwrap_or(Node::new(deadlines.len())).max(node);
+    for node in dependences.nodes() {
+        if list.queues.nodes[node].waits_for == 0 {
+            list.offer(node);
         }
     }
-    deadlines
+    while let Some(node) = list.next() {
+        list.take(node);
+    }
+    let is_done = |node: &NodeState| node.is_done;
+    debug_assert!(list.queues.nodes.iter().all(is_done), "dependences go forward: nothing waits for ever");
+    list.most
 }
 
 impl List<'_> {
     fn offer(&mut self, node: Node) {
-        self.ready.push(Reverse((self.deadlines[node], node)));
+        self.queues.ready.push(Reverse((self.queues.nodes[node].deadline, node)));
         self.offer_if_freeing(node);
     }
 
     fn offer_if_freeing(&mut self, node: Node) {
         if self.frees(node) {
-            self.freeing.push(Reverse(node));
+            self.queues.freeing.push(Reverse(node));
         }
     }
 
@@ -104,61 +163,68 @@ impl List<'_> {
     }
 
     fn next(&mut self) -> Option<Node> {
-        while let Some(Reverse(node)) = self.freeing.pop() {
-            if !self.is_done[node] && self.frees(node) {
+        while let Some(Reverse(node)) = self.queues.freeing.pop() {
+            if !self.queues.nodes[node].is_done && self.frees(node) {
                 return Some(node);
             }
         }
-        while let Some(Reverse((_, node))) = self.ready.pop() {
-            if !self.is_done[node] {
+        while let Some(Reverse((_, node))) = self.queues.ready.pop() {
+            if !self.queues.nodes[node].is_done {
                 return Some(node);
             }
         }
         None
     }
 
-    fn take(&mut self, node: Node, readers: &[(Word, Node)]) {
+    fn take(&mut self, node: Node) {
         let Dependences { reads, graph, writes, .. } = self.dependences;
-        self.is_done[node] = true;
-        let mut last_reads = Vec::new();
+        self.queues.nodes[node].is_done = true;
         for &word in reads.of(node) {
             self.states[word].unread -= 1;
             let state = self.states[word];
             if state.unread == 0 && !state.stays && state.is_live {
                 self.states[word].is_live = false;
                 self.count(word, -1);
-            } else if state.unread == 1 {
-                last_reads.push(word);
             }
         }
-        let mut dead = Vec::new();
+        // What nobody reads is gone at once.
+        let mut dead = Reached::default();
         for &word in writes.of(node) {
-            if self.states[word].is_live {
+            let state = self.states[word];
+            if state.is_live {
                 continue;
             }
             self.count(word, 1);
-            if self.states[word].unread > 0 || self.states[word].stays {
+            if state.unread > 0 || state.stays {
                 self.states[word].is_live = true;
             } else {
-                dead.push(word);
+                dead.all += 1;
+                dead.varying += u32::from(!self.input.uniform[word]);
             }
         }
         self.most.all = self.most.all.max(self.live.all);
         self.most.varying = self.most.varying.max(self.live.varying);
-        dead.into_iter().for_each(|word| self.count(word, -1));
+        self.live.all -= dead.all;
+        self.live.varying -= dead.varying;
         for &successor in graph.successors.of(node) {
-            self.waits_for[successor] -= 1;
-            if self.waits_for[successor] == 0 {
+            let waits_for = &mut self.queues.nodes[successor].waits_for;
+            *waits_for -= 1;
+            if *waits_for == 0 {
                 self.offer(successor);
             }
         }
         // Whoever reads a word for the last time may free it now.
-        for word in last_reads {
-            let from = readers.partition_point(|reader| reader.0 < word);
-            for &(_, reader) in readers[from..].iter().take_while(|reader| reader.0 == word) {
-                if !self.is_done[reader] && self.waits_for[reader] == 0 {
+        for &word in reads.of(node) {
+            let WordState { unread, mut readers, .. } = self.states[word];
+            if unread != 1 {
+                continue;
+            }
+            while let Some(&(reader, before)) = self.queues.readers.get((readers as usize).wrapping_sub(1)) {
+                let NodeState { is_done, waits_for, .. } = self.queues.nodes[reader];
+                if !is_done && waits_for == 0 {
                     self.offer_if_freeing(reader);
                 }
+                readers = before;
             }
         }
     }

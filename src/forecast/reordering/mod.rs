@@ -3,7 +3,8 @@
 //! ptxas reorders: it brings forward what frees registers, puts off what takes some, and turns short branches into
 //! predicates, so that the order of PTX, and its division into blocks, tell little of what must be live. Here each
 //! region, blocks that follow each other in one loop, is scheduled once by a list scheduler that cares about registers
-//! alone. The most that is live in its order stands for what ptxas can reach, no bound on it.
+//! alone. The most that is live in its order, or in the code's where that is less, stands for what ptxas can reach; it
+//! is no bound on it.
 
 mod dependences;
 mod list;
@@ -11,12 +12,13 @@ mod list;
 mod tests;
 
 use dependences::Dependences;
-use list::schedule;
+use list::{Queues, schedule};
 
 use super::behaviour::Behaviours;
-use super::stretches::Stretches;
+use super::stretches::{Pressure, Stretches};
 use super::words::{Word, Words};
-use crate::analysis::{Loops, Point};
+use crate::analysis::{Grouping, Loops, Point};
+use crate::define_index;
 use crate::function::{Function, Inst};
 use crate::index::{EntityIndex, IndexVec};
 
@@ -44,6 +46,15 @@ pub(super) struct Input<'a> {
     pub(super) stretches: &'a Stretches,
     /// Which are the same in all threads of a warp.
     pub(super) uniform: &'a IndexVec<Word, bool>,
+    /// How many words are live where, in the order of the code.
+    pub(super) pressure: &'a Pressure,
+    /// The same of those that differ between the threads of a warp.
+    pub(super) varying: &'a Pressure,
+}
+
+define_index! {
+    /// A region, by its place in the code.
+    RegionNumber, "region"
 }
 
 /// Blocks in layout order whose innermost loop is the same.
@@ -59,28 +70,34 @@ struct Region {
 struct WordState {
     /// How many instructions that are still to be scheduled read it.
     unread: u32,
+    /// The last of the list of its readers, one up; 0 where there is none.
+    readers: u32,
     is_live: bool,
     /// It is read behind the region, or in the loop's next turn.
     stays: bool,
 }
 
-/// Schedules each region and says what was live at most. O(n log n) in the operands.
+/// Schedules each region and says what was live at most, there or in the order of the code, whichever is less. O(n log
+/// n) in the operands.
 pub(super) fn reach(input: &Input<'_>, loops: &Loops) -> Reached {
     let regions = regions(input.function, loops);
     let mut states = IndexVec::filled(WordState::default(), input.words.len());
+    let mut queues = Queues::default();
+    let mut dependences = Dependences::default();
     let mut reached = Reached::default();
-    let mut words_in = words_in(input, &regions);
-    for (region, words) in regions.iter().zip(&mut words_in) {
-        words.dedup();
-        for &word in &*words {
+    let words_in = words_in(input, &regions);
+    for (number, region) in regions.iter().enumerate() {
+        let words = words_in.of(RegionNumber::new(number));
+        for &word in words {
             states[word] = boundary(input, region, word);
         }
-        let dependences = Dependences::new(input, region.first, region.end);
-        let most = schedule(input, &dependences, words, &mut states);
-        reached.all = reached.all.max(most.all);
-        reached.varying = reached.varying.max(most.varying);
+        dependences.compute(input, region.first, region.end);
+        let most = schedule(input, &dependences, words, &mut states, &mut queues);
+        let varying = most.varying.min(input.varying.most_between(region.first, region.end));
+        reached.all = reached.all.max(most.all.min(input.pressure.most_between(region.first, region.end)));
+        reached.varying = reached.varying.max(varying);
         if region.is_loop {
-            reached.varying_in_loops = reached.varying_in_loops.max(most.varying);
+            reached.varying_in_loops = reached.varying_in_loops.max(varying);
         }
     }
     reached
@@ -100,19 +117,25 @@ fn regions(function: &Function, loops: &Loops) -> Vec<Region> {
     regions
 }
 
-/// The words that are live somewhere in each region, sorted, some repeatedly.
-fn words_in(input: &Input<'_>, regions: &[Region]) -> Vec<Vec<Word>> {
-    let mut words: Vec<Vec<Word>> = vec![Vec::new(); regions.len()];
+/// The words that are live somewhere in each region, sorted, each once.
+fn words_in(input: &Input<'_>, regions: &[Region]) -> Grouping<RegionNumber, Word> {
+    let mut found: Vec<(RegionNumber, Word)> = Vec::with_capacity(input.words.len());
+    let mut region_of = IndexVec::<Inst, u32>::filled(0, input.function.num_insts());
+    for (number, region) in (0..).zip(regions) {
+        region_of.range_mut(region.first..region.end).fill(number);
+    }
     for word in (0..input.words.len()).map(Word::new) {
+        let mut next = 0;
         for &(start, end) in input.stretches.of(word) {
-            let mut at = regions.partition_point(|region| Point::early(region.end) <= start);
+            let mut at = region_of.get(start.inst()).map_or(regions.len(), |&region| region as usize).max(next);
             while regions.get(at).is_some_and(|region| Point::early(region.first) < end) {
-                words[at].push(word);
+                found.push((RegionNumber::new(at), word));
                 at += 1;
             }
+            next = at;
         }
     }
-    words
+    Grouping::new(regions.len(), found.iter().copied())
 }
 
 /// Whether a word comes into a region from outside, and whether it is read behind it.

@@ -24,9 +24,17 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
     let words = Words::new(&function, &behaviours, &occurrences);
     let stretches = Stretches::new(&function, &words, &ranges, |start| start);
     let uniform = uniform_words(&function, &words, |_| false);
-    let input =
-        Input { function: &function, behaviours: &behaviours, words: &words, stretches: &stretches, uniform: &uniform };
-    (stretches.pressure(&function, |_| true).most(), reach(&input, &loops))
+    let pressure = stretches.pressure(&function, |_| true);
+    let input = Input {
+        function: &function,
+        behaviours: &behaviours,
+        words: &words,
+        stretches: &stretches,
+        uniform: &uniform,
+        pressure: &pressure,
+        varying: &pressure,
+    };
+    (pressure.most(), reach(&input, &loops))
 }
 
 /// Values that are computed long before they are read are put off: three at once become two.
@@ -47,6 +55,27 @@ fn what_frees_registers_is_brought_forward() {
     let opcodes = "ADD32rr INT_PTX_SREG_TID_w INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y INT_PTX_SREG_TID_z ST_i32";
     let (in_order, reached) = pressures(opcodes, 7, body);
     assert_eq!((in_order, reached.all), (4, 2));
+}
+
+/// Products that stand far behind their operands are formed where these are, rather than kept as what both operands
+/// are computed from.
+#[test]
+fn sunk_products_are_brought_back() {
+    let column = |first: u32| {
+        let [a, b, sum, difference] = [first, first + 1, first + 2, first + 3];
+        format!(
+            "%{a} = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n\
+             %{b} = LD_i32 0, 0, 1, 3, 32, -1, %0, 4 :: read global\n%{sum} = ADD32rr %{a}, %{b}\n\
+             %{difference} = SUB32rr %{a}, %{b}\nST_i32 %0 :: write global\n"
+        )
+    };
+    let columns = [column(1), column(5), column(9)].concat();
+    let products = "%13 = MULT32rr %3, %4\n%14 = MULT32rr %7, %8\n%15 = MULT32rr %11, %12";
+    let stores = "ST_i32 %13 :: write global\nST_i32 %14 :: write global\nST_i32 %15 :: write global";
+    let body = format!("bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n{columns}{products}\n{stores}");
+    let opcodes = "ADD32rr INT_PTX_SREG_TID_x LD_i32 MULT32rr ST_i32 SUB32rr";
+    let (in_order, reached) = pressures(opcodes, 16, &body);
+    assert_eq!((in_order, reached.all), (8, 5));
 }
 
 /// Loads stay behind stores to whatever memory, so that their results cannot be put off past them.

@@ -146,20 +146,16 @@ impl Facts<'_> {
         of_full.map(|(block, _)| self.frequencies[block]).max_by(f64::total_cmp)
     }
 
-    /// The blocks of a stretch, each with its part of it.
+    /// The blocks of a stretch, which is not empty, each with its part of it.
     fn blocks(&self, stretch: &Range<u32>) -> impl Iterator<Item = (Block, Range<u32>)> {
         let (start, end) = (stretch.start, stretch.end);
-        let all = self.function.num_blocks() as u32;
-        let range = |block: u32| self.function.block_range(Block(block));
-        // The first block that ends behind the start: blocks are laid out in their order.
-        let (mut low, mut high) = (0, all);
-        while low < high {
-            let middle = low.midpoint(high);
-            if range(middle).end.0 <= start { low = middle + 1 } else { high = middle }
-        }
-        (low..all).take_while(move |&block| range(block).start.0 < end).map(move |block| {
+        let range = |block| self.function.block_range(block);
+        // Blocks are laid out in their order.
+        let from = self.function.block_of(Inst(start)).0;
+        let blocks = (from..self.function.num_blocks() as u32).map(Block);
+        blocks.take_while(move |&block| range(block).start.0 < end).map(move |block| {
             let insts = range(block);
-            (Block(block), insts.start.0.max(start)..insts.end.0.min(end))
+            (block, insts.start.0.max(start)..insts.end.0.min(end))
         })
     }
 

@@ -4,8 +4,7 @@
 //! that computing may cost. A load is taken to cost 10 cycles outside of loops, and 4 in them, where the slot stays in
 //! the nearest cache.
 
-use crate::function::{Function, Inst, MemorySpace, Opcode, Role};
-use crate::index::IndexVec;
+use crate::function::{Function, Inst, MemorySpace, OpcodeFacts, Role};
 use crate::target::{OpcodeInfo, Purity, RematCost, classify};
 
 /// Cycles of a load from a spill slot outside of loops, and in them.
@@ -18,15 +17,15 @@ const SHARE: f64 = 0.75;
 /// Costs by opcode, each looked up once.
 pub(super) struct Costs<'a> {
     function: &'a Function,
-    known: IndexVec<Opcode, Option<OpcodeInfo>>,
+    known: OpcodeFacts<OpcodeInfo>,
 }
 
 impl<'a> Costs<'a> {
     pub(super) fn new(function: &'a Function) -> Self {
-        let mut known = IndexVec::filled(None, function.opcodes().len());
+        let mut known = OpcodeFacts::new(function.opcodes());
         for inst in function.insts() {
             let opcode = function.opcode(inst);
-            known[opcode].get_or_insert_with(|| classify(function.opcodes().name(opcode)));
+            known.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)));
         }
         Self { function, known }
     }
@@ -35,7 +34,7 @@ impl<'a> Costs<'a> {
     /// has effects, or is no matter of a few instructions. A copy is left to the coalescer; what is undefined stays one
     /// value.
     pub(super) fn of(&self, inst: Inst) -> Option<RematCost> {
-        let info = self.known[self.function.opcode(inst)].as_ref()?;
+        let info = self.known.get(self.function.opcode(inst))?;
         let is_left_alone = matches!(self.function.role(inst), Role::Copy | Role::Undef);
         if !self.function.effects(inst).is_pure() || is_left_alone {
             return None;

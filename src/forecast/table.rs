@@ -1,0 +1,151 @@
+//! A model, and its text as `make calibrate` writes it.
+//!
+//! What it was fitted on and how well that went, the names of its features, and a tree on each line, in prefix notation:
+//! `words<23.5 A B` is A where there are fewer words than that, else B; a number is a leaf. The build script reads it, so
+//! that a broken table breaks the build and nobody reads thousands of numbers while compiling; it shares this file, which
+//! therefore knows nothing of the crate.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// A node: a leaf's value, or a question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Node {
+    Leaf(f64),
+    /// Of the value of that number: is it less? The answer yes follows; no is at that node.
+    Less {
+        value: u32,
+        than: f64,
+        no: u32,
+    },
+}
+
+/// A model, and what its table says of itself.
+#[derive(Debug)]
+pub struct Model {
+    /// What it was fitted on, and how well that went: the comments of the table.
+    pub about: Cow<'static, str>,
+    /// The processor that it was fitted for.
+    pub processor: Cow<'static, str>,
+    /// The ptxas that it was fitted to.
+    pub ptxas: Cow<'static, str>,
+    /// Of spilled bytes, the share that is stored.
+    pub share_of_stores: f64,
+    /// The fewest bytes that are forecast; where the trees say less, there are none.
+    pub least: f64,
+    /// What a kernel with a call takes at least.
+    pub with_calls: f64,
+    pub(crate) features: Cow<'static, [Cow<'static, str>]>,
+    pub(crate) nodes: Cow<'static, [Node]>,
+    /// Where each tree starts.
+    pub(crate) roots: Cow<'static, [u32]>,
+}
+
+impl Model {
+    /// Reads a table. Errors name the line.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut model = Self {
+            about: Cow::default(),
+            processor: Cow::default(),
+            ptxas: Cow::default(),
+            share_of_stores: 0.5,
+            least: 0.0,
+            with_calls: 0.0,
+            features: Cow::default(),
+            nodes: Cow::default(),
+            roots: Cow::default(),
+        };
+        // Only asked by name; thousands of questions name their feature.
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        for (number, line) in text.lines().enumerate() {
+            let mut words = line.split_ascii_whitespace();
+            let wrong = |what: &str| format!("line {}: {what}", number + 1);
+            match words.next() {
+                None => {}
+                Some("#") => *model.about.to_mut() += &format!("{}\n", line.trim_start_matches('#').trim()),
+                Some("processor") => model.processor = words.collect::<Vec<_>>().join(" ").into(),
+                Some("ptxas") => model.ptxas = words.collect::<Vec<_>>().join(" ").into(),
+                Some(word @ ("stores" | "least" | "with-calls")) => {
+                    let number = words.next().and_then(|word| word.parse().ok()).ok_or_else(|| wrong("no number"))?;
+                    *match word {
+                        "stores" => &mut model.share_of_stores,
+                        "least" => &mut model.least,
+                        _ => &mut model.with_calls,
+                    } = number;
+                }
+                Some("features") => {
+                    numbers = words.clone().zip(0..).collect();
+                    model.features = words.map(|name| Cow::Owned(name.to_owned())).collect();
+                }
+                Some("tree") => {
+                    model.roots.to_mut().push(model.nodes.len() as u32);
+                    model.parse_tree(&mut words, &numbers).map_err(|what| wrong(&what))?;
+                    if words.next().is_some() {
+                        return Err(wrong("a tree goes on behind its end"));
+                    }
+                }
+                Some(word) => return Err(wrong(&format!("'{word}' begins nothing that is known"))),
+            }
+        }
+        if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
+    }
+
+    /// Reads nodes until as many leaves as the questions ask for are there. Without recursion, so that no table can
+    /// overflow the stack.
+    fn parse_tree<'a>(
+        &mut self,
+        words: &mut impl Iterator<Item = &'a str>,
+        numbers: &HashMap<&str, u32>,
+    ) -> Result<(), String> {
+        // The questions whose second answer is still to come.
+        let mut open: Vec<usize> = Vec::new();
+        let nodes = self.nodes.to_mut();
+        loop {
+            let word = words.next().ok_or("a tree is cut off")?;
+            let number = |text: &str| text.parse::<f64>().map_err(|_| format!("'{text}' is no number"));
+            // Numbers, which are most of the words, need not be searched through.
+            let is_name = word.starts_with(|first: char| first.is_ascii_alphabetic());
+            if let Some((name, than)) = is_name.then(|| word.split_once('<')).flatten() {
+                let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
+                open.push(nodes.len());
+                nodes.push(Node::Less { value, than: number(than)?, no: 0 });
+                continue;
+            }
+            nodes.push(Node::Leaf(number(word)?));
+            // Whoever has both answers is complete, and with it maybe whoever it answers.
+            loop {
+                let Some(&question) = open.last() else { return Ok(()) };
+                let next = nodes.len() as u32;
+                match &mut nodes[question] {
+                    Node::Less { no, .. } if *no == 0 => {
+                        *no = next;
+                        break;
+                    }
+                    _ => open.pop(),
+                };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Model;
+
+    /// A broken table is an error that names the line, never a panic.
+    #[test]
+    fn broken_tables() {
+        for (text, part) in [
+            ("", "no tree"),
+            ("features a\ntree a<1 2", "line 2: a tree is cut off"),
+            ("features a\ntree b<1 2 3", "'b' is no feature"),
+            ("features a\ntree a<x 2 3", "'x' is no number"),
+            ("tree 1 2", "goes on behind its end"),
+            ("least many", "line 1: no number"),
+            ("trees 1", "'trees' begins nothing"),
+        ] {
+            let problem = Model::parse(text).expect_err(text);
+            assert!(problem.contains(part), "{text}: {problem}");
+        }
+    }
+}
