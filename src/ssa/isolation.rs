@@ -11,9 +11,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Reason;
+use super::congruence::congruent;
 use super::constants::Constant;
 use super::phis::Phi;
-use super::registers::{Register, copied_from};
+use super::registers::{Register, constant_held, copied_from};
 use super::webs::{Liveness, end_of};
 use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
 use crate::coalesce::Refusal;
@@ -71,8 +72,9 @@ struct Affinity {
     frequency: f64,
 }
 
-/// Isolates `phis`, of whose inputs some are `constants` to be written anew, sorted by PHI and place; without the option `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of
-/// their live ranges, but for large ranges, which are merged a limited number of times.
+/// Isolates `phis`, of whose inputs some are `constants` to be written anew, sorted by PHI and place; without the option
+/// `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of their live ranges, but for large
+/// ranges, which are merged a limited number of times.
 pub(super) fn isolate(
     function: &Function,
     phis: &[Phi],
@@ -83,7 +85,7 @@ pub(super) fn isolate(
     if phis.is_empty() {
         return Isolated::default();
     }
-    let mut isolation = Isolation::new(function, registers, live, options);
+    let mut isolation = Isolation::new(function, phis, registers, live, options);
     isolation.isolated.constants = constants;
     for &phi in phis.iter().filter(|phi| !function.class(phi.result).is_left_to_llvm()) {
         isolation.add_web(phi);
@@ -97,6 +99,8 @@ struct Isolation<'a> {
     ranges: &'a LiveRanges,
     options: &'a Config,
     frequencies: IndexVec<Block, f64>,
+    /// The registers that PHIs' results are the same as.
+    congruent: IndexVec<VReg, VReg>,
     affinities: Vec<Affinity>,
     /// Where the web stands for a register, which is live there for the PHI alone.
     ceded: Vec<(VReg, Point, Point)>,
@@ -113,6 +117,7 @@ struct Isolation<'a> {
 impl<'a> Isolation<'a> {
     fn new(
         function: &'a Function,
+        phis: &[Phi],
         registers: &'a IndexVec<VReg, Register>,
         live: &'a Liveness,
         options: &'a Config,
@@ -128,6 +133,7 @@ impl<'a> Isolation<'a> {
             ranges: &live.ranges,
             options,
             frequencies,
+            congruent: congruent(function, phis, registers),
             affinities: Vec::new(),
             ceded: Vec::new(),
             nodes: IndexVec::new(),
@@ -212,11 +218,9 @@ impl<'a> Isolation<'a> {
     fn value(&mut self, reg: VReg) -> ValueNumber {
         let mut first = reg;
         if self.options.usedessa == DeSsa::Values {
-            first = copied_from(self.registers, reg);
-            if let Some(definition) = self.registers[first].seen_constant()
-                && let [_, constant] = self.function.operands(definition)
-            {
-                first = *self.constants.entry((self.function.opcode(definition), constant.value)).or_insert(first);
+            first = self.congruent[copied_from(self.registers, reg)];
+            if let Some(constant) = constant_held(self.function, self.registers, first) {
+                first = *self.constants.entry(constant).or_insert(first);
             }
         }
         ValueNumber(first.0)

@@ -12,12 +12,14 @@
 //! ranges interfering only where they hold different values. So done here, where it is needed, in the order of the files:
 //! * [`registers`], [`phis`]: PHIs that nobody reads, but other such PHIs, go;
 //! * [`constants`], [`webs`]: most webs are conventional as they come, but for constants that several PHIs read;
-//! * [`isolation`]: the other PHIs are isolated, and the copies merged, weighted by how often blocks run;
+//! * [`congruence`]: of the other PHIs some always hold the same as others;
+//! * [`isolation`]: they are isolated, and the copies merged, weighted by how often blocks run;
 //! * [`rewrite`]: the copies that are left, and the constants that stand for copies, go into the function.
 //!
 //! Every copy writes a register of its own, so that the copies at one place need no temporary: cycles, as of PHIs that
 //! swap their values, are opened by that. They stand in the order in which they can share registers.
 
+mod congruence;
 mod constants;
 mod isolation;
 mod phis;

@@ -1,6 +1,6 @@
 //! Who writes and reads a register of a function in SSA form.
 
-use crate::function::{Function, Inst, Operand, Role, VReg};
+use crate::function::{Function, Inst, Opcode, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 
 /// What is known of a register.
@@ -43,6 +43,19 @@ pub(super) fn copied_from(registers: &IndexVec<VReg, Register>, reg: VReg) -> VR
         first = source;
     }
     first
+}
+
+/// The constant that a register of a PHI holds, by what makes it; equal ones hold the same.
+pub(super) fn constant_held(
+    function: &Function,
+    registers: &IndexVec<VReg, Register>,
+    reg: VReg,
+) -> Option<(Opcode, Value)> {
+    let definition = registers[reg].seen_constant()?;
+    match function.operands(definition) {
+        [_, constant] => Some((function.opcode(definition), constant.value)),
+        _ => None,
+    }
 }
 
 /// All registers of a function. One pass over the operands.

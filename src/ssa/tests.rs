@@ -118,6 +118,33 @@ bb2: frequency 1.0 depth 0
     assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
 }
 
+/// An accumulator as it was loaded last and as it was stored last are two PHIs, here and there, that always hold the same:
+/// by value nothing is copied, by liveness something is.
+#[test]
+fn congruent_phis_share_a_register() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1
+  %0 = LOAD 0 :: read
+bb1: frequency 9.0 depth 1 -> bb2 bb3
+  %1 = PHI %0, bb0, %5, bb3
+  %2 = PHI %6, bb3, %0, bb0
+  CBranch bb3 :: terminator
+bb2: frequency 4.0 depth 1 -> bb3
+  %4 = ADD %1, 1
+bb3: frequency 9.0 depth 1 -> bb1 bb4
+  %5 = PHI %1, bb1, %4, bb2
+  %6 = PHI %2, bb1, %4, bb2
+  CBranch bb1 :: terminator
+bb4: frequency 1.0 depth 0
+  STORE %5, %6 :: write";
+    let copied = |usedessa| {
+        let config = Config { usedessa, ..Config::default() };
+        after(blocks, &config, Role::Copy);
+        conventional(&function(blocks), &config).report.copied.len()
+    };
+    assert_eq!(copied(DeSsa::Values), 0);
+    assert!(copied(DeSsa::Liveness) > 0);
+}
+
 /// In a block of nothing but PHIs, which the next block's PHIs read, results are copied before inputs.
 #[test]
 fn results_come_before_inputs() {

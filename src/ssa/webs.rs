@@ -53,8 +53,9 @@ impl Webs {
         finder.apart_reads = apart.iter().map(|constant| (constant.phi.inst, constant.reg)).collect();
         finder.apart_reads.sort_unstable();
         finder.apart = apart;
-        let live = finder.liveness();
-        let conflicts = finder.conflicts(&live.ranges);
+        let members: Vec<VReg> = function.regs().filter(|&reg| finder.is_member[reg]).collect();
+        let live = finder.liveness(&members);
+        let conflicts = finder.conflicts(&live.ranges, &members);
         let Finder { mut sets, apart, .. } = finder;
         let mut is_conventional = |phi: &Phi| !conflicts[sets.find(phi.result)];
         let (constants, mut of_others): (Vec<_>, Vec<_>) = apart.into_iter().partition(|c| is_conventional(&c.phi));
@@ -118,12 +119,12 @@ impl<'a> Finder<'a> {
     }
 
     /// By web: whether two of its registers are live at one point, or would be.
-    fn conflicts(&mut self, ranges: &LiveRanges) -> IndexVec<VReg, bool> {
+    fn conflicts(&mut self, ranges: &LiveRanges, members: &[VReg]) -> IndexVec<VReg, bool> {
         let mut conflicts = IndexVec::filled(false, self.function.num_regs());
         for reg in std::mem::take(&mut self.odd) {
             conflicts[self.sets.find(reg)] = true;
         }
-        let mut stretches = self.stretches(ranges);
+        let mut stretches = self.stretches(ranges, members);
         for &Constant { phi, from, .. } in &self.apart {
             let web = self.sets.find(phi.result);
             match end_of(self.function, from) {
@@ -145,31 +146,27 @@ impl<'a> Finder<'a> {
         conflicts
     }
 
-    fn members(&self) -> Vec<VReg> {
-        self.function.regs().filter(|&reg| self.is_member[reg]).collect()
-    }
-
     /// Whether a PHI's read of a register goes, because the constant is written anew for it.
     fn is_apart(&self, phi: Inst, reg: VReg) -> bool {
         self.registers[reg].constant_of_phis().is_some() && self.apart_reads.binary_search(&(phi, reg)).is_ok()
     }
 
-    fn liveness(&self) -> Liveness {
+    /// Where the members of webs are live.
+    fn liveness(&self, members: &[VReg]) -> Liveness {
         let function = self.function;
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
         let occurrences = Occurrences::renamed(function, &|inst, operand| {
             operand.reg().filter(|&reg| self.is_member[reg] && !self.is_apart(inst, reg))
         });
-        let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &self.members());
+        let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, members);
         Liveness { cfg, dominators, ranges }
     }
 
-    /// Where the members of webs are live, web by web.
-    fn stretches(&mut self, ranges: &LiveRanges) -> Vec<Stretch> {
-        let members = self.members();
+    /// The same, by web.
+    fn stretches(&mut self, ranges: &LiveRanges, members: &[VReg]) -> Vec<Stretch> {
         let mut stretches = Vec::with_capacity(members.len());
-        for reg in members {
+        for &reg in members {
             let web = self.sets.find(reg);
             let of_one = ranges.segments(reg).iter();
             stretches.extend(of_one.map(|s| Stretch { web, start: s.start, end: s.end, member: Some(reg) }));

@@ -1,0 +1,112 @@
+//! PHIs that hold the same value: of one block, with inputs that hold the same value from each predecessor.
+//!
+//! LLVM leaves such pairs where it keeps a variable of memory in registers: an accumulator as it was last loaded, and as
+//! it was last stored. All PHIs of a block are taken for equal until their inputs tell them apart (Alpern, Wegman and
+//! Zadeck, "Detecting equality of variables in programs", POPL 1988), which sees through loops.
+
+use std::collections::HashMap;
+
+use super::phis::Phi;
+use super::registers::{Register, constant_held, copied_from};
+use crate::function::{Block, Function, Opcode, RegClass, VReg, Value};
+use crate::index::IndexVec;
+
+/// How often PHIs are told apart. What is not settled by then is equal to nothing: a partition that is still refined says
+/// too much.
+const ROUNDS: usize = 8;
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Held {
+    /// What the PHIs of a class hold.
+    Class(u32),
+    Constant(Opcode, Value),
+    Register(VReg),
+}
+
+/// For each register the first PHI's result of `phis`, in their order, that is always the same; itself for all others.
+/// O(registers, and inputs of the PHIs a few times).
+pub(super) fn congruent(
+    function: &Function,
+    phis: &[Phi],
+    registers: &IndexVec<VReg, Register>,
+) -> IndexVec<VReg, VReg> {
+    let mut congruent: IndexVec<VReg, VReg> = function.regs().collect();
+    if let Some(classes) = Classes::new(function, phis, registers).settle() {
+        // Only looked up in, never walked.
+        let mut first: HashMap<u32, VReg> = HashMap::new();
+        for phi in phis {
+            congruent[phi.result] = *first.entry(classes[phi.result]).or_insert(phi.result);
+        }
+    }
+    congruent
+}
+
+struct Classes<'a> {
+    function: &'a Function,
+    phis: &'a [Phi],
+    registers: &'a IndexVec<VReg, Register>,
+    /// By a PHI's result; 0 for other registers.
+    classes: IndexVec<VReg, u32>,
+    count: usize,
+}
+
+impl<'a> Classes<'a> {
+    /// A class for the PHIs of each block and register class.
+    fn new(function: &'a Function, phis: &'a [Phi], registers: &'a IndexVec<VReg, Register>) -> Self {
+        let mut classes = IndexVec::filled(0, function.num_regs());
+        let mut numbers: HashMap<(Block, RegClass), u32> = HashMap::new();
+        for phi in phis {
+            let next = numbers.len() as u32 + 1;
+            classes[phi.result] = *numbers.entry((phi.block, function.class(phi.result))).or_insert(next);
+        }
+        Self { function, phis, registers, classes, count: numbers.len() }
+    }
+
+    /// The classes when no more are told apart.
+    fn settle(mut self) -> Option<IndexVec<VReg, u32>> {
+        for _ in 0..ROUNDS {
+            let before = self.count;
+            self.refine();
+            if self.count == before {
+                return Some(self.classes);
+            }
+        }
+        None
+    }
+
+    /// Tells PHIs of a class apart by what their inputs hold.
+    fn refine(&mut self) {
+        let mut numbers: HashMap<(u32, Vec<(Block, Held)>), u32> = HashMap::new();
+        let refined: Vec<u32> = self
+            .phis
+            .iter()
+            .map(|&phi| {
+                let next = numbers.len() as u32 + 1;
+                *numbers.entry((self.classes[phi.result], self.inputs(phi))).or_insert(next)
+            })
+            .collect();
+        for (phi, class) in self.phis.iter().zip(refined) {
+            self.classes[phi.result] = class;
+        }
+        self.count = numbers.len();
+    }
+
+    fn inputs(&self, phi: Phi) -> Vec<(Block, Held)> {
+        let mut inputs: Vec<(Block, Held)> = phi
+            .inputs(self.function)
+            .map(|input| (input.from, input.reg.map_or(Held::Register(phi.result), |reg| self.held(reg))))
+            .collect();
+        inputs.sort_by_key(|&(from, _)| from);
+        inputs
+    }
+
+    fn held(&self, reg: VReg) -> Held {
+        let reg = copied_from(self.registers, reg);
+        match constant_held(self.function, self.registers, reg) {
+            Some((opcode, value)) => Held::Constant(opcode, value),
+            None if self.classes[reg] != 0 => Held::Class(self.classes[reg]),
+            None => Held::Register(reg),
+        }
+    }
+}
