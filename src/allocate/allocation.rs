@@ -43,6 +43,10 @@ pub struct Effort {
     pub evictions: u64,
     /// Copies whose two sides were merged before colouring.
     pub merged_copies: u64,
+    /// Copies whose sides an engine that merges before colouring left apart.
+    pub rejected_copies: u64,
+    /// What spilling the merged ones would cost, as far as they may be spilled.
+    pub merged_cost: f64,
     /// Nodes of the interference graph, where there is one.
     pub nodes: u64,
     /// Edges of the interference graph.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use arbitrary::{Result, Unstructured};
 
 use super::allocation::{Allocation, Placement, SpillSlot};
+use super::cleanup::{CleanupEdit, Overlay};
 use super::links::is_dirty;
 use super::problem::{Access, AccessKind, Lane, Link, LiveRange, Problem, clobber_point, read_point, write_point};
 use crate::analysis::covering;
@@ -17,6 +18,7 @@ struct Machine<'a> {
     function: &'a Function,
     problem: &'a Problem,
     allocation: &'a Allocation,
+    overlay: Overlay,
     registers: Vec<Vec<u32>>,
     slots: HashMap<SpillSlot, u32>,
     /// By register of the function, named by its first part: its value, and the part that has it.
@@ -78,7 +80,8 @@ impl Machine<'_> {
         for &(range, number, access) in accesses.iter().filter(|(.., access)| access.reads()) {
             let Some(&(_, part)) = self.wanted.get(&problem.family(range)) else { continue };
             assert_eq!(part, range, "no link leads to it, before {access:?}\n{}\n{problem}", self.function);
-            if let (unit, Some(slot)) = self.place(range, number) {
+            let is_reloaded = !self.overlay.is_removed(inst) && self.overlay.read(number).is_none();
+            if let ((unit, Some(slot)), true) = (self.place(range, number), is_reloaded) {
                 let value = self.slots.get(&slot).copied().unwrap_or(0);
                 self.units(range, unit).fill(value);
             }
@@ -130,7 +133,11 @@ impl Machine<'_> {
     fn check_reads(&mut self, accesses: &[(LiveRange, usize, Access)], is_wanted: impl Fn(&Access) -> bool) {
         for &(range, number, access) in accesses.iter().filter(|(.., access)| access.reads() && is_wanted(access)) {
             let Some(&(value, _)) = self.wanted.get(&self.problem.family(range)) else { continue };
-            let (unit, _) = self.place(range, number);
+            if self.overlay.is_removed(access.inst) {
+                continue;
+            }
+            let (own, _) = self.place(range, number);
+            let unit = self.overlay.read(number).unwrap_or(own);
             let found = self.units(range, unit).to_vec();
             let is_there = found.iter().all(|&found| found == value);
             let (function, problem) = (self.function, self.problem);
@@ -181,7 +188,14 @@ impl Machine<'_> {
 
     fn write(&mut self, range: LiveRange, number: usize, value: u32) {
         let (unit, slot) = self.place(range, number);
+        let access = self.problem.accesses(range)[number - self.problem.first_access(range)];
+        if self.overlay.is_removed(access.inst) {
+            return;
+        }
         self.units(range, unit).fill(value);
+        if self.overlay.is_unstored(number) {
+            return;
+        }
         if let Some(slot) = slot.or_else(|| self.slot_of(range).filter(|_| self.is_stored_where_written(range))) {
             self.slots.insert(slot, value);
         }
@@ -231,11 +245,13 @@ pub(super) fn run(
     function: &Function,
     problem: &Problem,
     allocation: &Allocation,
+    edits: &[CleanupEdit],
 ) -> Result<u32> {
     let mut machine = Machine {
         function,
         problem,
         allocation,
+        overlay: Overlay::new(problem, edits),
         registers: vec![vec![0; 4096]; problem.files().len()],
         slots: HashMap::new(),
         wanted: HashMap::new(),

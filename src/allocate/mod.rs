@@ -13,6 +13,7 @@ mod availability;
 mod banks;
 pub mod briggs;
 mod check;
+pub mod cleanup;
 pub mod exact;
 pub mod fatpoint;
 pub mod greedy;
@@ -41,9 +42,9 @@ pub use check::{AllocationError, check_allocation};
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
 pub use preset::{Coalescing, CostModel, Preset, Usage};
 pub use problem::{
-    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Lane, Link, LiveRange,
-    LoopData, Problem, ProblemBuilder, ProblemError, ProblemParseError, RangeData, clobber_point, lane_point,
-    read_point, tuple_point, write_point,
+    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Flow, FlowBlock, Lane, Link,
+    LiveRange, LoopData, Problem, ProblemBuilder, ProblemError, ProblemParseError, RangeData, clobber_point,
+    lane_point, read_point, tuple_point, write_point,
 };
 
 /// An allocator.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::banks::Banks;
 use super::fatpoint::Knobs;
+use super::split::Splitting;
 use crate::error::{Error, ErrorKind};
 
 /// A set of constants.
@@ -33,9 +34,10 @@ pub struct Preset {
     pub cost: CostModel,
     /// When two live ranges are merged.
     pub coalescing: Coalescing,
-    /// Where something is spilled, live ranges that span more instructions than these are split at loops; `None`: none
-    /// is.
-    pub split_threshold: Option<u32>,
+    /// When and how far live ranges are split at loops, where something is spilled.
+    pub splitting: Splitting,
+    /// The code of the allocation is cleaned up.
+    pub cleanup: bool,
     /// The knobs of the fat-point allocator.
     pub fatpoint: Knobs,
 }
@@ -102,7 +104,8 @@ impl Preset {
             clamp: f32::MAX,
         },
         coalescing: DOCUMENTED,
-        split_threshold: Some(SPLIT_THRESHOLD),
+        splitting: Splitting::at_once(Some(SPLIT_THRESHOLD)),
+        cleanup: true,
         fatpoint: Knobs::PTXAS,
     };
 
@@ -128,7 +131,8 @@ impl Preset {
             clamp: 1e9,
         },
         coalescing: Coalescing { degree_factor: 0.8, ..DOCUMENTED },
-        split_threshold: Some(SPLIT_THRESHOLD),
+        splitting: Splitting::at_once(Some(SPLIT_THRESHOLD)),
+        cleanup: true,
         fatpoint: Knobs::PTXAS,
     };
 
@@ -146,7 +150,8 @@ impl Preset {
         banks: None,
         cost: CostModel { latency: [15.0; 3], uniform_factor: 1.0, ..Self::HW.cost },
         coalescing: DOCUMENTED,
-        split_threshold: None,
+        splitting: Splitting::at_once(None),
+        cleanup: true,
         fatpoint: Knobs::PTXAS,
     };
 
@@ -198,7 +203,7 @@ impl Preset {
             parts.map(|(count, ports)| Banks { count, ports }).ok_or_else(|| wrong("BANKSxPORTS up to 256, or none"))
         };
         let threshold = || value.parse::<u32>().map_err(|_| wrong("a number of instructions, or none"));
-        let (cost, coalescing) = (&mut self.cost, &mut self.coalescing);
+        let (cost, coalescing, splitting) = (&mut self.cost, &mut self.coalescing, &mut self.splitting);
         match name {
             "predicates" => self.predicates = Some(count()?),
             "packs-halves" => self.packs_halves = switch()?,
@@ -221,8 +226,13 @@ impl Preset {
             "degree-factor" => coalescing.degree_factor = factor()?,
             "always-below" => coalescing.always_below = factor()?,
             "never-above" => coalescing.never_above = factor()?,
-            "split-threshold" if value == "none" => self.split_threshold = None,
-            "split-threshold" => self.split_threshold = Some(threshold()?).filter(|&threshold| threshold > 0),
+            "cleanup" => self.cleanup = switch()?,
+            "split-threshold" if value == "none" => splitting.threshold = None,
+            "split-threshold" => splitting.threshold = Some(threshold()?).filter(|&threshold| threshold > 0),
+            "split-rounds" => splitting.rounds = count()?,
+            "split-iterations" if value == "none" => splitting.iterations = u32::MAX,
+            "split-iterations" => splitting.iterations = count()?,
+            "split-gain" => splitting.least_gain = factor()?,
             _ if self.fatpoint.set(name, value)? => {}
             _ => {
                 let problem = format!("--set {name}: unknown");
@@ -238,7 +248,7 @@ impl Preset {
         Self::NAMES.into_iter().chain(Knobs::NAMES)
     }
 
-    const NAMES: [&'static str; 21] = [
+    const NAMES: [&'static str; 25] = [
         "predicates",
         "packs-halves",
         "caller-saved",
@@ -259,7 +269,11 @@ impl Preset {
         "degree-factor",
         "always-below",
         "never-above",
+        "cleanup",
         "split-threshold",
+        "split-rounds",
+        "split-iterations",
+        "split-gain",
     ];
 
     /// How many units one general register counts: halves, where those are packed.
@@ -336,12 +350,14 @@ mod tests {
     #[test]
     fn constants_by_name() {
         let values = |name: &str| match name {
-            "packs-halves" | "cost-is-product" | "RegAllocMacForce" | "RegAllocNoRetargetPrefs" => "on",
-            "RegAllocCoalescing" | "tuples" => "off",
+            "packs-halves" | "cost-is-product" | "merge-by-weight" | "RegAllocMacForce" | "RegAllocNoRetargetPrefs" => {
+                "on"
+            }
+            "RegAllocCoalescing" | "tuples" | "cleanup" => "off",
             "matrix-tuple" | "warpgroup-tuple" => "2",
             "caller-saved" | "reserved" => "2..9",
             "banks" => "4x1",
-            "RegAllocPrefMacOperands" => "2",
+            "RegAllocPrefMacOperands" | "split-rounds" => "2",
             _ => "3",
         };
         for name in Preset::names() {

@@ -221,6 +221,23 @@ fn unreadable_problems() {
     assert_eq!(parse("allocation 1\nfile R\ncopy 1 lr0 = lr1 * 1\nend\n"), "line 3: there is no lr0");
 }
 
+/// Control flow that leads nowhere, begins anew or leaves instructions out is refused, and a text that says it wrongly.
+#[test]
+fn unsound_flow() {
+    let with = |flow: &str| format!("file R\nclass A R\nrange A live 2..9 write 0*1 read 2*1\n{flow}\n");
+    let refused = |block: u32| {
+        format!("bb{block}: does not begin where the block before ends, leads to no block, or leaves out instructions")
+    };
+    assert_eq!(problem(&with("block 0..2 -> 1\nblock 2..3 -> 0")).validate(), Ok(()));
+    assert_eq!(refusal(&with("block 0..2 -> 2\nblock 2..3")), refused(0));
+    assert_eq!(refusal(&with("block 0..2\nblock 1..3")), refused(1));
+    assert_eq!(refusal(&with("block 1..3")), refused(0));
+    assert_eq!(refusal(&with("block 0..2")), refused(0));
+    let parse = |flow: &str| Problem::parse(&format!("{HEAD}{}end\n", with(flow))).expect_err("no problem").to_string();
+    assert_eq!(parse("block 0"), "line 6: a block is 'block FROM..TO -> BLOCK …'");
+    assert_eq!(parse("pure 3 2"), "line 6: 2: pure instructions stand in order");
+}
+
 /// The problem of a function: widths, clobbers of calls, tied operands, copies, and the cost of spilling.
 #[test]
 fn of_a_function() {

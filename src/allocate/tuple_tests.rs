@@ -5,6 +5,7 @@ use std::cell::Cell;
 use arbitrary::Unstructured;
 
 use super::briggs::Briggs;
+use super::cleanup::clean;
 use super::exact::Solver;
 use super::fatpoint::Fatpoint;
 use super::greedy::Greedy;
@@ -172,7 +173,7 @@ fn values_arrive_in_rows() {
             };
             let name = engine.name();
             check_allocation(&problem, &allocation).unwrap_or_else(|error| panic!("{name}: {error}\n{problem}"));
-            run(u, &function, &problem, &allocation)?;
+            run(u, &function, &problem, &allocation, &clean(&problem, &allocation))?;
         }
         Ok(())
     };

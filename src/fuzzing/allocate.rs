@@ -4,12 +4,14 @@ use arbitrary::{Result, Unstructured};
 
 use super::{Options, lowered_function};
 use crate::allocate::briggs::Briggs;
+use crate::allocate::cleanup::{CleanupEdit, CleanupError, CodeCosts, check_cleanup, clean, code_costs};
 use crate::allocate::exact::Solver;
 use crate::allocate::fatpoint::{Fatpoint, Knobs};
 use crate::allocate::greedy::Greedy;
+use crate::allocate::split::Splitting;
 use crate::allocate::{
-    Access, AccessKind, Allocator, ClassData, CopyInst, Costs, Crossing, File, FileData, LiveRange, LoopData,
-    Placement, Preset, Problem, ProblemBuilder, ProblemError, check_allocation, read_point, split,
+    Access, AccessKind, Allocation, Allocator, ClassData, CopyInst, Costs, Crossing, File, FileData, LiveRange,
+    LoopData, Placement, Preset, Problem, ProblemBuilder, ProblemError, check_allocation, read_point, split,
 };
 use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::function::Inst;
@@ -47,8 +49,30 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
     if fits {
         assert_eq!((costs.spilled, costs.over_budget), (0, 0), "{name}: there is room for all\n{problem}");
     }
-    check_split(&problem, allocator, &costs, u.int_in_range(1..=20)?);
+    check_clean(&problem, &allocation, name);
+    let splitting = Splitting {
+        threshold: Some(u.int_in_range(1..=20)?),
+        rounds: u.int_in_range(1..=4)?,
+        iterations: *u.choose(&[1, 2, u32::MAX])?,
+        least_gain: f32::from(u.int_in_range(0..=20_u8)?),
+    };
+    check_split(&problem, allocator, &costs, &splitting);
     Ok(())
+}
+
+/// Cleans an allocation's code up: nothing is lost, and nothing is moved that was not.
+fn check_clean(problem: &Problem, allocation: &Allocation, name: &str) {
+    let fail =
+        |error: CleanupError, edits: &[CleanupEdit]| panic!("{name}: {error}\n{edits:?}\n{allocation:?}\n{problem}");
+    check_cleanup(problem, allocation, &[]).unwrap_or_else(|error| fail(error, &[]));
+    let edits = clean(problem, allocation);
+    check_cleanup(problem, allocation, &edits).unwrap_or_else(|error| fail(error, &edits));
+    let [before, after] = [&[][..], &edits].map(|edits| code_costs(problem, allocation, edits));
+    let close = 1e-6 * (1.0 + before.moved_bytes);
+    assert!((-close..=before.moved_bytes + close).contains(&after.moved_bytes), "{name}: {after:?}\n{problem}");
+    // What was reloaded to where it is copied may become a move.
+    let words = |costs: CodeCosts| costs.copy_words + costs.moved_bytes / 4.0;
+    assert!(words(after) <= words(before) + close, "{name}: {before:?} {after:?}\n{problem}");
 }
 
 /// A budget that cannot be met is one that other engines go beyond, too, and the least that is named can be met.
@@ -88,6 +112,8 @@ pub fn check_fatpoint(u: &mut Unstructured<'_>) -> Result<()> {
         max_fanout: u.int_in_range(1..=4)?,
         max_depth: u.int_in_range(1..=4)?,
         max_width: u.int_in_range(1..=8)?,
+        merge_by_weight: u.arbitrary()?,
+        merge_rounds: u.int_in_range(1..=3)?,
         mac_force: u.arbitrary()?,
         pref_mac_operands: u.int_in_range(0..=3)?,
         no_retarget_prefs: u.arbitrary()?,
@@ -98,15 +124,16 @@ pub fn check_fatpoint(u: &mut Unstructured<'_>) -> Result<()> {
 }
 
 /// Has what an allocator spills split: the checker proves that too, and it costs no more.
-fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, threshold: u32) {
+fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, splitting: &Splitting) {
     let name = allocator.name();
-    let found = split::allocate(allocator, problem, Some(threshold)).expect("it was allocated before");
+    let found = split::allocate(allocator, problem, splitting).expect("it was allocated before");
     let Some(parts) = &found.problem else { return };
     assert_eq!(parts.validate(), Ok(()), "{name}\n{problem}\n{parts}");
     let costs = check_allocation(parts, &found.allocation);
     let costs = costs.unwrap_or_else(|error| panic!("{name}: {error}\n{problem}\n{parts}"));
     let (before, now) = ((whole.over_budget, whole.moved_bytes), (costs.over_budget, costs.moved_bytes));
     assert!(now < before, "{name}: {now:?} is not less than {before:?}\n{problem}\n{parts}");
+    check_clean(parts, &found.allocation, name);
     let text = parts.to_string();
     assert_eq!(Problem::parse(&text).map(|read| read.to_string()), Ok(text));
 }
@@ -200,7 +227,7 @@ impl Default for Sizes {
 }
 
 /// A problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies between them, a
-/// loop within a loop.
+/// loop within a loop, and one block or nothing known of control flow.
 pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem> {
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
@@ -252,6 +279,14 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
         }
     }
     add_loops(u, &mut builder, num_insts)?;
+    if u.arbitrary()? {
+        builder.block(Inst(0)..Inst(num_insts + 5), Vec::new());
+        for inst in (0..num_insts).map(Inst) {
+            if u.arbitrary()? {
+                builder.pure(inst);
+            }
+        }
+    }
     Ok(builder.finish())
 }
 

@@ -1,5 +1,8 @@
 //! Coalesce: the two sides of a copy become one node, where a filter lets them and they are never live at once.
 //!
+//! This is the merge engine that ptxas is read to have. Its rule that a copy's target must not weigh more than its
+//! source is a knob.
+//!
 //! Of the filter bits that ptxas has for a copy, the problem can tell: bit 0, a side has its place from the start, or
 //! is live across what a call clobbers; bits 4 and 7, its place is demanded by a convention or an encoding, which is
 //! the same here. Predicated copies (3), callee-saved classes (2) and CSSA (5) it cannot tell: a predicated copy is no
@@ -13,38 +16,65 @@ use crate::index::IndexVec;
 use super::knobs::Knobs;
 use super::nodes::Nodes;
 
-/// Merges the sides of copies, the most frequent first. `fixed` holds what has its place from the start. Says how many
-/// copies were merged.
-pub(super) fn coalesce<'a>(problem: &'a Problem, knobs: &Knobs, fixed: &mut Registers<LiveRange>) -> (Nodes<'a>, u64) {
+/// What the merge engine did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Merges {
+    /// Copies whose sides were merged.
+    pub(super) merged: u64,
+    /// Copies whose sides were apart in the end.
+    pub(super) rejected: u64,
+    /// What spilling the merged nodes would cost, as far as they may be spilled.
+    pub(super) cost: f64,
+}
+
+/// Merges the sides of copies, the most frequent first, and once more from the first as long as one is merged and the
+/// knobs let it: what a copy reads weighs more by then. `fixed` holds what has its place from the start.
+pub(super) fn coalesce<'a>(
+    problem: &'a Problem,
+    knobs: &Knobs,
+    fixed: &mut Registers<LiveRange>,
+) -> (Nodes<'a>, Merges) {
     let mut nodes = Nodes::apart(problem);
     let mut copies: Vec<&CopyInst> = problem.copies().iter().filter(|copy| copy.to != copy.from).collect();
     copies.sort_by(|a, b| b.frequency.total_cmp(&a.frequency));
     let mut fanout: IndexVec<LiveRange, u32> = IndexVec::filled(0, problem.ranges().len());
-    let mut count = 0;
-    let mut segments = Vec::new();
-    for copy in copies {
-        let (node, other) = (nodes.of(copy.to), nodes.of(copy.from));
-        let merged = fanout[node] + fanout[other] + 1;
-        if node == other || merged > knobs.max_fanout || !passes(&nodes, knobs, fixed, [node, other]) {
-            continue;
+    let (mut merges, mut segments) = (Merges::default(), Vec::new());
+    for _ in 0..knobs.merge_rounds {
+        let before = merges.merged;
+        for copy in &copies {
+            let (node, other) = (nodes.of(copy.to), nodes.of(copy.from));
+            let merged = fanout[node] + fanout[other] + 1;
+            if node == other || merged > knobs.max_fanout || !passes(&nodes, knobs, fixed, [node, other]) {
+                continue;
+            }
+            union(nodes.segments(node), nodes.segments(other), &mut segments);
+            nodes.merge(node, other, segments.clone());
+            fanout[node] = merged;
+            merges.merged += 1;
         }
-        union(nodes.segments(node), nodes.segments(other), &mut segments);
-        nodes.merge(node, other, segments.clone());
-        fanout[node] = merged;
-        count += 1;
+        if merges.merged == before {
+            break;
+        }
     }
-    (nodes, count)
+    let is_apart = |copy: &&&CopyInst| nodes.of(copy.to) != nodes.of(copy.from);
+    merges.rejected = copies.iter().filter(is_apart).count() as u64;
+    let cost = |node: LiveRange| f64::from(nodes.cost(node));
+    let merged = nodes.iter().filter(|&node| !nodes.merged_members(node).is_empty()).map(cost);
+    merges.cost = merged.filter(|cost| cost.is_finite()).sum();
+    (nodes, merges)
 }
 
-/// Whether the filter lets two nodes become one.
+/// Whether the filter lets two nodes become one: the one that a copy writes, and the one that it reads.
 fn passes(nodes: &Nodes<'_>, knobs: &Knobs, fixed: &mut Registers<LiveRange>, pair: [LiveRange; 2]) -> bool {
     let [node, other] = pair;
     let ranges = nodes.problem.ranges();
     let is_alike = ranges[node].class == ranges[other].class;
     let must_have_both = nodes.cost(node).is_infinite() == nodes.cost(other).is_infinite();
     let depth = nodes.members(&node).len() + nodes.members(&other).len();
+    let weighs_less = !knobs.merge_by_weight || nodes.cost(node) <= nodes.cost(other);
     is_alike
         && must_have_both
+        && weighs_less
         && nodes.class(node).width <= knobs.max_width
         && depth <= knobs.max_depth as usize
         && pair.iter().all(|&side| nodes.fixed(side).is_none())

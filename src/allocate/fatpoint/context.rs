@@ -8,7 +8,7 @@ use crate::allocate::problem::{File, LiveRange, Problem};
 use crate::allocate::registers::Registers;
 
 use super::candidates::{Candidate, candidates};
-use super::coalesce::coalesce;
+use super::coalesce::{Merges, coalesce};
 use super::constraints::Constraints;
 use super::interference::Interference;
 use super::knobs::Knobs;
@@ -30,8 +30,8 @@ pub(super) struct Context<'a> {
     /// anyway, within the budget.
     pub(super) target: u32,
     pub(super) nodes: Nodes<'a>,
-    /// Copies that were merged.
-    pub(super) merged: u64,
+    /// What became of the copies.
+    pub(super) merges: Merges,
     pub(super) candidates: Vec<Candidate>,
     pub(super) constraints: Constraints,
     /// What has its place from the start.
@@ -63,9 +63,9 @@ impl<'a> Context<'a> {
                 fixed.occupy(problem.segments(range), units, range);
             }
         }
-        let (nodes, merged) = match merges && knobs.coalescing {
+        let (nodes, merges) = match merges && knobs.coalescing {
             true => coalesce(problem, knobs, &mut fixed),
-            false => (Nodes::apart(problem), 0),
+            false => (Nodes::apart(problem), Merges::default()),
         };
         let candidates = candidates(&nodes, knobs, &mut fixed);
         let constraints = Constraints::new(&nodes, &candidates, &mut fixed, &timeline);
@@ -82,7 +82,7 @@ impl<'a> Context<'a> {
             peak,
             target: target.min(budget.unwrap_or(u32::MAX)),
             nodes,
-            merged,
+            merges,
             candidates,
             constraints,
             fixed,

@@ -13,6 +13,7 @@ use crate::allocate::problem::{File, LiveRange, Problem};
 use crate::allocate::rounds::Rounds;
 use crate::index::IndexVec;
 
+use super::coalesce::Merges;
 use super::context::Context;
 use super::guidance::guide;
 use super::knobs::Knobs;
@@ -27,10 +28,16 @@ const TRIALS: [(bool, Order); 4] =
 /// Allocates a problem all of whose live ranges are in one file.
 pub(super) fn allocate_file(problem: &Problem, file: File, knobs: &Knobs, effort: &mut Effort) -> Allocation {
     let mut record = Record::new();
+    // Each trial says what it has merged: the last one counts, and the files together.
+    let merged = std::mem::take(&mut effort.merged_copies);
+    let (rejected, cost) = (std::mem::take(&mut effort.rejected_copies), std::mem::take(&mut effort.merged_cost));
     without_spilling(problem, file, knobs, effort, &mut record);
     if !record.score().is_some_and(|score| score.fits()) {
         with_spilling(problem, file, knobs, effort, &mut record);
     }
+    effort.merged_copies += merged;
+    effort.rejected_copies += rejected;
+    effort.merged_cost += cost;
     record.into_best().unwrap_or_else(|| Allocation::blank(problem))
 }
 
@@ -58,7 +65,7 @@ fn without_spilling(
         let start = Instant::now();
         let outcome = Trial::run(context, order);
         effort.rounds += 1;
-        effort.merged_copies = context.merged;
+        enter_merges(effort, context);
         effort.evictions += outcome.moved;
         let score = score(context, &outcome, 0.0);
         // None can do with fewer.
@@ -116,7 +123,7 @@ fn spill_to(problem: &Problem, file: File, knobs: &Knobs, target: u32, effort: &
             effort.rounds += 1;
             effort.evictions += outcome.moved;
             if outcome.spilled.is_empty() {
-                effort.merged_copies = context.merged;
+                enter_merges(effort, &context);
                 let score = score(&context, &outcome, cost);
                 let allocation = rounds.allocation(&units(&context, &outcome), Effort::default());
                 return Attempt { score, allocation, was_guided };
@@ -128,6 +135,11 @@ fn spill_to(problem: &Problem, file: File, knobs: &Knobs, target: u32, effort: &
         let members: Vec<LiveRange> = spilled.iter().flat_map(|node| context.nodes.members(node)).copied().collect();
         rounds.spill(&members);
     }
+}
+
+fn enter_merges(effort: &mut Effort, context: &Context<'_>) {
+    let Merges { merged, rejected, cost } = context.merges;
+    (effort.merged_copies, effort.rejected_copies, effort.merged_cost) = (merged, rejected, cost);
 }
 
 fn score(context: &Context<'_>, outcome: &Outcome, cost: f64) -> Score {

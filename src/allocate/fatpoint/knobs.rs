@@ -13,6 +13,10 @@ pub struct Knobs {
     pub max_depth: u32,
     /// `RegAllocCoalesceMaxWidth` (530): the widest that are merged, in units.
     pub max_width: u32,
+    /// Two nodes are merged only where what the copy writes weighs no more than what it reads.
+    pub merge_by_weight: bool,
+    /// Times that the copies are gone through, as long as one is merged. At least 1.
+    pub merge_rounds: u32,
     /// `RegAllocMacForce` (628): candidates for pre-allocation get their places before all others, not only a wish.
     pub mac_force: bool,
     /// `RegAllocPrefMacOperands` (646): which side of a copy of something fixed is a candidate. 0: none; 1: what the
@@ -34,6 +38,8 @@ impl Knobs {
         max_fanout: u32::MAX,
         max_depth: u32::MAX,
         max_width: u32::MAX,
+        merge_by_weight: false,
+        merge_rounds: 1,
         mac_force: false,
         pref_mac_operands: 3,
         no_retarget_prefs: false,
@@ -42,11 +48,13 @@ impl Knobs {
     };
 
     /// The names that [`Self::set`] knows.
-    pub const NAMES: [&'static str; 9] = [
+    pub const NAMES: [&'static str; 11] = [
         "RegAllocCoalescing",
         "RegAllocCoalesceMaxFanout",
         "RegAllocCoalesceMaxDepth",
         "RegAllocCoalesceMaxWidth",
+        "merge-by-weight",
+        "merge-rounds",
         "RegAllocMacForce",
         "RegAllocPrefMacOperands",
         "RegAllocNoRetargetPrefs",
@@ -75,6 +83,8 @@ impl Knobs {
             "RegAllocCoalesceMaxFanout" => self.max_fanout = limit()?,
             "RegAllocCoalesceMaxDepth" => self.max_depth = limit()?,
             "RegAllocCoalesceMaxWidth" => self.max_width = limit()?,
+            "merge-by-weight" => self.merge_by_weight = switch()?,
+            "merge-rounds" => self.merge_rounds = limit()?,
             "RegAllocMacForce" => self.mac_force = switch()?,
             "RegAllocPrefMacOperands" => self.pref_mac_operands = count(0, 3, "0, 1, 2 or 3")?,
             "RegAllocNoRetargetPrefs" => self.no_retarget_prefs = switch()?,

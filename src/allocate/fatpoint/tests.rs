@@ -88,7 +88,7 @@ fn coalescing_filter() {
         let problem = problem(&format!(
             "{text}range A {from} write 0*1 read 1*1\nrange A {to} write 1*1 read 3*1\n{more}copy 1 lr1 = lr0 * 1\n"
         ));
-        Context::new(&problem, File(0), &knobs, true).merged
+        Context::new(&problem, File(0), &knobs, true).merges.merged
     };
     let (from, to) = ("cost 1 live 2..5", "cost 1 live 6..13");
     assert_eq!(copied(from, to, ""), 1);
@@ -101,7 +101,7 @@ fn coalescing_filter() {
          range A cost 1 live 6..9 write 1*1 read 2*1\nrange A cost 1 live 10..13 write 2*1 read 3*1\n\
          copy 1 lr1 = lr0 * 1\ncopy 2 lr2 = lr1 * 1\n",
     );
-    let merged = |knobs: Knobs| Context::new(&chain, File(0), &knobs, true).merged;
+    let merged = |knobs: Knobs| Context::new(&chain, File(0), &knobs, true).merges.merged;
     assert_eq!(merged(Knobs::PTXAS), 2);
     assert_eq!(merged(Knobs { max_depth: 2, ..Knobs::PTXAS }), 1);
     assert_eq!(merged(Knobs { max_fanout: 1, ..Knobs::PTXAS }), 1);
@@ -226,4 +226,23 @@ fn files_by_themselves() {
     assert_eq!((costs.spilled, costs.units), (2, vec![2, 1]));
     let is_spilled = |range: u32| matches!(allocation.placements[LiveRange(range)], Placement::Spilled(_));
     assert_eq!([1, 2].map(is_spilled), [true, true]);
+}
+
+/// The rule of weights keeps apart what is written by a copy and weighs more than what is read, until other copies have
+/// made that heavier; what is merged and what is not is counted.
+#[test]
+fn merged_by_weight() {
+    // lr0 is copied to lr1, which weighs more; lr2 is copied to lr0 less often, and is heavy.
+    let problem = problem(
+        "file R\nclass A R\nrange A cost 1 live 6..13 write 1*1 read 3*9\nrange A cost 5 live 14..25 write 3*9 read 6*1\n\
+         range A cost 9 live 2..5 write 0*1 read 1*1\ncopy 1 lr0 = lr2 * 1\ncopy 3 lr1 = lr0 * 9\n",
+    );
+    let merges = |merge_by_weight, merge_rounds| {
+        let knobs = Knobs { merge_by_weight, merge_rounds, ..Knobs::PTXAS };
+        let merges = Context::new(&problem, File(0), &knobs, true).merges;
+        (merges.merged, merges.rejected, merges.cost)
+    };
+    assert_eq!(merges(false, 1), (2, 0, 15.0));
+    assert_eq!(merges(true, 1), (1, 1, 10.0));
+    assert_eq!(merges(true, 2), (2, 0, 15.0));
 }

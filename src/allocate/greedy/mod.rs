@@ -1,7 +1,7 @@
 //! Greedy: live ranges take places one after the other, and make room by eviction.
 //!
 //! After LLVM's greedy allocator (Stoklund Olesen, "Greedy register allocation in LLVM 3.0", 2011): a priority queue
-//! gives out live ranges, the widest and longest first; each takes a place that is free for all of its life
+//! gives out live ranges, the widest first; each takes a place that is free for all of its life
 //! ([`assign`]), else it evicts lighter ones ([`evict`]), which come back to the queue, else it is spilled, and a short
 //! live range for each use and definition joins the queue. A segment tree over time tells free places, an interval tree
 //! for each unit tells who holds it.
@@ -10,6 +10,8 @@ mod assign;
 mod evict;
 mod items;
 mod queue;
+#[cfg(test)]
+mod tests;
 
 use std::time::Instant;
 
@@ -98,16 +100,16 @@ impl<'a> Run<'a> {
         this
     }
 
-    /// With a budget the widest come first, and of these the longest: they are hardest to place, and the others fit
-    /// between. Without one nothing is ever in the way of a live range that starts later than all others, and the first
-    /// come first.
+    /// The widest come first: they are hardest to place, and the others fit between. Of these with a budget the longest
+    /// come first, for the same reason. Without one they come as they start: where none has a hole, nothing that was
+    /// placed before is in the way for a point other than the first, and no more units are taken than are live at once.
     fn enqueue(&mut self, item: Item) {
         let class = self.items.class(item);
-        let priority = match self.problem.files()[class.file].budget {
-            Some(_) => (class.width, self.items.length(item)),
-            None => (0, u32::MAX - self.items.start(item).0),
+        let of_equals = match self.problem.files()[class.file].budget {
+            Some(_) => self.items.length(item),
+            None => u32::MAX - self.items.start(item).0,
         };
-        self.queue.push(priority, item);
+        self.queue.push((class.width, of_equals), item);
     }
 
     fn occupy(&mut self, item: Item, unit: u32) {
@@ -127,14 +129,11 @@ impl<'a> Run<'a> {
     fn place(&mut self, item: Item) {
         let class = self.items.class(item);
         let budget = self.problem.files()[class.file].budget;
-        let mut hints = self.items.places(item, &self.unit);
+        let hints = self.items.places(item, &self.unit);
         if hints.is_empty()
             && let Some(row) = self.row(item)
         {
-            if budget.is_some() {
-                return self.occupy_row(&row);
-            }
-            hints.extend(row.iter().find(|(range, _)| Item::whole(*range) == item).map(|&(_, unit)| unit));
+            return self.occupy_row(&row);
         }
         if let Some(unit) = self.files[class.file].free_place(class, self.items.segments(item), budget, &hints) {
             return self.occupy(item, unit);

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::items::Item;
 
-/// What comes first is the greatest: units, then points.
+/// What comes first is the greatest: units, then what tells those of one width apart.
 pub(super) type Priority = (u32, u32);
 
 type Entry = (Priority, Reverse<Item>);

@@ -1,11 +1,15 @@
 //! Puts problems together.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::RangeData;
 use super::{
-    Access, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Lane, Link, LiveRange, LoopData, Problem,
+    Access, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Flow, FlowBlock, Lane, Link, LiveRange,
+    LoopData, Problem,
 };
 use crate::analysis::{Loop, Segment};
-use crate::function::VReg;
+use crate::function::{Block, Inst, VReg};
 use crate::index::IndexVec;
 
 /// Puts a [`Problem`] together, live range by live range.
@@ -22,6 +26,7 @@ pub struct ProblemBuilder {
     loops: IndexVec<Loop, LoopData>,
     crossings: Vec<Crossing>,
     links: Vec<Link>,
+    flow: Arc<Flow>,
 }
 
 impl ProblemBuilder {
@@ -30,10 +35,10 @@ impl ProblemBuilder {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// A problem without live ranges, with the files and classes of another.
+    /// A problem without live ranges, with the files, classes and control flow of another.
     pub fn like(problem: &Problem) -> Self {
         let classes = problem.classes.iter_enumerated().map(|(_, class)| class.clone()).collect();
-        Self { files: problem.files.clone(), classes, ..Self::new(&problem.name) }
+        Self { files: problem.files.clone(), classes, flow: problem.flow.clone(), ..Self::new(&problem.name) }
     }
 
     /// Adds a register file.
@@ -134,6 +139,16 @@ impl ProblemBuilder {
         self.links.push(link);
     }
 
+    /// Adds a block, behind those that were added before.
+    pub fn block(&mut self, insts: Range<Inst>, succs: Vec<Block>) {
+        Arc::make_mut(&mut self.flow).blocks.push(FlowBlock { insts, succs });
+    }
+
+    /// Says that an instruction, behind those that it was said of before, does nothing but write what it writes.
+    pub fn pure(&mut self, inst: Inst) {
+        Arc::make_mut(&mut self.flow).pure.push(inst);
+    }
+
     /// Adds a copy.
     pub fn copy(&mut self, copy: CopyInst) {
         self.copies.push(copy);
@@ -164,6 +179,7 @@ impl ProblemBuilder {
             loops: self.loops,
             crossings: self.crossings,
             links: self.links,
+            flow: self.flow,
         }
     }
 }

@@ -50,6 +50,7 @@ impl Problem {
             builder.register(range, reg);
             range_of[reg] = Some(range);
         }
+        lowering.add_flow(&mut builder, &range_of);
         lowering.add_copies(&mut builder, &range_of);
         rows.add(&mut builder, (function, preset), &classes, &range_of, &lowering.frequencies);
         if let Some(caller_saved) = &preset.caller_saved {
@@ -139,6 +140,19 @@ impl Lowering<'_> {
             _ if occurrence.is_early_clobber() => AccessKind::EarlyWrite,
             _ => AccessKind::Write,
         })
+    }
+
+    fn add_flow(&self, builder: &mut ProblemBuilder, range_of: &IndexVec<VReg, Option<LiveRange>>) {
+        for block in self.function.blocks() {
+            builder.block(self.function.block_range(block), self.function.succs(block).to_vec());
+        }
+        let is_known = |inst: Inst| {
+            let mut defs = self.function.operands(inst).iter().filter(|operand| operand.is_def());
+            defs.all(|def| def.def().is_some_and(|reg| range_of[reg].is_some()))
+        };
+        for inst in self.function.insts().filter(|&inst| self.function.effects(inst).is_pure() && is_known(inst)) {
+            builder.pure(inst);
+        }
     }
 
     fn add_copies(&self, builder: &mut ProblemBuilder, range_of: &IndexVec<VReg, Option<LiveRange>>) {

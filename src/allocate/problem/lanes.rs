@@ -53,7 +53,7 @@ impl Problem {
     }
 
     /// Whether a segment that starts here goes on behind a tuple, where its value may come from.
-    pub(super) fn resumes_at(&self, range: LiveRange, start: Point) -> bool {
+    pub(in crate::allocate) fn resumes_at(&self, range: LiveRange, start: Point) -> bool {
         let inst = Inst(start.0 / 4);
         !self.lanes.is_empty()
             && start == write_point(inst)

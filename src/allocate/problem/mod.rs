@@ -12,6 +12,7 @@
 
 mod builder;
 mod classes;
+mod flow;
 mod from_function;
 mod from_loops;
 mod from_tuples;
@@ -23,9 +24,11 @@ mod validate_lanes;
 mod validate_parts;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use builder::ProblemBuilder;
 pub use classes::ClassTable;
+pub use flow::{Flow, FlowBlock};
 pub use lanes::{Lane, lane_point, tuple_point};
 pub use loops::{Crossing, Link, LoopData};
 pub use text::ProblemParseError;
@@ -207,6 +210,7 @@ pub struct Problem {
     loops: IndexVec<Loop, LoopData>,
     crossings: Vec<Crossing>,
     links: Vec<Link>,
+    flow: Arc<Flow>,
 }
 
 impl Problem {
@@ -269,6 +273,12 @@ impl Problem {
     /// The number of a live range's first access among all: accesses are numbered range by range.
     pub fn first_access(&self, range: LiveRange) -> usize {
         self.ranges[range].accesses.start as usize
+    }
+
+    /// The live range that an access, by its number, is one to; none where there is no such access. O(log live ranges).
+    pub fn accessed(&self, access: usize) -> Option<LiveRange> {
+        let behind = self.ranges.as_slice().partition_point(|data| data.accesses.start as usize <= access);
+        (access < self.accesses.len()).then(|| LiveRange(behind as u32 - 1))
     }
 
     /// How many accesses there are.

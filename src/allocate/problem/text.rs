@@ -10,6 +10,8 @@
 //! lane 3 lr2 + 1 = lr0 * 10
 //! loop 8..40
 //! crossing 8 none -> loop0 * 1
+//! block 0..10 -> 0 1
+//! pure 2 3
 //! end
 //! ```
 //!
@@ -23,6 +25,9 @@
 //! A `loop` has the points of its blocks, `in loop1` where it is inside another; a `crossing` is where control flow
 //! arrives from one loop, or from `none`, in another, and how often. Of a split live range, `part lr0` says that a part
 //! belongs to the register whose first part is lr0, and `link 8 lr1 = lr0 * 10` that its value goes on in another part.
+//!
+//! A `block` has its instructions, from the first up to, without, the second, and the numbers of the blocks that may come
+//! next; `pure` are instructions that do nothing but write what they write.
 
 use std::fmt;
 use std::str::{FromStr, SplitWhitespace};
@@ -35,7 +40,7 @@ use super::{
 };
 use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::error::{Error, ErrorKind};
-use crate::function::{Inst, VReg};
+use crate::function::{Block, Inst, VReg};
 
 /// A text that is no problem: the line and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -141,7 +146,7 @@ impl fmt::Display for Problem {
         for &Crossing { start, from, to, frequency } in &self.crossings {
             writeln!(f, "crossing {} {} -> {} * {frequency}", start.0, name(from), name(to))?;
         }
-        writeln!(f, "end")
+        writeln!(f, "{}end", self.flow)
     }
 }
 
@@ -177,6 +182,8 @@ impl Parser {
             "link" => self.link(&line.replace(['=', '*'], " "))?,
             "loop" => self.loop_(words)?,
             "crossing" => self.crossing(&line.replace("->", " ").replace('*', " "))?,
+            "block" => self.block(&line.replace("->", " "))?,
+            "pure" => self.pure(words)?,
             "end" => return Ok(true),
             other => return Err(format!("'{other}' is no line of a problem")),
         }
@@ -320,6 +327,27 @@ impl Parser {
         let side = |text: &str| if text == "none" { Ok(None) } else { id("loop", text).map(|of| Some(Loop(of))) };
         let (from, to, frequency) = (side(from)?, side(to)?, number(frequency)?);
         self.builder.crossing(Crossing { start: Point(number(start)?), from, to, frequency });
+        Ok(())
+    }
+
+    fn block(&mut self, line: &str) -> Line {
+        let mut words = line.split_whitespace().skip(1);
+        let insts = words.next().and_then(|insts| insts.split_once(".."));
+        let (start, end) = insts.ok_or("a block is 'block FROM..TO -> BLOCK …'")?;
+        let succs: Result<Vec<Block>, String> = words.map(|succ| number(succ).map(Block)).collect();
+        self.builder.block(Inst(number(start)?)..Inst(number(end)?), succs?);
+        Ok(())
+    }
+
+    fn pure(&mut self, words: SplitWhitespace<'_>) -> Line {
+        let mut last = None;
+        for word in words {
+            let inst = Inst(number(word)?);
+            if last.replace(inst).is_some_and(|last| last >= inst) {
+                return Err(format!("{word}: pure instructions stand in order"));
+            }
+            self.builder.pure(inst);
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use super::classes::WIDEST;
 use super::{Class, LiveRange, Problem, is_place};
 use crate::analysis::{Point, covering};
 use crate::error::{Error, ErrorKind};
+use crate::function::Block;
 
 /// A problem that no allocator can take: what is wrong, with whom.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -120,6 +121,12 @@ pub enum ProblemError {
         /// What is wrong.
         problem: Box<str>,
     },
+    /// A block that does not stand behind the one before, leads to none, or is the last and not behind all accesses.
+    #[error("{block}: does not begin where the block before ends, leads to no block, or leaves out instructions")]
+    Flow {
+        /// The block.
+        block: Block,
+    },
     /// Two live ranges fixed at one place at one time.
     #[error("{range} and {other}: both are fixed at unit {unit}, and live at the same time")]
     Contradiction {
@@ -164,6 +171,7 @@ impl Problem {
         self.validate_lanes()?;
         self.validate_parts()?;
         self.validate_loops()?;
+        self.validate_flow()?;
         self.validate_fixed()
     }
 

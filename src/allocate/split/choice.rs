@@ -7,8 +7,8 @@ use crate::analysis::Loop;
 
 /// The loops where a live range is worth a part of its own: where its accesses inside the loop, or those outside, take
 /// place more often than the boundary is crossed. Spilled on the one side, and in a register on the other, it then
-/// moves less than spilled everywhere.
-pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: LiveRange) -> Vec<Loop> {
+/// moves less than spilled everywhere. With each, how many words of a register that is as narrow less, at best.
+pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: LiveRange) -> Vec<(Loop, f64)> {
     let loops = problem.loops();
     let mut boundary = vec![0.0; loops.len()];
     for crossing in regions.crossed(problem, range) {
@@ -33,8 +33,9 @@ pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: Liv
     for (of, data) in loops.iter_enumerated() {
         let number = of.0 as usize;
         let outside = all - inside[number];
-        if boundary[number] > 0.0 && boundary[number] < accesses[number].max(outside) {
-            chosen.push(of);
+        let gain = accesses[number].max(outside) - boundary[number];
+        if boundary[number] > 0.0 && gain > 0.0 {
+            chosen.push((of, gain));
         } else if let Some(parent) = data.parent {
             // What no inner loop keeps to itself counts for the loop around it.
             accesses[parent.0 as usize] += accesses[number];
@@ -45,7 +46,7 @@ pub(super) fn loops_to_split_at(problem: &Problem, regions: &Regions, range: Liv
     }
     // A loop inside one without accesses is split with that one.
     let is_idle = |of: Loop| inside[of.0 as usize] == 0.0;
-    let inner_most_wanted = |of: &Loop| {
+    let inner_most_wanted = |(of, _): &(Loop, f64)| {
         let around = loops[*of].parent.filter(|parent| is_idle(*parent));
         !(is_idle(*of) && around.is_some_and(|parent| boundary[parent.0 as usize] <= boundary[of.0 as usize]))
     };

@@ -1,10 +1,13 @@
 //! Splitting: a live range that would be spilled everywhere is spilled around a loop, or in it, only.
 //!
 //! As NVIDIA's allocator is read to do it, long live ranges are split where loops begin and end, before they are
-//! placed: [`parts`] makes another problem, with a live range for each part and links between them. First all of them
-//! are split, [where it can pay](choice), and then only where one side of a boundary was spilled and the other was not.
-//! The best of what comes out is kept, what was placed whole included: so splitting costs time, and never bytes.
+//! placed: [`parts`] makes another problem, with a live range for each part and links between them. Two engines work in
+//! turns on the boundaries to split at, until neither changes anything, as ptxas is read to do it. The split engine takes
+//! from an ordered [tree](candidates) those that [can pay](choice), the best first and so many in a round; the merge
+//! engine makes parts one again where both sides are in registers, or both in memory, and such a boundary is not tried
+//! again. The best of what comes out is kept, what was placed whole included: so splitting costs time, and never bytes.
 
+mod candidates;
 mod choice;
 mod parts;
 mod regions;
@@ -18,12 +21,29 @@ use super::links::families;
 use super::problem::{LiveRange, Problem, ProblemError};
 use crate::analysis::Loop;
 use crate::index::IndexVec;
-use choice::loops_to_split_at;
+use candidates::Candidates;
 use parts::Parted;
 use regions::Regions;
 
-/// Times that everything is placed anew, with fewer parts each time.
-const ROUNDS: u32 = 3;
+/// When and how far live ranges are split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Splitting {
+    /// What spans more instructions is split; `None`: nothing is.
+    pub threshold: Option<u32>,
+    /// Times that everything is placed anew.
+    pub rounds: u32,
+    /// Boundaries that are taken in one round.
+    pub iterations: u32,
+    /// A boundary is taken where it can save more words than these in one run of the function.
+    pub least_gain: f32,
+}
+
+impl Splitting {
+    /// All boundaries that can pay at once, for what spans more than `threshold` instructions.
+    pub const fn at_once(threshold: Option<u32>) -> Self {
+        Self { threshold, rounds: 3, iterations: u32::MAX, least_gain: 0.0 }
+    }
+}
 
 /// A problem with live ranges split, and its allocation.
 #[derive(Clone, Debug)]
@@ -34,24 +54,25 @@ pub struct Split {
     pub allocation: Allocation,
 }
 
-/// Allocates a problem, and, where something is spilled, once more with what spans more than `threshold` instructions
-/// split at loops; `None`: nothing is.
+/// Allocates a problem, and, where something is spilled, again with live ranges split at loops.
 ///
-/// No more is moved, and no more is beyond the budget, than where nothing is split. Costs what [`ROUNDS`] more
-/// allocations do, at worst, where something is spilled and there is a loop to split at, and nothing elsewhere.
-pub fn allocate(engine: &dyn Allocator, given: &Problem, threshold: Option<u32>) -> Result<Split, ProblemError> {
+/// No more is moved, and no more is beyond the budget, than where nothing is split. Costs what so many more allocations
+/// do as there are rounds, at worst, where something is spilled and there is a loop to split at, and nothing elsewhere.
+pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) -> Result<Split, ProblemError> {
     let mut best = Split { problem: None, allocation: engine.allocate(given)? };
-    let Some(threshold) = threshold.filter(|_| !given.loops().is_empty()) else { return Ok(best) };
+    let Some(threshold) = splitting.threshold.filter(|_| !given.loops().is_empty()) else { return Ok(best) };
     let mut costs = best.allocation.costs(given);
     if costs.spilled == 0 {
         return Ok(best);
     }
     let regions = Regions::new(given);
-    let is_long = |range: LiveRange| may_split(given, range) && span(given, range) > threshold;
-    let loops = |range| if is_long(range) { loops_to_split_at(given, &regions, range) } else { Vec::new() };
-    let mut chosen: IndexVec<LiveRange, Vec<Loop>> = given.ranges().ids().map(loops).collect();
-    for _ in 0..ROUNDS {
-        if chosen.iter().all(Vec::is_empty) {
+    let long = given.ranges().ids().filter(|&range| may_split(given, range) && span(given, range) > threshold);
+    let mut candidates = Candidates::new(given, &regions, long, splitting.least_gain);
+    let mut chosen: IndexVec<LiveRange, Vec<Loop>> = IndexVec::filled(Vec::new(), given.ranges().len());
+    let mut has_merged = false;
+    for _ in 0..splitting.rounds {
+        let has_split = candidates.take(splitting.iterations, &mut chosen);
+        if !(has_split || has_merged) || chosen.iter().all(Vec::is_empty) {
             break;
         }
         let parted = parts::split(given, &regions, &chosen);
@@ -62,26 +83,23 @@ pub fn allocate(engine: &dyn Allocator, given: &Problem, threshold: Option<u32>)
         };
         let allocation = settle::settle(&parted.problem, placed);
         let now = allocation.costs(&parted.problem);
-        let has_pruned = prune(&parted, &allocation, &regions, &mut chosen);
+        has_merged = merge(&parted, &allocation, &regions, &mut chosen);
         if order(&now) < order(&costs) {
             costs = now;
             best = Split { problem: Some(parted.problem), allocation };
-        }
-        if !has_pruned {
-            break;
         }
     }
     Ok(best)
 }
 
-/// Forgets to split where both sides are in registers, or both in memory. Says whether there was such a place.
-fn prune(
+/// Parts become one again where both sides are in registers, or both in memory. Says whether there was such a boundary.
+fn merge(
     parted: &Parted,
     allocation: &Allocation,
     regions: &Regions,
     chosen: &mut IndexVec<LiveRange, Vec<Loop>>,
 ) -> bool {
-    let mut has_pruned = false;
+    let mut has_merged = false;
     for (loops, parts) in chosen.iter_mut().zip(families(&parted.problem)).filter(|(loops, _)| !loops.is_empty()) {
         let is_spilled = |at: Option<Loop>| {
             let part = parts.clone().map(LiveRange).find(|&part| parted.loop_of[part] == at)?;
@@ -92,9 +110,9 @@ fn prune(
             let around = regions.chain(Some(of)).skip(1).find(|outer| all.contains(outer));
             is_spilled(Some(of)).zip(is_spilled(around)).is_some_and(|(inside, outside)| inside != outside)
         });
-        has_pruned |= loops.len() < all.len();
+        has_merged |= loops.len() < all.len();
     }
-    has_pruned
+    has_merged
 }
 
 /// What has its place already, or may not be spilled, is not split.

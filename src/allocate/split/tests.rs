@@ -9,6 +9,7 @@ use super::regions::Regions;
 use super::*;
 use crate::allocate::allocation::SpillSlot;
 use crate::allocate::briggs::Briggs;
+use crate::allocate::cleanup::clean;
 use crate::allocate::exact::Solver;
 use crate::allocate::fatpoint::Fatpoint;
 use crate::allocate::greedy::Greedy;
@@ -43,7 +44,7 @@ fn spilled_around_a_loop() {
     for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
         let whole = engine.allocate(&given).expect("a sound problem").costs(&given);
         assert_eq!((whole.spilled, whole.moved_bytes), (1, 4.0 * 20.0), "{}", engine.name());
-        let found = allocate(engine, &given, Some(13)).expect("a sound problem");
+        let found = allocate(engine, &given, &Splitting::at_once(Some(13))).expect("a sound problem");
         let parts = found.problem.expect("splitting pays");
         let costs = check_allocation(&parts, &found.allocation).expect("a sound allocation");
         assert_eq!((costs.spilled, costs.slot_bytes, costs.moved_bytes), (1, 4, 4.0 + 4.0), "{}", engine.name());
@@ -70,7 +71,41 @@ fn below_the_optimum() {
 fn short_ones_stay_whole() {
     let given = problem(AROUND);
     for threshold in [None, Some(14)] {
-        assert!(allocate(&Greedy::default(), &given, threshold).expect("a sound problem").problem.is_none());
+        assert!(
+            allocate(&Greedy::default(), &given, &Splitting::at_once(threshold))
+                .expect("a sound problem")
+                .problem
+                .is_none()
+        );
+    }
+}
+
+/// The boundary that saves most is split at first, and others in later rounds, as many as there are; one that saves no
+/// more than is asked for is left alone.
+#[test]
+fn the_best_first() {
+    let two = format!("{AROUND}range A cost 200 live 46..61 write 11*100 read 15*100\n")
+        .replacen("range A cost 20 live 2..61 write 0*10 read 15*10", "range A cost 20 live 2..93 write 0*10 read 23*10", 1)
+        .replace("crossing 40 loop0 -> none * 1\n", "crossing 40 loop0 -> none * 1\nloop 44..64\ncrossing 44 none -> loop1 * 5\ncrossing 64 loop1 -> none * 5\n");
+    let given = problem(&two);
+    let regions = Regions::new(&given);
+    let taken = |least: f32, count: u32| {
+        let mut candidates = Candidates::new(&given, &regions, [LiveRange(0)].into_iter(), least);
+        let mut chosen: IndexVec<LiveRange, Vec<Loop>> = IndexVec::filled(Vec::new(), given.ranges().len());
+        let has_taken = candidates.take(count, &mut chosen);
+        let first = chosen[LiveRange(0)].clone();
+        candidates.take(u32::MAX, &mut chosen);
+        (has_taken, first, chosen[LiveRange(0)].clone())
+    };
+    let [first, second] = [Loop(0), Loop(1)];
+    assert_eq!(taken(0.0, 1), (true, vec![first], vec![first, second]));
+    assert_eq!(taken(0.0, 0), (false, vec![], vec![first, second]));
+    assert_eq!(taken(10.0, 9), (true, vec![first], vec![first]));
+    assert_eq!(taken(18.0, 9), (false, vec![], vec![]));
+    let splitting = |rounds| Splitting { rounds, iterations: 1, ..Splitting::at_once(Some(1)) };
+    for (rounds, is_split) in [(0, false), (1, true)] {
+        let found = allocate(&Greedy::default(), &given, &splitting(rounds)).expect("a sound problem");
+        assert_eq!(found.problem.is_some(), is_split);
     }
 }
 
@@ -89,7 +124,7 @@ fn kept_in_a_loop() {
     for (kind, cost, bytes) in [("read", 103, 4.0 * (3.0 + 3.0)), ("update", 203, 4.0 * (3.0 + 3.0 + 3.0))] {
         let given = problem(&body(kind, cost));
         for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
-            let found = allocate(engine, &given, Some(1)).expect("a sound problem");
+            let found = allocate(engine, &given, &Splitting::at_once(Some(1))).expect("a sound problem");
             let parts = found.problem.expect("splitting pays");
             let costs = check_allocation(&parts, &found.allocation).expect("a sound allocation");
             assert_eq!((costs.spilled, costs.moved_bytes), (1, bytes), "{}: {parts}", engine.name());
@@ -198,7 +233,7 @@ fn values_arrive() {
                 found => settle::settle(&parts, found.expect("a sound problem")),
             };
             check_allocation(&parts, &allocation).unwrap_or_else(|error| panic!("{error}\n{function}\n{parts}"));
-            saved.set(saved.get() + run(u, &function, &parts, &allocation)?);
+            saved.set(saved.get() + run(u, &function, &parts, &allocation, &clean(&parts, &allocation))?);
         }
         linked.set(linked.get() + parts.links().len());
         Ok(())

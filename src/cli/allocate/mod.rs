@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use nvptx_ra::allocate::briggs::Briggs;
+use nvptx_ra::allocate::cleanup::{CodeCosts, check_cleanup, clean, code_costs};
 use nvptx_ra::allocate::exact::{LeastCosts, Solver};
 use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
@@ -117,6 +118,8 @@ struct Outcome {
     costs: Costs,
     /// Conflicts of register banks as the allocator left them, and as they are; none where nobody minds banks.
     banks: Option<[BankConflicts; 2]>,
+    /// What the code moves, before it is cleaned up and after; the same twice where it is not.
+    code: [CodeCosts; 2],
     effort: Effort,
     time: Duration,
     proof: Option<Proof>,
@@ -229,23 +232,40 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
             allocation = spread_over_banks(allocated, allocation.clone(), banks);
             [before, bank_conflicts(allocated, &allocation, banks)]
         });
+        let edits = if preset.cleanup { clean(allocated, &allocation) } else { Vec::new() };
         let time = start.elapsed();
+        if !arguments.no_check {
+            check_cleanup(allocated, &allocation, &edits).map_err(|error| refused(name, "cleanup", &error))?;
+        }
+        let code = [&[][..], &edits].map(|edits| code_costs(allocated, &allocation, edits));
         let costs = if arguments.no_check {
             allocation.costs(allocated)
         } else {
-            check_allocation(allocated, &allocation).map_err(|error| {
-                let problem = format!("{name}: the checker refuses the allocation: {error}");
-                Error::new(ErrorKind::Verify, problem, "please report this with the function")
-            })?
+            check_allocation(allocated, &allocation).map_err(|error| refused(name, "allocation", &error))?
         };
         if draws && outcomes.is_empty() {
             draw(&Picture { problem: allocated, allocation: &allocation, allocator: name }, arguments)?;
         }
         let effort = allocation.effort;
         let parts = (allocated.ranges().len() - problem.ranges().len()) as u64;
-        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, banks, effort, time, proof });
+        outcomes.push(Outcome {
+            allocator: name,
+            parts,
+            budget: preset.budget,
+            costs,
+            banks,
+            code,
+            effort,
+            time,
+            proof,
+        });
     }
     Ok(outcomes)
+}
+
+fn refused(allocator: &str, what: &str, error: &dyn std::error::Error) -> Error {
+    let problem = format!("{allocator}: the checker refuses the {what}: {error}");
+    Error::new(ErrorKind::Verify, problem, "please report this with the function")
 }
 
 fn allocate(
@@ -265,7 +285,7 @@ fn allocate(
             return Ok((solver.name(), Split { problem: None, allocation: exact.allocation }, Some(proof)));
         }
     };
-    Ok((allocator.name(), split::allocate(allocator, problem, preset.split_threshold)?, None))
+    Ok((allocator.name(), split::allocate(allocator, problem, &preset.splitting)?, None))
 }
 
 /// Writes the pictures that are asked for.

@@ -30,6 +30,9 @@ struct Sums {
     /// Copies whose sides are in one place.
     removed_copies: u64,
     tuple_copies: u64,
+    /// Bytes that are moved when the code is cleaned up, and words that are copied, before and after.
+    cleaned_bytes: f64,
+    copy_words: [f64; 2],
     rounds: u64,
     most_rounds: u32,
     seconds: f64,
@@ -45,7 +48,7 @@ pub(super) struct Summary {
 impl Summary {
     /// Adds what allocators made of a function.
     pub(super) fn add(&mut self, level: Option<u8>, problem: &Problem, outcomes: &[Outcome]) {
-        for Outcome { allocator, budget, costs, effort, time, .. } in outcomes {
+        for Outcome { allocator, budget, costs, code, effort, time, .. } in outcomes {
             let sums = self.of(Key { level, budget: *budget, allocator });
             sums.functions += 1;
             sums.spilling += u64::from(costs.spilled > 0);
@@ -55,6 +58,8 @@ impl Summary {
             sums.copies += costs.copies + costs.removed_copies;
             sums.removed_copies += costs.removed_copies;
             sums.tuple_copies += costs.tuple_copies;
+            sums.cleaned_bytes += code[1].moved_bytes;
+            sums.copy_words = [0, 1].map(|at| sums.copy_words[at] + code[at].copy_words);
             sums.rounds += u64::from(effort.rounds);
             sums.most_rounds = sums.most_rounds.max(effort.rounds);
             sums.seconds += time.as_secs_f64();
@@ -78,7 +83,7 @@ impl Summary {
     /// A line for each.
     pub(super) fn table(&self) -> String {
         let mut text = format!(
-            "{:<5} {:>6} {:<10} {:>9} {:>8} {:>12} {:>14} {:>12} {:>7} {:>7} {:>6} {:>9}  phases\n",
+            "{:<5} {:>6} {:<10} {:>9} {:>8} {:>12} {:>14} {:>14} {:>12} {:>21} {:>7} {:>7} {:>6} {:>9}  phases\n",
             "level",
             "budget",
             "allocator",
@@ -86,7 +91,9 @@ impl Summary {
             "spilling",
             "ranges",
             "bytes moved",
+            "cleaned",
             "copies gone",
+            "words copied",
             "moves",
             "rounds",
             "most",
@@ -97,16 +104,19 @@ impl Summary {
             let budget = budget.map_or("none".into(), |budget| budget.to_string());
             let spilled = format!("{:.2} %", percent(sums.spilled as f64, sums.live_ranges as f64));
             let removed = format!("{:.1} %", percent(sums.removed_copies as f64, sums.copies as f64));
+            let words = format!("{:.0}>{:.0}", sums.copy_words[0], sums.copy_words[1]);
             let phases: Vec<String> =
                 sums.shares().map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "{level:<5} {budget:>6} {allocator:<10} {:>9} {:>8} {spilled:>12} {:>14.0} {removed:>12} {:>7} {:>7.2} \
+                "{level:<5} {budget:>6} {allocator:<10} {:>9} {:>8} {spilled:>12} {:>14.0} {:>14.0} \
+                 {removed:>12} {words:>21} {:>7} {:>7.2} \
                  {:>6} {:>9.3}  {}",
                 sums.functions,
                 sums.spilling,
                 sums.moved_bytes,
+                sums.cleaned_bytes,
                 sums.tuple_copies,
                 sums.rounds as f64 / sums.functions as f64,
                 sums.most_rounds,
@@ -125,7 +135,7 @@ impl Summary {
             let line = json!({
                 "level": level, "budget": budget, "allocator": allocator, "functions": sums.functions,
                 "spilling": sums.spilling, "live_ranges": sums.live_ranges, "spilled": sums.spilled,
-                "moved_bytes": sums.moved_bytes, "copies": sums.copies, "removed_copies": sums.removed_copies,
+                "moved_bytes": sums.moved_bytes, "cleaned_bytes": sums.cleaned_bytes, "copy_words": sums.copy_words, "copies": sums.copies, "removed_copies": sums.removed_copies,
                 "tuple_copies": sums.tuple_copies, "rounds": sums.rounds, "most_rounds": sums.most_rounds,
                 "seconds": sums.seconds, "shares": shares,
             });

@@ -16,8 +16,9 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     };
     let peaks = by_file(problem.peaks().as_slice());
     let tuples = problem.lanes().chunk_by(|a, b| a.tuple == b.tuple).count();
-    for Outcome { allocator, parts, budget, costs, banks, effort, time, proof } in outcomes {
-        let Effort { rounds, evictions, merged_copies, nodes, edges, max_degree, phases } = effort;
+    for Outcome { allocator, parts, budget, costs, banks, code, effort, time, proof } in outcomes {
+        let Effort { rounds, evictions, merged_copies, rejected_copies, merged_cost, nodes, edges, max_degree, phases } =
+            effort;
         let phases: serde_json::Map<_, _> =
             phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
         let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies, link_moves, .. } =
@@ -30,9 +31,13 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             "parts": parts, "link_moves": link_moves, "copies": copies, "removed_copies": removed_copies,
             "tuples": tuples, "tuple_copies": tuple_copies, "tuple_moves": tuple_moves,
             "rounds": rounds, "evictions": evictions,
-            "merged_copies": merged_copies, "nodes": nodes, "edges": edges, "max_degree": max_degree,
+            "merged_copies": merged_copies, "rejected_copies": rejected_copies, "merged_cost": merged_cost, "nodes": nodes, "edges": edges, "max_degree": max_degree,
             "seconds": time.as_secs_f64(), "phases": phases,
         });
+        let [before, after] = code.map(|of| {
+            json!({ "copies": of.copies, "copy_words": of.copy_words, "moved_bytes": of.moved_bytes, "removed": of.removed })
+        });
+        line["cleanup"] = json!({ "before": before, "after": after });
         if let Some([before, after]) = banks {
             let conflicts = |of: &BankConflicts| json!({ "count": of.count, "per_run": of.per_run });
             line["bank_conflicts"] = json!({ "before": conflicts(before), "after": conflicts(after) });
@@ -83,12 +88,23 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     }
     let _ = writeln!(
         text,
-        "{header} {:>8} {:>10} {:>12} {:>5} {:>7} {:>7} {:>9} {:>7} {:>8} {:>10}",
-        "spilled", "slot bytes", "bytes moved", "over", "copies", "moves", "banks", "rounds", "evicted", "time"
+        "{header} {:>8} {:>10} {:>12} {:>12} {:>5} {:>9} {:>14} {:>7} {:>9} {:>7} {:>8} {:>10}",
+        "spilled",
+        "slot bytes",
+        "bytes moved",
+        "cleaned",
+        "over",
+        "copies",
+        "words",
+        "moves",
+        "banks",
+        "rounds",
+        "evicted",
+        "time"
     );
     let _ = writeln!(text, "{peaks}");
     for outcome in outcomes {
-        let Outcome { allocator, budget, costs, banks, effort, time, .. } = outcome;
+        let Outcome { allocator, budget, costs, banks, code: [before, after], effort, time, .. } = outcome;
         let budget = budget.map_or("none".into(), |budget| budget.to_string());
         let _ = write!(text, "  {allocator:<10} {budget:>6}");
         for &(file, data) in &used {
@@ -96,12 +112,14 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         }
         let _ = writeln!(
             text,
-            " {:>8} {:>10} {:>12.0} {:>5} {:>7} {:>7} {:>9} {:>7} {:>8} {:>10}{}",
+            " {:>8} {:>10} {:>12.0} {:>12.0} {:>5} {:>9} {:>14} {:>7} {:>9} {:>7} {:>8} {:>10}{}",
             costs.spilled,
             costs.slot_bytes,
             costs.moved_bytes,
+            after.moved_bytes,
             costs.over_budget,
-            costs.copies,
+            format!("{}>{}", before.copies, after.copies),
+            format!("{:.0}>{:.0}", before.copy_words, after.copy_words),
             costs.tuple_copies,
             banks.map_or("-".into(), |[before, after]| format!("{}>{}", before.count, after.count)),
             effort.rounds,

@@ -41,6 +41,22 @@
 ; RUN: %nvptx-ra allocate %t.problem --json --allocator briggs | FileCheck %s --check-prefix=PROBLEM
 ; PROBLEM: "allocator":"briggs",{{.*}}"function":"k",
 ;
+; What an allocation makes needless is left out of its code: a reload of what is in a register still, a copy of what is
+; there still. Not where that is switched off.
+; RUN: printf 'allocation 1\nproblem p\nfile R\nclass A R\nrange A live 2..17 write 0*1 read 1*1 read 4*1\n' > %t.clean
+; RUN: printf 'range A live 6..13 write 1*1 read 3*9\ncopy 1 lr1 = lr0 * 8\nblock 0..5\nend\n' >> %t.clean
+; RUN: %nvptx-ra allocate %t.clean --allocator greedy | FileCheck %s --check-prefix=CLEAN
+; CLEAN: greedy none 2 0 0 0 0 0 1>0 8>0
+; RUN: %nvptx-ra allocate %t.clean --allocator greedy --json | FileCheck %s --check-prefix=CLEANED
+; CLEANED: "cleanup":{"after":{"copies":0,"copy_words":0.0,"moved_bytes":0.0,"removed":1},
+; CLEANED-SAME: "before":{"copies":1,"copy_words":8.0,"moved_bytes":0.0,"removed":0}}
+; RUN: %nvptx-ra allocate %t.clean --allocator greedy --summary | FileCheck %s --check-prefix=CLEANEDSUM
+; CLEANEDSUM: 8>0
+; RUN: %nvptx-ra allocate %t.clean --allocator greedy --set cleanup=off | FileCheck %s --check-prefix=UNCLEAN
+; UNCLEAN: greedy none 2 0 0 0 0 0 1>1 8>8
+; RUN: not %nvptx-ra allocate %s --set split-gain=-1 2>&1 | FileCheck %s --check-prefix=GAIN
+; GAIN: nvptx-ra: --set split-gain=-1: not allowed; use a number from 0
+;
 ; Pictures: of the first function, or of the one that is named, as the first allocator has it.
 ; RUN: %nvptx-ra allocate %s --function k --budget 3 --dot %t.dot --svg %t.svg | FileCheck %s --check-prefix=NAMED
 ; NAMED: k: {{[0-9]+}} instructions

@@ -1,0 +1,65 @@
+//! The facts at the start of each block: those that all ways to it agree on.
+
+use std::collections::BTreeSet;
+
+use super::held::{Fact, Held, meet};
+use super::steps::Steps;
+use crate::allocate::problem::read_point;
+use crate::analysis::{Cfg, covering};
+use crate::function::{Block, Inst};
+use crate::index::IndexVec;
+
+/// By block: what is held where control flow arrives; none where it never does.
+///
+/// `run` takes the facts through an instruction. It may decide something on the way, if it takes decisions back where
+/// fewer facts are known, and never again: then what was decided last holds. O(steps · facts), a few times in loops.
+pub(super) fn available(steps: &Steps<'_>, mut run: impl FnMut(&mut Held, Inst)) -> IndexVec<Block, Option<Vec<Fact>>> {
+    let blocks = steps.problem.flow().blocks();
+    let mut entries: IndexVec<Block, Option<Vec<Fact>>> = IndexVec::filled(None, blocks.len());
+    entries[Block(0)] = Some(at_entry(steps));
+    let cfg = Cfg::of_blocks(blocks.len(), |block| &blocks[block].succs);
+    let mut waiting: BTreeSet<(Option<u32>, Block)> = BTreeSet::from([(cfg.rpo_number(Block(0)), Block(0))]);
+    let mut held = Held::new(steps);
+    while let Some((_, block)) = waiting.pop_first() {
+        let Some(entry) = &entries[block] else { continue };
+        held.load(entry);
+        for inst in blocks[block].insts() {
+            run(&mut held, inst);
+        }
+        let exit = held.facts();
+        for &succ in &blocks[block].succs {
+            let met = match &entries[succ] {
+                Some(known) => meet(known, &exit),
+                None => wanted(steps, succ, &exit),
+            };
+            if entries[succ].as_ref() != Some(&met) {
+                entries[succ] = Some(met);
+                waiting.insert((cfg.rpo_number(succ), succ));
+            }
+        }
+    }
+    entries
+}
+
+/// The facts of what is live where a block begins: the others nobody will ask for.
+fn wanted(steps: &Steps<'_>, block: Block, facts: &[Fact]) -> Vec<Fact> {
+    let insts = &steps.problem.flow().blocks()[block].insts;
+    if insts.start == insts.end {
+        return facts.to_vec();
+    }
+    let start = read_point(insts.start);
+    let is_live = |fact: &&Fact| covering(steps.problem.segments(fact.range), start).is_some();
+    facts.iter().filter(is_live).copied().collect()
+}
+
+/// What is live where the function begins, without having been written, is where it is kept: nobody knows what it is.
+fn at_entry(steps: &Steps<'_>) -> Vec<Fact> {
+    let problem = steps.problem;
+    let start = read_point(Inst(0));
+    let is_live = |segments: &[_]| covering(segments, start).is_some();
+    let live = problem.ranges().ids().filter(|&range| is_live(problem.segments(range)));
+    let accessed = live.filter(|&range| !problem.accesses(range).is_empty() && !problem.is_written_at(range, start));
+    let mut facts: Vec<Fact> = accessed.map(|range| Fact { place: steps.home(range), range, copies: 0 }).collect();
+    facts.sort_unstable();
+    facts
+}

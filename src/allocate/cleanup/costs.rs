@@ -1,0 +1,59 @@
+//! What the code of an allocation moves, before and after edits.
+
+use super::CleanupEdit;
+use super::overlay::Overlay;
+use super::steps::{Step, Steps};
+use crate::allocate::allocation::{Allocation, moved_bytes};
+use crate::allocate::problem::{Problem, write_point};
+use crate::function::Inst;
+use crate::index::EntityIndex;
+
+/// What is moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CodeCosts {
+    /// Copies in the code, from one place to another.
+    pub copies: u64,
+    /// Words that they move in one run of the function.
+    pub copy_words: f64,
+    /// Bytes that are stored and reloaded in one run of the function, as [`Costs`](crate::allocate::Costs) has them.
+    pub moved_bytes: f64,
+    /// Instructions that are left out, copies among them.
+    pub removed: u64,
+}
+
+/// What the code of an allocation moves with some edits of it. O(steps).
+pub fn code_costs(problem: &Problem, allocation: &Allocation, edits: &[CleanupEdit]) -> CodeCosts {
+    let mut costs = CodeCosts { moved_bytes: allocation.costs(problem).moved_bytes, ..CodeCosts::default() };
+    if problem.flow().blocks().is_empty() {
+        return costs;
+    }
+    let steps = Steps::new(problem, allocation);
+    let overlay = Overlay::new(problem, edits);
+    for inst in (0..problem.flow().num_insts()).map(Inst::new) {
+        let is_removed = overlay.is_removed(inst);
+        let is_code = !steps.is_within_place(inst, &overlay);
+        costs.removed += u64::from(is_removed && is_code);
+        let is_copied = !is_removed && !steps.moves_nothing(inst, &overlay);
+        for copy in problem.copies_at(write_point(inst)).iter().filter(|_| is_copied) {
+            costs.copies += 1;
+            let words = problem.class(copy.to).bytes.div_ceil(4);
+            costs.copy_words += f64::from(copy.frequency) * f64::from(words);
+        }
+        for &step in steps.of(inst) {
+            let (range, access, is_left_out) = match step {
+                Step::Reload { range, access } => (range, access, overlay.read(access).is_some()),
+                Step::Write { range, access } if steps.is_spilled(range) => {
+                    (range, access, overlay.is_unstored(access))
+                }
+                _ => continue,
+            };
+            if is_removed || is_left_out {
+                let data = steps.access(range, access);
+                // What is read and written in one register is reloaded once and stored once.
+                let times = if data.reads() && data.writes() { 2.0 } else { 1.0 };
+                costs.moved_bytes -= moved_bytes(problem, range, data) / times;
+            }
+        }
+    }
+    costs
+}

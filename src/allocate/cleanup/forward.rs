@@ -1,0 +1,137 @@
+//! Forward: what is read is read where it was first, and what is there already is not copied or reloaded.
+//!
+//! Reads go to the place that the value came to through the fewest copies. So a copy that is needed still is one whose
+//! source is needed for it anyway, and nothing that could have been left out is kept alive.
+
+use super::available::available;
+use super::held::Held;
+use super::overlay::Overlay;
+use super::places::Place;
+use super::steps::{Step, Steps};
+use crate::allocate::problem::LiveRange;
+use crate::function::Inst;
+
+/// Forwards copies and reloads into the overlay.
+pub(super) fn forward(steps: &Steps<'_>, overlay: &mut Overlay) {
+    if !steps.has_moves() {
+        return;
+    }
+    let mut forward = Forward::new(steps);
+    let entries = available(steps, |held, inst| forward.run(held, inst, overlay));
+    // Once more with what is known in the end: where a register is read does not change what is held.
+    forward.redirects = true;
+    let mut held = Held::new(steps);
+    for (block, data) in steps.problem.flow().blocks().iter_enumerated() {
+        let Some(entry) = &entries[block] else { continue };
+        held.load(entry);
+        for inst in data.insts() {
+            forward.run(&mut held, inst, overlay);
+        }
+    }
+}
+
+struct Forward<'a> {
+    steps: &'a Steps<'a>,
+    /// By access: it is reloaded after all.
+    is_reloaded: Vec<bool>,
+    /// By instruction: it copies after all.
+    is_copied: Vec<bool>,
+    /// Reads of registers are decided, too.
+    redirects: bool,
+}
+
+impl<'a> Forward<'a> {
+    fn new(steps: &'a Steps<'a>) -> Self {
+        let is_reloaded = vec![false; steps.problem.num_accesses()];
+        Self { steps, is_reloaded, is_copied: vec![false; steps.problem.flow().num_insts()], redirects: false }
+    }
+
+    /// Takes facts through an instruction, and decides what of its reloads and copies is needless. Each is needed for
+    /// good when it was once.
+    fn run(&mut self, held: &mut Held, inst: Inst, overlay: &mut Overlay) {
+        let steps = self.steps;
+        for &step in steps.of(inst) {
+            match step {
+                Step::Reload { range, access } if !self.is_reloaded[access] => {
+                    let unit = self.place_instead(held, inst, (range, access));
+                    let unit = unit.and_then(|place| steps.places.unit_of(steps.problem.file(range), place));
+                    self.is_reloaded[access] = unit.is_none();
+                    overlay.read_at(access, unit);
+                }
+                Step::Write { range, access } if !self.is_copied[inst.0 as usize] => {
+                    let is_needless = self.is_needless(held, inst, (range, access));
+                    if is_needless {
+                        overlay.remove(inst)
+                    } else {
+                        overlay.keep(inst)
+                    }
+                    self.is_copied[inst.0 as usize] = !is_needless;
+                }
+                Step::Read { range, access } if self.redirects && !steps.is_spilled(range) => {
+                    let unit = self.earlier_unit(held, inst, (range, access));
+                    overlay.read_at(access, unit);
+                }
+                _ => {}
+            }
+            held.run(steps, step, overlay);
+        }
+    }
+
+    /// Whether a copy's value is in its place already.
+    fn is_needless(&self, held: &Held, inst: Inst, (range, access): (LiveRange, usize)) -> bool {
+        let (steps, units) = (self.steps, self.steps.units(range, access));
+        let copy = steps.copy(range, access).filter(|_| steps.is_removable(inst) && !steps.is_spilled(range));
+        copy.is_some_and(|(copy, read)| {
+            units != steps.units(copy.from, read) && held.copies(copy.from, units).is_some()
+        })
+    }
+
+    /// A unit to which what an access reads came through fewer copies. A copy within one place stays one.
+    fn earlier_unit(&self, held: &Held, inst: Inst, (range, access): (LiveRange, usize)) -> Option<u32> {
+        let (steps, own) = (self.steps, self.steps.units(range, access));
+        let copies = held.copies(range, own)?;
+        let is_within = |step: &Step| match *step {
+            Step::Write { range: to, access: write } => {
+                let is_copy = steps.copy(to, write).is_some_and(|(_, read)| read == access);
+                is_copy && steps.units(to, write) == own
+            }
+            _ => false,
+        };
+        let is_bound = steps.problem.ranges()[range].fixed.is_some() || steps.is_in_row(range, access);
+        if copies == 0 || is_bound || steps.of(inst).iter().any(is_within) {
+            return None;
+        }
+        let earlier = |&place: &Place| Some((held.copies(range, place).filter(|&other| other < copies)?, place));
+        let fit = held.places(range).iter().filter(|&&place| steps.is_place(range, place)).filter_map(earlier);
+        let (_, place) = fit.min()?;
+        steps.places.unit_of(steps.problem.file(range), place)
+    }
+
+    /// A register that has what an access would reload, and that is left alone until the instruction has read it.
+    fn place_instead(&self, held: &Held, inst: Inst, (range, access): (LiveRange, usize)) -> Option<Place> {
+        let (steps, own) = (self.steps, self.steps.units(range, access));
+        if steps.is_in_row(range, access) {
+            return None;
+        }
+        let in_place = steps.of(inst).contains(&Step::ReadInPlace { range, access });
+        let wide = steps.width(range);
+        let is_taken = |place: Place| {
+            steps.of(inst).iter().any(|&step| {
+                let (first, width) = match step {
+                    Step::Reload { access: other, range } if other != access => {
+                        (steps.units(range, other), steps.width(range))
+                    }
+                    Step::Write { range, access } if steps.access(range, access).segment().start.0 % 4 == 0 => {
+                        (steps.units(range, access), steps.width(range))
+                    }
+                    Step::Take { range } => (steps.home(range), steps.width(range)),
+                    _ => return false,
+                };
+                place.0 < first.0 + width && first.0 < place.0 + wide
+            })
+        };
+        let is_fit = |&place: &Place| steps.is_place(range, place) && (place == own || !in_place && !is_taken(place));
+        let fit = held.places(range).iter().copied().filter(is_fit);
+        fit.min_by_key(|&place| (held.copies(range, place), place))
+    }
+}

@@ -1,0 +1,76 @@
+//! Places in one row: the units of all files, and behind them the slots.
+
+use crate::allocate::allocation::{Allocation, Placement, SpillSlot};
+use crate::allocate::problem::{File, LiveRange, Problem};
+use crate::define_index;
+use crate::index::IndexVec;
+
+define_index! {
+    /// A unit of a register file, or a slot in memory.
+    Place, "place"
+}
+
+/// How places are numbered.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// By file: its first unit. Between files is a gap that nobody's units reach across.
+    first: IndexVec<File, u32>,
+    /// By file: the units that are used.
+    used: IndexVec<File, u32>,
+    first_slot: u32,
+    len: usize,
+    /// The most units that something that is accessed takes.
+    pub(super) widest: u32,
+}
+
+impl Places {
+    pub(super) fn new(problem: &Problem, allocation: &Allocation) -> Self {
+        let widths = problem.ranges().ids().map(|range| problem.class(range).width);
+        let gap = widths.max().unwrap_or(1);
+        let accessed = problem.ranges().ids().filter(|&range| !problem.accesses(range).is_empty());
+        let widest = accessed.map(|range| problem.class(range).width).max().unwrap_or(1);
+        let (mut first, mut next) = (IndexVec::new(), gap);
+        let used: IndexVec<File, u32> = allocation.costs_of(problem, |_| true).units.into_iter().collect();
+        for units in used.iter() {
+            first.push(next);
+            next += units + gap;
+        }
+        let slots = allocation.placements.iter().filter_map(|placement| match placement {
+            Placement::Spilled(slot) => Some(slot.0 + 1),
+            Placement::Register(_) => None,
+        });
+        let len = (next + slots.max().unwrap_or(0)) as usize;
+        Self { first, used, first_slot: next, len, widest }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn unit(&self, file: File, unit: u32) -> Place {
+        Place(self.first[file] + unit)
+    }
+
+    /// Whether a unit is one that somebody has.
+    pub(super) fn has_unit(&self, file: File, unit: u32) -> bool {
+        unit < self.used[file]
+    }
+
+    pub(super) fn slot(&self, slot: SpillSlot) -> Place {
+        Place(self.first_slot + slot.0)
+    }
+
+    /// The unit that a place is; none for a slot.
+    pub(super) fn unit_of(&self, file: File, place: Place) -> Option<u32> {
+        (place.0 < self.first_slot).then(|| place.0 - self.first[file])
+    }
+
+    /// Where a live range is kept.
+    pub(super) fn home(&self, problem: &Problem, allocation: &Allocation, range: LiveRange) -> Place {
+        match allocation.placements[range] {
+            Placement::Register(unit) => self.unit(problem.file(range), unit),
+            Placement::Spilled(slot) => self.slot(slot),
+        }
+    }
+}

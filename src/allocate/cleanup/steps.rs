@@ -1,0 +1,252 @@
+//! Steps: the code that an allocation stands for, in the order in which it runs.
+
+use std::ops::Range;
+
+use super::overlay::Overlay;
+use super::places::{Place, Places};
+use crate::allocate::allocation::{Allocation, Placement};
+use crate::allocate::links::families;
+use crate::allocate::problem::{Access, AccessKind, CopyInst, LiveRange, Problem, is_place, write_point};
+use crate::function::Inst;
+use crate::index::IndexVec;
+
+/// What happens at a step. An access is named by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A part of a split live range starts, on the edges where the value comes from another part.
+    Link { to: LiveRange, from: LiveRange },
+    /// What is spilled is reloaded.
+    Reload { range: LiveRange, access: usize },
+    /// An instruction reads, where it does not write in the same register.
+    Read { range: LiveRange, access: usize },
+    /// An instruction reads and writes in one register: this is the reading.
+    ReadInPlace { range: LiveRange, access: usize },
+    /// An instruction writes, and what is spilled is stored.
+    Write { range: LiveRange, access: usize },
+    /// A row, or what a call clobbers, takes its units.
+    Take { range: LiveRange },
+    /// What was in a row is back in its place.
+    Resume { range: LiveRange },
+}
+
+/// Within an instruction steps come in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Linked,
+    Reloaded,
+    WrittenEarly,
+    Read,
+    Taken,
+    ReadLate,
+    Written,
+    Resumed,
+    WrittenLate,
+}
+
+/// The steps of a problem's instructions.
+#[derive(Debug)]
+pub(super) struct Steps<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) allocation: &'a Allocation,
+    pub(super) places: Places,
+    /// By instruction, and one more: where its steps begin.
+    firsts: Vec<u32>,
+    steps: Vec<Step>,
+    /// By live range: its value is wanted wherever it is written, for it is fixed, or a part of a split one.
+    is_kept: IndexVec<LiveRange, bool>,
+}
+
+impl<'a> Steps<'a> {
+    /// Puts them in order. O(steps · log steps).
+    pub(super) fn new(problem: &'a Problem, allocation: &'a Allocation) -> Self {
+        let mut steps: Vec<(Inst, Phase, Step)> = Vec::with_capacity(2 * problem.num_accesses());
+        for range in problem.ranges().ids() {
+            add_accesses(problem, allocation, range, &mut steps);
+        }
+        for link in problem.links() {
+            steps.push((Inst(link.start.0 / 4), Phase::Linked, Step::Link { to: link.to, from: link.from }));
+        }
+        // What is of one instruction and phase stays in the order of live ranges.
+        steps.sort_by_key(|&(inst, phase, _)| (inst, phase));
+        let num_insts = problem.flow().num_insts();
+        let mut firsts = vec![0; num_insts + 1];
+        for &(inst, ..) in &steps {
+            if let Some(first) = firsts.get_mut(inst.0 as usize + 1) {
+                *first += 1;
+            }
+        }
+        for inst in 0..num_insts {
+            firsts[inst + 1] += firsts[inst];
+        }
+        let steps = steps.into_iter().map(|(.., step)| step).collect();
+        let mut is_kept: IndexVec<LiveRange, bool> = problem.ranges().iter().map(|data| data.fixed.is_some()).collect();
+        for parts in families(problem).filter(|parts| parts.len() > 1) {
+            parts.for_each(|part| is_kept[LiveRange(part)] = true);
+        }
+        Self { problem, allocation, places: Places::new(problem, allocation), firsts, steps, is_kept }
+    }
+
+    /// The steps of an instruction.
+    pub(super) fn of(&self, inst: Inst) -> &[Step] {
+        let Range { start, end } = self.firsts[inst.0 as usize]..self.firsts[inst.0 as usize + 1];
+        &self.steps[start as usize..end as usize]
+    }
+
+    /// Whether the value is wanted wherever the live range is written.
+    pub(super) fn is_kept(&self, range: LiveRange) -> bool {
+        self.is_kept[range]
+    }
+
+    /// An access of a live range, by its number.
+    pub(super) fn access(&self, range: LiveRange, access: usize) -> &'a Access {
+        &self.problem.accesses(range)[access - self.problem.first_access(range)]
+    }
+
+    /// Where a live range is kept.
+    pub(super) fn home(&self, range: LiveRange) -> Place {
+        self.places.home(self.problem, self.allocation, range)
+    }
+
+    pub(super) fn is_spilled(&self, range: LiveRange) -> bool {
+        matches!(self.allocation.placements[range], Placement::Spilled(_))
+    }
+
+    /// The units of an access: those of its live range, or those that it has for this access.
+    pub(super) fn units(&self, range: LiveRange, access: usize) -> Place {
+        match self.allocation.placements[range] {
+            Placement::Register(unit) => self.places.unit(self.problem.file(range), unit),
+            Placement::Spilled(_) => {
+                self.places.unit(self.problem.file(range), self.allocation.pieces[access].unwrap_or(0))
+            }
+        }
+    }
+
+    /// Where an access reads, with the edits that were made.
+    pub(super) fn read_place(&self, range: LiveRange, access: usize, overlay: &Overlay) -> Place {
+        let unit = overlay.read(access).map(|unit| self.places.unit(self.problem.file(range), unit));
+        unit.unwrap_or_else(|| self.units(range, access))
+    }
+
+    /// Whether a place is one for a live range: a unit that its class allows.
+    pub(super) fn is_place(&self, range: LiveRange, place: Place) -> bool {
+        let unit = self.places.unit_of(self.problem.file(range), place);
+        unit.is_some_and(|unit| is_place(self.problem.class(range), unit, u32::MAX))
+    }
+
+    /// Whether something is copied from place to place, stored or reloaded.
+    pub(super) fn has_moves(&self) -> bool {
+        let home = |range: LiveRange| self.home(range);
+        self.problem.ranges().ids().any(|range| self.is_spilled(range))
+            || self.problem.copies().iter().any(|copy| home(copy.to) != home(copy.from))
+    }
+
+    pub(super) fn width(&self, range: LiveRange) -> u32 {
+        self.problem.class(range).width
+    }
+
+    /// The copy that an access writes, between live ranges that take the same units, with the number of the access that
+    /// reads what is copied; none where the instruction does more than that.
+    pub(super) fn copy(&self, range: LiveRange, access: usize) -> Option<(&'a CopyInst, usize)> {
+        let Access { inst, kind, .. } = *self.access(range, access);
+        let [copy] = self.problem.copies_at(write_point(inst)) else { return None };
+        let is_alike = self.width(copy.from) == self.width(range) && kind == AccessKind::Write;
+        let is_alone = |of: fn(&Step) -> bool| self.of(inst).iter().filter(|step| of(step)).count() == 1;
+        let is_all = is_alone(|step| matches!(step, Step::Write { .. }))
+            && is_alone(|step| matches!(step, Step::Read { .. } | Step::ReadInPlace { .. }));
+        if !is_all || copy.to != range || copy.from == range {
+            return None;
+        }
+        let is_read = |from: &Access| from.inst == inst && from.kind == AccessKind::Read;
+        let number = self.problem.accesses(copy.from).iter().position(is_read)?;
+        is_alike.then_some((copy, self.problem.first_access(copy.from) + number))
+    }
+
+    /// Whether an instruction is a copy from a place to the same place: no code at all.
+    pub(super) fn is_within_place(&self, inst: Inst, overlay: &Overlay) -> bool {
+        let is_in_memory = |step: &Step| match *step {
+            Step::Reload { access, .. } => overlay.read(access).is_none(),
+            Step::Write { range, .. } => self.is_spilled(range),
+            _ => false,
+        };
+        self.moves_nothing(inst, overlay) && !self.of(inst).iter().any(is_in_memory)
+    }
+
+    /// Whether an instruction is a copy from a register to the same one, what is reloaded and stored for it apart.
+    pub(super) fn moves_nothing(&self, inst: Inst, overlay: &Overlay) -> bool {
+        self.of(inst).iter().any(|&step| {
+            let Step::Write { range, access } = step else { return false };
+            let copied = self.copied_from(range, access, overlay);
+            copied.is_some_and(|(_, place)| place == self.units(range, access))
+        })
+    }
+
+    /// What the copy that an access writes is of, and where that is read.
+    pub(super) fn copied_from(&self, range: LiveRange, access: usize, overlay: &Overlay) -> Option<(LiveRange, Place)> {
+        let (copy, read) = self.copy(range, access)?;
+        Some((copy.from, self.read_place(copy.from, read, overlay)))
+    }
+
+    /// Whether an access reads its value into a row.
+    pub(super) fn is_in_row(&self, range: LiveRange, access: usize) -> bool {
+        let Access { inst, kind, .. } = *self.access(range, access);
+        let mut lanes = self.problem.lanes_at(inst).iter();
+        kind == AccessKind::Read && lanes.any(|lane| lane.member == range && !lane.writes)
+    }
+
+    /// Whether an instruction only writes what it writes, and nothing of that is wanted whatever happens, or in a row.
+    pub(super) fn is_removable(&self, inst: Inst) -> bool {
+        let is_free = |step: &Step| match *step {
+            Step::Write { range, .. } => !self.is_kept(range),
+            Step::Take { .. } | Step::Resume { .. } => false,
+            _ => true,
+        };
+        let is_copy = |step: &Step| match *step {
+            Step::Write { range, access } => self.copy(range, access).is_some(),
+            _ => false,
+        };
+        let writes = |step: &Step| matches!(step, Step::Write { .. });
+        let steps = self.of(inst);
+        (self.problem.flow().is_pure(inst) || steps.iter().any(is_copy))
+            && steps.iter().any(writes)
+            && steps.iter().all(is_free)
+    }
+}
+
+fn add_accesses(problem: &Problem, allocation: &Allocation, range: LiveRange, steps: &mut Vec<(Inst, Phase, Step)>) {
+    let is_spilled = matches!(allocation.placements[range], Placement::Spilled(_));
+    for (access, data) in (problem.first_access(range)..).zip(problem.accesses(range)) {
+        let inst = data.inst;
+        if is_spilled && data.reads() {
+            steps.push((inst, Phase::Reloaded, Step::Reload { range, access }));
+        }
+        let (read, write) = (Step::Read { range, access }, Step::Write { range, access });
+        match data.kind {
+            AccessKind::Read => steps.push((inst, Phase::Read, read)),
+            AccessKind::LateRead => steps.push((inst, Phase::ReadLate, read)),
+            AccessKind::Write => steps.push((inst, Phase::Written, write)),
+            AccessKind::EarlyWrite => steps.push((inst, Phase::WrittenEarly, write)),
+            AccessKind::LateWrite => steps.push((inst, Phase::WrittenLate, write)),
+            AccessKind::Update => {
+                steps.push((inst, Phase::Read, Step::ReadInPlace { range, access }));
+                steps.push((inst, Phase::Written, write));
+            }
+        }
+    }
+    if is_spilled {
+        return;
+    }
+    for segment in problem.segments(range) {
+        let inst = Inst(segment.start.0 / 4);
+        if problem.accesses(range).is_empty() {
+            let phase = match segment.start.0 % 4 {
+                0 => Phase::WrittenEarly,
+                1 => Phase::Taken,
+                2 => Phase::Written,
+                _ => Phase::WrittenLate,
+            };
+            steps.push((inst, phase, Step::Take { range }));
+        } else if problem.resumes_at(range, segment.start) {
+            steps.push((inst, Phase::Resumed, Step::Resume { range }));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The boundaries to split at that are left, in an ordered tree: what can save most comes first.
+
+use std::collections::BTreeSet;
+
+use super::choice::loops_to_split_at;
+use super::regions::Regions;
+use crate::allocate::problem::{LiveRange, Problem};
+use crate::analysis::Loop;
+use crate::index::IndexVec;
+
+/// Boundaries of loops that live ranges can be split at.
+#[derive(Debug)]
+pub(super) struct Candidates {
+    /// By the bits of the words that they can save, turned round so that most comes first; then by live range and loop.
+    tree: BTreeSet<(u64, LiveRange, Loop)>,
+}
+
+impl Candidates {
+    /// Those of some live ranges that can save more than `least` words. O(live ranges · loops · log).
+    pub(super) fn new(given: &Problem, regions: &Regions, ranges: impl Iterator<Item = LiveRange>, least: f32) -> Self {
+        let mut tree = BTreeSet::new();
+        for range in ranges {
+            let words = f64::from(given.class(range).bytes.div_ceil(4));
+            for (of, gain) in loops_to_split_at(given, regions, range) {
+                let saved = gain * words;
+                if saved > f64::from(least) {
+                    // The bits of positive numbers are in the order of the numbers.
+                    tree.insert((!saved.to_bits(), range, of));
+                }
+            }
+        }
+        Self { tree }
+    }
+
+    /// Takes so many of them, the best first. Says whether there was one. A loop stands behind those inside it.
+    pub(super) fn take(&mut self, count: u32, chosen: &mut IndexVec<LiveRange, Vec<Loop>>) -> bool {
+        let mut has_taken = false;
+        for _ in 0..count {
+            let Some((_, range, of)) = self.tree.pop_first() else { break };
+            let loops = &mut chosen[range];
+            loops.insert(loops.partition_point(|&other| other < of), of);
+            has_taken = true;
+        }
+        has_taken
+    }
+}
