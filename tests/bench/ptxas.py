@@ -75,22 +75,23 @@ def assemble(text, cpu, tools, timeout, with_sass):
 
 
 def parse_log(log):
-    """Reads what `ptxas -v` prints."""
-    kernels, kernel, properties_of = {}, None, None
+    """Reads what `ptxas -v` prints. Functions that a kernel calls are compiled for each kernel anew and listed behind
+    it; their spills are the kernel's, too. The stack is the kernel's own frame."""
+    kernels, name, properties_of = {}, None, None
     for line in log.splitlines():
         if match := KERNEL.search(line):
-            kernel = kernels[match.group(1)] = Counter(registers=0, stack=0, stores=0, loads=0, shared=0, barriers=0)
+            name = match.group(1)
+            kernels[name] = Counter(registers=0, stack=0, stores=0, loads=0, shared=0, barriers=0)
         elif match := PROPERTIES.search(line):
             properties_of = match.group(1)
-        elif (match := SPILLS.search(line)) and properties_of in kernels:
+        elif (match := SPILLS.search(line)) and name is not None:
             stack, stores, loads = map(int, match.groups())
-            kernels[properties_of].update(stack=stack, stores=stores, loads=loads)
-        elif (match := USED.search(line)) and kernel is not None:
-            kernel["registers"] = int(match.group(1))
-            for name, pattern in (("barriers", BARRIERS), ("shared", SHARED)):
+            kernels[name].update(stack=stack if properties_of == name else 0, stores=stores, loads=loads)
+        elif (match := USED.search(line)) and name is not None:
+            kernels[name]["registers"] = int(match.group(1))
+            for count, pattern in (("barriers", BARRIERS), ("shared", SHARED)):
                 found = pattern.search(line)
-                kernel[name] = int(found.group(1)) if found else 0
-            kernel = None
+                kernels[name][count] = int(found.group(1)) if found else 0
     return {name: dict(counts) for name, counts in kernels.items()}
 
 

@@ -1,0 +1,75 @@
+"""How good a forecast is: registers, the step of occupancy, spills or not; plain, and by file.
+
+A row is a kernel at a setting, as calibrate.py's load() makes it; a forecast is a number for each row. The mean by file
+is the mean of the means of the files, so that instances of a few templates do not decide.
+"""
+
+import statistics
+from collections import defaultdict
+
+# Kernels of so many registers or more are counted apart: few kernels have that many, and ptxas unrolls, hoists and
+# reorders most there.
+LARGE = 64
+
+
+def warps(registers):
+    """Warps that an SM holds by registers alone, in blocks of four warps."""
+    per_warp = -(-max(1, min(255, round(registers))) * 32 // 256) * 256
+    return min(64, 65536 // 4 // per_warp * 4)
+
+
+def means(of_rows):
+    """The plain mean of (row, value) pairs, and the mean of the means of the files."""
+    by_file = defaultdict(list)
+    for row, value in of_rows:
+        by_file[row["module"]].append(value)
+    return statistics.fmean(v for _, v in of_rows), statistics.fmean(map(statistics.fmean, by_file.values()))
+
+
+def of_registers(rows, forecasts):
+    """One line: error, share within 4, share of steps that are right; plain and by file."""
+    if not rows:
+        return "no kernels"
+    pairs = [(row, min(forecast, row["budget"])) for row, forecast in zip(rows, forecasts)]
+    errors = means([(row, 100 * abs(said - row["registers"]) / row["registers"]) for row, said in pairs])
+    near = means([(row, 100.0 * (abs(said - row["registers"]) <= 4)) for row, said in pairs])
+    steps = means([(row, 100.0 * (warps(said) == warps(row["registers"]))) for row, said in pairs])
+    return (
+        f"{len(rows)} kernels: error {errors[0]:.1f} %, within 4 {near[0]:.0f} %, step {steps[0]:.0f} %; "
+        f"by file {errors[1]:.1f} %, {near[1]:.0f} %, {steps[1]:.0f} %"
+    )
+
+
+def registers(what, rows, forecasts):
+    """Lines for all kernels, and for those below LARGE and from there on apart."""
+    parts = [
+        ("", lambda row: True),
+        (f", below {LARGE}", lambda row: row["registers"] < LARGE),
+        (f", from {LARGE} on", lambda row: row["registers"] >= LARGE),
+    ]
+    lines = []
+    for part, wanted in parts:
+        chosen = [(row, forecast) for row, forecast in zip(rows, forecasts) if wanted(row)]
+        lines.append(f"{what}{part}: {of_registers(*(zip(*chosen) if chosen else ((), ())))}")
+    return lines
+
+
+def does_spill(row):
+    return row["stores"] + row["loads_of_spills"] > 0
+
+
+def of_spills(rows, expected):
+    """One line: how many spill, how many are expected to, how many of these do, and the F1 of that."""
+    real = sum(map(does_spill, rows))
+    said = sum(expected)
+    found = sum(does_spill(row) for row, is_expected in zip(rows, expected) if is_expected)
+    score = f"{2 * found / (real + said):.2f}" if real else "none"
+    return f"{len(rows)} kernels, {real} spill, {said} forecast, {found} of them do: F1 {score}"
+
+
+def by_lineage(rows, values):
+    """(lineage, its rows, their values), in the order of the names, and all of them last."""
+    for lineage in sorted({row["lineage"] for row in rows}):
+        chosen = [(row, value) for row, value in zip(rows, values) if row["lineage"] == lineage]
+        yield (lineage, *map(list, zip(*chosen)))
+    yield "all", rows, values

@@ -1,0 +1,41 @@
+"""Tests of how forecasts are judged."""
+
+import unittest
+
+import judge
+
+
+def row(module, registers, spilled=0, lineage="one"):
+    return {
+        "module": module,
+        "lineage": lineage,
+        "budget": 255,
+        "registers": registers,
+        "stores": spilled,
+        "loads_of_spills": 0,
+    }
+
+
+class Judging(unittest.TestCase):
+    def test_the_mean_by_file_counts_each_file_once(self):
+        rows = [row("a", 40), row("a", 40), row("a", 40), row("b", 20)]
+        line = judge.of_registers(rows, [40, 40, 40, 30])
+        self.assertEqual(
+            line,
+            "4 kernels: error 12.5 %, within 4 75 %, step 100 %; by file 25.0 %, 50 %, 100 %",
+        )
+
+    def test_kernels_are_large_by_what_they_take_not_by_what_is_forecast(self):
+        lines = judge.registers("all", [row("a", 63), row("a", 64)], [64, 63])
+        self.assertEqual(
+            [line.partition(" kernels")[0] for line in lines[1:]], ["all, below 64: 1", "all, from 64 on: 1"]
+        )
+
+    def test_a_spill_that_is_missed_and_one_that_is_not_there_count_alike(self):
+        rows = [row("a", 32, 8), row("a", 32, 8), row("a", 32), row("a", 32)]
+        self.assertIn("2 spill, 2 forecast, 1 of them do: F1 0.50", judge.of_spills(rows, [True, False, True, False]))
+        self.assertIn("F1 none", judge.of_spills(rows[2:], [False, False]))
+
+
+if __name__ == "__main__":
+    unittest.main()
