@@ -40,15 +40,16 @@ count_tests() {
 
 step "format" cargo fmt --check
 step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
+# The core must compile without LLVM; its tests are the same code with it, and run below.
+step "clippy of the core alone" cargo clippy --all-targets --no-default-features --features fuzzing -- -D warnings
 # With the features of the other steps, so that the shim is not compiled once more for their want.
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features fuzzing
 step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --no-default-features
 step "build" cargo build --release
 # ptxas is asked once, in a step of its own: that takes long.
 step "tests" env PTXAS=skip cargo test --features fuzzing
-step "tests of the core alone" env PTXAS=skip cargo test --no-default-features --features fuzzing
-step "occupancy" env OCCUPANCY=required cargo test --no-default-features --features fuzzing --test occupancy
-step "register limits" env PTXAS=required cargo test --no-default-features --features fuzzing --test register_limit
+step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test occupancy
+step "register limits" env PTXAS=required cargo test --features fuzzing --test register_limit
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "lit" "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
