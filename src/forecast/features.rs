@@ -170,8 +170,9 @@ pub(super) fn analyse(function: &Function, is_kernel: bool) -> Analysed {
     let is_assembly = |inst| behaviours.info(function, inst).purity == Purity::InlineAsm;
     let is_exchange = |inst| behaviours.is_anonymous(function, inst);
     let entries = |wanted: &dyn Fn(Block) -> bool| {
-        let blocks = function.blocks().filter(|&block| wanted(block) && !function.block_range(block).is_empty());
-        blocks.map(|block| varying.before(function.block_range(block).start)).max().unwrap_or(0)
+        let blocks = function.blocks().filter(|&block| wanted(block));
+        let first = |block| function.block_insts(block).find(|&inst| is_code(inst));
+        blocks.filter_map(first).map(|inst| varying.before(inst)).max().unwrap_or(0)
     };
     let is_global =
         |inst| matches!(function.memory_space(inst), MemorySpace::Global | MemorySpace::Generic) && count.is_load(inst);

@@ -19,7 +19,7 @@ use super::stretches::{Pressure, Stretches};
 use super::words::{Word, Words};
 use crate::analysis::{Grouping, Loops, Point};
 use crate::define_index;
-use crate::function::{Function, Inst};
+use crate::function::{Function, Inst, Role};
 use crate::index::{EntityIndex, IndexVec};
 
 /// What is live at once where the order is free.
@@ -114,6 +114,11 @@ fn regions(function: &Function, loops: &Loops) -> Vec<Region> {
         }
         before = Some(innermost);
     }
+    for region in &mut regions {
+        // What the last instruction writes counts as read behind the region, with debug values behind it, too.
+        let code = (region.first.0..region.end.0).map(Inst).rfind(|&inst| function.role(inst) != Role::Debug);
+        region.end = code.map_or(region.first, |last| Inst(last.0 + 1));
+    }
     regions
 }
 
@@ -138,14 +143,21 @@ fn words_in(input: &Input<'_>, regions: &[Region]) -> Grouping<RegionNumber, Wor
     Grouping::new(regions.len(), found.iter().copied())
 }
 
+/// O(log blocks) where an instruction reads.
+fn is_block_start(function: &Function, point: Point) -> bool {
+    let is_first = |inst| function.block_range(function.block_of(inst)).start == inst;
+    point == Point::early(point.inst()) && is_first(point.inst())
+}
+
 /// Whether a word comes into a region from outside, and whether it is read behind it.
 fn boundary(input: &Input<'_>, region: &Region, word: Word) -> WordState {
     let (first, end) = (Point::early(region.first), Point::early(region.end));
     let mut state = WordState::default();
     for &(start, stop) in input.stretches.of(word) {
         if stop > first && start < end {
-            // What an instruction writes starts at an odd point, what comes into a block at an even one.
-            state.is_live |= start < first || start.0.is_multiple_of(2);
+            // What comes into a block starts where its first instruction reads; so does what that writes early, which
+            // is taken for the same.
+            state.is_live |= start < first || is_block_start(input.function, start);
             state.stays |= stop >= end;
         }
     }

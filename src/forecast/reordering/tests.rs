@@ -7,9 +7,9 @@ use crate::forecast::stretches::{Stretches, uniform_words};
 use crate::forecast::words::Words;
 use crate::function::{Function, VReg};
 
-/// What is live at most in the order of the code, and in the scheduler's.
+/// What is live at most in the order of the code, and in the scheduler's. An opcode's role stands behind a colon.
 fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
-    let opcodes: String = opcodes.split(' ').map(|name| format!("opcode {name}\n")).collect();
+    let opcodes: String = opcodes.split(' ').map(|name| format!("opcode {}\n", name.replace(':', " "))).collect();
     let regs = vec!["B32"; regs].join(" ");
     let text = format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n{body}\nend\n");
     let function = Function::parse(&text).expect("a view");
@@ -72,10 +72,14 @@ fn sunk_products_are_brought_back() {
     let columns = [column(1), column(5), column(9)].concat();
     let products = "%13 = MULT32rr %3, %4\n%14 = MULT32rr %7, %8\n%15 = MULT32rr %11, %12";
     let stores = "ST_i32 %13 :: write global\nST_i32 %14 :: write global\nST_i32 %15 :: write global";
-    let body = format!("bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n{columns}{products}\n{stores}");
-    let opcodes = "ADD32rr INT_PTX_SREG_TID_x LD_i32 MULT32rr ST_i32 SUB32rr";
-    let (in_order, reached) = pressures(opcodes, 16, &body);
+    let code = |debug: &str| {
+        let body = format!("bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n{columns}{products}\n{debug}{stores}");
+        pressures("ADD32rr DBG_VALUE:debug INT_PTX_SREG_TID_x LD_i32 MULT32rr ST_i32 SUB32rr", 16, &body)
+    };
+    let (in_order, reached) = code("");
     assert_eq!((in_order, reached.all), (8, 5));
+    // Debug values read nothing: what they name is still the products' own.
+    assert_eq!(code("DBG_VALUE %3, $noreg :: meta\nDBG_VALUE %8, $noreg :: meta\n"), (in_order, reached));
 }
 
 /// Loads stay behind stores to whatever memory, so that their results cannot be put off past them.
@@ -96,4 +100,13 @@ fn live_round_a_loop() {
                 ST_i32 %2 :: write\nCBranch %0, bb1 :: terminator\nbb2: frequency 1.0 depth 0";
     let (_, reached) = pressures("ADD32rr CBranch INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 3, body);
     assert_eq!((reached.all, reached.varying_in_loops), (3, 3));
+}
+
+/// What an instruction writes before it reads is not live from where the region starts.
+#[test]
+fn early_clobbers_start_where_they_are_written() {
+    let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\nST_i32 %0 :: write\n\
+                INT_PTX_SREG_TID_y def early_clobber %1\nST_i32 %1 :: write";
+    let (in_order, reached) = pressures("INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 2, body);
+    assert_eq!((in_order, reached.all), (1, 1));
 }
