@@ -41,6 +41,10 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
         .dead
         .iter()
         .map(|&phi| remark(RemarkKind::Passed, phi, "PhiRemoved", format!("removed {}, which nobody reads", of(phi))));
+    let replaced = report.replaced.iter().map(|&phi| {
+        let message = format!("removed {}, for which another one stands that always holds the same", of(phi));
+        remark(RemarkKind::Passed, phi, "PhiReplaced", message)
+    });
     let constants = report
         .constants
         .iter()
@@ -48,7 +52,7 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
     let copied = report.copied.iter().map(|&(phi, reason)| {
         remark(RemarkKind::Missed, phi, "PhiCopied", format!("a copy stays for {}: {}", of(phi), reason.as_str()))
     });
-    dead.chain(constants).chain(copied).collect()
+    dead.chain(replaced).chain(constants).chain(copied).collect()
 }
 
 /// A PHI by the register that it defines, with the name that it has in the source.
@@ -62,9 +66,9 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
     let config = &context.config;
     let mut text = String::new();
     if config.cssa_verbosity >= 1 {
-        let (phis, dead, constants, copied) =
-            (report.phis, report.dead.len(), report.constants.len(), report.copied.len());
-        let _ = writeln!(text, "{phis} PHIs, {dead} dead, {constants} constants, {copied} copies");
+        let Report { phis, dead, replaced, constants, copied } = report;
+        let [dead, replaced, constants, copied] = [dead.len(), replaced.len(), constants.len(), copied.len()];
+        let _ = writeln!(text, "{phis} PHIs, {dead} dead, {replaced} replaced, {constants} constants, {copied} copies");
     }
     if config.cssa_verbosity >= 2 {
         for &(phi, reason) in &report.copied {
@@ -103,7 +107,7 @@ mod tests {
         let names: Vec<&str> = output.remarks.iter().map(|remark| remark.name).collect();
         assert_eq!(names, ["PhiRemoved", "PhiConstant", "PhiCopied"]);
         assert_eq!(output.remarks[2].message, "a copy stays for the PHI of i: interference");
-        for part in ["nvptx-cssa of 'k'\nmfv 1", "2 PHIs, 1 dead, 1 constants, 1 copies", "copied i1, the PHI of i: "] {
+        for part in ["nvptx-cssa of 'k'\nmfv 1", "2 PHIs, 1 dead, 0 replaced, 1 constants, 1 copies", "copied i1, the PHI of i: "] {
             assert!(output.output.contains(part), "{part} in {}", output.output);
         }
         assert_eq!(self::output("").output, "");

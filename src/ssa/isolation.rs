@@ -60,6 +60,8 @@ pub(super) struct Isolated {
     pub(super) copies: Vec<Copy>,
     /// Inputs that are constants, to be written anew where they would be copied.
     pub(super) constants: Vec<Constant>,
+    /// PHIs that go, because another one always holds the same and can share their register; with its result.
+    pub(super) replaced: Vec<(Phi, VReg)>,
 }
 
 /// A copy that goes where both sides can share a register.
@@ -90,7 +92,7 @@ pub(super) fn isolate(
     for &phi in phis.iter().filter(|phi| !function.class(phi.result).is_left_to_llvm()) {
         isolation.add_web(phi);
     }
-    isolation.merge()
+    isolation.merge(phis)
 }
 
 struct Isolation<'a> {
@@ -255,7 +257,7 @@ impl<'a> Isolation<'a> {
     }
 
     /// Merges what can be merged, the most frequent copies first, among equals those of registers that are read more.
-    fn merge(mut self) -> Isolated {
+    fn merge(mut self, phis: &[Phi]) -> Isolated {
         let is_tried = self.options.cssa_coalesce;
         self.ceded.sort_unstable();
         let mut affinities = std::mem::take(&mut self.affinities);
@@ -287,7 +289,21 @@ impl<'a> Isolation<'a> {
         // Other merges may have put both sides into one register after all.
         copies.retain(|copy| !is_tried || copy.to != copy.of);
         self.isolated.copies = in_order(copies);
+        self.replace(phis, &mut sets);
         self.isolated
+    }
+
+    /// Has PHIs go that share their register with another one of the same value: what reads them can read that.
+    fn replace(&mut self, phis: &[Phi], sets: &mut DisjointSets<Node>) {
+        let mut set = |reg| self.of_register[reg].map(|node| sets.find(node));
+        let same = |phi: &Phi| Some((*phi, self.congruent[phi.result])).filter(|&(phi, first)| first != phi.result);
+        let replaced: Vec<(Phi, VReg)> =
+            phis.iter().filter_map(same).filter(|&(phi, first)| set(phi.result) == set(first)).collect();
+        // PHIs come in layout order.
+        let goes = |phi: Phi| replaced.binary_search_by_key(&phi.inst, |(replaced, _)| replaced.inst).is_ok();
+        self.isolated.copies.retain(|copy| !goes(copy.phi));
+        self.isolated.constants.retain(|constant| !goes(constant.phi));
+        self.isolated.replaced = replaced;
     }
 
     fn refusal(&mut self, a: Node, b: Node) -> Option<Refusal> {

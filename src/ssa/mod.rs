@@ -63,6 +63,8 @@ pub struct Report {
     pub phis: usize,
     /// PHIs that nobody reads.
     pub dead: Vec<Inst>,
+    /// PHIs that another one stands for, because it always holds the same.
+    pub replaced: Vec<Inst>,
     /// The PHIs of inputs that become constants, written anew.
     pub constants: Vec<Inst>,
     /// The PHIs of inputs and results that are copied, and why.
@@ -98,6 +100,7 @@ pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let isolated = isolate(function, &webs.others, &registers, (&webs.live, webs.constants_of_others), options);
     let mut rewriter = Rewriter::new(function, registers, &mut outcome);
     rewriter.delete_dead(&phis.dead);
+    rewriter.replace(&isolated.replaced);
     rewriter.write_constants(&webs.constants);
     rewriter.copy(&isolated.copies);
     rewriter.write_constants(&isolated.constants);

@@ -33,6 +33,16 @@ impl<'a> Rewriter<'a> {
         }
     }
 
+    /// Has what reads PHIs read the registers that stand for them.
+    pub(super) fn replace(&mut self, phis: &[(Phi, VReg)]) {
+        for &(phi, into) in phis {
+            self.outcome.edits.push(Edit::Delete { inst: phi.inst });
+            self.outcome.edits.push(Edit::Merge { from: phi.result, into });
+            self.outcome.report.replaced.push(phi.inst);
+            phi.inputs(self.function).filter_map(|input| input.reg).for_each(|reg| self.forget_reads(reg, 1));
+        }
+    }
+
     /// Writes constants where the PHIs read them.
     pub(super) fn write_constants(&mut self, constants: &[Constant]) {
         constants.iter().for_each(|constant| self.write_constant(constant.phi, constant.from, constant.definition));
@@ -78,10 +88,15 @@ impl<'a> Rewriter<'a> {
         self.outcome.edits.insert_clone(Position { block: from, before: None }, constant, new);
         self.outcome.report.constants.push(phi.inst);
         let redirected = self.redirect(phi, from, new);
-        let register = &mut self.registers[input];
-        register.reads -= redirected;
-        if let (0, Some(own)) = (register.reads, own) {
-            self.lost.push((input, self.function.described_constant(own)));
+        self.forget_reads(input, redirected);
+    }
+
+    /// So many reads of a register are gone; a constant that nobody reads is not written.
+    fn forget_reads(&mut self, reg: VReg, reads: u32) {
+        let register = &mut self.registers[reg];
+        register.reads -= reads;
+        if let (0, Some(own)) = (register.reads, register.seen_constant()) {
+            self.lost.push((reg, self.function.described_constant(own)));
             self.outcome.edits.push(Edit::Delete { inst: own });
         }
     }

@@ -26,7 +26,7 @@
 ; SSA:       %[[COPY]]:b32 = COPY
 ; SSA-NOT:   COPY
 ; SAYS:      nvptx-ra: nvptx-cssa of 'last'
-; SAYS-NEXT: {{[0-9]+}} PHIs, 0 dead, {{[0-9]+}} constants, 1 copies
+; SAYS-NEXT: {{[0-9]+}} PHIs, 0 dead, 0 replaced, {{[0-9]+}} constants, 1 copies
 ; SAYS-NEXT: copied i{{[0-9]+}}, the PHI of {{.*}}: interference
 ; REMARK:    remark: {{.*}}a copy stays for the PHI of %{{[0-9]+}}: interference
 ; DUMP:      nvptx-ra: nvptx-cssa of 'last'
