@@ -107,7 +107,11 @@ mod tests {
         let names: Vec<&str> = output.remarks.iter().map(|remark| remark.name).collect();
         assert_eq!(names, ["PhiRemoved", "PhiConstant", "PhiCopied"]);
         assert_eq!(output.remarks[2].message, "a copy stays for the PHI of i: interference");
-        for part in ["nvptx-cssa of 'k'\nmfv 1", "2 PHIs, 1 dead, 0 replaced, 1 constants, 1 copies", "copied i1, the PHI of i: "] {
+        for part in [
+            "nvptx-cssa of 'k'\nmfv 1",
+            "2 PHIs, 1 dead, 0 replaced, 1 constants, 1 copies",
+            "copied i1, the PHI of i: ",
+        ] {
             assert!(output.output.contains(part), "{part} in {}", output.output);
         }
         assert_eq!(self::output("").output, "");

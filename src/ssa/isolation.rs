@@ -29,11 +29,14 @@ define_index! {
     Node, "n"
 }
 
+/// How many inputs of a PHI are compared with those of another.
+const COMPARED: usize = 16;
+
 /// The value of an undefined input: any will do.
 const UNDEFINED: ValueNumber = ValueNumber(u32::MAX);
 
 /// A copy that isolates a PHI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum CopyOf {
     /// The result, behind the PHIs.
     Result,
@@ -113,6 +116,8 @@ struct Isolation<'a> {
     attempts: IndexVec<Node, u32>,
     /// The first register of each constant. It is only looked up in, never walked.
     constants: HashMap<(Opcode, Value), VReg>,
+    /// Memory for one union after another.
+    united: Vec<Segment>,
     isolated: Isolated,
 }
 
@@ -142,6 +147,7 @@ impl<'a> Isolation<'a> {
             of_register: IndexVec::filled(None, function.num_regs()),
             attempts: IndexVec::new(),
             constants: HashMap::new(),
+            united: Vec::new(),
             isolated: Isolated::default(),
         }
     }
@@ -256,29 +262,40 @@ impl<'a> Isolation<'a> {
         node
     }
 
-    /// Merges what can be merged, the most frequent copies first, among equals those of registers that are read more.
+    /// Merges what can be merged, the most frequent copies first, among equals those of results, which a coalescer comes to
+    /// first, then those of registers that are read more.
     fn merge(mut self, phis: &[Phi]) -> Isolated {
         let is_tried = self.options.cssa_coalesce;
         self.ceded.sort_unstable();
         let mut affinities = std::mem::take(&mut self.affinities);
-        let reads = |affinity: &Affinity| Reverse(self.registers[affinity.reg].reads);
-        affinities.sort_by(|a, b| b.frequency.total_cmp(&a.frequency).then_with(|| reads(a).cmp(&reads(b))));
+        let rank = |affinity: &Affinity| (affinity.copy != CopyOf::Result, Reverse(self.registers[affinity.reg].reads));
+        affinities.sort_by(|a, b| b.frequency.total_cmp(&a.frequency).then_with(|| rank(a).cmp(&rank(b))));
         let most = self.nodes.len() + affinities.len();
         let mut sets = DisjointSets::<Node>::new(most);
-        let mut united = Vec::new();
+        // Input copies that stay, by what is copied where. It is only looked up in, never walked.
+        let mut made: HashMap<(VReg, CopyOf), Affinity> = HashMap::new();
         for affinity in affinities {
             let (web, reg) = (sets.find(affinity.web), self.node(affinity.reg));
             let reg = sets.find(reg);
+            let place = (affinity.reg, affinity.copy);
+            if let Some(other) = made.get(&place)
+                && self.share_more(affinity, other.phi)
+                && let other = sets.find(other.web)
+                && self.refusal(web, other).is_none()
+            {
+                self.unite(&mut sets, web, other);
+                self.keep(affinity, Reason::Refused(Refusal::Interference));
+                continue;
+            }
             let reason = if is_tried { self.refusal(web, reg).map(Reason::Refused) } else { Some(Reason::NotTried) };
             match reason {
-                None if web == reg => {}
-                None => {
-                    sets.unite(web, reg);
-                    union(&self.nodes[web], &self.nodes[reg], &mut united);
-                    self.nodes[web.max(reg)] = Vec::new();
-                    std::mem::swap(&mut self.nodes[web.min(reg)], &mut united);
+                None => self.unite(&mut sets, web, reg),
+                Some(reason) => {
+                    self.keep(affinity, reason);
+                    if is_tried && affinity.copy != CopyOf::Result {
+                        made.entry(place).or_insert(affinity);
+                    }
                 }
-                Some(reason) => self.keep(affinity, reason),
             }
         }
         let mut copies = std::mem::take(&mut self.isolated.copies);
@@ -304,6 +321,23 @@ impl<'a> Isolation<'a> {
         self.isolated.copies.retain(|copy| !goes(copy.phi));
         self.isolated.constants.retain(|constant| !goes(constant.phi));
         self.isolated.replaced = replaced;
+    }
+
+    fn unite(&mut self, sets: &mut DisjointSets<Node>, a: Node, b: Node) {
+        if a != b {
+            sets.unite(a, b);
+            union(&self.nodes[a], &self.nodes[b], &mut self.united);
+            self.nodes[a.max(b)] = Vec::new();
+            std::mem::swap(&mut self.nodes[a.min(b)], &mut self.united);
+        }
+    }
+
+    /// Whether a PHI that reads a register where another one copies it has more in common with that one: then the copy
+    /// does for both, and what they have in common needs none (sharing, in Boissinot et al. 2009). Of many inputs only the
+    /// first are looked at.
+    fn share_more(&self, affinity: Affinity, other: Phi) -> bool {
+        let inputs = |phi: Phi| phi.inputs(self.function).take(COMPARED).filter_map(|input| input.reg);
+        inputs(affinity.phi).any(|reg| reg != affinity.reg && inputs(other).any(|input| input == reg))
     }
 
     fn refusal(&mut self, a: Node, b: Node) -> Option<Refusal> {

@@ -147,6 +147,30 @@ bb4: frequency 1.0 depth 0
     assert!(copied(DeSsa::Liveness) > 0);
 }
 
+/// A running maximum that is read once more behind its next value, and by a PHI behind the loop: one copy at the end of the
+/// loop's block does for both PHIs, and what comes from before the loop needs none.
+#[test]
+fn one_copy_serves_two_phis() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %0 = LOAD 0 :: read
+  CBranch bb2 :: terminator
+bb1: frequency 9.0 depth 1 -> bb1 bb2
+  %1 = PHI %0, bb0, %2, bb1
+  %2 = ADD %1, 1
+  STORE %1, %2 :: write
+  CBranch bb1 :: terminator
+bb2: frequency 1.0 depth 0
+  %3 = PHI %0, bb0, %2, bb1
+  STORE %3, 0 :: write";
+    let before = function(blocks);
+    let outcome = conventional(&before, &Config::default());
+    // The edges are critical: their copies are PHI elimination's to make.
+    assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
+    let copied: Vec<VReg> =
+        outcome.report.copied.iter().filter_map(|&(phi, _)| before.operands(phi)[0].def()).collect();
+    assert_eq!(copied, [VReg(1), VReg(3)]);
+}
+
 /// In a block of nothing but PHIs, which the next block's PHIs read, results are copied before inputs.
 #[test]
 fn results_come_before_inputs() {
