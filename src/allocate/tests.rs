@@ -46,6 +46,19 @@ fn pairs_are_aligned() {
     }
 }
 
+/// What is written early where a block starts, that its own value comes into round a loop, meets what lives there.
+#[test]
+fn what_is_written_in_the_midst_of_a_segment_interferes() {
+    let problem = problem(
+        "file R budget 4\nclass A R\n\
+         range A cost 10 live 2..37 write 0*1 read 9*1\nrange A cost 10 live 12..30 read 3*1 early 4*1 read 7*1\n",
+    );
+    assert!(problem.to_string().contains("live 12..16 16..30"), "{problem}");
+    for (allocation, costs) in solve(&problem) {
+        assert_eq!((costs.spilled, costs.units[0]), (0, 2), "{allocation:?}");
+    }
+}
+
 /// Three registers for four values: the one that is cheapest to spill is, and its accesses get registers.
 #[test]
 fn the_cheapest_is_spilled() {

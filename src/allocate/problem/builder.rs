@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::RangeData;
 use super::{
-    Access, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Flow, FlowBlock, Lane, Link, LiveRange,
-    LoopData, Problem,
+    Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Flow, FlowBlock, Lane, Link,
+    LiveRange, LoopData, Problem,
 };
 use crate::analysis::{Loop, Segment};
 use crate::function::{Block, Inst, VReg};
@@ -76,6 +76,9 @@ impl ProblemBuilder {
 
     /// Adds a live range of a class that nobody may spill; what follows can be set in the returned data. `segments` are
     /// sorted and disjoint, `accesses` in the order of instructions.
+    ///
+    /// Whoever looks for what a write meets looks at the starts of segments. So what is written early where a segment goes
+    /// on, because a block starts there that the value before comes into, begins one.
     pub fn range(
         &mut self,
         class: Class,
@@ -85,6 +88,7 @@ impl ProblemBuilder {
         let (first_segment, first_access) = (self.segments.len() as u32, self.accesses.len() as u32);
         self.segments.extend(segments);
         self.accesses.extend(accesses);
+        self.split_at_early_writes(first_segment as usize, first_access as usize);
         self.ranges.push(RangeData {
             class,
             fixed: None,
@@ -95,6 +99,22 @@ impl ProblemBuilder {
             segments: first_segment..self.segments.len() as u32,
             accesses: first_access..self.accesses.len() as u32,
         })
+    }
+
+    /// Splits the segments of the last live range where they are written in their midst.
+    fn split_at_early_writes(&mut self, first_segment: usize, first_access: usize) {
+        for access in &self.accesses[first_access..] {
+            let at = access.segment().start;
+            if access.kind != AccessKind::EarlyWrite {
+                continue;
+            }
+            let number = first_segment + self.segments[first_segment..].partition_point(|segment| segment.end <= at);
+            if let Some(segment) = self.segments.get_mut(number).filter(|segment| segment.start < at) {
+                let rest = Segment { start: at, ..*segment };
+                segment.end = at;
+                self.segments.insert(number + 1, rest);
+            }
+        }
     }
 
     /// Adds the register that one access to a spilled live range needs.
