@@ -40,7 +40,7 @@ use nvptx_ra::target::machine::Architecture;
 use self::benchmark::Benchmark;
 use self::compiler::Compiler;
 use self::compose::compose;
-use self::figures::{Measure, preference};
+use self::figures::{Allowance, Measure, preference};
 use self::judge::{Judge, Tools};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
@@ -81,6 +81,10 @@ pub(crate) struct Arguments {
     /// Allow variants with fewer warps on an SM than LLVM's own code has; --run allows them anyway
     #[arg(long)]
     allow_occupancy_loss: bool,
+    /// Allow variants with more machine instructions than LLVM's own code has, as spills to shared memory need them;
+    /// --run allows them anyway
+    #[arg(long)]
+    allow_more_instructions: bool,
     /// A benchmark that decides between the variants that count, a command for the shell: {cubin} is a file with the
     /// kernel's machine code, {kernel} the kernel's name. The last number in the last line that it prints is what it
     /// measured, less is better; a variant wins only where it is faster than LLVM's own code beyond the spread
@@ -140,7 +144,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let aim = Aim {
         architecture,
-        allow_fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
+        allowance: Allowance {
+            fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
+            more_instructions: arguments.allow_more_instructions || benchmark.is_some(),
+        },
         seed: arguments.seed,
         preference: preference(&arguments.prefer),
     };

@@ -81,7 +81,7 @@ impl Search<'_> {
     fn verdict(&self, slice: &Slice<'_>, kernel: &str, threads: Option<u32>, ptx: &[u8]) -> Result<Figures, NoAnswer> {
         let judged = self.judge.judge(ptx, slice.limit, Look::Quickly)?;
         let figures = judged.figures(kernel, threads, self.aim.architecture)?;
-        let benchmark = self.benchmark.filter(|_| figures.is_no_worse(&slice.stock, self.aim.allow_fewer_warps));
+        let benchmark = self.benchmark.filter(|_| figures.is_no_worse(&slice.stock, self.aim.allowance));
         let Some(benchmark) = benchmark else { return Ok(figures) };
         let cubin = self.judge.cubin(ptx, slice.limit)?;
         let timing = benchmark.measure(&cubin, kernel).map_err(NoAnswer::Refused)?;

@@ -101,7 +101,9 @@ impl Judges<'_> {
             figures.timing = Some(measured.map_err(refused)?);
         }
         let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
-        let text = fingerprint(&String::from_utf8_lossy(&ptx));
-        Ok((Kernel::new(name, hash, threads, figures, text), (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
+        let text = String::from_utf8_lossy(&ptx);
+        let mut kernel = Kernel::new(name, hash, threads, figures, fingerprint(&text));
+        kernel.may_spill_to_shared = slice.knows_smem_spilling() && !ptx::sizes_shared_at_launch(&text);
+        Ok((kernel, (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
     }
 }
