@@ -34,6 +34,7 @@ RANKED = (
     ("spills", "peak words", lambda forecast: forecast["words"], SETTINGS),
     ("spills", "forecast of spills", lambda forecast: forecast["spills"], SETTINGS),
 )
+ORDER_AUTO = (40, 10)  # the margins of src/forecast/order.rs: of bytes spilled, and of registers where nothing is
 MARGINS = (0, 5, 10, 20, 40)  # percent that the best forecast is below that of the source order
 
 
@@ -158,6 +159,36 @@ def choice(kernels, what, figure, settings, margin):
     return counts
 
 
+def preferred(forecasts, margins):
+    """The order that `order=auto` takes: the fewest bytes spilled, then registers, where that is clearly less."""
+    source, best = forecasts["source"], "source"
+    of_spills, of_registers = margins
+    for order in ORDERS:
+        new = forecasts[order]
+        if source["spills"]:
+            is_clear = new["spills"] * 100 <= source["spills"] * (100 - of_spills)
+        else:
+            is_clear = not new["spills"] and new["registers"] * 100 <= source["registers"] * (100 - of_registers)
+        is_less = (new["spills"], new["registers"]) < (forecasts[best]["spills"], forecasts[best]["registers"])
+        if is_clear and (best == "source" or is_less):
+            best = order
+    return best
+
+
+def automatic(kernels, margins):
+    """What comes of `order=auto`, as ptxas has it: better and worse are bytes spilled, then resident warps."""
+    counts = Counter()
+    for kernel, setting in itertools.product(kernels, SETTINGS):
+        best = preferred({order: kernel[order][setting]["forecast"] for order in ORDERS}, margins)
+        before, after = (
+            (of["spills"], -ptxas.resident_warps(of["registers"], "sm_90"))
+            for of in (kernel["source"][setting], kernel[best][setting])
+        )
+        counts.update(before=before[0], after=after[0])
+        counts.update(changed=best != "source", better=after < before, worse=after > before)
+    return counts
+
+
 def shown(kernels):
     rows, choices = [], []
     for what, by, figure, settings in RANKED:
@@ -170,6 +201,9 @@ def shown(kernels):
             made = choice(kernels, what, figure, settings, margin)
             counts = [made[name] for name in ("changed", "better", "worse", "before", "after")]
             choices.append([f"{what} by {by}", f"{margin} %", *map(str, counts)])
+    made = automatic(kernels, ORDER_AUTO)
+    counts = [made[name] for name in ("changed", "better", "worse", "before", "after")]
+    choices.append(["spills, warps by order=auto", "", *map(str, counts)])
     yield from report.table(rows, ["", "kernels", "pairs", "decided", "right", "tau"])
     yield ""
     yield from report.table(choices, ["the best forecast", "margin", "changed", "better", "worse", "before", "after"])

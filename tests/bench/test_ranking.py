@@ -55,5 +55,32 @@ class Choice(unittest.TestCase):
         self.assertEqual((worse["changed"], worse["worse"], worse["after"]), (2, 2, 16))
 
 
+class Automatic(unittest.TestCase):
+    def test_clearly_fewer_bytes_win_else_clearly_fewer_registers_and_new_spills_never(self):
+        def forecasts(source, *others):
+            figures = [source, *others, *[source] * (len(ranking.ORDERS) - 1 - len(others))]
+            both = [dict(zip(("spills", "registers"), each)) for each in figures]
+            return dict(zip(ranking.ORDERS, both, strict=True))
+
+        for source, others, expected in (
+            ((100, 255), [(61, 10)], 0),
+            ((100, 255), [(60, 255), (60, 99), (50, 255)], 3),
+            ((0, 100), [(0, 91), (4, 10)], 0),
+            ((0, 100), [(0, 90), (0, 80), (0, 80)], 2),
+        ):
+            found = ranking.preferred(forecasts(source, *others), ranking.ORDER_AUTO)
+            self.assertEqual(found, ranking.ORDERS[expected])
+
+    def test_warps_count_where_bytes_are_the_same(self):
+        kernels = [kernel([0, 0, 0, 0, 0, 0, 0], [0] * 7)]
+        for setting in ranking.SETTINGS:
+            kernels[0]["source"][setting] |= {"registers": 100, "forecast": {"spills": 0, "registers": 100}}
+            kernels[0]["late"][setting] |= {"registers": 168, "forecast": {"spills": 0, "registers": 10}}
+            for order in ranking.ORDERS[2:]:
+                kernels[0][order][setting]["forecast"] = {"spills": 0, "registers": 100}
+        made = ranking.automatic(kernels, ranking.ORDER_AUTO)
+        self.assertEqual((made["changed"], made["better"], made["worse"]), (2, 0, 2))
+
+
 if __name__ == "__main__":
     unittest.main()

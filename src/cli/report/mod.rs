@@ -127,7 +127,12 @@ fn source(arguments: &Arguments) -> Source {
 
 /// An order by its name.
 fn order(name: &str) -> Result<Order, Error> {
-    Config::resolve(&Layers { parameters: &format!("order={name}"), ..Layers::default() }).map(|config| config.order)
+    let config = Config::resolve(&Layers { parameters: &format!("order={name}"), ..Layers::default() })?;
+    if config.order == Order::Auto {
+        let problem = "order=auto: it is one of the others for each kernel";
+        return Err(Error::new(ErrorKind::Option, problem, "name one of them: the forecast chooses by this very report"));
+    }
+    Ok(config.order)
 }
 
 /// The functions of the input, coalesced and ordered.
