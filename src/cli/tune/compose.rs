@@ -24,7 +24,7 @@ pub(super) struct Composed {
 pub(super) fn compose(search: &Search<'_>) -> Result<Option<Composed>, Error> {
     let mut chosen: Vec<(Variant, Figures)> = search.kernels.iter().map(|kernel| kernel.best(&search.aim)).collect();
     loop {
-        let Some(whole) = Whole::new(search, |at| chosen[at].0.clone())? else { return Ok(None) };
+        let Some(whole) = Whole::new(search, |at| chosen[at].0)? else { return Ok(None) };
         if whole.judged.is_none() {
             let Some(stock) = Whole::new(search, |_| Variant::Stock)? else { return Ok(None) };
             if stock.judged.is_none() {

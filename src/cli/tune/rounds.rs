@@ -150,7 +150,7 @@ impl Party for Course<'_> {
         }
         let width = ROUND.min(self.budget.runs - self.judged);
         self.drawn = (0..width).map(|_| self.kernel.propose(&self.aim)).collect();
-        let compile = |variant: &Variant| Task::Compile { kernel: self.kernel.name.clone(), variant: variant.clone() };
+        let compile = |variant: &Variant| Task::Compile { kernel: self.kernel.name.clone(), variant: *variant };
         self.drawn.iter().map(compile).collect()
     }
 
@@ -187,7 +187,7 @@ impl<'a> Course<'a> {
     /// Notes what was made of the next variant. PTX that is known, or that stands in the round already, is not judged.
     fn note_compiled(&mut self, ptx: Result<Vec<u8>, Error>) {
         self.compiled += 1;
-        let variant = self.drawn[self.attempts.len()].clone();
+        let variant = self.drawn[self.attempts.len()];
         let text = ptx.as_ref().map(|ptx| fingerprint(&String::from_utf8_lossy(ptx))).map_err(Error::to_string);
         let is_new = text.as_ref().is_ok_and(|text| {
             self.kernel.known(text).is_none() && self.attempts.iter().all(|other| other.text.as_ref() != Ok(text))

@@ -75,7 +75,7 @@ impl Kernel {
             if let Some(variant) = self.queue.pop_front()
                 && !self.proposed.contains(&variant)
             {
-                self.proposed.push(variant.clone());
+                self.proposed.push(variant);
                 return variant;
             }
         }
@@ -107,7 +107,7 @@ impl Kernel {
             figures.is_no_worse(&self.stock, aim.allowance) && figures.is_better(&self.stock, &aim.preference)
         });
         let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
-        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (variant.clone(), figures))
+        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
     }
 
     /// What came of the defaults.
@@ -122,7 +122,7 @@ impl Kernel {
             .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allowance), figures, variant))
             .collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
-        ranked.into_iter().map(|(_, _, variant)| variant.clone()).collect()
+        ranked.into_iter().map(|(_, _, variant)| *variant).collect()
     }
 
     /// Fills the queue with what is near the best.
@@ -198,7 +198,7 @@ mod tests {
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));
             assert!(!seen.contains(&variant), "{variant}");
-            kernel.record(variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            kernel.record(variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
             seen.push(variant);
         }
         assert_eq!(seen[0], Variant::DEFAULT);
@@ -235,7 +235,7 @@ mod tests {
             let mut all = Vec::new();
             for number in 0..30u32 {
                 let variant = kernel.propose(&aim(seed));
-                kernel.record(variant.clone(), number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
+                kernel.record(variant, number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
                 all.push(variant);
             }
             all
@@ -254,7 +254,7 @@ mod tests {
             assert_eq!(kernel.best(&aim(0)).0, Variant::Stock);
         }
         let variant = kernel.propose(&aim(0));
-        kernel.record(variant.clone(), "good".into(), Some(figures(8, 32, 480)));
+        kernel.record(variant, "good".into(), Some(figures(8, 32, 480)));
         assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
     }
 
