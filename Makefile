@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum gpu-bench clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking gpu-bench clean
 
 all: build
 
@@ -69,6 +69,10 @@ throughput: build
 # How many of the copies that remain are necessary: a lower bound, on the whole corpus.
 optimum: build
 	@scripts/with-env.sh tests/bench/optimum.py $(ARGS)
+
+# Whether the forecast ranks the orders of a kernel as ptxas does, on a fixed draw of the corpus.
+ranking: build
+	@scripts/with-env.sh tests/bench/ranking.py $(ARGS)
 
 # The examples on a GPU, without and with the plugin: the same bits, and how long. Without a GPU it only prepares them.
 gpu-bench: setup build

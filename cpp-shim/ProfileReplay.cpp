@@ -28,7 +28,8 @@ char ProfileReplay::ID = 0;
 bool ProfileReplay::doInitialization(Module &M) {
   std::string Options = commandLine();
   const nvptx_ra_response *Response =
-      nvptx_ra_replay_profile(wrap(&M), toStr(Options), toStr(CPU));
+      nvptx_ra_replay_profile(wrap(&M), toStr(Options), toStr(CPU),
+                              toStr(Features));
   if (!Response)
     return true;
   DiagnosticSeverity Severity = Response->strict ? DS_Error : DS_Warning;

@@ -23,12 +23,13 @@ namespace nvptx_ra {
 /// hashes in it are of the IR as the code generator gets it, so this pass acts
 /// at initialisation, before any other changes a function.
 class ProfileReplay : public llvm::ModulePass {
-  std::string CPU;
+  std::string CPU, Features;
 
 public:
   static char ID;
 
-  explicit ProfileReplay(llvm::StringRef CPU) : ModulePass(ID), CPU(CPU) {}
+  ProfileReplay(llvm::StringRef CPU, llvm::StringRef Features)
+      : ModulePass(ID), CPU(CPU), Features(Features) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX replay of a profile";

@@ -192,7 +192,8 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (Wanted.rename)
     insertRename(*Config, TM.getOptLevel());
   if (Wanted.profile)
-    PM.add(new ProfileReplay(TM.getTargetCPU()));
+    PM.add(
+        new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
   if (Wanted.cssa || Coalesces || Wanted.rename)
     PM.add(new HeaderNote());
 }

@@ -35,6 +35,9 @@ pub struct Entry {
     /// The most registers that a thread may have, `.maxnreg`; `None` leaves that as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maxnreg: Option<u32>,
+    /// Whether ptxas may spill to shared memory, `.pragma "enable_smem_spilling"`: in kernels alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub smem_spilling: bool,
 }
 
 impl Profile {
@@ -120,6 +123,7 @@ mod tests {
             hash: fingerprint(name),
             options: options.to_owned(),
             maxnreg,
+            smem_spilling: maxnreg.is_some(),
         };
         Profile::new("sm_90", vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)])
     }
@@ -129,6 +133,7 @@ mod tests {
     fn reads_back() {
         let text = sample().print().expect("it prints");
         assert_eq!(Profile::parse(&text).expect(&text), sample());
+        assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
     }
 
     /// Whatever is broken is said with its place, and is no panic.

@@ -19,8 +19,10 @@ uint32_t nvptx_ra_record_choices(LLVMModuleRef module, nvptx_ra_str parameters);
 void nvptx_ra_print_choices(LLVMModuleRef module);
 
 /* Gives each function of a module the choices that the profile of the options has for it. Null where there is nothing to
- * say; else a response, to be freed, whose message is a warning, or, with status ERROR, an error. */
-const nvptx_ra_response *nvptx_ra_replay_profile(LLVMModuleRef module, nvptx_ra_str command_line, nvptx_ra_str target);
+ * say; else a response, to be freed, whose message is a warning, or, with status ERROR, an error. The features are those
+ * of the target, "+ptx90", say. */
+const nvptx_ra_response *nvptx_ra_replay_profile(LLVMModuleRef module, nvptx_ra_str command_line, nvptx_ra_str target,
+                                                 nvptx_ra_str features);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -38,6 +38,11 @@ enum FpContract {
 }
 
 impl Settings {
+    /// The features of the processor and the PTX version, as LLVM takes them.
+    pub(crate) fn features(&self) -> &str {
+        &self.mattr
+    }
+
     /// The PTX of a module.
     pub(crate) fn emit(&self, module: &Module<'_>, cpu: &str) -> Result<Vec<u8>, Error> {
         let ptx = self

@@ -63,6 +63,8 @@ choices! {
         "loads-late" => LoadsLate,
         /// Loads behind one another, as far as that is possible.
         "loads-clustered" => LoadsClustered,
+        /// That which the forecast clearly prefers, of those above; that of the code where it prefers none.
+        "auto" => Auto,
     }
 }
 
@@ -316,8 +318,9 @@ options! {
     }
     Some(REMAT) => {
         /// Where constants, addresses, parameters and simple arithmetic are computed again for those who read them, instead
-        /// of being kept over points where much is live, 32 words at least. Not by default: no kernel measured spills less
-        /// with it; `nvptx-ra tune` tries it.
+        /// of being kept over points where much is live, 32 words at least: at most 16 times for a value, and once for 16
+        /// instructions of the function. Not by default: of the kernels measured few spill less with it; `nvptx-ra tune`
+        /// tries it.
         "remat" => remat: Remat = Remat::Off;
     }
     Some(SCHEDULE) => {

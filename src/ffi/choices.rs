@@ -5,13 +5,15 @@
 use std::ffi::CStr;
 use std::io::Write;
 
-use llvm_sys::LLVMAttributeFunctionIndex;
 use llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMCreateStringAttribute, LLVMDisposeMessage, LLVMGetFirstFunction, LLVMGetModuleContext,
-    LLVMGetNextFunction, LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget, LLVMGetValueName2,
-    LLVMIsDeclaration, LLVMPrintValueToString,
+    LLVMAddAttributeAtIndex, LLVMBuildCall2, LLVMCreateBuilderInContext, LLVMCreateStringAttribute, LLVMDisposeBuilder,
+    LLVMDisposeMessage, LLVMFunctionType, LLVMGetEntryBasicBlock, LLVMGetFirstFunction, LLVMGetFirstInstruction,
+    LLVMGetFunctionCallConv, LLVMGetInlineAsm, LLVMGetModuleContext, LLVMGetNextFunction,
+    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget, LLVMGetValueName2, LLVMIsDeclaration,
+    LLVMPositionBuilderBefore, LLVMPrintValueToString, LLVMVoidTypeInContext,
 };
 use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
+use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMInlineAsmDialect};
 
 use super::abi::{self, nvptx_ra_str};
 use super::guard::guard;
@@ -79,6 +81,23 @@ impl Module {
             LLVMAddAttributeAtIndex(function.0, LLVMAttributeFunctionIndex, attribute);
         }
     }
+
+    /// Puts a line of PTX, without operands, at the top of a function's body: inline assembly with effects, which no
+    /// pass takes out or duplicates there, and which nothing stands ahead of.
+    pub(super) fn insert_directive(&self, function: Function, directive: &str) {
+        // SAFETY: the function belongs to the module and has a body, whose blocks end in an instruction each; both texts
+        // are given with their lengths, and LLVM copies them; the builder is disposed of once.
+        unsafe {
+            let kind = LLVMFunctionType(LLVMVoidTypeInContext(self.context), std::ptr::null_mut(), 0, 0);
+            let dialect = LLVMInlineAsmDialect::LLVMInlineAsmDialectATT;
+            let text = directive.as_ptr().cast();
+            let line = LLVMGetInlineAsm(kind, text, directive.len(), c"".as_ptr(), 0, 1, 0, dialect, 0);
+            let builder = LLVMCreateBuilderInContext(self.context);
+            LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function.0)));
+            LLVMBuildCall2(builder, kind, line, std::ptr::null_mut(), 0, c"".as_ptr());
+            LLVMDisposeBuilder(builder);
+        }
+    }
 }
 
 impl Function {
@@ -91,6 +110,12 @@ impl Function {
             LLVMDisposeMessage(text);
             ir
         }
+    }
+
+    /// Whether it is launched, not called.
+    pub(super) fn is_kernel(self) -> bool {
+        // SAFETY: the function is alive.
+        unsafe { LLVMGetFunctionCallConv(self.0) == LLVMCallConv::LLVMPTXKernelCallConv as u32 }
     }
 
     pub(super) fn name(self) -> String {

@@ -12,9 +12,29 @@ use super::response::Response;
 use crate::config::{Config, Layers};
 use crate::error::Error;
 use crate::profile::{Entry, Profile, code_only, fingerprint};
+use crate::target::PtxVersion;
 
 /// The attribute that becomes `.maxnreg`.
 const MAXNREG: &str = "nvvm.maxnreg";
+
+/// What lets ptxas spill to shared memory. It stands anywhere in a kernel, once.
+const SMEM_SPILLING: &str = ".pragma \"enable_smem_spilling\";";
+
+/// Functions that a profile does not fit, by their names: they are left as they are.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Unfit {
+    /// Their code is another one than the profile was made for.
+    pub changed: Vec<String>,
+    /// Their choices need a later version of PTX.
+    pub ahead: Vec<String>,
+}
+
+impl Unfit {
+    /// Whether the profile fits all functions.
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.ahead.is_empty()
+    }
+}
 
 /// The name and the hash of each function that a module defines, in its order.
 pub fn functions(module: &OwnedModule<'_>) -> Vec<(String, String)> {
@@ -23,27 +43,34 @@ pub fn functions(module: &OwnedModule<'_>) -> Vec<(String, String)> {
     module.definitions().map(|function| (function.name(), hash(&function.ir()))).collect()
 }
 
-/// Gives each function of a module the choices that a profile has for it. Returns the names of those whose code is
-/// another one than the profile was made for: they are left as they are.
-pub fn replay(module: &OwnedModule<'_>, profile: &Profile) -> Vec<String> {
+/// Gives each function of a module the choices that a profile has for it, for a target with such features.
+pub fn replay(module: &OwnedModule<'_>, profile: &Profile, features: &str) -> Unfit {
     // SAFETY: the module is alive during the call, and nobody else touches it.
-    replay_in(&unsafe { Module::new(module.as_mut_ptr()) }, profile)
+    replay_in(&unsafe { Module::new(module.as_mut_ptr()) }, profile, features)
 }
 
 fn hash(ir: &str) -> String {
     fingerprint(&code_only(ir))
 }
 
-fn replay_in(module: &Module, profile: &Profile) -> Vec<String> {
-    let mut changed = Vec::new();
+fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
+    let mut unfit = Unfit::default();
     if !module.is_nvptx() {
-        return changed;
+        return unfit;
     }
+    let knows_smem_spilling = PtxVersion::of_features(features) >= Some(PtxVersion::SMEM_SPILLING);
     for function in module.definitions() {
         let name = function.name();
-        let Some(Entry { hash: expected, options, maxnreg, .. }) = profile.entry(&name) else { continue };
+        let Some(Entry { hash: expected, options, maxnreg, smem_spilling, .. }) = profile.entry(&name) else {
+            continue;
+        };
         if hash(&function.ir()) != *expected {
-            changed.push(name);
+            unfit.changed.push(name);
+            continue;
+        }
+        // ptxas refuses the whole module for it.
+        if *smem_spilling && !knows_smem_spilling {
+            unfit.ahead.push(name);
             continue;
         }
         if options == OFF {
@@ -54,12 +81,15 @@ fn replay_in(module: &Module, profile: &Profile) -> Vec<String> {
         if let Some(registers) = maxnreg {
             module.set(function, MAXNREG, &registers.to_string());
         }
+        if *smem_spilling && function.is_kernel() {
+            module.insert_directive(function, SMEM_SPILLING);
+        }
     }
-    changed
+    unfit
 }
 
 /// Reads the profile of the options and replays it. What there is to say is a warning.
-fn replay_options(module: &Module, config: &Config, target: &str) -> Result<Option<String>, Error> {
+fn replay_options(module: &Module, config: &Config, target: &str, features: &str) -> Result<Option<String>, Error> {
     let Some(path) = &config.profile else { return Ok(None) };
     let text = fs::read_to_string(path).map_err(|error| Error::file(path, &error))?;
     let named = |error: Error| Error { problem: format!("{}: {}", path.display(), error.problem), ..error };
@@ -69,14 +99,21 @@ fn replay_options(module: &Module, config: &Config, target: &str) -> Result<Opti
         let problem = format!("made for {}, and this is {target}: every function gets the defaults", profile.cpu);
         return Ok(Some(format!("nvptx-ra: {}: {problem}; {again}", path.display())));
     }
-    let changed = replay_in(module, &profile);
-    if changed.is_empty() {
-        return Ok(None);
-    }
-    let names: Vec<String> = changed.iter().map(|name| format!("'{name}'")).collect();
-    let (names, verb) =
-        (names.join(", "), if changed.len() == 1 { "has changed and gets" } else { "have changed and get" });
-    Ok(Some(format!("nvptx-ra: {}: {names} {verb} the defaults; {again}", path.display())))
+    let Unfit { changed, ahead } = replay_in(module, &profile, features);
+    let newer = format!("{again} without it, or use -mattr=+ptx{}", PtxVersion::SMEM_SPILLING.0);
+    let parts = [
+        about(&changed, ["has changed and gets", "have changed and get"], again),
+        about(&ahead, ["needs a later version of PTX and gets", "need a later version of PTX and get"], &newer),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Ok((!parts.is_empty()).then(|| format!("nvptx-ra: {}: {}", path.display(), parts.join("; "))))
+}
+
+/// What is said of functions that get the defaults.
+fn about(names: &[String], [one, many]: [&str; 2], remedy: &str) -> Option<String> {
+    let verb = if names.len() == 1 { one } else { many };
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    (!names.is_empty()).then(|| format!("{} {verb} the defaults; {remedy}", names.join(", ")))
 }
 
 /// Replays the profile that the options name. Null where there is nothing to say.
@@ -89,13 +126,14 @@ pub(super) unsafe extern "C" fn nvptx_ra_replay_profile(
     module: LLVMModuleRef,
     command_line: nvptx_ra_str,
     target: nvptx_ra_str,
+    features: nvptx_ra_str,
 ) -> *const nvptx_ra_response {
     // SAFETY: the caller promises the texts.
-    let (command_line, target) = unsafe { (abi::text(command_line), abi::text(target)) };
+    let (command_line, target, features) = unsafe { (abi::text(command_line), abi::text(target), abi::text(features)) };
     let config = guard(|| Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() })))
         .unwrap_or_default();
     // SAFETY: the caller promises the module.
-    match guard(|| replay_options(&unsafe { Module::new(module) }, &config, &target)) {
+    match guard(|| replay_options(&unsafe { Module::new(module) }, &config, &target, &features)) {
         Ok(None) => std::ptr::null(),
         Ok(Some(warning)) => Response::of_warning(warning).hand_over(),
         Err(error) => Response::of_error(&error, config.strict).hand_over(),

@@ -7,7 +7,8 @@ use crate::check::check;
 use crate::function::Function;
 use crate::spill::remat::rematerialise_above;
 
-/// Checks that computing values again keeps a function valid and its meaning, and is the same the second time.
+/// Checks that computing values again keeps a function valid and its meaning, is the same the second time, and stays
+/// within what a function may grow by.
 pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     remat(u).map(drop)
 }
@@ -28,6 +29,7 @@ fn remat(u: &mut Unstructured<'_>) -> Result<usize> {
     }
     let count = |function: &Function| function.num_insts() as isize;
     assert_eq!(count(&applied.function) - count(&function), outcome.added);
+    assert!(outcome.added <= 16.max(count(&function) / 16), "{} more", outcome.added);
     assert_eq!(rematerialise_above(&function, eighths, least).edits, outcome.edits, "the same again");
     Ok(outcome.values)
 }

@@ -3,14 +3,21 @@
 use std::time::Instant;
 
 use super::{PassOutput, RunContext, traced};
-use crate::config::{Config, SCHEDULE, Trace};
+use crate::config::{Config, Order, SCHEDULE, Trace};
 use crate::error::Error;
+use crate::forecast::{Case, preferred_order};
 use crate::function::Function;
 use crate::schedule::{Outcome, changes_nothing, schedule};
+use crate::target::machine::Architecture;
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
     changes_nothing(config.order, config.order_seed)
+}
+
+/// The order that the forecast prefers on a processor.
+fn preferred(function: &Function, target: &str) -> Result<Order, Error> {
+    preferred_order(function, &Case { architecture: Architecture::by_name(target)?, max_registers: None })
 }
 
 /// Runs the pass. A function in SSA form is left alone: two-address lowering and the coalescer are still to come.
@@ -19,7 +26,11 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
-    let Outcome { edits, moved, .. } = schedule(function, context.config.order, context.config.order_seed);
+    let order = match context.config.order {
+        Order::Auto => preferred(function, &context.target)?,
+        order => order,
+    };
+    let Outcome { edits, moved, .. } = schedule(function, order, context.config.order_seed);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("schedule", start);
     output.stats.moved = moved as u64;

@@ -10,6 +10,7 @@ mod flags;
 mod info;
 pub mod machine;
 mod pattern;
+mod ptx_version;
 mod register_tuples;
 mod rules;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use rustc_hash::FxHashMap;
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
+pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, TupleKind, VectorShape};
 pub(crate) use uniformity::named_space;
 

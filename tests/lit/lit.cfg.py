@@ -9,7 +9,7 @@
 #   %cuda         the CUDA toolkit
 #   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
 #   %llc14 %llc19 llc of other LLVM majors
-#   %python       the Python that runs lit
+#   %python       the Python that runs lit              %ninja   ninja, or none
 # FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, llc14, llc19, and
 # NAME-registered-target for each target of llc; slow with SLOW=1, for tests that take minutes.
 #
@@ -75,6 +75,7 @@ substitutions = {
     "%ptxas-verify": f"{ptxas} -c -",
     "%ptxas": ptxas,
     "%FileCheck": "FileCheck",
+    "%ninja": shutil.which("ninja") or "none",
     "%not": "not",
     "%python": sys.executable,
 }

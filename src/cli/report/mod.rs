@@ -10,10 +10,12 @@ mod table;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use nvptx_ra::config::{Config, Layers};
+use nvptx_ra::coalesce::coalesce;
+use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::{Case, forecast};
-use nvptx_ra::function::Function;
+use nvptx_ra::function::{ApplyError, Function};
+use nvptx_ra::schedule::schedule;
 use nvptx_ra::target::machine::Architecture;
 
 pub(crate) use table::shown_name;
@@ -40,6 +42,9 @@ pub(crate) struct Arguments {
     /// that: it does nothing to kernels with bounds. Ptxas gives every thread 24 at least
     #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(24..=255))]
     max_regs: Option<u32>,
+    /// What if the instructions of each block were in this order? As the option `order` of the passes names them
+    #[arg(long, value_name = "ORDER", value_parser = order)]
+    order: Option<Order>,
     /// Only the kernels whose name contains this
     #[arg(long, value_name = "TEXT")]
     kernel: Option<String>,
@@ -120,14 +125,30 @@ fn source(arguments: &Arguments) -> Source {
     }
 }
 
-/// The functions of the input, coalesced.
+/// An order by its name.
+fn order(name: &str) -> Result<Order, Error> {
+    let config = Config::resolve(&Layers { parameters: &format!("order={name}"), ..Layers::default() })?;
+    if config.order == Order::Auto {
+        let problem = "order=auto: it is one of the others for each kernel";
+        return Err(Error::new(
+            ErrorKind::Option,
+            problem,
+            "name one of them: the forecast chooses by this very report",
+        ));
+    }
+    Ok(config.order)
+}
+
+/// The functions of the input, coalesced and ordered.
 fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
     let config = Config::resolve(&Layers::default())?;
+    let order = arguments.order.unwrap_or(config.order);
     let mut functions = Vec::new();
     source(arguments).for_each(&mut |function| {
-        let edits = nvptx_ra::coalesce::coalesce(function, &config).edits;
-        let applied = edits.apply(function).map_err(|error| Error::from(error).in_function(function.name()))?;
-        functions.push(applied.function);
+        let named = |error: ApplyError| Error::from(error).in_function(function.name());
+        let coalesced = coalesce(function, &config).edits.apply(function).map_err(named)?.function;
+        let ordered = schedule(&coalesced, order, 0).edits.apply(&coalesced).map_err(named)?;
+        functions.push(ordered.function);
         Ok(())
     })?;
     Ok(functions)

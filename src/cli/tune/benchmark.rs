@@ -101,7 +101,7 @@ fn last_number(line: &str) -> Option<f64> {
 }
 
 /// A word that the shell takes as it is.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

@@ -8,6 +8,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::ffi::codegen::slice;
 use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::{Entry, Profile};
+use nvptx_ra::target::PtxVersion;
 
 use super::variant::Variant;
 use crate::codegen::{self, Settings};
@@ -44,6 +45,11 @@ impl<'a> Compiler<'a> {
         kernels.map(of_kernel).collect()
     }
 
+    /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
+    pub(super) fn knows_smem_spilling(&self) -> bool {
+        PtxVersion::of_features(self.settings.features()) >= Some(PtxVersion::SMEM_SPILLING)
+    }
+
     /// The profile that gives kernels their variants. Every other function is left as LLVM makes it: its figures are
     /// part of those of all kernels that call it.
     pub(super) fn profile<'v>(&self, variants: impl Fn(&str) -> Option<&'v Variant>) -> Profile {
@@ -56,8 +62,8 @@ impl<'a> Compiler<'a> {
     pub(super) fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
         let context = Context::create();
         let module = codegen::parse(&context, &self.content, self.path)?;
-        let changed = profile::replay(&module, profile);
-        debug_assert!(changed.is_empty(), "the profile was made for this very module");
+        let unfit = profile::replay(&module, profile, self.settings.features());
+        debug_assert!(unfit.is_empty(), "the profile was made for this very module");
         self.settings.emit(&module, self.cpu)
     }
 }

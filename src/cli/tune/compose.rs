@@ -3,8 +3,9 @@
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
 
+use super::answer::{Judged, NoAnswer};
 use super::figures::Figures;
-use super::judge::{Judged, Look};
+use super::judge::Look;
 use super::rounds::Search;
 use super::variant::Variant;
 
@@ -18,17 +19,21 @@ pub(super) struct Composed {
 
 /// Puts the best variants together. A kernel that is worse than stock in company, as ptxas may have it, becomes stock
 /// again, and the rest is judged anew; each time at least one does, so that this ends. Where ptxas takes the module not
-/// even as LLVM makes it, because of some other kernel, what it said of each kernel alone has to do.
-pub(super) fn compose(search: &Search<'_>) -> Result<Composed, Error> {
+/// even as LLVM makes it, because of some other kernel, what it said of each kernel alone has to do. `None` where the whole
+/// has not been judged yet.
+pub(super) fn compose(search: &Search<'_>) -> Result<Option<Composed>, Error> {
     let mut chosen: Vec<(Variant, Figures)> = search.kernels.iter().map(|kernel| kernel.best(&search.aim)).collect();
     loop {
-        let whole = Whole::new(search, |at| chosen[at].0.clone())?;
-        if whole.judged.is_none() && Whole::new(search, |_| Variant::Stock)?.judged.is_none() {
-            return Ok(Composed { ptx: whole.ptx, profile: whole.profile, chosen });
+        let Some(whole) = Whole::new(search, |at| chosen[at].0)? else { return Ok(None) };
+        if whole.judged.is_none() {
+            let Some(stock) = Whole::new(search, |_| Variant::Stock)? else { return Ok(None) };
+            if stock.judged.is_none() {
+                return Ok(Some(Composed { ptx: whole.ptx, profile: whole.profile, chosen }));
+            }
         }
         let mut fell_back = false;
         for (at, (kernel, choice)) in search.kernels.iter().zip(&mut chosen).enumerate() {
-            let holds = |figures: &Figures| figures.is_no_worse(&kernel.stock, search.aim.allow_fewer_warps);
+            let holds = |figures: &Figures| figures.is_no_worse(&kernel.stock, search.aim.allowance);
             match whole.figures(search, at).filter(holds) {
                 Some(figures) => choice.1 = Figures { timing: choice.1.timing, ..figures },
                 None if choice.0 == Variant::Stock => {}
@@ -39,7 +44,7 @@ pub(super) fn compose(search: &Search<'_>) -> Result<Composed, Error> {
             }
         }
         if !fell_back {
-            return Ok(Composed { ptx: whole.ptx, profile: whole.profile, chosen });
+            return Ok(Some(Composed { ptx: whole.ptx, profile: whole.profile, chosen }));
         }
     }
 }
@@ -53,14 +58,18 @@ struct Whole {
 }
 
 impl Whole {
-    fn new(search: &Search<'_>, variant: impl Fn(usize) -> Variant) -> Result<Self, Error> {
+    /// `None` where it is judged later.
+    fn new(search: &Search<'_>, variant: impl Fn(usize) -> Variant) -> Result<Option<Self>, Error> {
         let variants: Vec<Variant> = (0..search.kernels.len()).map(variant).collect();
         let of = |name: &str| search.kernels.iter().position(|kernel| kernel.name == name).map(|at| &variants[at]);
         let profile = search.compiler.profile(of);
         let ptx = search.compiler.compile(&profile)?;
         let limit = search.slices.iter().map(|slice| slice.limit).sum();
-        let judged = search.judge.judge(&ptx, limit, Look::Closely).ok();
-        Ok(Self { ptx, profile, judged })
+        let judged = match search.judge.judge(&ptx, limit, Look::Closely) {
+            Err(NoAnswer::Later) => return Ok(None),
+            answer => answer.ok(),
+        };
+        Ok(Some(Self { ptx, profile, judged }))
     }
 
     fn figures(&self, search: &Search<'_>, at: usize) -> Option<Figures> {

@@ -9,33 +9,25 @@ use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
-use nvptx_ra::target::machine::Architecture;
 
-use super::figures::Figures;
+use super::answer::{self, Judged, NoAnswer};
+use super::graph::Plan;
 use super::machine_code;
-use super::process;
+use super::process::{self, Trouble};
 use super::sass::{self, Sass};
-use crate::ptxas::{self, Folder, Real};
+use crate::ptxas::{self, Folder};
 
-/// What is known of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Judged {
-    /// Each kernel by its name.
-    pub(super) kernels: BTreeMap<String, (Real, Sass)>,
-    /// How long ptxas took when it was asked.
-    pub(super) took: Duration,
+/// The programs that are asked.
+#[derive(Clone, Debug)]
+pub(super) struct Tools {
+    pub(super) ptxas: PathBuf,
+    pub(super) cuobjdump: PathBuf,
 }
 
-impl Judged {
-    /// What one kernel costs, which is launched with so many threads in a block.
-    pub(super) fn figures(
-        &self,
-        kernel: &str,
-        threads: Option<u32>,
-        architecture: &Architecture,
-    ) -> Result<Figures, String> {
-        let found = self.kernels.get(kernel).ok_or("ptxas: it makes nothing of the kernel")?;
-        Ok(Figures::new(found.0, found.1, architecture, threads))
+impl Tools {
+    /// Those of the environment.
+    pub(super) fn find() -> Self {
+        Self { ptxas: ptxas::tool("ptxas"), cuobjdump: ptxas::tool("cuobjdump") }
     }
 }
 
@@ -53,12 +45,13 @@ const FORM: u32 = 3;
 
 /// Runs ptxas and the disassembler; several threads may share one.
 pub(super) struct Judge {
-    ptxas: PathBuf,
-    cuobjdump: PathBuf,
+    tools: Tools,
     cpu: String,
     folder: Folder,
     /// Where results are kept between searches, by what they are results of.
     cache: Option<PathBuf>,
+    /// Where runs are noted instead of being started.
+    plan: Option<Plan>,
     /// Whether machine code is kept until the end.
     keeps_cubins: bool,
     /// What ptxas says of its own version: another one is another judge.
@@ -71,16 +64,15 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Finds the programs.
-    pub(super) fn new(cpu: &str, cache: Option<&Path>, keeps_cubins: bool) -> Result<Self, Error> {
-        let ptxas = ptxas::tool("ptxas");
+    /// Asks the programs for their version.
+    pub(super) fn new(tools: Tools, cpu: &str, cache: Option<&Path>, keeps_cubins: bool) -> Result<Self, Error> {
+        let Tools { ptxas, cuobjdump } = &tools;
         let remedy = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH to a CUDA toolkit";
-        let version = Command::new(&ptxas)
+        let version = Command::new(ptxas)
             .arg("--version")
             .stdin(Stdio::null())
             .output()
             .map_err(|error| Error::pass(format!("{}: {error}", ptxas.display()), remedy))?;
-        let cuobjdump = ptxas::tool("cuobjdump");
         if !cuobjdump.is_file() {
             return Err(Error::pass("cuobjdump: not found", remedy));
         }
@@ -88,17 +80,33 @@ impl Judge {
             fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
         }
         Ok(Self {
-            ptxas,
-            cuobjdump,
             cpu: cpu.to_owned(),
             folder: Folder::new("tune")?,
             cache: cache.map(Path::to_owned),
+            plan: None,
             keeps_cubins,
             version: String::from_utf8_lossy(&version.stdout).into_owned(),
             files: AtomicUsize::new(0),
             runs: AtomicUsize::new(0),
             counts_well: AtomicBool::new(true),
+            tools,
         })
+    }
+
+    /// One that starts nothing: what the cache does not know is noted in the plan.
+    pub(super) fn planning(tools: Tools, cpu: &str, cache: &Path) -> Result<Self, Error> {
+        let plan = Some(Plan::new(tools.clone(), cpu, cache)?);
+        Ok(Self { plan, ..Self::new(tools, cpu, Some(cache), false)? })
+    }
+
+    /// The runs that are still to be done; none of a judge that does them.
+    pub(super) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    /// Whether something that was asked has its answer later.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| !plan.is_empty())
     }
 
     /// How often ptxas ran.
@@ -107,7 +115,7 @@ impl Judge {
     }
 
     /// The machine code of a file, as a file: what was judged before is at hand.
-    pub(super) fn cubin(&self, ptx: &[u8], limit: Duration) -> Result<PathBuf, String> {
+    pub(super) fn cubin(&self, ptx: &[u8], limit: Duration) -> Result<PathBuf, NoAnswer> {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
             // What a cache remembers has no machine code.
@@ -121,29 +129,39 @@ impl Judge {
         self.folder.path(&format!("{}.cubin", fingerprint(&String::from_utf8_lossy(ptx))))
     }
 
-    /// What ptxas makes of the kernels of a file, within a time. An error says why there is no answer.
-    pub(super) fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, String> {
+    /// What an answer is the answer to: the form of answers, ptxas's version, the processor and the file.
+    pub(super) fn key(&self, ptx: &[u8]) -> String {
         let text = String::from_utf8_lossy(ptx);
-        let key = fingerprint(&format!("{FORM}\n{}\n{}\n{text}", self.version, self.cpu));
+        fingerprint(&format!("{FORM}\n{}\n{}\n{text}", self.version, self.cpu))
+    }
+
+    /// What ptxas makes of the kernels of a file, within a time.
+    pub(super) fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+        let key = self.key(ptx);
         let kept = self.cache.as_ref().map(|folder| folder.join(format!("{key}.txt")));
-        if let Some(judged) = kept.as_ref().and_then(|path| fs::read_to_string(path).ok()).and_then(|text| parse(&text))
-        {
-            return Ok(judged);
+        let known = kept.as_ref().and_then(|path| fs::read_to_string(path).ok()).and_then(|text| answer::parse(&text));
+        if let Some(known) = known {
+            return known.map_err(NoAnswer::Refused);
+        }
+        if let Some(plan) = &self.plan {
+            plan.note(&key, ptx, limit);
+            return Err(NoAnswer::Later);
         }
         let judged = self.assemble(ptx, limit, look)?;
         if let Some(path) = kept {
             // A result that cannot be kept is found again.
-            let _ = super::write_whole(&path, print(&judged).as_bytes());
+            let _ = super::write_whole(&path, answer::print(&Ok(judged.clone())).as_bytes());
         }
         Ok(judged)
     }
 
-    fn assemble(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, String> {
+    /// Asks, whatever the cache knows.
+    pub(super) fn assemble(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
         self.runs.fetch_add(1, Ordering::Relaxed);
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
         let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
-        fs::write(&input, ptx).map_err(|error| format!("{}: {error}", input.display()))?;
+        fs::write(&input, ptx).map_err(|error| unwritten(&input, &error))?;
         let start = Instant::now();
         let report = self.run_ptxas(&input, &cubin, &log, limit);
         let took = start.elapsed();
@@ -164,7 +182,7 @@ impl Judge {
             Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
         });
         if self.keeps_cubins && judged.is_ok() {
-            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| format!("{}: {error}", cubin.display()))?;
+            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| unwritten(&cubin, &error))?;
         }
         for path in [input, cubin, log, sass] {
             // The folder goes away in the end.
@@ -174,15 +192,16 @@ impl Judge {
     }
 
     /// What ptxas reports of a file.
-    fn run_ptxas(&self, input: &Path, cubin: &Path, log: &Path, limit: Duration) -> Result<String, String> {
-        let mut assembler = Command::new(&self.ptxas);
+    fn run_ptxas(&self, input: &Path, cubin: &Path, log: &Path, limit: Duration) -> Result<String, NoAnswer> {
+        let mut assembler = Command::new(&self.tools.ptxas);
         assembler.args(["-v", "-O3", "-arch", &self.cpu, "-o"]).arg(cubin).arg(input);
-        let succeeded = process::run(assembler, log, log, limit).map_err(|problem| format!("ptxas {problem}"))?;
+        let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| of_tool("ptxas", &trouble))?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
         if succeeded {
             return Ok(report);
         }
-        Err(format!("ptxas: {}", report.lines().next().unwrap_or("it failed without a message")))
+        let problem = report.lines().next().unwrap_or("it failed without a message");
+        Err(NoAnswer::Refused(format!("ptxas: {problem}")))
     }
 
     /// What the disassembler says of a file. It is compared with what was counted.
@@ -192,14 +211,14 @@ impl Judge {
         listing: &Path,
         limit: Duration,
         counted: &BTreeMap<String, u32>,
-    ) -> Result<BTreeMap<String, Sass>, String> {
-        let mut disassembler = Command::new(&self.cuobjdump);
+    ) -> Result<BTreeMap<String, Sass>, NoAnswer> {
+        let mut disassembler = Command::new(&self.tools.cuobjdump);
         disassembler.arg("-sass").arg(cubin);
         let finished = process::run(disassembler, listing, listing, limit);
-        if !finished.map_err(|problem| format!("cuobjdump {problem}"))? {
-            return Err("cuobjdump: it does not take what ptxas wrote".into());
+        if !finished.map_err(|trouble| of_tool("cuobjdump", &trouble))? {
+            return Err(NoAnswer::Refused("cuobjdump: it does not take what ptxas wrote".into()));
         }
-        let listing = fs::read(listing).map_err(|error| format!("cuobjdump: {error}"))?;
+        let listing = fs::read(listing).map_err(|error| NoAnswer::Failed(format!("cuobjdump: {error}")))?;
         let code = sass::read(&String::from_utf8_lossy(&listing));
         if !code.iter().all(|(name, sass)| counted.get(name) == Some(&sass.instructions)) {
             self.counts_well.store(false, Ordering::Relaxed);
@@ -208,56 +227,16 @@ impl Judge {
     }
 }
 
-/// Results as text: the time, then a kernel a line.
-fn print(judged: &Judged) -> String {
-    let line = |(name, (real, sass)): (&String, &(Real, Sass))| {
-        let Real { registers, spill_store_bytes, spill_load_bytes, stack_bytes, total_stack_bytes, shared_bytes } =
-            real;
-        let Sass { instructions, local, stack_traffic } = sass;
-        let of_ptxas = format!(
-            "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes}"
-        );
-        format!("{of_ptxas} {instructions} {local} {stack_traffic} {name}\n")
-    };
-    format!("{}\n{}", judged.took.as_millis(), judged.kernels.iter().map(line).collect::<String>())
+/// A file that cannot be written.
+fn unwritten(path: &Path, error: &std::io::Error) -> NoAnswer {
+    NoAnswer::Failed(format!("{}: {error}", path.display()))
 }
 
-/// What [`print`] wrote; `None` where it is anything else.
-fn parse(text: &str) -> Option<Judged> {
-    let mut lines = text.lines();
-    let took = Duration::from_millis(lines.next()?.parse().ok()?);
-    let mut kernels = BTreeMap::new();
-    for line in lines {
-        let mut words = line.splitn(10, ' ');
-        let mut number = || words.next()?.parse::<u32>().ok();
-        let real = Real {
-            registers: number()?,
-            spill_store_bytes: number()?,
-            spill_load_bytes: number()?,
-            stack_bytes: number()?,
-            total_stack_bytes: number()?,
-            shared_bytes: number()?,
-        };
-        let (instructions, local) = (number()?, number()?);
-        let sass = Sass { instructions, local, stack_traffic: words.next()?.parse().ok()? };
-        kernels.insert(words.next()?.to_owned(), (real, sass));
-    }
-    (!kernels.is_empty()).then_some(Judged { kernels, took })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Kept results read back, and broken ones are none.
-    #[test]
-    fn kept_results() {
-        let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
-        let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40 };
-        let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
-        let judged = Judged { kernels, took: Duration::from_millis(17) };
-        assert_eq!(parse(&print(&judged)), Some(judged));
-        assert_eq!(parse("40 8"), None);
-        assert_eq!(parse(""), None);
+/// What a program that came to no end has to say.
+fn of_tool(name: &str, trouble: &Trouble) -> NoAnswer {
+    let problem = format!("{name} {trouble}");
+    match trouble {
+        Trouble::TooLong(_) => NoAnswer::Refused(problem),
+        Trouble::Lost(_) => NoAnswer::Failed(problem),
     }
 }

@@ -3,17 +3,21 @@
 //! In the order of the files:
 //! * [`compiler`]: the module, and each kernel as a module of its own, compiled in process;
 //! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: [`ptx`], [`machine_code`],
-//!   [`sass`], [`figures`]; [`benchmark`]: the user's own judge;
+//!   [`sass`], [`figures`], [`answer`]; [`benchmark`]: the user's own judge;
 //! * [`stock`]: LLVM's own code, where the search starts;
 //! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
 //! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
 //! * [`compose`]: the best of each in one module, judged once more;
+//! * [`graph`], [`edge`]: the same runs on other machines;
 //! * [`print`]: what is said in the end.
 
+mod answer;
 mod benchmark;
 mod compiler;
 mod compose;
+pub(crate) mod edge;
 mod figures;
+mod graph;
 mod judge;
 mod machine_code;
 mod print;
@@ -36,8 +40,8 @@ use nvptx_ra::target::machine::Architecture;
 use self::benchmark::Benchmark;
 use self::compiler::Compiler;
 use self::compose::compose;
-use self::figures::{Measure, preference};
-use self::judge::Judge;
+use self::figures::{Allowance, Measure, preference};
+use self::judge::{Judge, Tools};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
 use self::stock::Judges;
@@ -77,6 +81,10 @@ pub(crate) struct Arguments {
     /// Allow variants with fewer warps on an SM than LLVM's own code has; --run allows them anyway
     #[arg(long)]
     allow_occupancy_loss: bool,
+    /// Allow variants with more machine instructions than LLVM's own code has, as spills to shared memory need them;
+    /// --run allows them anyway
+    #[arg(long)]
+    allow_more_instructions: bool,
     /// A benchmark that decides between the variants that count, a command for the shell: {cubin} is a file with the
     /// kernel's machine code, {kernel} the kernel's name. The last number in the last line that it prints is what it
     /// measured, less is better; a variant wins only where it is faster than LLVM's own code beyond the spread
@@ -105,6 +113,11 @@ pub(crate) struct Arguments {
     /// Where results of ptxas are kept, so that a later search asks only for what is new
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
+    /// Runs nothing: writes the runs of the first step that the cache has no answers to as a Ninja graph, whose outputs
+    /// are the answers. The next call writes the next step; when nothing is left to run, it says so, and the same search
+    /// without --ninja finds all answers
+    #[arg(long, value_name = "FILE", requires = "cache", conflicts_with_all = ["run", "seconds"])]
+    ninja: Option<PathBuf>,
     /// Writes the choices to this file, for -nvptx-ra-profile=FILE
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
@@ -124,10 +137,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         .as_ref()
         .map(|command| Benchmark::new(command, arguments.repetitions, Duration::from_secs(arguments.run_limit)));
     let benchmark = benchmark.transpose()?;
-    let judge = Judge::new(&arguments.cpu, arguments.cache.as_deref(), benchmark.is_some())?;
+    let cache = arguments.cache.as_deref();
+    let judge = match cache.filter(|_| arguments.ninja.is_some()) {
+        Some(cache) => Judge::planning(Tools::find(), &arguments.cpu, cache)?,
+        None => Judge::new(Tools::find(), &arguments.cpu, cache, benchmark.is_some())?,
+    };
     let aim = Aim {
         architecture,
-        allow_fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
+        allowance: Allowance {
+            fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
+            more_instructions: arguments.allow_more_instructions || benchmark.is_some(),
+        },
         seed: arguments.seed,
         preference: preference(&arguments.prefer),
     };
@@ -137,7 +157,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };
     let judges = Judges { judge: &judge, benchmark: benchmark.as_ref(), aim: &aim, jobs: budget.jobs };
-    let result = search(arguments, &compiler, judges, budget, start).and_then(|search| finish(arguments, &search));
+    let result = search(arguments, &compiler, judges, budget, start).and_then(|search| match &arguments.ninja {
+        Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
+        _ => finish(arguments, &search),
+    });
     if interrupt::is_interrupted() {
         eprintln!(
             "nvptx-ra: interrupted, and nothing is written; with --cache FOLDER a search goes on where it stopped"
@@ -147,7 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     result
 }
 
-/// Searches. Interrupted, it ends early.
+/// Searches. Interrupted, or without the answers that it needs, it ends early.
 fn search<'a>(
     arguments: &Arguments,
     compiler: &'a Compiler<'_>,
@@ -159,8 +182,11 @@ fn search<'a>(
     let progress = print::Progress::new(start, kernels.len() * budget.runs);
     let Judges { judge, benchmark, aim, .. } = judges;
     let mut search = Search { compiler, judge, benchmark, aim: *aim, kernels, slices, budget };
+    if judge.is_waiting() {
+        return Ok(search);
+    }
     search.run(&|kernel, judged| progress.note(kernel, judged, kernel.best(aim).1.spill_bytes()));
-    if !interrupt::is_interrupted() {
+    if !interrupt::is_interrupted() && !judge.is_waiting() {
         progress.end();
         print::losses(&search);
     }
@@ -172,7 +198,9 @@ fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error>
     if interrupt::is_interrupted() {
         return Ok(interrupt::exit_code());
     }
-    let composed = compose(search)?;
+    let Some(composed) = compose(search)? else {
+        return Err(Error::internal("a run was planned and not done", None));
+    };
     if interrupt::is_interrupted() {
         return Ok(interrupt::exit_code());
     }

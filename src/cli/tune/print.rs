@@ -89,6 +89,10 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
         (sum(search.kernels.iter().map(|kernel| kernel.stock)), sum(composed.chosen.iter().map(|c| c.1)));
     let _ = writeln!(text, "\nbytes spilled: {} by LLVM, {} by default, {} tuned", stock.0, default.0, tuned.0);
     let _ = writeln!(text, "instructions: {} by LLVM, {} by default, {} tuned", stock.1, default.1, tuned.1);
+    let shared = composed.chosen.iter().filter(|(variant, _)| variant.spills_to_shared()).count();
+    if shared > 0 {
+        let _ = writeln!(text, "spilling to shared memory: {shared} kernels");
+    }
     let gained = |with_limit: bool| {
         let kernels = search.kernels.iter().zip(&composed.chosen);
         kernels.filter(move |(kernel, (variant, figures))| {

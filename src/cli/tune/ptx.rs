@@ -14,6 +14,12 @@ pub(super) fn kernels(ptx: &str) -> BTreeMap<String, Option<u32>> {
     kernels
 }
 
+/// Whether the code uses shared memory whose size the launch says. How much is left for spills is not known then, and a
+/// launch may fail for what they take.
+pub(super) fn sizes_shared_at_launch(ptx: &str) -> bool {
+    ptx.lines().any(|line| line.starts_with(".extern .shared") && line.trim_end().ends_with("[];"))
+}
+
 /// The product of the dimensions of `.reqntid`, else of `.maxntid`, ahead of the body.
 fn threads<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<u32> {
     let head = lines.take_while(|line| !line.starts_with('{'));
@@ -27,6 +33,14 @@ fn threads<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Shared memory is of a size known here unless it is declared without one.
+    #[test]
+    fn shared_memory_of_the_launch() {
+        assert!(sizes_shared_at_launch(".version 9.0\n.extern .shared .align 16 .b8 tile[];\n"));
+        assert!(!sizes_shared_at_launch(".shared .align 4 .b8 tile[64];\n// .extern .shared .b8 tile[];\n"));
+        assert!(!sizes_shared_at_launch(".extern .shared .align 4 .b8 tile[64];\n"));
+    }
 
     /// Kernels have their own bounds, where they have any, and functions are no kernels.
     #[test]

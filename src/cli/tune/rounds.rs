@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
 
+use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
 use super::compiler::Compiler;
 use super::figures::Figures;
@@ -77,13 +78,14 @@ impl Search<'_> {
 
 impl Search<'_> {
     /// What ptxas says of a kernel's PTX, and the benchmark of what is admissible.
-    fn verdict(&self, slice: &Slice<'_>, kernel: &str, threads: Option<u32>, ptx: &[u8]) -> Result<Figures, String> {
+    fn verdict(&self, slice: &Slice<'_>, kernel: &str, threads: Option<u32>, ptx: &[u8]) -> Result<Figures, NoAnswer> {
         let judged = self.judge.judge(ptx, slice.limit, Look::Quickly)?;
         let figures = judged.figures(kernel, threads, self.aim.architecture)?;
-        let benchmark = self.benchmark.filter(|_| figures.is_no_worse(&slice.stock, self.aim.allow_fewer_warps));
+        let benchmark = self.benchmark.filter(|_| figures.is_no_worse(&slice.stock, self.aim.allowance));
         let Some(benchmark) = benchmark else { return Ok(figures) };
         let cubin = self.judge.cubin(ptx, slice.limit)?;
-        Ok(Figures { timing: Some(benchmark.measure(&cubin, kernel)?), ..figures })
+        let timing = benchmark.measure(&cubin, kernel).map_err(NoAnswer::Refused)?;
+        Ok(Figures { timing: Some(timing), ..figures })
     }
 }
 
@@ -103,7 +105,7 @@ enum Task {
 /// What came of it.
 enum Outcome {
     Compiled(Result<Vec<u8>, Error>),
-    Judged(Result<Figures, String>),
+    Judged(Result<Figures, NoAnswer>),
 }
 
 /// A variant of this round.
@@ -122,6 +124,8 @@ struct Course<'a> {
     budget: Budget,
     progress: &'a (dyn Fn(&Kernel, usize) + Sync),
     judged: usize,
+    /// Whether the answers to this round come later.
+    waits: bool,
     compiled: usize,
     /// What is being compiled.
     drawn: Vec<Variant>,
@@ -146,7 +150,7 @@ impl Party for Course<'_> {
         }
         let width = ROUND.min(self.budget.runs - self.judged);
         self.drawn = (0..width).map(|_| self.kernel.propose(&self.aim)).collect();
-        let compile = |variant: &Variant| Task::Compile { kernel: self.kernel.name.clone(), variant: variant.clone() };
+        let compile = |variant: &Variant| Task::Compile { kernel: self.kernel.name.clone(), variant: *variant };
         self.drawn.iter().map(compile).collect()
     }
 
@@ -159,7 +163,8 @@ impl Party for Course<'_> {
             }
         }
         self.drawn.clear();
-        if self.ptx.is_empty() {
+        self.waits = judged.contains(&Err(NoAnswer::Later));
+        if self.ptx.is_empty() && !self.waits {
             self.record(judged);
         }
     }
@@ -168,11 +173,12 @@ impl Party for Course<'_> {
 impl<'a> Course<'a> {
     fn new(kernel: Kernel, aim: Aim, budget: Budget, progress: &'a (dyn Fn(&Kernel, usize) + Sync)) -> Self {
         let (drawn, attempts, ptx) = (Vec::new(), Vec::new(), Vec::new());
-        Self { kernel, aim, budget, progress, judged: 0, compiled: 0, drawn, attempts, ptx }
+        Self { kernel, aim, budget, progress, judged: 0, waits: false, compiled: 0, drawn, attempts, ptx }
     }
 
     fn is_over(&self) -> bool {
-        self.judged >= self.budget.runs
+        self.waits
+            || self.judged >= self.budget.runs
             || self.compiled >= COMPILED_FOR_EACH * self.budget.runs
             || self.budget.until.is_some_and(|until| Instant::now() >= until)
             || is_interrupted()
@@ -181,7 +187,7 @@ impl<'a> Course<'a> {
     /// Notes what was made of the next variant. PTX that is known, or that stands in the round already, is not judged.
     fn note_compiled(&mut self, ptx: Result<Vec<u8>, Error>) {
         self.compiled += 1;
-        let variant = self.drawn[self.attempts.len()].clone();
+        let variant = self.drawn[self.attempts.len()];
         let text = ptx.as_ref().map(|ptx| fingerprint(&String::from_utf8_lossy(ptx))).map_err(Error::to_string);
         let is_new = text.as_ref().is_ok_and(|text| {
             self.kernel.known(text).is_none() && self.attempts.iter().all(|other| other.text.as_ref() != Ok(text))
@@ -191,13 +197,13 @@ impl<'a> Course<'a> {
     }
 
     /// Ends the round. `judged` are the figures of the attempts that are new.
-    fn record(&mut self, judged: Vec<Result<Figures, String>>) {
+    fn record(&mut self, judged: Vec<Result<Figures, NoAnswer>>) {
         self.judged += judged.len();
         let mut judged = judged.into_iter();
         for Attempt { variant, text, is_new } in std::mem::take(&mut self.attempts) {
             match (text, if is_new { judged.next() } else { None }) {
                 (Err(problem), _) => self.kernel.lose(variant, None, problem),
-                (Ok(text), Some(Err(problem))) => self.kernel.lose(variant, Some(text), problem),
+                (Ok(text), Some(Err(reason))) => self.kernel.lose(variant, Some(text), reason.to_string()),
                 (Ok(text), figures) => self.kernel.record(variant, text, figures.and_then(Result::ok)),
             }
         }

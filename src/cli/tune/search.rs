@@ -1,14 +1,15 @@
 //! The search for one kernel: which variant to try next, and which is the best so far.
 //!
-//! First the defaults, every order, and values computed again. Then, from the best that was found, what is near it: limits on registers that
-//! cost no warp or win one, values computed again, other names, copies left alone; and small changes of good orders at random, for as long as
-//! the budget lasts. What is tried depends on the figures and the seed alone.
+//! First the defaults and every order. Then, from the best that was found, what is near it: spills to shared memory,
+//! limits on registers that cost no warp or win one, other names, copies left alone, values computed again; and small
+//! changes of good orders at random, for as long as the budget lasts. What is tried depends on the figures and the seed
+//! alone.
 
 use std::collections::{HashMap, VecDeque};
 
 use nvptx_ra::target::machine::Architecture;
 
-use super::figures::{Figures, Preference, launch};
+use super::figures::{Allowance, Figures, Preference, launch};
 use super::variant::{Names, Variant};
 
 /// A kernel and what was tried on it.
@@ -18,6 +19,8 @@ pub(super) struct Kernel {
     pub(super) hash: String,
     /// Threads of a block, where the kernel says how many.
     pub(super) threads: Option<u32>,
+    /// Whether ptxas may be asked to spill to shared memory.
+    pub(super) may_spill_to_shared: bool,
     pub(super) stock: Figures,
     /// In the order in which they were tried; none where ptxas did not take it.
     pub(super) tried: Vec<(Variant, Option<Figures>)>,
@@ -36,8 +39,8 @@ pub(super) struct Kernel {
 #[derive(Clone, Copy)]
 pub(super) struct Aim {
     pub(super) architecture: &'static Architecture,
-    /// Variants with fewer resident warps than stock are allowed.
-    pub(super) allow_fewer_warps: bool,
+    /// What variants may be worse in than stock.
+    pub(super) allowance: Allowance,
     /// What perturbed orders are drawn by.
     pub(super) seed: u32,
     /// What counts first.
@@ -51,6 +54,7 @@ impl Kernel {
             name: name.to_owned(),
             hash: hash.to_owned(),
             threads,
+            may_spill_to_shared: false,
             stock,
             tried: Vec::new(),
             lost: 0,
@@ -71,7 +75,7 @@ impl Kernel {
             if let Some(variant) = self.queue.pop_front()
                 && !self.proposed.contains(&variant)
             {
-                self.proposed.push(variant.clone());
+                self.proposed.push(variant);
                 return variant;
             }
         }
@@ -100,10 +104,10 @@ impl Kernel {
     pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
         let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
         let better = found.filter(|(_, figures)| {
-            figures.is_no_worse(&self.stock, aim.allow_fewer_warps) && figures.is_better(&self.stock, &aim.preference)
+            figures.is_no_worse(&self.stock, aim.allowance) && figures.is_better(&self.stock, &aim.preference)
         });
         let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
-        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (variant.clone(), figures))
+        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
     }
 
     /// What came of the defaults.
@@ -115,24 +119,28 @@ impl Kernel {
     fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
         let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
         let mut ranked: Vec<(bool, Figures, &Variant)> = found
-            .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allow_fewer_warps), figures, variant))
+            .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allowance), figures, variant))
             .collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
-        ranked.into_iter().map(|(_, _, variant)| variant.clone()).collect()
+        ranked.into_iter().map(|(_, _, variant)| *variant).collect()
     }
 
     /// Fills the queue with what is near the best.
     fn look_around(&mut self, aim: &Aim) {
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
-        let mut around = self.limits(aim, &best, &figures);
+        let mut around = Vec::new();
+        if self.may_spill_to_shared && figures.spill_bytes() > 0 {
+            around.push(best.with_smem_spilling());
+        }
+        around.extend(self.limits(aim, &best, &figures));
         if let Some(other) = orders.iter().find(|variant| **variant != best) {
             around.extend(self.limits(aim, other, &figures));
         }
         around.push(best.with_registers(Names::Fewest, true));
         around.push(best.with_registers(Names::Some, false));
         around.push(best.with_registers(Names::Llvm, true));
-        // It has not helped any kernel measured so far.
+        // Of all that is near it helps the fewest kernels.
         around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
         around.retain(|variant| !self.proposed.contains(variant));
         // One of these for every three orders: orders bring the most, and a small budget is to see some of everything.
@@ -157,7 +165,7 @@ impl Kernel {
         // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
         let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
         let step = aim.architecture.next_step(&launch).filter(is_near);
-        let fewer_warps = aim.allow_fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
+        let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
         let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
         [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
     }
@@ -175,7 +183,7 @@ mod tests {
 
     fn aim(seed: u32) -> Aim {
         let architecture = Architecture::by_name("sm_90").expect("is known");
-        Aim { architecture, allow_fewer_warps: false, seed, preference: preference(&[]) }
+        Aim { architecture, allowance: Allowance::default(), seed, preference: preference(&[]) }
     }
 
     fn kernel() -> Kernel {
@@ -190,7 +198,7 @@ mod tests {
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));
             assert!(!seen.contains(&variant), "{variant}");
-            kernel.record(variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            kernel.record(variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
             seen.push(variant);
         }
         assert_eq!(seen[0], Variant::DEFAULT);
@@ -207,6 +215,18 @@ mod tests {
         }
     }
 
+    /// Spills to shared memory are tried where there are spills and the kernel allows it, and else nowhere.
+    #[test]
+    fn spills_to_shared() {
+        for (spills, allowed, expected) in [(100, true, true), (0, true, false), (100, false, false)] {
+            let stock = figures(spills, 32, 500);
+            let mut kernel = Kernel::new("k", "0", Some(128), stock, "stock".into());
+            kernel.may_spill_to_shared = allowed;
+            let variants: Vec<Variant> = (0..16).map(|_| kernel.propose(&aim(0))).collect();
+            assert_eq!(variants.iter().any(Variant::spills_to_shared), expected, "{spills} bytes, {allowed}");
+        }
+    }
+
     /// The same seed gives the same search, another one another.
     #[test]
     fn seeds() {
@@ -215,7 +235,7 @@ mod tests {
             let mut all = Vec::new();
             for number in 0..30u32 {
                 let variant = kernel.propose(&aim(seed));
-                kernel.record(variant.clone(), number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
+                kernel.record(variant, number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
                 all.push(variant);
             }
             all
@@ -234,7 +254,7 @@ mod tests {
             assert_eq!(kernel.best(&aim(0)).0, Variant::Stock);
         }
         let variant = kernel.propose(&aim(0));
-        kernel.record(variant.clone(), "good".into(), Some(figures(8, 32, 480)));
+        kernel.record(variant, "good".into(), Some(figures(8, 32, 480)));
         assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
 
+use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
 use super::compiler::Compiler;
 use super::judge::{Judge, Look};
@@ -67,10 +68,11 @@ pub(super) fn kernels<'a>(
                 apart.push(Slice { compiler, limit, stock: kernel.stock });
                 kernels.push(kernel);
             }
-            Err(error) => refused.push(error.in_function(name)),
+            Err(None) => {}
+            Err(Some(error)) => refused.push(error.in_function(name)),
         }
     }
-    if let Some(first) = refused.first().filter(|_| kernels.is_empty()) {
+    if let Some(first) = refused.first().filter(|_| kernels.is_empty() && !judges.judge.is_waiting()) {
         return Err(first.clone());
     }
     refused.iter().for_each(|error| eprintln!("{error}"));
@@ -78,27 +80,30 @@ pub(super) fn kernels<'a>(
 }
 
 impl Judges<'_> {
-    /// A kernel with its figures, and how long ptxas may take on its variants.
+    /// A kernel with its figures, and how long ptxas may take on its variants; no error where ptxas is asked later.
     fn start(
         &self,
         name: &str,
         slice: &Compiler<'_>,
         threads: Option<u32>,
         look: Look,
-    ) -> Result<(Kernel, Duration), Error> {
-        let refused = |problem: String| {
-            let problem = format!("{problem}, on the code that LLVM makes without the passes");
-            Error::pass(problem, "it is left as it is")
+    ) -> Result<(Kernel, Duration), Option<Error>> {
+        let refused = |reason: NoAnswer| {
+            let problem = format!("{reason}, on the code that LLVM makes without the passes");
+            (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
         };
         let ptx = slice.compile(&slice.profile(|_| Some(&Variant::Stock)))?;
         let judged = self.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
         let mut figures = judged.figures(name, threads, self.aim.architecture).map_err(refused)?;
         if let Some(benchmark) = self.benchmark {
-            let measured = self.judge.cubin(&ptx, STOCK_LIMIT).and_then(|cubin| benchmark.measure(&cubin, name));
+            let cubin = self.judge.cubin(&ptx, STOCK_LIMIT).map_err(refused)?;
+            let measured = benchmark.measure(&cubin, name).map_err(NoAnswer::Refused);
             figures.timing = Some(measured.map_err(refused)?);
         }
         let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
-        let text = fingerprint(&String::from_utf8_lossy(&ptx));
-        Ok((Kernel::new(name, hash, threads, figures, text), (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
+        let text = String::from_utf8_lossy(&ptx);
+        let mut kernel = Kernel::new(name, hash, threads, figures, fingerprint(&text));
+        kernel.may_spill_to_shared = slice.knows_smem_spilling() && !ptx::sizes_shared_at_launch(&text);
+        Ok((kernel, (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
     }
 }

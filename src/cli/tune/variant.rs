@@ -15,70 +15,86 @@ pub(super) enum Names {
 }
 
 /// A way to compile a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Variant {
     /// As LLVM does without the passes.
     Stock,
     /// With the passes.
-    Passes {
-        /// The order of instructions, by the name of the option.
-        order: &'static str,
-        /// What changes the order at random; 0: nothing.
-        seed: u32,
-        /// Whether copies are coalesced.
-        coalesces: bool,
-        names: Names,
-        /// Where values are computed again, by the name of the option.
-        remat: &'static str,
-        /// `.maxnreg`; `None` leaves the kernel's own.
-        max_registers: Option<u32>,
-    },
+    Passes(Passes),
+}
+
+/// What the passes are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Passes {
+    /// The order of instructions, by the name of the option.
+    order: &'static str,
+    /// What changes the order at random; 0: nothing.
+    seed: u32,
+    /// Whether copies are coalesced.
+    coalesces: bool,
+    names: Names,
+    /// Where values are computed again, by the name of the option.
+    remat: &'static str,
+    /// `.maxnreg`; `None` leaves the kernel's own.
+    max_registers: Option<u32>,
+    /// Whether ptxas may spill to shared memory.
+    smem_spilling: bool,
+}
+
+impl Passes {
+    const DEFAULT: Self = Self {
+        order: "source",
+        seed: 0,
+        coalesces: true,
+        names: Names::Some,
+        remat: "off",
+        max_registers: None,
+        smem_spilling: false,
+    };
 }
 
 impl Variant {
     /// The passes as they are by default.
-    pub(super) const DEFAULT: Self = Self::ordered("source", 0);
+    pub(super) const DEFAULT: Self = Self::Passes(Passes::DEFAULT);
 
     /// The defaults, but for the order.
     pub(super) const fn ordered(order: &'static str, seed: u32) -> Self {
-        Self::Passes { order, seed, coalesces: true, names: Names::Some, remat: "off", max_registers: None }
+        Self::Passes(Passes { order, seed, ..Passes::DEFAULT })
     }
 
-    /// The orders that there are, those first that help most often.
+    /// The orders that there are, those first that help most often; `auto` is one of them for each kernel.
     pub(super) fn orders() -> impl Iterator<Item = &'static str> {
         let first = ["source", "late", "bottom-up", "loads-late"];
         let known = find("order").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
-        first.into_iter().chain(known.filter(move |name| !first.contains(name)))
+        first.into_iter().chain(known.filter(move |name| !first.contains(name) && *name != "auto"))
     }
 
-    /// The same with another order; stock becomes the default.
-    pub(super) fn with_order(&self, to: &'static str, to_seed: u32) -> Self {
-        match self.clone() {
-            Self::Stock => Self::ordered(to, to_seed),
-            Self::Passes { coalesces, names, remat, max_registers, .. } => {
-                Self::Passes { order: to, seed: to_seed, coalesces, names, remat, max_registers }
-            }
+    /// What the passes are told; of stock the defaults, so that what is near it has the passes, too.
+    fn passes(&self) -> Passes {
+        match self {
+            Self::Stock => Passes::DEFAULT,
+            Self::Passes(passes) => *passes,
         }
+    }
+
+    /// The same with another order.
+    pub(super) fn with_order(&self, order: &'static str, seed: u32) -> Self {
+        Self::Passes(Passes { order, seed, ..self.passes() })
     }
 
     /// The same with a limit on registers.
     pub(super) fn with_limit(&self, limit: u32) -> Self {
-        match self.clone() {
-            Self::Stock => Self::DEFAULT.with_limit(limit),
-            Self::Passes { order, seed, coalesces, names, remat, .. } => {
-                Self::Passes { order, seed, coalesces, names, remat, max_registers: Some(limit) }
-            }
-        }
+        Self::Passes(Passes { max_registers: Some(limit), ..self.passes() })
     }
 
     /// The same with other names and other coalescing.
-    pub(super) fn with_registers(&self, to_names: Names, coalesce: bool) -> Self {
-        match self.clone() {
-            Self::Stock => Self::DEFAULT.with_registers(to_names, coalesce),
-            Self::Passes { order, seed, remat, max_registers, .. } => {
-                Self::Passes { order, seed, coalesces: coalesce, names: to_names, remat, max_registers }
-            }
-        }
+    pub(super) fn with_registers(&self, names: Names, coalesces: bool) -> Self {
+        Self::Passes(Passes { names, coalesces, ..self.passes() })
+    }
+
+    /// The same with spills to shared memory.
+    pub(super) fn with_smem_spilling(&self) -> Self {
+        Self::Passes(Passes { smem_spilling: true, ..self.passes() })
     }
 
     /// The places where values may be computed again.
@@ -87,40 +103,38 @@ impl Variant {
     }
 
     /// The same with values computed again elsewhere.
-    pub(super) fn with_remat(&self, to: &'static str) -> Self {
-        match self.clone() {
-            Self::Stock => Self::DEFAULT.with_remat(to),
-            Self::Passes { order, seed, coalesces, names, max_registers, .. } => {
-                Self::Passes { order, seed, coalesces, names, remat: to, max_registers }
-            }
-        }
+    pub(super) fn with_remat(&self, remat: &'static str) -> Self {
+        Self::Passes(Passes { remat, ..self.passes() })
     }
 
-    /// The order and its seed.
+    /// The order.
     pub(super) fn order(&self) -> &'static str {
-        match self {
-            Self::Stock => "source",
-            Self::Passes { order, .. } => order,
-        }
+        self.passes().order
     }
 
     /// Whether it sets `.maxnreg`.
     pub(super) fn limits_registers(&self) -> bool {
-        matches!(self, Self::Passes { max_registers: Some(_), .. })
+        matches!(self, Self::Passes(Passes { max_registers: Some(_), .. }))
+    }
+
+    /// Whether it lets ptxas spill to shared memory.
+    pub(super) fn spills_to_shared(&self) -> bool {
+        matches!(self, Self::Passes(Passes { smem_spilling: true, .. }))
     }
 
     /// The entry of a profile that asks for it.
     pub(super) fn entry(&self, name: &str, hash: &str) -> Entry {
-        let (options, maxnreg) = match self {
-            Self::Stock => ("off".to_owned(), None),
-            Self::Passes { max_registers, .. } => (self.options(), *max_registers),
+        let (maxnreg, smem_spilling) = match self {
+            Self::Stock => (None, false),
+            Self::Passes(passes) => (passes.max_registers, passes.smem_spilling),
         };
-        Entry { name: name.to_owned(), hash: hash.to_owned(), options, maxnreg }
+        let (name, hash) = (name.to_owned(), hash.to_owned());
+        Entry { name, hash, options: self.options(), maxnreg, smem_spilling }
     }
 
     /// Those options that are not the defaults.
     fn options(&self) -> String {
-        let Self::Passes { order, seed, coalesces, names, remat, .. } = self else { return "off".into() };
+        let Self::Passes(Passes { order, seed, coalesces, names, remat, .. }) = self else { return "off".into() };
         let mut options = Vec::new();
         if *order != "source" {
             options.push(format!("order={order}"));
@@ -145,14 +159,12 @@ impl Variant {
 
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let options = self.options();
-        match self {
-            Self::Stock => f.write_str("stock"),
-            Self::Passes { max_registers: Some(limit), .. } if options.is_empty() => write!(f, "maxnreg={limit}"),
-            Self::Passes { max_registers: Some(limit), .. } => write!(f, "{options};maxnreg={limit}"),
-            Self::Passes { .. } if options.is_empty() => f.write_str("default"),
-            Self::Passes { .. } => f.write_str(&options),
-        }
+        let Self::Passes(passes) = self else { return f.write_str("stock") };
+        let limit = passes.max_registers.map(|limit| format!("maxnreg={limit}"));
+        let shared = passes.smem_spilling.then(|| "smem-spilling".to_owned());
+        let options = Some(self.options()).filter(|options| !options.is_empty());
+        let parts: Vec<String> = [options, limit, shared].into_iter().flatten().collect();
+        if parts.is_empty() { f.write_str("default") } else { f.write_str(&parts.join(";")) }
     }
 }
 
@@ -170,11 +182,15 @@ mod tests {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
-                assert_eq!(entry.maxnreg, Some(96));
+                assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));
+                let shared = variant.with_smem_spilling();
+                assert_eq!(shared.entry("k", "0"), Entry { smem_spilling: true, ..entry });
+                assert_eq!(shared.to_string(), format!("{variant};smem-spilling"));
             }
         }
         assert_eq!(Variant::Stock.entry("k", "0").options, "off");
         assert_eq!(Variant::DEFAULT.to_string(), "default");
+        assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
     }
 
     /// Each order stands once in the list.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::cost::{Costs, pays};
 use super::groups::{Group, freed, group};
 use super::pressure::Pressure;
+use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, Point, block_frequencies};
 use crate::function::{Block, Function, Inst, Operand, OperandFlags, VReg, Value};
 use crate::index::IndexVec;
@@ -16,6 +17,13 @@ pub(super) struct Chosen {
     /// Its only definition.
     pub(super) definition: Inst,
     pub(super) groups: Vec<Group>,
+}
+
+impl Chosen {
+    /// The groups that get a clone.
+    pub(super) fn clones(&self) -> impl Iterator<Item = &Group> {
+        self.groups.iter().filter(|group| !group.has_definition)
+    }
 }
 
 /// What is known of a function.
@@ -37,7 +45,8 @@ struct Settled {
 }
 
 /// Chooses values that are live, without being read, over points with at least `eighths` of the most words that are
-/// live anywhere, and with at least `least`; the cheapest to compute first. What is freed counts for the next.
+/// live anywhere, and with at least `least`; the cheapest to compute first. What is freed counts for the next. A value
+/// that needs too many clones, or more than are left of what the function may grow by, is passed over.
 pub(super) fn choose(function: &Function, occurrences: &Occurrences, eighths: u32, least: u32) -> Vec<Chosen> {
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
@@ -58,8 +67,12 @@ pub(super) fn choose(function: &Function, occurrences: &Occurrences, eighths: u3
     candidates.sort_unstable();
     let none = || IndexVec::filled(false, function.num_regs());
     let mut settled = Settled { gone: none(), held: none() };
+    let mut left = MOST_OF_A_VALUE.max(function.num_insts() / INSTRUCTIONS_FOR_EACH);
     for (cost, reg) in candidates {
-        if let Some((value, freed)) = facts.consider(reg, cost, &pressure, threshold, &settled) {
+        let considered = facts.consider(reg, cost, &pressure, threshold, &settled);
+        let is_short = |(value, _): &(Chosen, _)| value.clones().count() <= left.min(MOST_OF_A_VALUE);
+        if let Some((value, freed)) = considered.filter(is_short) {
+            left -= value.clones().count();
             freed.iter().for_each(|stretch| pressure.take(stretch, function.class(reg).words()));
             settled.gone[reg] = true;
             facts.sources(value.definition).for_each(|source| settled.held[source] = true);

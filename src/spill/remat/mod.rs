@@ -27,6 +27,13 @@ use choice::{Chosen, choose};
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
 const FREE: u32 = 32;
 
+/// The most clones of one value. What is read in more places that are far from each other is better kept, or spilled: a
+/// clone for each of hundreds of reads makes code longer than any register is worth.
+const MOST_OF_A_VALUE: usize = 16;
+
+/// Clones of all values together are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.
+const INSTRUCTIONS_FOR_EACH: usize = 16;
+
 /// What rematerialisation did.
 #[derive(Debug)]
 pub struct Outcome {
@@ -62,7 +69,7 @@ pub(crate) fn rematerialise_above(function: &Function, eighths: u32, least: u32)
 
 fn rewrite(function: &Function, occurrences: &Occurrences, value: &Chosen, outcome: &mut Outcome) {
     let edits = &mut outcome.edits;
-    for group in value.groups.iter().filter(|group| !group.has_definition) {
+    for group in value.clones() {
         let at = Position { block: group.reads[0].block, before: Some(group.place) };
         let reg = edits.create_register(function.class(value.reg));
         edits.insert_clone(at, value.definition, reg);

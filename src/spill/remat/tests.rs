@@ -67,6 +67,29 @@ fn clones_keep_what_they_read() {
     assert_eq!(rewritten(body, 4).0, 1);
 }
 
+/// A constant that is read behind each of some full points is computed again behind each; of more than sixteen, behind
+/// none. All clones of a function together are one for sixteen instructions at most, or sixteen: whose turn is later
+/// goes without.
+#[test]
+fn clones_are_bounded() {
+    let full = "  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n  ST_i32 %1, %2 :: write\n";
+    let reads = |regs: &[u32], points: usize| {
+        let constants: String = regs.iter().map(|reg| format!("  %{reg} = MOV_B32_i 7\n")).collect();
+        let stores: String = regs.iter().map(|reg| format!("  ST_i32 %{reg}, 1 :: write\n")).collect();
+        format!("bb0: frequency 1.0 depth 0\n{constants}{}", format!("{full}{stores}").repeat(points))
+    };
+    let added = |body: &str| {
+        let (values, text) = rewritten(body, 3);
+        (values, text.matches("MOV_B32_i 7").count())
+    };
+    assert_eq!(added(&reads(&[0], 16)), (1, 16));
+    assert_eq!(added(&reads(&[0], 17)), (0, 1));
+    assert_eq!(added(&reads(&[0, 3], 9)), (1, 10));
+    assert_eq!(added(&reads(&[0, 3], 8)), (2, 16));
+    let others = "  ST_i32 5, 1 :: write\n".repeat(16 * 18);
+    assert_eq!(added(&format!("{}{others}", reads(&[0, 3], 9))), (2, 18));
+}
+
 /// Loads, stores and what two places define are never computed again.
 #[test]
 fn only_what_is_cheap_and_pure() {

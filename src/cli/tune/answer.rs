@@ -1,0 +1,121 @@
+//! What is known of a PTX file once ptxas and the disassembler were asked, and its form in a cache.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nvptx_ra::target::machine::Architecture;
+
+use super::figures::Figures;
+use super::sass::Sass;
+use crate::ptxas::Real;
+
+/// What is known of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Judged {
+    /// Each kernel by its name.
+    pub(super) kernels: BTreeMap<String, (Real, Sass)>,
+    /// How long ptxas took when it was asked.
+    pub(super) took: Duration,
+}
+
+impl Judged {
+    /// What one kernel costs, which is launched with so many threads in a block.
+    pub(super) fn figures(
+        &self,
+        kernel: &str,
+        threads: Option<u32>,
+        architecture: &Architecture,
+    ) -> Result<Figures, NoAnswer> {
+        let nothing = || NoAnswer::Refused("ptxas: it makes nothing of the kernel".into());
+        let found = self.kernels.get(kernel).ok_or_else(nothing)?;
+        Ok(Figures::new(found.0, found.1, architecture, threads))
+    }
+}
+
+/// Why nothing is known of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NoAnswer {
+    /// It is not taken, or takes too long: so it would be the next time.
+    Refused(String),
+    /// Nobody could be asked: there was no space, say, or the user interrupted.
+    Failed(String),
+    /// It is still to be asked for: the run stands in the graph.
+    Later,
+}
+
+impl std::fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(problem) | Self::Failed(problem) => f.write_str(problem),
+            Self::Later => f.write_str("it has not been asked yet"),
+        }
+    }
+}
+
+/// What stands ahead of the reason of a refusal.
+const REFUSED: &str = "refused ";
+
+/// An answer as text: the time, then a kernel a line; or why the file was refused.
+pub(super) fn print(answer: &Result<Judged, String>) -> String {
+    let judged = match answer {
+        Ok(judged) => judged,
+        Err(problem) => return format!("{REFUSED}{}\n", problem.replace('\n', " ")),
+    };
+    let line = |(name, (real, sass)): (&String, &(Real, Sass))| {
+        let Real { registers, spill_store_bytes, spill_load_bytes, stack_bytes, total_stack_bytes, shared_bytes } =
+            real;
+        let Sass { instructions, local, stack_traffic } = sass;
+        let of_ptxas = format!(
+            "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes}"
+        );
+        format!("{of_ptxas} {instructions} {local} {stack_traffic} {name}\n")
+    };
+    format!("{}\n{}", judged.took.as_millis(), judged.kernels.iter().map(line).collect::<String>())
+}
+
+/// What [`print`] wrote; `None` where it is anything else.
+pub(super) fn parse(text: &str) -> Option<Result<Judged, String>> {
+    let mut lines = text.lines();
+    let first = lines.next()?;
+    if let Some(problem) = first.strip_prefix(REFUSED) {
+        return Some(Err(problem.to_owned()));
+    }
+    let took = Duration::from_millis(first.parse().ok()?);
+    let mut kernels = BTreeMap::new();
+    for line in lines {
+        let mut words = line.splitn(10, ' ');
+        let mut number = || words.next()?.parse::<u32>().ok();
+        let real = Real {
+            registers: number()?,
+            spill_store_bytes: number()?,
+            spill_load_bytes: number()?,
+            stack_bytes: number()?,
+            total_stack_bytes: number()?,
+            shared_bytes: number()?,
+        };
+        let (instructions, local) = (number()?, number()?);
+        let sass = Sass { instructions, local, stack_traffic: words.next()?.parse().ok()? };
+        kernels.insert(words.next()?.to_owned(), (real, sass));
+    }
+    (!kernels.is_empty()).then_some(Ok(Judged { kernels, took }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kept answers read back, refusals too, and broken ones are none.
+    #[test]
+    fn kept_answers() {
+        let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
+        let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40 };
+        let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
+        let judged = Ok(Judged { kernels, took: Duration::from_millis(17) });
+        assert_eq!(parse(&print(&judged)), Some(judged));
+        let refused = Err("ptxas: not today".to_owned());
+        assert_eq!(parse(&print(&refused)), Some(refused));
+        assert_eq!(parse("40 8"), None);
+        assert_eq!(parse("17\n"), None);
+        assert_eq!(parse(""), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! `nvptx-ra judge`: one run of ptxas, an edge of the graph that `tune --ninja` writes.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+use super::answer::{self, NoAnswer};
+use super::judge::{Judge, Look, Tools};
+use super::write_whole;
+use crate::codegen;
+
+/// Ask ptxas about one PTX file, for the cache of `tune`: an edge of the graph that `tune --ninja` writes
+///
+/// A file that ptxas refuses, or takes too long over, is an answer, too. What has to do with this machine alone is an
+/// error, and writes nothing.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The PTX
+    input: PathBuf,
+    /// The answer: an entry of the cache, under the name that the graph has for it
+    #[arg(short, long)]
+    output: PathBuf,
+    /// The processor
+    #[arg(long)]
+    cpu: String,
+    /// How long ptxas may take
+    #[arg(long, value_name = "MS")]
+    limit_ms: u64,
+    /// The assembler
+    #[arg(long, value_name = "PROGRAM")]
+    ptxas: PathBuf,
+    /// The disassembler
+    #[arg(long, value_name = "PROGRAM")]
+    cuobjdump: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let ptx = codegen::read(&arguments.input)?;
+    let tools = Tools { ptxas: arguments.ptxas.clone(), cuobjdump: arguments.cuobjdump.clone() };
+    let judge = Judge::new(tools, &arguments.cpu, None, false)?;
+    if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != judge.key(&ptx)) {
+        let problem = format!("{}: an answer to something else", arguments.output.display());
+        let remedy = "the graph was written for another version of ptxas or of this tool, or the file has changed; \
+            write it anew with what is to run it";
+        return Err(Error::new(ErrorKind::File, problem, remedy));
+    }
+    // Elsewhere the disassembler is asked only where counting is not enough, for time alone.
+    let answer = match judge.assemble(&ptx, Duration::from_millis(arguments.limit_ms), Look::Closely) {
+        Ok(judged) => Ok(judged),
+        Err(NoAnswer::Refused(problem)) => Err(problem),
+        Err(trouble) => {
+            return Err(Error::pass(format!("{}: {trouble}", arguments.input.display()), "run it again"));
+        }
+    };
+    write_whole(&arguments.output, answer::print(&answer).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
