@@ -15,6 +15,7 @@ use crate::allocate::{
 };
 use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::function::Inst;
+use crate::index::IndexVec;
 
 /// Has an allocator solve a problem, of a function or made up, and the checker prove it.
 pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Result<()> {
@@ -246,6 +247,11 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
         builder.promote(narrow, wide);
     }
     let num_insts = u.int_in_range(1..=sizes.insts)?;
+    // All that an instruction does, it does as often as it runs.
+    let mut frequencies: IndexVec<Inst, f32> = IndexVec::new();
+    for _ in 0..num_insts + 5 {
+        frequencies.push(f32::from(u.int_in_range(1..=100_u8)?));
+    }
     let mut used: Vec<(Inst, LiveRange, File, bool)> = Vec::new();
     for number in 0..u.int_in_range(0..=sizes.ranges)? {
         let (range, (class, file)) = (LiveRange(number), *u.choose(&classes)?);
@@ -253,12 +259,11 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
         let mut from = 0;
         while from < num_insts && u.ratio(2, 3)? {
             let (write, read) = (u.int_in_range(from..=num_insts)?, u.int_in_range(1..=4)?);
-            let frequency = f32::from(u.int_in_range(1..=100_u8)?);
             let (first, last) = (Inst(write), Inst(write + read));
             let value = ValueNumber(segments.len() as u32);
             segments.push(Segment { start: Point(4 * first.0 + 2), end: Point(4 * last.0 + 1), value });
-            accesses.push(Access { inst: first, kind: AccessKind::Write, frequency });
-            accesses.push(Access { inst: last, kind: AccessKind::Read, frequency });
+            accesses.push(Access { inst: first, kind: AccessKind::Write, frequency: frequencies[first] });
+            accesses.push(Access { inst: last, kind: AccessKind::Read, frequency: frequencies[last] });
             used.extend([(first, range, file, true), (last, range, file, false)]);
             from = write + read;
         }
@@ -275,7 +280,7 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
             at == inst && of == file && from != to && !writes
         };
         if let Some(&(_, from, ..)) = used.iter().find(is_source) {
-            builder.copy(CopyInst { inst, to, from, frequency: f32::from(u.int_in_range(1..=9_u8)?) });
+            builder.copy(CopyInst { inst, to, from, frequency: frequencies[inst] });
         }
     }
     add_loops(u, &mut builder, num_insts)?;
