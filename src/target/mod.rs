@@ -12,6 +12,7 @@ pub mod machine;
 mod pattern;
 mod register_tuples;
 mod rules;
+mod setmaxnreg;
 #[cfg(test)]
 mod tests;
 mod uniformity;
@@ -25,6 +26,7 @@ pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use register_tuples::{RegisterTuple, TupleKind, VectorShape};
+pub use setmaxnreg::repartitions;
 pub(crate) use uniformity::named_space;
 
 /// A pattern, and what the names that it stands for are.
