@@ -9,7 +9,7 @@ use super::value::{Choice, Shape, Value};
 pub enum RegisterBudget {
     /// None.
     Off,
-    /// What the hardware has for blocks of the kernel's size, where it is expected to spill below that.
+    /// What the hardware has for a block of the kernel's size, where it is expected to spill much below that.
     Auto,
     /// This number.
     Most(u32),
@@ -19,8 +19,8 @@ const CHOICES: &[Choice] = &[
     Choice { name: "off", help: "None." },
     Choice {
         name: "auto",
-        help: "What the hardware has for blocks of the kernel's size, for kernels that say how large their blocks are \
-               and are expected to spill below that.",
+        help: "What the hardware has for a block of the kernel's size, for kernels that say how large their blocks are, \
+               but not how many of them are wanted, and are expected to spill much with less than half of that.",
     },
 ];
 

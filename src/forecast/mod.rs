@@ -37,7 +37,8 @@ pub use table::Model;
 use crate::error::Error;
 use crate::function::{Function, LaunchBounds};
 use crate::target::machine::{
-    Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS, MIN_REGISTER_LIMIT, Occupancy, RegisterFile,
+    Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, Launch, MAX_REGISTERS, MIN_REGISTER_LIMIT,
+    Occupancy, RegisterFile, RegisterLimit,
 };
 
 /// What a forecast is for.
@@ -73,6 +74,8 @@ pub struct Forecast {
     pub shared_bytes: u64,
     /// The most registers that the kernel may have, by its bounds and the limit.
     pub budget: u32,
+    /// The kernel, or what it may call, asks for more or fewer registers while it runs: `setmaxnreg`.
+    pub is_repartitioned: bool,
     /// What the kernel's bounds say and ptxas does not do.
     pub ignored: Vec<Ignored>,
     /// Threads of a block, if the kernel says how many.
@@ -130,11 +133,14 @@ pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Er
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
     let models = (Model::registers(), Model::spills());
     let joined = CallGraph::new(functions).join(functions);
+    let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
     let mut forecasts = Vec::new();
     for (function, joined) in functions.iter().zip(joined) {
         if let Some(kernel) = &function.kernel {
             let forecast = of_kernel(function, kernel, joined, case, models);
-            forecasts.push(forecast.map_err(|error| error.in_function(&function.name))?);
+            let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
+            forecast.is_repartitioned |= any_repartitions && !function.calls.is_empty();
+            forecasts.push(forecast);
         }
     }
     Ok(forecasts)
@@ -148,12 +154,14 @@ fn of_kernel(
     (registers, spills): (&Model, &Model),
 ) -> Result<Forecast, Error> {
     let threads = bounds.required_threads.or(bounds.max_threads);
-    let (budget, ignored) = budget(bounds, case)?;
+    let limit = register_limit(bounds, case)?;
+    let budget = limit.registers;
     let min_blocks = bounds.min_blocks.unwrap_or(0);
     let wanted = registers.forecast(&registers.values(&features, budget, min_blocks));
     let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
     let floor = if calls { registers.with_calls } else { 1.0 };
-    let registers = (wanted.round().max(floor) as u32).min(budget);
+    let needed = (wanted.round().max(floor) as u32).min(budget);
+    let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spills.forecast(&spills.values(&features, budget, min_blocks)) - 1.0;
     let spilled = if spilled < spills.least { 0.0 } else { spilled };
@@ -172,7 +180,8 @@ fn of_kernel(
         stack_bytes: function.stack_bytes,
         shared_bytes: function.shared_bytes,
         budget,
-        ignored,
+        is_repartitioned: !function.repartitions.is_empty(),
+        ignored: limit.ignored,
         threads,
         min_blocks: bounds.min_blocks,
         max_registers: bounds.max_registers,
@@ -190,10 +199,81 @@ fn words_up(bytes: f64) -> u32 {
     (bytes.max(0.0) / 4.0).round() as u32 * 4
 }
 
+/// What ptxas reports of a kernel that asks for more or fewer registers while it runs, used or not: those with which it
+/// is entered. `None` where it asks for none, or ptxas does not do what it asks.
+fn registers_at_entry(function: &Summary, limit: &RegisterLimit, architecture: &Architecture) -> Option<u32> {
+    if function.repartitions.is_empty() {
+        return None;
+    }
+    let calls_unknown = function.calls.iter().any(Option::is_none);
+    let circumstances = Circumstances { calls_unknown, ..Circumstances::default() };
+    match architecture.registers_at_entry(limit, &function.repartitions, circumstances) {
+        Ok(Entry::Registers(registers)) => Some(registers),
+        Ok(Entry::Ignored(_)) | Err(_) => None,
+    }
+}
+
 /// The most registers that a kernel may have: what its bounds leave it, and the case's limit, as if `.maxnreg` said it
 /// and left alone what is smaller.
-fn budget(bounds: &LaunchBounds, case: &Case) -> Result<(u32, Vec<Ignored>), Error> {
+fn register_limit(bounds: &LaunchBounds, case: &Case) -> Result<RegisterLimit, Error> {
     let own = case.architecture.register_limit(bounds, &CommandLine::default())?;
     let limit = case.max_registers.map_or(MAX_REGISTERS, |limit| limit.max(MIN_REGISTER_LIMIT));
-    Ok((own.registers.min(limit), own.ignored))
+    if limit < own.registers {
+        return Ok(RegisterLimit { registers: limit, decider: Decider::MaxRegisters, ..own });
+    }
+    Ok(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::RegisterBudget;
+
+    fn case() -> Case {
+        Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
+    }
+
+    /// The forecast of a kernel that takes 96 registers and gives all but 40 back.
+    fn repartitioned(bounds: LaunchBounds, callee: bool) -> Forecast {
+        let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode CALL\n@0 = \"&setmaxnreg.inc.sync.aligned.u32 96;\"\n\
+                    @1 = \"&setmaxnreg.dec.sync.aligned.u32 40;\"\n@2 = \"@k\"\nbb0: frequency 1.0 depth 0\n";
+        let asks = format!("{text}  INLINEASM @0, 1\n  INLINEASM @1, 1\nend\n");
+        let calls = format!("{text}  CALL @2 :: call_sequence\nend\n");
+        let parse = |text: &str| Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let kernel = |text: &str| Function { kernel: Some(bounds), ..parse(text) };
+        let functions = if callee {
+            let name = calls.replace("function \"k\"", "function \"caller\"");
+            vec![kernel(&name), parse(&asks)]
+        } else {
+            vec![kernel(&asks)]
+        };
+        forecast(&functions, &case()).expect("a forecast").swap_remove(0)
+    }
+
+    /// A kernel that asks for registers is entered with what its bounds leave, or what an increase asks for; where these
+    /// say nothing of the registers, ptxas ignores what it asks, and it has what it needs.
+    #[test]
+    fn registers_that_a_kernel_is_entered_with() {
+        let registers = |bounds| repartitioned(bounds, false).registers;
+        let threads = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };
+        assert_eq!(registers(LaunchBounds { min_blocks: Some(1), ..threads }), 96);
+        assert_eq!(registers(LaunchBounds { max_registers: Some(64), ..threads }), 64);
+        assert!(registers(threads) < 40);
+        assert!(registers(LaunchBounds::default()) < 40);
+    }
+
+    /// A limit would make ptxas do what it ignores: kernels that ask for registers, themselves or by what they call, get
+    /// none.
+    #[test]
+    fn no_limit_beside_requests() {
+        let threads = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };
+        for callee in [false, true] {
+            let forecast = repartitioned(threads, callee);
+            assert!(forecast.is_repartitioned);
+            assert_eq!(forecast.limit(case().architecture, RegisterBudget::Most(40)), None);
+        }
+        let text = "mfv 1\nfunction \"k\"\nbb0: frequency 1.0 depth 0\nend\n";
+        let kernel = Function { kernel: Some(threads), ..Function::parse(text).expect("a view") };
+        assert!(!forecast(&[kernel], &case()).expect("a forecast")[0].is_repartitioned);
+    }
 }

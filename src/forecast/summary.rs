@@ -4,7 +4,8 @@ use super::curve::Curve;
 use super::features::{Features, analyse};
 use super::peak::Peak;
 use crate::function::{Effects, Function, Inst, LaunchBounds, Slot, Symbol, Value};
-use crate::target::is_call;
+use crate::target::machine::Repartition;
+use crate::target::{is_call, repartitions};
 
 /// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler can
 /// make the summaries one by one and forecast the module at its end.
@@ -19,6 +20,8 @@ pub struct Summary {
     pub(super) features: Features,
     /// The most uniform words that are live at once.
     pub(super) uniform_words: u32,
+    /// What it asks of its registers while it runs.
+    pub(super) repartitions: Vec<Repartition>,
     pub(super) stack_bytes: u64,
     pub(super) shared_bytes: u64,
 }
@@ -47,6 +50,7 @@ impl Summary {
             calls: function.insts().filter_map(|inst| callee(function, inst)).collect(),
             features: analysed.features,
             uniform_words: analysed.uniform_words,
+            repartitions: repartitions(function),
             stack_bytes: (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum(),
             shared_bytes: shared_bytes(function),
         }

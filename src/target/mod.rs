@@ -13,6 +13,7 @@ mod pattern;
 mod ptx_version;
 mod register_tuples;
 mod rules;
+mod setmaxnreg;
 #[cfg(test)]
 mod tests;
 mod uniformity;
@@ -27,6 +28,7 @@ pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, TupleKind, VectorShape};
+pub use setmaxnreg::repartitions;
 pub(crate) use uniformity::named_space;
 
 /// A pattern, and what the names that it stands for are.

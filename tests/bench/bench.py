@@ -20,6 +20,7 @@ import tomllib
 from pathlib import Path
 
 import corpus
+import forecasts
 import gather
 import graph
 import losses
@@ -55,6 +56,7 @@ def parse_arguments():
     add("--no-verify", dest="verify", action="store_false", help="leave the plugin's checker off: faster, for tuning")
     add("--no-cicc", dest="cicc", action="store_false", help="leave NVIDIA's compiler out")
     add("--no-ptxas", dest="ptxas", action="store_false", help="count PTX only: fast")
+    add("--no-forecast", dest="forecast", action="store_false", help="do not judge the forecast by ptxas")
     add("--no-sass", dest="sass", action="store_false", help="do not disassemble")
     add(
         "--settings",
@@ -105,7 +107,9 @@ def plan_of(options):
         modules={Path(p).stem: p for p in paths},
         compilers=compilers_of(options),
         settings=settings_of(options.settings, options.ptxas),
-        tools=tools.find(options.plugin, options.ptxas, options.ptxas and options.sass),
+        tools=tools.find(
+            options.plugin, options.ptxas, options.ptxas and options.sass, options.ptxas and options.forecast
+        ),
         level=options.opt_level,
         timeout=options.timeout,
         sass=options.sass,
@@ -137,6 +141,9 @@ def paragraphs(results):
             yield tables.ptxas_table(results, setting, group)
         yield tables.source_table(results, setting, groups[-1])
     yield tables.legend() if results.plan.settings else []
+    for setting in results.plan.forecast_settings:
+        yield forecasts.register_table(results, setting)
+        yield forecasts.spill_table(results, setting)
     yield tables.cost_table(results, [STOCK, *ours])
     for name in ours:
         yield losses.shown_risen(name, losses.risen(results.modules[STOCK], results.modules[name]))

@@ -21,6 +21,7 @@ class Results:
     ptx: dict = field(default_factory=dict)  # compiler: {key: counts}
     kernels: dict = field(default_factory=dict)  # setting: {compiler: {key: counts}}
     ptxas: dict = field(default_factory=dict)  # setting: {compiler: {module: {"seconds", …}}}
+    forecasts: dict = field(default_factory=dict)  # setting: {key: what the forecast says}
     failures: list = field(default_factory=list)  # (module, compiler, setting, reason)
     # setting: modules with an instruction that needs more registers, in stock's PTX too
     too_tight: dict = field(default_factory=dict)
@@ -66,6 +67,10 @@ def gather(plan):
         for setting in plan.settings:
             results.kernels.setdefault(setting, {}).setdefault(name, {})
             results.ptxas.setdefault(setting, {}).setdefault(name, {})
+    for setting in plan.forecast_settings:
+        results.forecasts[setting] = {}
+        for module in plan.modules:
+            add_forecast(results, module, setting, read(plan.forecast(module, setting)))
     set_apart_too_tight(results)
     results.failures.sort()
     return results
@@ -111,6 +116,14 @@ def add_assembled(results, name, module, setting, assembled):
     results.ptxas.setdefault(setting, {}).setdefault(name, {})[module] = assembled
 
 
+def add_forecast(results, module, setting, said):
+    if said is None or said["error"]:
+        results.failures.append((module, "forecast", setting, said["error"] if said else "no result"))
+        return
+    kernels = {kernel_key(module, name): kernel for name, kernel in said["kernels"].items()}
+    results.forecasts[setting].update(kernels)
+
+
 def to_json(results):
     """All of it, for comparing two runs; keys are `module/kernel`."""
     flat = {
@@ -127,5 +140,9 @@ def to_json(results):
         "modules": results.modules,
         "ptx": ptx_counts,
         "kernels": flat,
+        "forecasts": {
+            setting: {"/".join(key): said for key, said in sorted(kernels.items())}
+            for setting, kernels in results.forecasts.items()
+        },
         "failures": results.failures,
     }

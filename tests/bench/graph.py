@@ -58,6 +58,12 @@ def lines(plan):
                 label = f"{module}: {compiler.name}, ptxas {setting}"
                 yield from edge([output], needs, f"assemble {names} {setting}", label)
                 wanted.append(output)
+        for setting in plan.forecast_settings:
+            output = plan.forecast(module, setting)
+            inputs = [plan.modules[module], plan.tools.nvptx_ra, *common]
+            label = f"{module}: forecast, {setting}"
+            yield from edge([output], inputs, f"forecast {quote(module)} {setting}", label)
+            wanted.append(output)
     yield f"build all: phony {' '.join(map(escape, wanted))}"
     yield "default all"
 

@@ -3,6 +3,7 @@
 
     job.py PLAN compile COMPILER MODULE
     job.py PLAN assemble COMPILER MODULE SETTING
+    job.py PLAN forecast MODULE SETTING
 
 Writes the files that the plan names for it. What goes wrong with a kernel stands in the result, and the job succeeds:
 the rest of the graph goes on, and the summary lists the failures.
@@ -28,6 +29,11 @@ def write(path, data):
 
 def run(arguments):
     run_plan = plan.read(arguments[0])
+    if arguments[1] == "forecast":
+        module, setting = arguments[2:]
+        result = measure.forecast_module(module, setting, run_plan)
+        write(run_plan.forecast(module, setting), json.dumps(result).encode())
+        return
     step, name, module = arguments[1:4]
     compiler = run_plan.compiler(name)
     if step == "compile":

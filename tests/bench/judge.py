@@ -7,15 +7,16 @@ is the mean of the means of the files, so that instances of a few templates do n
 import statistics
 from collections import defaultdict
 
+from ptxas import resident_warps
+
 # Kernels of so many registers or more are counted apart: few kernels have that many, and ptxas unrolls, hoists and
 # reorders most there.
 LARGE = 64
 
 
-def warps(registers):
-    """Warps that an SM holds by registers alone, in blocks of four warps."""
-    per_warp = -(-max(1, min(255, round(registers))) * 32 // 256) * 256
-    return min(64, 65536 // 4 // per_warp * 4)
+def step(row, registers):
+    """Warps that an SM holds by registers alone."""
+    return resident_warps(max(1, min(255, round(registers))), row.get("cpu", "sm_90"))
 
 
 def means(of_rows):
@@ -26,14 +27,20 @@ def means(of_rows):
     return statistics.fmean(v for _, v in of_rows), statistics.fmean(map(statistics.fmean, by_file.values()))
 
 
-def of_registers(rows, forecasts):
-    """One line: error, share within 4, share of steps that are right; plain and by file."""
-    if not rows:
-        return "no kernels"
+def scores(rows, forecasts):
+    """Error, share within 4, share of steps that are right, in per cent; each plain and by file."""
     pairs = [(row, min(forecast, row["budget"])) for row, forecast in zip(rows, forecasts)]
     errors = means([(row, 100 * abs(said - row["registers"]) / row["registers"]) for row, said in pairs])
     near = means([(row, 100.0 * (abs(said - row["registers"]) <= 4)) for row, said in pairs])
-    steps = means([(row, 100.0 * (warps(said) == warps(row["registers"]))) for row, said in pairs])
+    steps = means([(row, 100.0 * (step(row, said) == step(row, row["registers"]))) for row, said in pairs])
+    return errors, near, steps
+
+
+def of_registers(rows, forecasts):
+    """The scores as one line."""
+    if not rows:
+        return "no kernels"
+    errors, near, steps = scores(rows, forecasts)
     return (
         f"{len(rows)} kernels: error {errors[0]:.1f} %, within 4 {near[0]:.0f} %, step {steps[0]:.0f} %; "
         f"by file {errors[1]:.1f} %, {near[1]:.0f} %, {steps[1]:.0f} %"
@@ -58,12 +65,17 @@ def does_spill(row):
     return row["stores"] + row["loads_of_spills"] > 0
 
 
-def of_spills(rows, expected):
-    """One line: how many spill, how many are expected to, how many of these do, and the F1 of that."""
+def counts_of_spills(rows, expected):
+    """How many spill, how many are expected to, how many of these do, and the F1 of that as text."""
     real = sum(map(does_spill, rows))
     said = sum(expected)
     found = sum(does_spill(row) for row, is_expected in zip(rows, expected) if is_expected)
-    score = f"{2 * found / (real + said):.2f}" if real else "none"
+    return real, said, found, f"{2 * found / (real + said):.2f}" if real else "none"
+
+
+def of_spills(rows, expected):
+    """The counts as one line."""
+    real, said, found, score = counts_of_spills(rows, expected)
     return f"{len(rows)} kernels, {real} spill, {said} forecast, {found} of them do: F1 {score}"
 
 

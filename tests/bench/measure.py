@@ -43,6 +43,37 @@ def compile_module(module, compiler, plan):
     return result, text
 
 
+def forecast_module(module, setting, plan):
+    """Returns {"error", "seconds", "kernels"}, the last by name, each with what kernels_of_report keeps."""
+    path, tool = plan.modules[module], plan.tools.nvptx_ra
+    words = ["report", "--json", "--features", "--cpu", plan.cpu_of(module), "--mattr", plan.attributes]
+    words += [f"-O{plan.level}", *(["--max-regs", setting] if setting.isdigit() else [])]
+    cache = Cache(plan.cache)
+    key = key_of("forecast", file_hash(path), file_hash(tool), words, file_hash(__file__))
+    result = cache.get(key)
+    if result is None:
+        outcome = run([tool, *words, path], plan.timeout)
+        kernels = {} if outcome.error else kernels_of_report(outcome.output)
+        result = {"error": outcome.error, "seconds": outcome.seconds, "kernels": kernels}
+        if not outcome.error:
+            cache.put(key, result)
+    return result
+
+
+def kernels_of_report(text):
+    """Of each kernel, what is compared with ptxas."""
+    said = {}
+    for kernel in json.loads(text)["kernels"]:
+        said[kernel["name"]] = {
+            "registers": kernel["registers"],
+            "stores": kernel["spill_store_bytes"],
+            "loads": kernel["spill_load_bytes"],
+            "budget": kernel["budget"],
+            "declared_words": kernel["features"]["declared_words"],
+        }
+    return said
+
+
 def run_llc(path, compiler, flags, plan):
     """Returns (error, seconds, nanoseconds of the plugin's phases, PTX)."""
     with tempfile.TemporaryDirectory() as folder:

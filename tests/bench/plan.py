@@ -79,6 +79,14 @@ class Plan:
     def assembled(self, compiler, module, setting):
         return Path(self.folder, compiler.folder, f"{module}.{setting}.json")
 
+    @property
+    def forecast_settings(self):
+        """The settings that the forecast is asked about: it cannot take a kernel's bounds away."""
+        return tuple(s for s in self.settings if s != NONE) if self.tools.nvptx_ra else ()
+
+    def forecast(self, module, setting):
+        return Path(self.folder, "forecast", f"{module}.{setting}.json")
+
     def write(self):
         """Writes the plan, unless it stands there already: jobs whose plan is as it was are not run again."""
         text = json.dumps(asdict(self), indent=1)

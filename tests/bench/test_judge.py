@@ -25,6 +25,10 @@ class Judging(unittest.TestCase):
             "4 kernels: error 12.5 %, within 4 75 %, step 100 %; by file 25.0 %, 50 %, 100 %",
         )
 
+    def test_a_step_of_the_occupancy_is_one_of_the_processor(self):
+        step = [judge.scores([row("a", 40) | {"cpu": cpu}], [32])[2][0] for cpu in ("sm_86", "sm_90")]
+        self.assertEqual(step, [100, 0])
+
     def test_kernels_are_large_by_what_they_take_not_by_what_is_forecast(self):
         lines = judge.registers("all", [row("a", 63), row("a", 64)], [64, 63])
         self.assertEqual(

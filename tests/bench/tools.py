@@ -20,6 +20,7 @@ class Tools:
     plugin: str
     ptxas: str | None
     cuobjdump: str | None
+    nvptx_ra: str | None = None  # for the forecast
 
 
 def find_llc():
@@ -39,19 +40,22 @@ def find_cuda(program):
     return None if os.environ.get("CUDA_PATH") else shutil.which(program)
 
 
-def find(plugin, with_ptxas=True, with_sass=True):
+def find(plugin, with_ptxas=True, with_sass=True, with_forecast=False):
     """Finds everything, or ends the program with what is missing and the command that brings it."""
     tools = Tools(
         llc=find_llc(),
         plugin=str(Path(plugin or os.environ.get("PLUGIN") or ROOT / "target/release/libnvptx_ra.so").resolve()),
         ptxas=find_cuda("ptxas") if with_ptxas else None,
         cuobjdump=find_cuda("cuobjdump") if with_ptxas and with_sass else None,
+        nvptx_ra=str(Path(os.environ.get("NVPTX_RA") or ROOT / "target/release/nvptx-ra")) if with_forecast else None,
     )
     missing = []
     if not os.access(tools.llc, os.X_OK):
         missing.append(f"llc of LLVM {LLVM_MAJOR}: make setup, or LLVM_CONFIG=…/llvm-config")
     if not os.path.exists(tools.plugin):
         missing.append(f"{tools.plugin}: cargo build --release, or PLUGIN=…")
+    if with_forecast and not os.access(tools.nvptx_ra, os.X_OK):
+        missing.append(f"{tools.nvptx_ra}: cargo build --release, or NVPTX_RA=…, or --no-forecast")
     if with_ptxas and not tools.ptxas:
         missing.append("ptxas: make setup, or CUDA_PATH=…, or --no-ptxas")
     if with_ptxas and with_sass and not tools.cuobjdump:

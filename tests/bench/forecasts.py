@@ -1,0 +1,78 @@
+"""The forecast beside what ptxas makes of stock's PTX, by source.
+
+The naive forecast stands beside it: as many registers as the most declared words that are live at once, and spills where
+these are more than the kernel may have.
+"""
+
+import judge
+import report
+import tables
+from corpus import source_of
+from plan import STOCK
+
+
+def rows_of(results, setting):
+    """A row for judge of each kernel that both know: what ptxas says; what the forecast says is under `said`."""
+    measured = results.kernels[setting].get(STOCK, {})
+    rows = []
+    for key, said in sorted(results.forecasts[setting].items()):
+        found = measured.get(key)
+        if found is None:
+            continue
+        rows.append(
+            {
+                "module": key[0],
+                "cpu": results.plan.cpu,
+                "budget": said["budget"],
+                "registers": found["registers"],
+                "stores": found["stores"],
+                "loads_of_spills": found["loads"],
+                "said": said,
+            }
+        )
+    return rows
+
+
+def groups(rows):
+    """(label, rows) of each source, and of all kernels by their size and together."""
+    for source in sorted({source_of(row["module"]) for row in rows}):
+        yield source, [row for row in rows if source_of(row["module"]) == source]
+    yield f"below {judge.LARGE}", [row for row in rows if row["registers"] < judge.LARGE]
+    yield f"from {judge.LARGE} on", [row for row in rows if row["registers"] >= judge.LARGE]
+    yield "total", rows
+
+
+def register_table(results, setting):
+    """How far the registers are off, how many of them are within 4, and how many steps of the occupancy are right."""
+    rows = rows_of(results, setting)
+    lines = []
+    for label, group in groups(rows):
+        if not group:
+            continue
+        cells = [label, tables.lineage(results, label), len(group)]
+        for forecast in ("registers", "declared_words"):
+            for plain, by_file in judge.scores(group, [row["said"][forecast] for row in group]):
+                cells += [f"{plain:.1f}", f"{by_file:.1f}"]
+        lines.append(cells)
+    columns = ["source", "lineage", "kernels"]
+    for whose in ("", "naive: "):
+        columns += [f"{whose}error", "by file", "within 4", "by file", "step right", "by file"]
+    yield f"forecast of registers, {tables.title(setting)}: {len(rows)} kernels, per cent"
+    yield from report.table(lines, columns)
+
+
+def spill_table(results, setting):
+    """How many kernels spill, are expected to, and both."""
+    rows = rows_of(results, setting)
+    lines = []
+    for label, group in groups(rows):
+        if not group:
+            continue
+        expected = [row["said"]["stores"] + row["said"]["loads"] > 0 for row in group]
+        naive = [row["said"]["declared_words"] > row["budget"] for row in group]
+        real, said, found, score = judge.counts_of_spills(group, expected)
+        cells = [label, tables.lineage(results, label), len(group), real, said, found, score]
+        lines.append([*cells, *judge.counts_of_spills(group, naive)[1:]])
+    columns = ["source", "lineage", "kernels", "spill", "forecast", "of them do", "F1"]
+    yield f"forecast of spills, {tables.title(setting)}"
+    yield from report.table(lines, [*columns, "naive: forecast", "of them do", "F1"])
