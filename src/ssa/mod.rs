@@ -23,6 +23,8 @@ mod congruence;
 mod constants;
 mod isolation;
 mod phis;
+#[cfg(test)]
+mod property_tests;
 mod registers;
 mod rewrite;
 #[cfg(test)]
