@@ -71,11 +71,17 @@ pub(super) fn registers(function: &Function) -> IndexVec<VReg, Register> {
     registers
 }
 
+/// Whether a register's value is read: what names it without that is undefined.
+fn is_read(operands: &[Operand], reg: VReg) -> bool {
+    operands.iter().any(|operand| operand.use_reg() == Some(reg))
+}
+
 fn read_by_phi(function: &Function, phi: Inst, registers: &mut IndexVec<VReg, Register>) {
-    let mut inputs = function.operands(phi).iter().filter_map(Operand::read_reg);
-    let source = inputs.clone().next();
-    let is_copy = inputs.clone().all(|reg| Some(reg) == source);
-    for reg in &mut inputs {
+    let inputs = function.operands(phi).iter().filter(|operand| operand.read_reg().is_some());
+    // What is undefined is no copy, whatever register it names.
+    let source = inputs.clone().next().and_then(Operand::use_reg);
+    let is_copy = inputs.clone().all(|input| input.use_reg() == source);
+    for reg in inputs.filter_map(Operand::read_reg) {
         let register = &mut registers[reg];
         register.reads += 1;
         register.is_of_phi = true;
@@ -99,7 +105,8 @@ fn read_by_code(function: &Function, inst: Inst, role: Role, registers: &mut Ind
         } else if role == Role::Undef && operands.len() == 1 {
             register.undefined = Some(inst);
         } else if role == Role::Copy {
-            register.copied = function.as_copy(inst).map(|(_, source)| source);
+            register.copied =
+                function.as_copy(inst).map(|(_, source)| source).filter(|&source| is_read(operands, source));
         }
     }
 }

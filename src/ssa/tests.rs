@@ -164,6 +164,24 @@ bb2: frequency 1.0 depth 0
     assert_eq!(copied, [VReg(1), VReg(3)]);
 }
 
+/// A copy of an undefined value is none: PHIs of which one takes that copy, and the other one the register, stay two.
+#[test]
+fn what_is_undefined_is_no_copy() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %0 = LOAD 0 :: read
+  %1 = COPY undef %0
+  CBranch bb2 :: terminator
+bb1: frequency 0.5 depth 0 -> bb2
+  %2 = LOAD 4 :: read
+  GOTO bb2 :: terminator
+bb2: frequency 1.0 depth 0
+  %3 = PHI %1, bb0, %2, bb1
+  %4 = PHI %0, bb0, %2, bb1
+  STORE %3, %4 :: write";
+    let (count, body) = after(blocks, &Config::default(), Role::Phi);
+    assert_eq!(count, 2, "{body}");
+}
+
 /// In a block of nothing but PHIs, which the next block's PHIs read, results are copied before inputs.
 #[test]
 fn results_come_before_inputs() {
