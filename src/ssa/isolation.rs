@@ -14,7 +14,7 @@ use super::Reason;
 use super::congruence::congruent;
 use super::constants::Constant;
 use super::phis::Phi;
-use super::registers::{Register, constant_held, copied_from};
+use super::registers::{Register, constant_held, copied_from, is_read};
 use super::webs::{Liveness, end_of};
 use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
 use crate::coalesce::Refusal;
@@ -201,7 +201,7 @@ impl<'a> Isolation<'a> {
         let function = self.function;
         let terminators = function.block_insts(block).rev();
         let mut terminators = terminators.take_while(|&inst| function.effects(inst).contains(Effects::TERMINATOR));
-        terminators.any(|inst| function.operands(inst).iter().any(|operand| operand.use_reg() == Some(reg)))
+        terminators.any(|inst| is_read(function.operands(inst), reg))
             || function.succs(block).iter().any(|&succ| self.ranges.is_live_in(reg, succ))
     }
 
@@ -312,10 +312,14 @@ impl<'a> Isolation<'a> {
 
     /// Has PHIs go that share their register with another one of the same value: what reads them can read that.
     fn replace(&mut self, phis: &[Phi], sets: &mut DisjointSets<Node>) {
-        let mut set = |reg| self.of_register[reg].map(|node| sets.find(node));
+        // Registers that are left to LLVM have no node.
+        let mut share = |a, b| match (self.of_register[a], self.of_register[b]) {
+            (Some(a), Some(b)) => sets.find(a) == sets.find(b),
+            _ => false,
+        };
         let same = |phi: &Phi| Some((*phi, self.congruent[phi.result])).filter(|&(phi, first)| first != phi.result);
         let replaced: Vec<(Phi, VReg)> =
-            phis.iter().filter_map(same).filter(|&(phi, first)| set(phi.result) == set(first)).collect();
+            phis.iter().filter_map(same).filter(|&(phi, first)| share(phi.result, first)).collect();
         // PHIs come in layout order.
         let goes = |phi: Phi| replaced.binary_search_by_key(&phi.inst, |(replaced, _)| replaced.inst).is_ok();
         self.isolated.copies.retain(|copy| !goes(copy.phi));

@@ -71,8 +71,8 @@ pub(super) fn registers(function: &Function) -> IndexVec<VReg, Register> {
     registers
 }
 
-/// Whether a register's value is read: what names it without that is undefined.
-fn is_read(operands: &[Operand], reg: VReg) -> bool {
+/// Whether one of an instruction's operands reads a register's value: what names it without that is undefined.
+pub(super) fn is_read(operands: &[Operand], reg: VReg) -> bool {
     operands.iter().any(|operand| operand.use_reg() == Some(reg))
 }
 

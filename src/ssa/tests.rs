@@ -164,6 +164,26 @@ bb2: frequency 1.0 depth 0
     assert_eq!(copied, [VReg(1), VReg(3)]);
 }
 
+/// Registers that are left to LLVM are not merged, though their PHIs always hold the same.
+#[test]
+fn congruent_phis_of_wide_registers_stay() {
+    let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2
+  %9 = LOAD 0 :: read
+  CBranch bb2 :: terminator
+bb1: frequency 0.5 depth 0 -> bb2
+  %10 = LOAD 16 :: read
+  GOTO bb2 :: terminator
+bb2: frequency 1.0 depth 0
+  %11 = PHI %9, bb0, %10, bb1
+  %12 = PHI %9, bb0, %10, bb1
+  STORE %11, %12 :: write";
+    let before = view(&HEAD.replace("B1\n", "B1 B128 B128 B128 B128\n"), blocks);
+    for cssa_coalesce in [true, false] {
+        let config = Config { cssa_coalesce, ..Config::default() };
+        assert!(conventional(&before, &config).edits.is_empty(), "{cssa_coalesce}");
+    }
+}
+
 /// A copy of an undefined value is none: PHIs of which one takes that copy, and the other one the register, stay two.
 #[test]
 fn what_is_undefined_is_no_copy() {
