@@ -34,12 +34,15 @@ def rows_of(results, setting):
 
 
 def groups(rows):
-    """(label, rows) of each source, and of all kernels by their size and together."""
-    for source in sorted({source_of(row["module"]) for row in rows}):
-        yield source, [row for row in rows if source_of(row["module"]) == source]
-    yield f"below {judge.LARGE}", [row for row in rows if row["registers"] < judge.LARGE]
-    yield f"from {judge.LARGE} on", [row for row in rows if row["registers"] >= judge.LARGE]
-    yield "total", rows
+    """(label, rows) of each source, and of all kernels by their size and together, where there are some."""
+    found = [
+        (source, [row for row in rows if source_of(row["module"]) == source])
+        for source in sorted({source_of(row["module"]) for row in rows})
+    ]
+    found.append((f"below {judge.LARGE}", [row for row in rows if row["registers"] < judge.LARGE]))
+    found.append((f"from {judge.LARGE} on", [row for row in rows if row["registers"] >= judge.LARGE]))
+    found.append(("total", rows))
+    return [(label, group) for label, group in found if group]
 
 
 def register_table(results, setting):
@@ -47,8 +50,6 @@ def register_table(results, setting):
     rows = rows_of(results, setting)
     lines = []
     for label, group in groups(rows):
-        if not group:
-            continue
         cells = [label, tables.lineage(results, label), len(group)]
         for forecast in ("registers", "declared_words"):
             for plain, by_file in judge.scores(group, [row["said"][forecast] for row in group]):
@@ -66,8 +67,6 @@ def spill_table(results, setting):
     rows = rows_of(results, setting)
     lines = []
     for label, group in groups(rows):
-        if not group:
-            continue
         expected = [row["said"]["stores"] + row["said"]["loads"] > 0 for row in group]
         naive = [row["said"]["declared_words"] > row["budget"] for row in group]
         real, said, found, score = judge.counts_of_spills(group, expected)
