@@ -7,7 +7,7 @@ use super::ids::Location;
 use super::pair::{Pair, Which};
 use super::terms::{MAX_TERM_SIZE, Operation, Terms, Value};
 use super::values::LocalValues;
-use crate::function::{Block, Inst, RegClass, VReg};
+use crate::function::{Block, Inst, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
 /// Two values at the same point of a visit of a block, one of each function, that must be equal.
@@ -176,7 +176,28 @@ impl<'a> Prover<'a> {
         if goal.after == Value::Unknown && before.is_some() {
             return None;
         }
+        if let Some((Operation::Pack(of), parts)) = &before
+            && self.is_found(goal.after)
+            && let Some(whole) = self.before.whole_of(&self.terms, *of, parts)
+        {
+            self.push(Goal { before: whole, ..goal }, obligation);
+            return Some(());
+        }
         self.reduce_to_predecessors(goal, obligation)
+    }
+
+    /// Whether a value of the edited function is the same on all paths that come here, so that what was put together
+    /// from parts, some of them undefined, has to be that value. What other paths bring may be other parts, put
+    /// together there.
+    fn is_found(&self, after: Value) -> bool {
+        match after {
+            Value::Undefined | Value::Unknown | Value::Entry(_) => false,
+            Value::Constant(_) | Value::Term(_) => true,
+            Value::Kept(..) | Value::Own(..) => {
+                let definition = self.after.definition(after);
+                definition.is_some_and(|(inst, _)| self.after.function().role(inst) != Role::Phi)
+            }
+        }
     }
 
     fn reduce_to_predecessors(&mut self, goal: Goal, obligation: ObligationId) -> Option<()> {

@@ -24,6 +24,8 @@
 //! * proven where both are the same constant, or the same instruction that both functions have in the block (its own
 //!   operands are obligations), or where the old one is undefined;
 //! * reduced to the arguments, where both apply the same operation;
+//! * reduced to the whole, where the old one puts parts of one value together with what is undefined: that may be the
+//!   rest of it;
 //! * else reduced to the ends of all predecessors: an entry value becomes what the location holds there, a PHI its
 //!   input, an operation is carried along with its arguments;
 //! * not proven where none of this is possible, as with a result of a load that the other side does not have. Where the

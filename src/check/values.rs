@@ -133,13 +133,17 @@ impl<'a> LocalValues<'a> {
                 (Operation::Pack(packed), parts) if packed == of => parts.get(usize::from(index)).copied(),
                 _ => None,
             },
-            Operation::Pack(of) => {
-                let whole = |(index, &arg): (usize, &Value)| self.part_of(terms, arg, index, of);
-                let mut wholes = args.iter().enumerate().map(whole);
-                let first = wholes.next()??;
-                wholes.all(|whole| whole == Some(first)).then_some(first)
-            }
+            Operation::Pack(_) if args.contains(&Value::Undefined) => None,
+            Operation::Pack(of) => self.whole_of(terms, of, args),
         }
+    }
+
+    /// The value that has the given parts, each at its place; what is undefined may be any part of it.
+    pub(super) fn whole_of(&self, terms: &Terms, division: Division, parts: &[Value]) -> Option<Value> {
+        let defined = parts.iter().enumerate().filter(|&(_, &part)| part != Value::Undefined);
+        let mut wholes = defined.map(|(index, &part)| self.part_of(terms, part, index, division));
+        let first = wholes.next()??;
+        wholes.all(|whole| whole == Some(first)).then_some(first)
     }
 
     /// What a value is the part with that index of.

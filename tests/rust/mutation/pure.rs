@@ -217,6 +217,43 @@ fn an_unpack_that_stays_for_its_other_half_is_accepted() {
     });
 }
 
+/// Packs of a half of a pair and of what is undefined, in the block of the pair and in another one.
+const HALF_UNDEFINED: &str = "
+    bb0 -> bb1
+    w = ld 1
+    c d = unpack w
+    goto bb1
+    bb1
+    e f = unpack w
+    w_low = pack e x?
+    w_high = pack x? f
+    w_crossed = pack f x?
+    w_near = pack c x?
+    st w_low
+    st w_high
+    st w_crossed
+    st w_near
+    ret
+";
+
+#[test]
+fn a_half_with_an_undefined_one_may_become_the_pair_that_it_is_of() {
+    accepts(HALF_UNDEFINED, |program, edits| {
+        for name in ["w_low", "w_high", "w_near"] {
+            merge(program, edits, name, "w");
+            delete(edits, program.def(name));
+        }
+    });
+}
+
+#[test]
+fn a_half_at_the_other_place_does_not_become_the_pair() {
+    refuses(ErrorKind::Operand, HALF_UNDEFINED, |program, edits| {
+        merge(program, edits, "w_crossed", "w");
+        delete(edits, program.def("w_crossed"));
+    });
+}
+
 #[test]
 fn the_wrong_half_is_refused() {
     refuses(ErrorKind::Operand, PAIRS, |program, edits| set(program, edits, program.nth("st", 0), 0, "b"));
