@@ -83,13 +83,10 @@ impl Source {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| failed(format!("{}: {error}", command[0])))?;
-        let mut message = None;
+        let mut complaint = Complaint::default();
         if let Some(output) = child.stderr.take() {
-            let keep = |line: &str| Some(line.to_owned()).filter(|line| !line.trim().is_empty());
             let reader = BufReader::new(output);
-            let result = functions::for_each(path, reader, each, &mut |line| {
-                message = message.take().or_else(|| keep(line));
-            });
+            let result = functions::for_each(path, reader, each, &mut |line| complaint.hear(line));
             if result.is_err() {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -100,7 +97,56 @@ impl Source {
         if status.success() {
             return Ok(());
         }
-        let problem = message.as_deref().unwrap_or("no message").trim_start_matches("nvptx-ra: ").to_owned();
-        Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", path.display())))
+        Err(Error::new(ErrorKind::View, complaint.problem(), format!("{} does not compile", path.display())))
+    }
+}
+
+/// What a process that fails says of it, among warnings, headings of functions and, where LLVM aborts, the stack.
+#[derive(Default)]
+struct Complaint {
+    /// The first line that says it is an error.
+    error: Option<String>,
+    /// The first line of all.
+    first: Option<String>,
+}
+
+impl Complaint {
+    /// Takes up a line that belongs to no function.
+    fn hear(&mut self, line: &str) {
+        if line.trim().is_empty() || line.starts_with("nvptx-ra: trace of '") {
+            return;
+        }
+        let said = line.trim_start_matches("nvptx-ra: ");
+        let error = said.strip_prefix("error: ").or_else(|| said.strip_prefix("LLVM ERROR: "));
+        if let Some(error) = error {
+            self.error.get_or_insert_with(|| error.trim_start_matches("nvptx-ra: ").to_owned());
+        }
+        self.first.get_or_insert_with(|| said.to_owned());
+    }
+
+    fn problem(self) -> String {
+        self.error.or(self.first).unwrap_or_else(|| "no message".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(lines: &[&str]) -> String {
+        let mut complaint = Complaint::default();
+        lines.iter().for_each(|line| complaint.hear(line));
+        complaint.problem()
+    }
+
+    /// The error is told, wherever it stands; without one the first line that is no heading.
+    #[test]
+    fn errors_come_first() {
+        let heading = "nvptx-ra: trace of 'k'";
+        let warning = "'+x' is not a recognized feature for this target (ignoring feature)";
+        assert_eq!(problem(&[warning, heading, "LLVM ERROR: Cannot select: x", "Stack dump:"]), "Cannot select: x");
+        assert_eq!(problem(&["error: nvptx-ra: kernel 'k': no", "error: other"]), "kernel 'k': no");
+        assert_eq!(problem(&["", heading, "nvptx-ra: k.ll:1:1: expected x", "later"]), "k.ll:1:1: expected x");
+        assert_eq!(problem(&[heading]), "no message");
     }
 }
