@@ -35,7 +35,7 @@ use super::program::Program;
 use super::{Tally, coalesce};
 use crate::check::check;
 use crate::config::Config;
-use crate::function::{Function, VReg};
+use crate::function::Function;
 use registers::{Conflicts, Registers};
 use search::Solution;
 
@@ -126,9 +126,8 @@ fn realise(function: &Function, options: &Config, registers: &Registers, solutio
     let mut program = Program::new(function, options);
     Registers::new(&mut program, Conflicts::AtMost, &mut Optimum::default());
     for class in &solution.classes {
-        let members: Vec<VReg> = class.iter().copied().map(VReg).collect();
-        for &member in &members[1..] {
-            let (a, b) = (program.find(members[0]), program.find(member));
+        for &member in &class[1..] {
+            let (a, b) = (program.find(class[0]), program.find(member));
             program.merge(a, b);
         }
     }
