@@ -5,6 +5,7 @@
 //! O(size + edits · log edits).
 
 mod editor;
+mod insert;
 mod layout;
 mod rebuild;
 mod split;
