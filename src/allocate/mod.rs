@@ -29,6 +29,7 @@ mod preset;
 mod problem;
 mod registers;
 mod rounds;
+mod setting;
 pub mod split;
 mod sweep;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! What is met is not monotone: where widths and alignments are odd, one register more may send a live range to where
 //! the next one finds no room, so that no bisection finds the least. But what instructions need at once, whatever is
-//! spilled, is a floor, and from there the budgets are tried one by one: at most as many as alignment wastes.
+//! spilled, is a floor, which most problems meet, and from there the budgets are tried one by one.
 
 use crate::allocate::problem::{LiveRange, Problem};
 use crate::analysis::Point;
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(floor(&problem(twice)), 1);
     }
 
-    /// The least budget is the first that is met, although one above it is not, and what is below the floor is not tried.
+    /// The least budget is the first that is met, although one above it is not; what is below the floor is not tried.
     #[test]
     fn first_that_is_met() {
         let mut tried = Vec::new();
