@@ -39,8 +39,8 @@ mod tests {
     use super::*;
     use crate::function::VReg;
 
-    /// Whatever is united in whatever order, two ids share a set exactly where unions connect them, and the lowest names
-    /// it.
+    /// Whatever is united in whatever order, two ids share a set exactly where unions connect them, and the lowest
+    /// names it.
     #[test]
     fn sets_are_what_unions_connect() {
         arbtest::arbtest(|u| {

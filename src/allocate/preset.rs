@@ -273,8 +273,8 @@ pub struct Usage {
 impl CostModel {
     /// What spilling a live range costs where `live_bytes` are live at once. From 0 to the clamp.
     ///
-    /// NVIDIA's compiler takes the average of `base^depth` over the blocks; here the depth is averaged, which is the same
-    /// where a live range keeps to one depth.
+    /// NVIDIA's compiler takes the average of `base^depth` over the blocks; here the depth is averaged, which is the
+    /// same where a live range keeps to one depth.
     pub fn cost(&self, usage: &Usage, live_bytes: u32) -> f32 {
         let level = self.cache.iter().filter(|&&bytes| live_bytes > bytes).count();
         let accesses = if self.is_product {

@@ -260,7 +260,8 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
     Ok(builder.finish())
 }
 
-/// Live ranges with holes, some fixed, some that must not be spilled, and a copy wherever one ends where another starts.
+/// Live ranges with holes, some fixed, some that must not be spilled, and a copy wherever one ends where another
+/// starts.
 fn add_ranges(
     u: &mut Unstructured<'_>,
     builder: &mut ProblemBuilder,

@@ -2,8 +2,8 @@
 //!
 //! They are a log of events, one line of JSON each, appended to the file that the option `stats` names. A compiler
 //! plugin cannot rely on the end of its process (a driver may abort, or leave by `_exit`), and one build runs many
-//! compilers at once, so nothing is held back and nothing is overwritten: a line is written by one call on a file opened
-//! for appending, which keeps lines of different threads and processes whole. [`Totals`] adds them up.
+//! compilers at once, so nothing is held back and nothing is overwritten: a line is written by one call on a file
+//! opened for appending, which keeps lines of different threads and processes whole. [`Totals`] adds them up.
 
 mod counts;
 mod figures;

@@ -34,8 +34,8 @@ use summary::Summary;
 /// This informs: no code is changed. Functions are coalesced first.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form; - is
-    /// a text on standard input
+    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form; -
+    /// is a text on standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Which allocators
@@ -44,7 +44,8 @@ pub(crate) struct Arguments {
     /// How many steps the exact allocator may take for one register file
     #[arg(long, default_value_t = Solver::default().steps)]
     steps: usize,
-    /// The constants: hw, the documented limits of the hardware; cicc and ptxas, as they are read from NVIDIA's compilers
+    /// The constants: hw, the documented limits of the hardware; cicc and ptxas, as they are read from NVIDIA's
+    /// compilers
     #[arg(long, default_value = "hw")]
     preset: String,
     /// One of the preset's constants, e.g. loop-base=1.5; docs/allocation.md lists them

@@ -1,9 +1,9 @@
 //! A lower bound on the cost of a problem: conflicts that copies connect, packed so that no copy is counted twice.
 //!
 //! Of the copies along a path between two nodes in conflict at least one is lost. Of the copies that join one node to
-//! nodes which all conflict with each other, at most one is saved. The weights of a copy may be shared out among several
-//! such structures, so the sum over all of them is a bound. Copies that several sources save are left out, which can
-//! only lower it.
+//! nodes which all conflict with each other, at most one is saved. The weights of a copy may be shared out among
+//! several such structures, so the sum over all of them is a bound. Copies that several sources save are left out,
+//! which can only lower it.
 
 use std::collections::VecDeque;
 

@@ -8,8 +8,8 @@
 //! * Packs and unpacks that undo each other are gone already.
 //! * A copy of a constant costs nothing: it can be the constant. Neither does one that nobody reads in the end, or to
 //!   which control never comes.
-//! * Two registers cannot share a class if both are live at one point with different values. Which values are the same is
-//!   in [`numbering`]: copies, equal constants, and meetings of equal values.
+//! * Two registers cannot share a class if both are live at one point with different values. Which values are the same
+//!   is in [`numbering`]: copies, equal constants, and meetings of equal values.
 //! * Any other copy is gone if its target's class holds the copied value already: it has a member that is live at the
 //!   copy with that value, the source or a third register.
 //!
@@ -19,8 +19,8 @@
 //! # What makes the bound hold
 //! A copy that goes no longer reads its source, whose live range then may end earlier. So the live ranges that conflict
 //! here are without reads by copies that a third register might save, and copies that nobody else reads then are not
-//! counted. That is more freedom than there is: the optimum of this problem is a lower bound. Solutions, of this problem
-//! and of the one with all reads, count only where the symbolic checker proves the edits that they amount to.
+//! counted. That is more freedom than there is: the optimum of this problem is a lower bound. Solutions, of this
+//! problem and of the one with all reads, count only where the symbolic checker proves the edits that they amount to.
 
 mod bound;
 mod needed;

@@ -70,7 +70,8 @@ fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
     open
 }
 
-/// Solves one component. Where no solution costs less than `cutoff`, the search may end early with a bound that says so.
+/// Solves one component. Where no solution costs less than `cutoff`, the search may end early with a bound that says
+/// so.
 fn branch(problem: &Problem, steps: &mut usize, cutoff: f64) -> Solution {
     let mut best = greedy(problem.clone());
     best.lower = lower_bound(problem).min(best.cost);

@@ -104,8 +104,8 @@ fn the_packing_is_a_bound() {
     .budget_ms(1_000);
 }
 
-/// Around a node, of copies to neighbours that all conflict one is saved; along a path between two nodes in conflict all
-/// but one are.
+/// Around a node, of copies to neighbours that all conflict one is saved; along a path between two nodes in conflict
+/// all but one are.
 #[test]
 fn the_packing_finds_stars_and_paths() {
     let join = |target, source| Move { target: Node(target), sources: vec![Node(source)], weight: 1.0 };
