@@ -97,7 +97,8 @@ impl Source {
         if status.success() {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::View, complaint.problem(), format!("{} does not compile", path.display())))
+        let problem = complaint.problem().unwrap_or_else(|| format!("LLVM says nothing, {status}"));
+        Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", path.display())))
     }
 }
 
@@ -108,12 +109,15 @@ struct Complaint {
     error: Option<String>,
     /// The first line of all.
     first: Option<String>,
+    /// What follows is where LLVM was, and not why.
+    is_over: bool,
 }
 
 impl Complaint {
     /// Takes up a line that belongs to no function.
     fn hear(&mut self, line: &str) {
-        if line.trim().is_empty() || line.starts_with("nvptx-ra: trace of '") {
+        self.is_over |= line.starts_with("PLEASE submit a bug report") || line.starts_with("Stack dump:");
+        if self.is_over || line.trim().is_empty() || line.starts_with("nvptx-ra: trace of '") {
             return;
         }
         let said = line.trim_start_matches("nvptx-ra: ");
@@ -124,8 +128,8 @@ impl Complaint {
         self.first.get_or_insert_with(|| said.to_owned());
     }
 
-    fn problem(self) -> String {
-        self.error.or(self.first).unwrap_or_else(|| "no message".to_owned())
+    fn problem(self) -> Option<String> {
+        self.error.or(self.first)
     }
 }
 
@@ -133,20 +137,22 @@ impl Complaint {
 mod tests {
     use super::*;
 
-    fn problem(lines: &[&str]) -> String {
+    fn problem(lines: &[&str]) -> Option<String> {
         let mut complaint = Complaint::default();
         lines.iter().for_each(|line| complaint.hear(line));
         complaint.problem()
     }
 
-    /// The error is told, wherever it stands; without one the first line that is no heading.
+    /// The error is told, wherever it stands; without one the first line that is no heading and no part of a stack.
     #[test]
     fn errors_come_first() {
-        let heading = "nvptx-ra: trace of 'k'";
+        let says = |problem: &str| Some(problem.to_owned());
+        let (heading, stack) = ("nvptx-ra: trace of 'k'", "PLEASE submit a bug report to …");
         let warning = "'+x' is not a recognized feature for this target (ignoring feature)";
-        assert_eq!(problem(&[warning, heading, "LLVM ERROR: Cannot select: x", "Stack dump:"]), "Cannot select: x");
-        assert_eq!(problem(&["error: nvptx-ra: kernel 'k': no", "error: other"]), "kernel 'k': no");
-        assert_eq!(problem(&["", heading, "nvptx-ra: k.ll:1:1: expected x", "later"]), "k.ll:1:1: expected x");
-        assert_eq!(problem(&[heading]), "no message");
+        let aborted = [warning, heading, "LLVM ERROR: Cannot select: x", stack, "Stack dump:", "error: y"];
+        assert_eq!(problem(&aborted), says("Cannot select: x"));
+        assert_eq!(problem(&["error: nvptx-ra: kernel 'k': no", "error: other"]), says("kernel 'k': no"));
+        assert_eq!(problem(&["", heading, "nvptx-ra: k.ll:1:1: expected x", "later"]), says("k.ll:1:1: expected x"));
+        assert_eq!(problem(&[heading, stack, "0. Program arguments: llc"]), None);
     }
 }
