@@ -12,7 +12,7 @@ pub mod bundle;
 pub mod check;
 pub mod coalesce;
 pub mod config;
-pub mod disjoint_sets;
+mod disjoint_sets;
 pub mod error;
 #[cfg(feature = "llvm")]
 pub mod ffi;
