@@ -1,5 +1,5 @@
-//! Makes Rust of the forecast's tables; compiles the shim against the LLVM that `llvm-config.toml` asks for, and makes the
-//! Rust side of its C ABI. Without the feature `llvm` there is no shim: the core is plain Rust.
+//! Makes Rust of the forecast's tables; compiles the shim against the LLVM that `llvm-config.toml` asks for, and makes
+//! the Rust side of its C ABI. Without the feature `llvm` there is no shim: the core is plain Rust.
 
 #[path = "src/forecast/table.rs"]
 #[allow(unreachable_pub, reason = "the crate has it for others")]
@@ -240,7 +240,8 @@ mod shim {
         println!("cargo:rustc-link-lib=static:+whole-archive={ARCHIVE}");
         println!("cargo:rustc-link-lib=dylib=stdc++");
         let libdir = llvm.query("--libdir")?;
-        // For the unit tests of the library, which name the library in an attribute: no link argument reaches them alone.
+        // For the unit tests of the library, which name the library in an attribute: no link argument reaches them
+        // alone.
         println!("cargo:rustc-link-search=native={libdir}");
         for kind in programs()? {
             println!("cargo:rustc-link-arg-{kind}=-L{libdir}");

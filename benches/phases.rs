@@ -1,7 +1,8 @@
 //! The phases of a pass one by one, on recorded kernels and generated ones of up to 10^6 instructions. Run with
 //! `cargo bench --no-default-features --bench phases`.
 //!
-//! `recorded/` holds kernels of `examples/` at -O3 as LLVM's coalescer sees them; `scripts/record-views.py` writes them.
+//! `recorded/` holds kernels of `examples/` at -O3 as LLVM's coalescer sees them; `scripts/record-views.py` writes
+//! them.
 
 use std::hint::black_box;
 use std::path::Path;

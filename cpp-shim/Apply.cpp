@@ -11,113 +11,17 @@
 ///
 //===----------------------------------------------------------------------===//
 
-#include "Apply.h"
-#include "Compat.h"
+#include "Applier.h"
 #include "EditCheck.h"
 #include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/CodeGen/MachineFrameInfo.h"
-#include "llvm/CodeGen/MachineFunction.h"
-#include "llvm/CodeGen/MachineInstrBuilder.h"
 #include "llvm/CodeGen/MachineJumpTableInfo.h"
-#include "llvm/CodeGen/MachineRegisterInfo.h"
-#include "llvm/CodeGen/PseudoSourceValue.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 
 using namespace llvm;
 
 namespace nvptx_ra {
-
-namespace {
-
-/// What NVPTXInstrInfo.td means by the immediates of LD_ and ST_: neither
-/// atomic nor volatile, in local memory, untyped, every byte used.
-constexpr int64_t NotAtomic = 0, ThreadScope = 0, LocalSpace = 5, Untyped = 3,
-                  AllBytesUsed = -1;
-
-class Applier {
-public:
-  Applier(MachineFunction &MF, const FlatFunction &Flat,
-          const nvptx_ra_response &Response)
-      : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
-        Opcodes(opcodeTableOf(TII)), Flat(Flat), Response(Response),
-        Classes(registerClassesOf(*MF.getSubtarget().getRegisterInfo())),
-        NumViewBlocks(Flat.view().num_blocks),
-        NumViewInsts(Flat.view().num_insts), NumViewRegs(Flat.view().num_regs) {
-  }
-
-  void apply();
-
-private:
-  void applyEdit(const nvptx_ra_edit &E);
-  void createRegister(const nvptx_ra_edit &E);
-  void splitEdge(const nvptx_ra_edit &E);
-  MachineInstr *insertConstant(const nvptx_ra_edit &E);
-  MachineInstr *insertClone(const nvptx_ra_edit &E);
-  MachineInstr *insertSpill(const nvptx_ra_edit &E);
-  MachineInstr *insertReload(const nvptx_ra_edit &E);
-  void permute(const nvptx_ra_edit &E);
-  void setRegister(const nvptx_ra_edit &E);
-  void setImmediate(const nvptx_ra_edit &E);
-  void setDebugValue(const nvptx_ra_edit &E);
-  void merge(const nvptx_ra_edit &E);
-  void remove(const nvptx_ra_edit &E);
-  void insertDirective(const nvptx_ra_edit &E);
-  void setAttribute(const nvptx_ra_edit &E);
-  void clearStaleFlags();
-  void forgetLostDebugValues();
-
-  MachineBasicBlock *block(uint32_t Id) const {
-    return Id < NumViewBlocks ? Flat.block(Id) : NewBlocks[Id - NumViewBlocks];
-  }
-  MachineInstr *inst(uint32_t Id) const {
-    return Id < NumViewInsts ? Flat.inst(Id) : NewInsts[Id - NumViewInsts];
-  }
-  /// New registers continue LLVM's numbers as they continue the view's.
-  Register reg(uint32_t Id) const { return Flat.reg(Id); }
-  MachineBasicBlock::iterator place(const nvptx_ra_edit &E) const;
-  /// The register that holds the local address of a slot, and the code at the
-  /// entry that computes all of them, once everything else is in its place.
-  Register localAddress(uint32_t Slot);
-  void computeLocalAddresses();
-  uint32_t classOf(Register Reg) const;
-  StringRef text(const nvptx_ra_edit &E) const {
-    return StringRef(Response.text.data + E.a, E.b - E.a);
-  }
-  MachineInstrBuilder build(const nvptx_ra_edit &E, unsigned Opcode) {
-    return BuildMI(*block(E.block), place(E), DebugLoc(), TII.get(Opcode));
-  }
-  /// The flags of this register may no longer hold.
-  void touch(Register Reg) {
-    if (Reg.isVirtual())
-      Touched.push_back(Reg);
-  }
-  void touchAll(const MachineInstr &MI) {
-    for (const MachineOperand &MO : MI.operands())
-      if (MO.isReg())
-        touch(MO.getReg());
-  }
-
-  MachineFunction &MF;
-  MachineRegisterInfo &MRI;
-  const TargetInstrInfo &TII;
-  const OpcodeTable &Opcodes;
-  const FlatFunction &Flat;
-  const nvptx_ra_response &Response;
-  const std::array<const TargetRegisterClass *, NumClasses> Classes;
-  const uint64_t NumViewBlocks, NumViewInsts, NumViewRegs;
-  SmallVector<MachineBasicBlock *, 0> NewBlocks;
-  SmallVector<MachineInstr *, 0> NewInsts;
-  SmallVector<uint32_t, 0> NewRegClasses;
-  SmallVector<Register, 0> SlotAddresses;
-  SmallVector<Register, 0> Touched;
-  /// Registers that lost a definition.
-  SmallVector<Register, 0> LostDefs;
-  MachineInstr *LastDirective = nullptr;
-};
-
-} // namespace
 
 MachineBasicBlock::iterator Applier::place(const nvptx_ra_edit &E) const {
   if (E.before != NVPTX_RA_NONE)
@@ -201,85 +105,6 @@ MachineInstr *Applier::insertClone(const nvptx_ra_edit &E) {
   return New;
 }
 
-Register Applier::localAddress(uint32_t Slot) {
-  if (SlotAddresses.size() <= Slot)
-    SlotAddresses.resize(Slot + 1);
-  Register &Address = SlotAddresses[Slot];
-  if (!Address) {
-    const SpillOpcodes &Spilling = Opcodes.spilling();
-    const MCInstrDesc &Local = TII.get(Spilling.ToLocal[pointerIndex(MF)]);
-    Address = MRI.createVirtualRegister(compat::operandClass(MF, Local, 0));
-  }
-  return Address;
-}
-
-void Applier::computeLocalAddresses() {
-  // A frame index becomes an offset from the generic stack pointer, which no
-  // st.local takes. LLVM's peephole folds the two instructions into one that
-  // adds to the local stack pointer, while the registers have one definition.
-  if (SlotAddresses.empty())
-    return;
-  unsigned Pointer = pointerIndex(MF);
-  const SpillOpcodes &Spilling = Opcodes.spilling();
-  const MCInstrDesc &Frame = TII.get(Spilling.FrameAddress[Pointer]);
-  MachineBasicBlock &Entry = MF.front();
-  auto Begin = Entry.begin();
-  for (const auto &[Slot, Address] : enumerate(SlotAddresses)) {
-    if (!Address)
-      continue;
-    Register Generic = MRI.cloneVirtualRegister(Address);
-    BuildMI(Entry, Begin, DebugLoc(), Frame, Generic)
-        .addFrameIndex(Flat.slot(Slot))
-        .addImm(0);
-    BuildMI(Entry, Begin, DebugLoc(), TII.get(Spilling.ToLocal[Pointer]),
-            Address)
-        .addReg(Generic);
-  }
-}
-
-static MachineMemOperand *slotAccess(MachineFunction &MF, int FrameIndex,
-                                     uint64_t Size,
-                                     MachineMemOperand::Flags Flags) {
-  MachinePointerInfo Info = MachinePointerInfo::getFixedStack(MF, FrameIndex);
-  Info.AddrSpace = LocalSpace;
-  return MF.getMachineMemOperand(Info, Flags, LLT::scalar(Size * 8),
-                                 MF.getFrameInfo().getObjectAlign(FrameIndex));
-}
-
-MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
-  uint32_t Class = classOf(reg(E.a));
-  uint64_t Size = spillSize(Class);
-  Register Address = localAddress(E.b);
-  return build(E, Opcodes.spilling().Store[Class])
-      .addReg(reg(E.a))
-      .addImm(NotAtomic)
-      .addImm(ThreadScope)
-      .addImm(LocalSpace)
-      .addImm(static_cast<int64_t>(Size * 8))
-      .addReg(Address)
-      .addImm(0)
-      .addMemOperand(
-          slotAccess(MF, Flat.slot(E.b), Size, MachineMemOperand::MOStore));
-}
-
-MachineInstr *Applier::insertReload(const nvptx_ra_edit &E) {
-  uint32_t Class = classOf(reg(E.a));
-  uint64_t Size = spillSize(Class);
-  Register Address = localAddress(E.b);
-  return build(E, Opcodes.spilling().Load[Class])
-      .addDef(reg(E.a))
-      .addImm(NotAtomic)
-      .addImm(ThreadScope)
-      .addImm(LocalSpace)
-      .addImm(Untyped)
-      .addImm(static_cast<int64_t>(Size * 8))
-      .addImm(AllBytesUsed)
-      .addReg(Address)
-      .addImm(0)
-      .addMemOperand(
-          slotAccess(MF, Flat.slot(E.b), Size, MachineMemOperand::MOLoad));
-}
-
 void Applier::permute(const nvptx_ra_edit &E) {
   // From the last to the first, each to the front: a branch that splitting an
   // edge appended stays behind.
@@ -343,8 +168,8 @@ void Applier::insertDirective(const nvptx_ra_edit &E) {
   for (char C : text(E))
     Escaped.append(C == '$' ? 2 : 1, C);
   MachineBasicBlock &Entry = MF.front();
-  auto Place = LastDirective ? std::next(LastDirective->getIterator())
-                             : Entry.begin();
+  auto Place =
+      LastDirective ? std::next(LastDirective->getIterator()) : Entry.begin();
   LastDirective =
       BuildMI(Entry, Place, DebugLoc(), TII.get(TargetOpcode::INLINEASM))
           .addExternalSymbol(MF.createExternalSymbolName(Escaped))

@@ -1,12 +1,13 @@
-//===- Codegen.cpp - In-process code generation, as llc does it -----------------------------------------------------===//
+//===- Codegen.cpp - In-process code generation, as llc does it -----------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//===----------------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "nvptx_ra_codegen.h"
 
+#include "Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -33,22 +34,23 @@
 #include <string>
 
 using namespace llvm;
+using nvptx_ra::toRef;
 
-static StringRef toStringRef(nvptx_ra_str Text) {
-  return Text.len ? StringRef(Text.data, Text.len) : StringRef();
-}
-
-extern "C" LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef Context, nvptx_ra_str Content, nvptx_ra_str Name,
-                                           char **Message) {
-  auto LayoutOfTriple = [](StringRef TheTriple, StringRef) -> std::optional<std::string> {
+extern "C" LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef Context,
+                                           nvptx_ra_str Content,
+                                           nvptx_ra_str Name, char **Message) {
+  auto LayoutOfTriple = [](StringRef TheTriple,
+                           StringRef) -> std::optional<std::string> {
     return Triple(TheTriple).computeDataLayout();
   };
-  // The lexer reads up to a terminating zero, which the caller's bytes have not.
-  std::string Bytes = toStringRef(Content).str();
-  std::string Label = toStringRef(Name).str();
+  // The lexer reads up to a terminating zero, which the caller's bytes have
+  // not.
+  std::string Bytes = toRef(Content).str();
+  std::string Label = toRef(Name).str();
   SMDiagnostic Diagnostic;
   std::unique_ptr<Module> M =
-      parseIR(MemoryBufferRef(Bytes, Label), Diagnostic, *unwrap(Context), ParserCallbacks(LayoutOfTriple));
+      parseIR(MemoryBufferRef(Bytes, Label), Diagnostic, *unwrap(Context),
+              ParserCallbacks(LayoutOfTriple));
   if (M)
     return wrap(M.release());
   std::string Text;
@@ -66,7 +68,8 @@ class Reach {
   SmallVector<const Constant *, 32> Worklist;
 
   void add(const Value *Operand) {
-    if (const auto *C = dyn_cast_or_null<Constant>(Operand); C && Seen.insert(C).second)
+    if (const auto *C = dyn_cast_or_null<Constant>(Operand);
+        C && Seen.insert(C).second)
       Worklist.push_back(C);
   }
 
@@ -75,7 +78,8 @@ public:
     add(&Root);
     while (!Worklist.empty()) {
       const Constant *C = Worklist.pop_back_val();
-      // The initializer of a variable and the aliasee of an alias are operands, too.
+      // The initializer of a variable and the aliasee of an alias are operands,
+      // too.
       for (const Value *Operand : C->operands())
         add(Operand);
       if (const auto *F = dyn_cast<Function>(C))
@@ -85,7 +89,9 @@ public:
     }
   }
 
-  bool contains(const GlobalValue *Global) const { return Seen.contains(Global); }
+  bool contains(const GlobalValue *Global) const {
+    return Seen.contains(Global);
+  }
 };
 
 } // namespace
@@ -98,28 +104,34 @@ template <typename Range> static void eraseUnusedDeclarations(Range &&Globals) {
   }
 }
 
-/// ptxas takes a file with one kernel otherwise than one with several, where addresses of functions are taken. An empty
-/// kernel makes it several.
+/// ptxas takes a file with one kernel otherwise than one with several, where
+/// addresses of functions are taken. An empty kernel makes it several.
 static void addEmptyKernel(Module &M) {
-  FunctionType *Type = FunctionType::get(Type::getVoidTy(M.getContext()), /*isVarArg=*/false);
-  Function *Empty = Function::Create(Type, GlobalValue::ExternalLinkage, "nvptx_ra_empty", M);
+  FunctionType *Type =
+      FunctionType::get(Type::getVoidTy(M.getContext()), /*isVarArg=*/false);
+  Function *Empty =
+      Function::Create(Type, GlobalValue::ExternalLinkage, "nvptx_ra_empty", M);
   Empty->setCallingConv(CallingConv::PTX_Kernel);
-  ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "", Empty));
+  ReturnInst::Create(M.getContext(),
+                     BasicBlock::Create(M.getContext(), "", Empty));
 }
 
 static bool isKernel(const Function &F) {
   return F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration();
 }
 
-extern "C" LLVMModuleRef nvptx_ra_slice(LLVMModuleRef Whole, nvptx_ra_str Name) {
+extern "C" LLVMModuleRef nvptx_ra_slice(LLVMModuleRef Whole,
+                                        nvptx_ra_str Name) {
   const Module &M = *unwrap(Whole);
-  const Function *Root = M.getFunction(toStringRef(Name));
+  const Function *Root = M.getFunction(toRef(Name));
   if (!Root || Root->isDeclaration())
     return nullptr;
   Reach Needed(*Root);
   ValueToValueMapTy Map;
   std::unique_ptr<Module> Slice =
-      CloneModule(M, Map, [&](const GlobalValue *Global) { return Needed.contains(Global); });
+      CloneModule(M, Map, [&](const GlobalValue *Global) {
+        return Needed.contains(Global);
+      });
   eraseUnusedDeclarations(Slice->functions());
   eraseUnusedDeclarations(Slice->globals());
   if (count_if(M, isKernel) > 1)
@@ -127,7 +139,8 @@ extern "C" LLVMModuleRef nvptx_ra_slice(LLVMModuleRef Whole, nvptx_ra_str Name) 
   return wrap(Slice.release());
 }
 
-extern "C" uint32_t nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {
+extern "C" uint32_t
+nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {
   std::string Text;
   raw_string_ostream Stream(Text);
   if (cl::ParseCommandLineOptions(Argc, Argv, /*Overview=*/"", &Stream))
@@ -136,8 +149,10 @@ extern "C" uint32_t nvptx_ra_parse_options(int32_t Argc, const char *const *Argv
   return 0;
 }
 
-extern "C" void nvptx_ra_set_fp_contract(LLVMTargetMachineRef Machine, uint32_t Mode) {
-  FPOpFusion::FPOpFusionMode &Fusion = reinterpret_cast<TargetMachine *>(Machine)->Options.AllowFPOpFusion;
+extern "C" void nvptx_ra_set_fp_contract(LLVMTargetMachineRef Machine,
+                                         uint32_t Mode) {
+  FPOpFusion::FPOpFusionMode &Fusion =
+      reinterpret_cast<TargetMachine *>(Machine)->Options.AllowFPOpFusion;
   switch (Mode) {
   case NVPTX_RA_FP_CONTRACT_FAST:
     Fusion = FPOpFusion::Fast;

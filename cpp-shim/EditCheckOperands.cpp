@@ -132,8 +132,8 @@ Reason EditChecker::remove(const nvptx_ra_edit &E) {
     return "terminators stay";
   // Copies among them are not: they may go.
   bool IsInCall = View.insts[E.id].flags & NVPTX_RA_INST_CALL_SEQUENCE;
-  if (IsInCall && (MI.isCall() || MI.mayLoadOrStore() ||
-                   MI.hasUnmodeledSideEffects()))
+  if (IsInCall &&
+      (MI.isCall() || MI.mayLoadOrStore() || MI.hasUnmodeledSideEffects()))
     return "parts of a call stay";
   if (!Deleted.insert(&MI).second)
     return "the instruction is deleted already";

@@ -144,9 +144,8 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
   if (slotSize(E.b) < spillSize(Class))
     return "the slot is too small";
   const SpillOpcodes &Spilling = Opcodes.spilling();
-  unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL
-                        ? Spilling.Store[Class]
-                        : Spilling.Load[Class];
+  unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL ? Spilling.Store[Class]
+                                                         : Spilling.Load[Class];
   if (Opcode == SpillOpcodes::None ||
       Spilling.FrameAddress[Pointer] == SpillOpcodes::None ||
       Spilling.ToLocal[Pointer] == SpillOpcodes::None)

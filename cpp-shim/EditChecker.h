@@ -27,7 +27,7 @@ using Reason = const char *;
 class EditChecker {
 public:
   EditChecker(llvm::MachineFunction &MF, const FlatFunction &Flat,
-          const nvptx_ra_response &Response)
+              const nvptx_ra_response &Response)
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
         Opcodes(opcodeTableOf(TII)), Flat(Flat), View(Flat.view()),
         Response(Response),

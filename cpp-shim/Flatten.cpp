@@ -12,172 +12,22 @@
 ///
 //===----------------------------------------------------------------------===//
 
-#include "Flatten.h"
-#include "FunctionFacts.h"
-#include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/SmallVector.h"
+#include "Flattener.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
 #include "llvm/CodeGen/MachineFrameInfo.h"
-#include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/MachineLoopInfo.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
-#include "llvm/CodeGen/TargetSubtargetInfo.h"
-#include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/GlobalValue.h"
-#include "llvm/Support/Allocator.h"
-#include "llvm/Support/raw_ostream.h"
-#include <cstddef>
+#include "llvm/IR/InlineAsm.h"
 
 using namespace llvm;
 
 namespace nvptx_ra {
 
-// The other half of these assertions is in src/ffi/abi.rs.
-static_assert(sizeof(nvptx_ra_str) == 16 && offsetof(nvptx_ra_str, len) == 8);
-static_assert(sizeof(nvptx_ra_opcode_desc) == 24 &&
-              offsetof(nvptx_ra_opcode_desc, flags) == 16);
-static_assert(sizeof(nvptx_ra_operand) == 16 &&
-              offsetof(nvptx_ra_operand, id) == 4 &&
-              offsetof(nvptx_ra_operand, value) == 8);
-static_assert(sizeof(nvptx_ra_inst) == 24 &&
-              offsetof(nvptx_ra_inst, operand_end) == 12);
-static_assert(sizeof(nvptx_ra_block) == 24 &&
-              offsetof(nvptx_ra_block, frequency) == 16);
-static_assert(sizeof(nvptx_ra_reg) == 24 &&
-              offsetof(nvptx_ra_reg, reg_class) == 16);
-static_assert(sizeof(nvptx_ra_slot) == 16 &&
-              offsetof(nvptx_ra_slot, align) == 8);
-static_assert(sizeof(nvptx_ra_symbol) == 24 &&
-              offsetof(nvptx_ra_symbol, shared_bytes) == 16);
-static_assert(sizeof(nvptx_ra_view) == 248 &&
-              offsetof(nvptx_ra_view, blocks) == 32 &&
-              offsetof(nvptx_ra_view, maxntid) == 160 &&
-              offsetof(nvptx_ra_view, flags) == 224 &&
-              offsetof(nvptx_ra_view, refusal) == 232);
-static_assert(sizeof(nvptx_ra_edit) == 48 &&
-              offsetof(nvptx_ra_edit, value) == 24 &&
-              offsetof(nvptx_ra_edit, operand) == 32);
-static_assert(sizeof(nvptx_ra_request) == 104 &&
-              offsetof(nvptx_ra_request, view) == 88);
-static_assert(sizeof(nvptx_ra_remark) == 64 &&
-              offsetof(nvptx_ra_remark, value) == 40);
-static_assert(sizeof(nvptx_ra_response) == 128 &&
-              offsetof(nvptx_ra_response, message) == 32 &&
-              offsetof(nvptx_ra_response, num_remarks) == 120);
-static_assert(sizeof(nvptx_ra_option_info) == 56 &&
-              offsetof(nvptx_ra_option_info, hidden) == 52);
-
-namespace {
-
-/// Finds operands by identity: equal where LLVM says that they are identical,
-/// target flags included.
-struct OperandIdentity {
-  static const MachineOperand *getEmptyKey() {
-    return DenseMapInfo<const MachineOperand *>::getEmptyKey();
-  }
-  static const MachineOperand *getTombstoneKey() {
-    return DenseMapInfo<const MachineOperand *>::getTombstoneKey();
-  }
-  static unsigned getHashValue(const MachineOperand *MO) {
-    return static_cast<unsigned>(hash_value(*MO));
-  }
-  static bool isEqual(const MachineOperand *A, const MachineOperand *B) {
-    if (A == B)
-      return true;
-    bool Marker = A == getEmptyKey() || A == getTombstoneKey() ||
-                  B == getEmptyKey() || B == getTombstoneKey();
-    return !Marker && A->isIdenticalTo(*B);
-  }
-};
-
-} // namespace
-
-struct FlatFunction::Arrays {
-  SmallVector<nvptx_ra_block, 0> Blocks;
-  SmallVector<uint32_t, 0> Succs;
-  SmallVector<nvptx_ra_inst, 0> Insts;
-  SmallVector<nvptx_ra_operand, 0> Operands;
-  SmallVector<nvptx_ra_reg, 0> Regs;
-  SmallVector<nvptx_ra_slot, 0> Slots;
-  SmallVector<nvptx_ra_symbol, 0> Symbols;
-  SmallVector<MachineBasicBlock *, 0> BlockPointers;
-  SmallVector<MachineInstr *, 0> InstPointers;
-  SmallVector<const MachineOperand *, 0> SymbolOperands;
-  /// By MachineBasicBlock::getNumber(), which has holes.
-  SmallVector<uint32_t, 0> BlockIds;
-  /// By block: the last block that has named it as a successor.
-  SmallVector<uint32_t, 0> NamedBy;
-  DenseMap<const MachineOperand *, uint32_t, OperandIdentity> SymbolIds;
-  BumpPtrAllocator Text;
-
-  void clear() {
-    Blocks.clear();
-    Succs.clear();
-    Insts.clear();
-    Operands.clear();
-    Regs.clear();
-    Slots.clear();
-    Symbols.clear();
-    BlockPointers.clear();
-    InstPointers.clear();
-    SymbolOperands.clear();
-    BlockIds.clear();
-    NamedBy.clear();
-    SymbolIds.clear();
-    Text.Reset();
-  }
-};
-
 /// The arrays that are kept for the next function: two, because a verified run
 /// holds the view before and the one after. Very large ones are given back.
 static constexpr size_t MaxSpareArrays = 2;
 static constexpr size_t MaxSpareOperands = 1 << 20;
-
-/// Fills the arrays of a FlatFunction.
-class FlatFunction::Writer {
-public:
-  Writer(FlatFunction &Flat, MachineFunction &MF)
-      : Flat(Flat), Data(*Flat.Data), MF(MF),
-        Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())),
-        File(fileOf(MF.getFunction())) {}
-
-  void write(const MachineBlockFrequencyInfo *MBFI, const MachineLoopInfo *MLI,
-             ViewScope Scope);
-
-private:
-  void writeRegs();
-  void writeSlots();
-  void numberBlocks();
-  void findPhiRegs();
-  bool concernsPhis(const MachineInstr &MI) const;
-  void writeInsts(MachineBasicBlock &MBB, ViewScope Scope);
-  void writeInst(MachineInstr &MI, uint32_t Flags);
-  void writeOperand(const MachineInstr &MI, unsigned Index,
-                    nvptx_ra_operand &Out);
-  void writeRegOperand(const MachineInstr &MI, unsigned Index,
-                       nvptx_ra_operand &Out);
-  uint32_t symbolOf(const MachineOperand &MO);
-  nvptx_ra_str textOf(const MachineOperand &MO, uint32_t Id);
-  uint32_t lineOf(const DILocation *Loc);
-
-  FlatFunction &Flat;
-  Arrays &Data;
-  MachineFunction &MF;
-  const OpcodeTable &Opcodes;
-  /// By virtual register: whether a PHI names it. Of a view of PHIs alone.
-  BitVector PhiRegs;
-  /// The function's own file, null where it has no debug information.
-  const DIFile *File;
-  /// The last location that a line was asked for: neighbours share theirs.
-  const DILocation *LastLoc = nullptr;
-  uint32_t LastLine = 0;
-};
-
-static nvptx_ra_str asStr(StringRef Text) { return {Text.data(), Text.size()}; }
 
 void FlatFunction::Writer::writeRegs() {
   const MachineRegisterInfo &MRI = MF.getRegInfo();
@@ -191,7 +41,7 @@ void FlatFunction::Writer::writeRegs() {
       for (unsigned I = 0; I != NumClasses; ++I)
         if (Classes[I] == Class)
           Number = I;
-    Data.Regs[Index] = {asStr(MRI.getVRegName(Reg)), Number, 0};
+    Data.Regs[Index] = {toStr(MRI.getVRegName(Reg)), Number, 0};
   }
 }
 
@@ -218,32 +68,6 @@ void FlatFunction::Writer::numberBlocks() {
   Data.NamedBy.assign(Data.BlockPointers.size(), NVPTX_RA_NONE);
 }
 
-nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
-                                          uint32_t Id) {
-  // For readers alone. Names are as in MIR; what has none, or what LLVM could
-  // only print at length, is a letter and the number of the symbol, so that
-  // different symbols never look alike.
-  SmallString<64> Buffer;
-  raw_svector_ostream OS(Buffer);
-  bool Offset = false;
-  if (MO.isGlobal() && MO.getGlobal()->hasName()) {
-    OS << '@' << MO.getGlobal()->getName();
-    Offset = true;
-  } else if (MO.isSymbol()) {
-    OS << '&' << MO.getSymbolName();
-    Offset = true;
-  } else if (MO.isMetadata()) {
-    OS << "metadata." << Id;
-  } else {
-    OS << "operand." << Id;
-  }
-  if (Offset && MO.getOffset() != 0)
-    OS << '+' << MO.getOffset();
-  if (Offset && MO.getTargetFlags() != 0)
-    OS << ":flags=" << MO.getTargetFlags();
-  return asStr(Buffer.str().copy(Data.Text));
-}
-
 /// The line in the function's own file.
 uint32_t FlatFunction::Writer::lineOf(const DILocation *Loc) {
   if (Loc == LastLoc)
@@ -251,91 +75,6 @@ uint32_t FlatFunction::Writer::lineOf(const DILocation *Loc) {
   LastLoc = Loc;
   LastLine = ownLocation(Loc, File)->getLine();
   return LastLine;
-}
-
-uint32_t FlatFunction::Writer::symbolOf(const MachineOperand &MO) {
-  auto [It, New] = Data.SymbolIds.try_emplace(&MO, Data.Symbols.size());
-  if (New) {
-    uint64_t SharedBytes = sharedBytesOf(MO, MF.getDataLayout());
-    Data.Symbols.push_back({textOf(MO, It->second), SharedBytes});
-    Data.SymbolOperands.push_back(&MO);
-  }
-  return It->second;
-}
-
-void FlatFunction::Writer::writeRegOperand(const MachineInstr &MI,
-                                           unsigned Index,
-                                           nvptx_ra_operand &Out) {
-  const MachineOperand &MO = MI.getOperand(Index);
-  Register Reg = MO.getReg();
-  if (!Reg) {
-    Out.kind = NVPTX_RA_OPERAND_NOREG;
-    return;
-  }
-  if (Reg.isVirtual()) {
-    Out.kind = NVPTX_RA_OPERAND_REG;
-    Out.id = Reg.virtRegIndex();
-  } else {
-    Out.kind = NVPTX_RA_OPERAND_PHYSICAL;
-    Out.id = Reg.id();
-  }
-  uint8_t Flags = 0;
-  if (MO.isDef())
-    Flags |= NVPTX_RA_FLAG_DEF | (MO.isDead() ? NVPTX_RA_FLAG_DEAD : 0);
-  else
-    Flags |= MO.isKill() ? NVPTX_RA_FLAG_KILL : 0;
-  Flags |= MO.isImplicit() ? NVPTX_RA_FLAG_IMPLICIT : 0;
-  Flags |= MO.isUndef() ? NVPTX_RA_FLAG_UNDEF : 0;
-  Flags |= MO.isEarlyClobber() ? NVPTX_RA_FLAG_EARLY_CLOBBER : 0;
-  Out.flags = Flags;
-  if (MO.isTied()) {
-    unsigned Tied = MI.findTiedOperandIdx(Index);
-    if (Tied >= NVPTX_RA_NOT_TIED)
-      Flat.Refusal = "an instruction has tied operands beyond its 65,535th";
-    else
-      Out.tied = static_cast<uint16_t>(Tied);
-  }
-  if (MO.getSubReg() != 0)
-    Flat.Refusal = "an operand names a part of a register, which NVPTX has not";
-}
-
-void FlatFunction::Writer::writeOperand(const MachineInstr &MI, unsigned Index,
-                                        nvptx_ra_operand &Out) {
-  const MachineOperand &MO = MI.getOperand(Index);
-  Out = {NVPTX_RA_OPERAND_SYMBOL, 0, NVPTX_RA_NOT_TIED, 0, 0};
-  switch (MO.getType()) {
-  case MachineOperand::MO_Register:
-    return writeRegOperand(MI, Index, Out);
-  case MachineOperand::MO_Immediate:
-    if (MO.getTargetFlags() != 0)
-      break;
-    Out.kind = NVPTX_RA_OPERAND_IMMEDIATE;
-    Out.value = MO.getImm();
-    return;
-  case MachineOperand::MO_FPImmediate: {
-    APInt Bits = MO.getFPImm()->getValueAPF().bitcastToAPInt();
-    if (MO.getTargetFlags() != 0 || Bits.getBitWidth() > 64)
-      break;
-    Out.kind = NVPTX_RA_OPERAND_FLOAT;
-    Out.value = static_cast<int64_t>(Bits.getZExtValue());
-    return;
-  }
-  case MachineOperand::MO_MachineBasicBlock:
-    if (MO.getTargetFlags() != 0)
-      break;
-    Out.kind = NVPTX_RA_OPERAND_BLOCK;
-    Out.id = Data.BlockIds[MO.getMBB()->getNumber()];
-    return;
-  case MachineOperand::MO_FrameIndex:
-    if (MO.getTargetFlags() != 0)
-      break;
-    Out.kind = NVPTX_RA_OPERAND_SLOT;
-    Out.id = static_cast<uint32_t>(MO.getIndex() - Flat.FirstFrameIndex);
-    return;
-  default:
-    break;
-  }
-  Out.id = symbolOf(MO);
 }
 
 /// What LLVM knows of this instruction's memory accesses.
@@ -410,8 +149,7 @@ bool FlatFunction::Writer::concernsPhis(const MachineInstr &MI) const {
   });
 }
 
-void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB,
-                                      ViewScope Scope) {
+void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB, ViewScope Scope) {
   // A call sequence never leaves its block.
   bool InCall = false;
   // The first instruction behind the PHIs is a place to insert at, and behind
@@ -429,8 +167,7 @@ void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB,
 }
 
 void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
-                                 const MachineLoopInfo *MLI,
-                                 ViewScope Scope) {
+                                 const MachineLoopInfo *MLI, ViewScope Scope) {
   writeRegs();
   writeSlots();
   numberBlocks();
@@ -492,7 +229,7 @@ FlatFunction::FlatFunction(MachineFunction &MF,
   View.num_slots = Data->Slots.size();
   View.symbols = Data->Symbols.data();
   View.num_symbols = Data->Symbols.size();
-  View.refusal = asStr(Refusal);
+  View.refusal = toStr(Refusal);
 }
 
 FlatFunction::~FlatFunction() {

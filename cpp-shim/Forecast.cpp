@@ -15,6 +15,7 @@
 #include "Clone.h"
 #include "Options.h"
 #include "Remarks.h"
+#include "Text.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
 #include "llvm/CodeGen/MachineBranchProbabilityInfo.h"
 #include "llvm/CodeGen/MachineDominators.h"
@@ -52,8 +53,8 @@ void Forecaster::add(MachineFunction &MF, const RequiredAnalyses &Analyses,
     return;
   Target = MF.getSubtarget().getCPU().str();
   uint32_t Flags = Coalesced ? NVPTX_RA_REQUEST_COALESCED : 0;
-  Functions.push_back({&MF.getFunction(),
-                       observe(MF, Analyses, Forecast, Parameters, Flags)});
+  Functions.push_back(
+      {&MF.getFunction(), observe(MF, Analyses, Forecast, Parameters, Flags)});
 }
 
 bool Forecaster::finish(Module &M, bool Limit) {
@@ -84,8 +85,7 @@ bool Forecaster::finish(Module &M, bool Limit) {
   }
   ArrayRef Changes(Response->edits, Limit ? Response->num_edits : 0);
   for (const nvptx_ra_edit &Edit : Changes) {
-    auto [Key, Value] =
-        toRef(Response->text).slice(Edit.a, Edit.b).split('=');
+    auto [Key, Value] = toRef(Response->text).slice(Edit.a, Edit.b).split('=');
     Functions[Edit.id].F->addFnAttr(Key, Value);
   }
   Functions.clear();
@@ -192,9 +192,7 @@ PreservedAnalyses NewForecast<Desc>::run(Module &M,
 template <const PassDesc &Desc>
 void NewForecast<Desc>::printPipeline(raw_ostream &OS,
                                       function_ref<StringRef(StringRef)>) {
-  OS << Desc.Name;
-  if (!Parameters.empty())
-    OS << '<' << Parameters << '>';
+  printPass(OS, Desc, Parameters);
 }
 
 template class LegacyForecast<Forecast>;

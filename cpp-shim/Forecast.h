@@ -34,14 +34,12 @@ namespace nvptx_ra {
 
 inline constexpr PassDesc Forecast{"nvptx-forecast", "nvptx-forecast",
                                    "NVPTX resource forecast", false};
-inline constexpr PassDesc ForecastPrinter{"print<nvptx-forecast>",
-                                          "print-nvptx-forecast",
-                                          "NVPTX resource forecast printer",
-                                          false};
+inline constexpr PassDesc ForecastPrinter{
+    "print<nvptx-forecast>", "print-nvptx-forecast",
+    "NVPTX resource forecast printer", false};
 /// The printer under its own name, for a -run-pass whose shell lets it through.
-inline constexpr PassDesc ForecastPrinterAlias{ForecastPrinter.Name,
-                                               ForecastPrinter.Name,
-                                               ForecastPrinter.Title, false};
+inline constexpr PassDesc ForecastPrinterAlias{
+    ForecastPrinter.Name, ForecastPrinter.Name, ForecastPrinter.Title, false};
 
 /// The forecast of one module.
 class Forecaster {

@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionFacts.h"
+
+#include "Text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/CodeGen/MachineFunction.h"
@@ -31,24 +33,22 @@ namespace nvptx_ra {
 /// NVPTX's address space of what the threads of a block share.
 static constexpr unsigned SharedSpace = 3;
 
-static nvptx_ra_str asStr(StringRef Text) { return {Text.data(), Text.size()}; }
-
 /// A file's path: its directory counts where the name is relative.
 static nvptx_ra_str pathOf(const DIFile &File, BumpPtrAllocator &Text) {
   SmallString<128> Path;
   if (!sys::path::is_absolute(File.getFilename()))
     Path = File.getDirectory();
   sys::path::append(Path, File.getFilename());
-  return asStr(Path.str().copy(Text));
+  return toStr(Path.str().copy(Text));
 }
 
 void describeFunction(const MachineFunction &MF, BumpPtrAllocator &Text,
                       nvptx_ra_view &View) {
   const Function &F = MF.getFunction();
   auto Attribute = [&F](StringRef Name) {
-    return asStr(F.getFnAttribute(Name).getValueAsString());
+    return toStr(F.getFnAttribute(Name).getValueAsString());
   };
-  View.name = asStr(MF.getName());
+  View.name = toStr(MF.getName());
   if (const DIFile *File = fileOf(F))
     View.file = pathOf(*File, Text);
   if (F.getCallingConv() == CallingConv::PTX_Kernel)

@@ -1,4 +1,4 @@
-//===- HeaderNote.cpp - The plugin's mark in the PTX ----------------------------===//
+//===- HeaderNote.cpp - The plugin's mark in the PTX ----------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 
 #include "HeaderNote.h"
 
-#include "Options.h"
+#include "Text.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;

@@ -1,4 +1,4 @@
-//===- MachinePass.cpp - The passes on machine code ---------------------------===//
+//===- MachinePass.cpp - The passes on machine code -----------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,6 +18,7 @@
 #include "FunctionFacts.h"
 #include "Options.h"
 #include "Remarks.h"
+#include "Text.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
 #include "llvm/CodeGen/MachineLoopInfo.h"
 #include "llvm/IR/LLVMContext.h"
@@ -44,7 +45,8 @@ uint64_t nanosecondsSince(Clock::time_point Start) {
 bool passesGate(const Function &F, const PassDesc &Desc) {
   const OptPassGate &Gate = F.getContext().getOptPassGate();
   return !Gate.isEnabled() ||
-         Gate.shouldRunPass(Desc.Name, ("function (" + F.getName() + ")").str());
+         Gate.shouldRunPass(Desc.Name,
+                            ("function (" + F.getName() + ")").str());
 }
 
 /// One run of a pass on a function.
@@ -66,8 +68,7 @@ public:
     Request.pass = toStr(Desc.Name);
     Request.parameters = toStr(Parameters);
     Request.command_line = toStr(CommandLine);
-    Request.attribute =
-        toStr(F.getFnAttribute("nvptx-ra").getValueAsString());
+    Request.attribute = toStr(F.getFnAttribute("nvptx-ra").getValueAsString());
     Request.target = toStr(MF.getSubtarget().getCPU());
     if (F.hasOptNone())
       Request.flags |= NVPTX_RA_REQUEST_OPTNONE;
@@ -196,8 +197,8 @@ private:
       report(context(), toRef(Difference->message), DS_Error);
     if (!verify("after") && WasClean)
       report(context(),
-             problem("LLVM's machine verifier finds errors after " +
-                     Desc.Name + " and found none before"),
+             problem("LLVM's machine verifier finds errors after " + Desc.Name +
+                     " and found none before"),
              DS_Error);
   }
 
@@ -240,6 +241,12 @@ Observation observe(MachineFunction &MF, const RequiredAnalyses &Analyses,
   return Run(MF, Analyses, Desc, Parameters).observe(Flags);
 }
 
+void printPass(raw_ostream &OS, const PassDesc &Desc, StringRef Parameters) {
+  OS << Desc.Name;
+  if (!Parameters.empty())
+    OS << '<' << Parameters << '>';
+}
+
 template <const PassDesc &Desc>
 void LegacyPass<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
   if (WithAnalyses) {
@@ -268,9 +275,7 @@ PreservedAnalyses NewPass<Desc>::run(MachineFunction &MF,
 template <const PassDesc &Desc>
 void NewPass<Desc>::printPipeline(raw_ostream &OS,
                                   function_ref<StringRef(StringRef)>) {
-  OS << Desc.Name;
-  if (!Parameters.empty())
-    OS << '<' << Parameters << '>';
+  printPass(OS, Desc, Parameters);
 }
 
 template class LegacyPass<CopyCoalescer>;

@@ -1,4 +1,4 @@
-//===- MachinePass.h - The passes on machine code ----------------*- C++ -*-===//
+//===- MachinePass.h - The passes on machine code ---------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,10 +57,9 @@ inline constexpr PassDesc Rename{"nvptx-rename", "nvptx-rename",
                                  "NVPTX register renaming", true};
 inline constexpr PassDesc EditApplier{"nvptx-apply-edits", "nvptx-apply-edits",
                                       "NVPTX edits given as text", true, true};
-inline constexpr PassDesc ViewPrinter{"print<nvptx-ra-view>",
-                                      "print-nvptx-ra-view",
-                                      "NVPTX register allocation view printer",
-                                      false};
+inline constexpr PassDesc ViewPrinter{
+    "print<nvptx-ra-view>", "print-nvptx-ra-view",
+    "NVPTX register allocation view printer", false};
 /// The printer under its own name, for a -run-pass whose shell lets it through.
 inline constexpr PassDesc ViewPrinterAlias{ViewPrinter.Name, ViewPrinter.Name,
                                            ViewPrinter.Title, false};
@@ -101,6 +100,10 @@ struct Observation {
 Observation observe(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
                     const PassDesc &Desc, llvm::StringRef Parameters,
                     uint32_t Flags);
+
+/// Prints a pass as a pipeline string names it.
+void printPass(llvm::raw_ostream &OS, const PassDesc &Desc,
+               llvm::StringRef Parameters);
 
 /// The pass for the legacy pass manager.
 template <const PassDesc &Desc>

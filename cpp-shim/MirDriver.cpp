@@ -46,8 +46,8 @@ namespace {
 /// The options of the driver, which only its process has.
 struct DriverOptions {
   cl::OptionCategory Category{"nvptx-ra mir"};
-  cl::opt<std::string> Input{cl::Positional, cl::desc("in.mir"),
-                             cl::init("-"), cl::cat(Category)};
+  cl::opt<std::string> Input{cl::Positional, cl::desc("in.mir"), cl::init("-"),
+                             cl::cat(Category)};
   cl::opt<std::string> Output{"o", cl::desc("Output file"),
                               cl::value_desc("file"), cl::init("-"),
                               cl::cat(Category)};

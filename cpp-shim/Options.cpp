@@ -1,4 +1,4 @@
-//===- Options.cpp - The -nvptx-ra-... options -------------------------------===//
+//===- Options.cpp - The -nvptx-ra-... options ----------------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+
+#include "Text.h"
 
 #include "llvm/Support/CommandLine.h"
 #include <deque>
@@ -87,12 +89,12 @@ bool registerOptions() {
     nvptx_ra_option_info Info = nvptx_ra_option_at(I);
     StringRef Name = Registered->FullNames.emplace_back(FullName(Info));
     Registered->Options.emplace_back(
-        toRef(Info.name), new Option(Name, cl::desc(toRef(Info.help)),
-                                     cl::value_desc(toRef(Info.meta)),
-                                     cl::cat(Registered->Category),
-                                     Info.hidden ? cl::Hidden : cl::NotHidden,
-                                     Info.is_switch ? cl::ValueOptional
-                                                    : cl::ValueRequired));
+        toRef(Info.name),
+        new Option(Name, cl::desc(toRef(Info.help)),
+                   cl::value_desc(toRef(Info.meta)),
+                   cl::cat(Registered->Category),
+                   Info.hidden ? cl::Hidden : cl::NotHidden,
+                   Info.is_switch ? cl::ValueOptional : cl::ValueRequired));
   }
   return true;
 }

@@ -1,4 +1,4 @@
-//===- ProfileReplay.cpp - Choices of an earlier search -----------------------===//
+//===- ProfileReplay.cpp - Choices of an earlier search -------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,6 +13,7 @@
 #include "ProfileReplay.h"
 
 #include "Options.h"
+#include "Text.h"
 #include "nvptx_ra_ir.h"
 #include "llvm-c/Core.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -27,9 +28,8 @@ char ProfileReplay::ID = 0;
 
 bool ProfileReplay::doInitialization(Module &M) {
   std::string Options = commandLine();
-  const nvptx_ra_response *Response =
-      nvptx_ra_replay_profile(wrap(&M), toStr(Options), toStr(CPU),
-                              toStr(Features));
+  const nvptx_ra_response *Response = nvptx_ra_replay_profile(
+      wrap(&M), toStr(Options), toStr(CPU), toStr(Features));
   if (!Response)
     return true;
   DiagnosticSeverity Severity = Response->strict ? DS_Error : DS_Warning;

@@ -1,4 +1,4 @@
-//===- ProfileReplay.h - Choices of an earlier search ------------*- C++ -*-===//
+//===- ProfileReplay.h - Choices of an earlier search -----------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

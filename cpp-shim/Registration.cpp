@@ -1,4 +1,4 @@
-//===- Registration.cpp - What happens when the plugin is loaded ----------------===//
+//===- Registration.cpp - What happens when the plugin is loaded ----------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,6 +19,7 @@
 #include "MachinePass.h"
 #include "Options.h"
 #include "ProfileReplay.h"
+#include "Text.h"
 #include "nvptx_ra_host.h"
 #include "nvptx_ra_ir.h"
 #include "llvm-c/Core.h"
@@ -156,9 +157,9 @@ void insertRename(TargetPassConfig &Config, CodeGenOptLevel Level) {
 }
 
 /// Puts the forecast into the pipeline: directly behind the coalescer, where
-/// the code is as it is fitted to, and ahead of renaming. It costs nothing where
-/// nobody wants it, which shows only when the code generator runs. Where it may
-/// limit registers, no kernel is printed before all are known.
+/// the code is as it is fitted to, and ahead of renaming. It costs nothing
+/// where nobody wants it, which shows only when the code generator runs. Where
+/// it may limit registers, no kernel is printed before all are known.
 void insertForecast(TargetPassConfig &Config, const nvptx_ra_pipeline &Wanted,
                     CodeGenOptLevel Level) {
   ForecastUse Use;
@@ -192,8 +193,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (Wanted.rename)
     insertRename(*Config, TM.getOptLevel());
   if (Wanted.profile)
-    PM.add(
-        new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
+    PM.add(new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
   if (Wanted.cssa || Coalesces || Wanted.rename)
     PM.add(new HeaderNote());
 }

@@ -1,4 +1,4 @@
-//===- Remarks.cpp - Remarks and diagnostics ----------------------------------===//
+//===- Remarks.cpp - Remarks and diagnostics ------------------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,7 +14,7 @@
 
 #include "Flatten.h"
 #include "MachinePass.h"
-#include "Options.h"
+#include "Text.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/MachineOptimizationRemarkEmitter.h"

@@ -1,4 +1,4 @@
-//===- Remarks.h - Remarks and diagnostics --------------------*- C++ -*-===//
+//===- Remarks.h - Remarks and diagnostics ----------------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

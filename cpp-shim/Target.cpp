@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Target.h"
+
+#include "Text.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetOpcodes.h"
@@ -44,8 +46,8 @@ OpcodeTable::OpcodeTable(const TargetInstrInfo &TII)
 
 nvptx_ra_opcode_desc OpcodeTable::describe(unsigned Opcode) const {
   const MCInstrDesc &Desc = Info.get(Opcode);
-  StringRef Name = Info.getName(Opcode);
-  return {{Name.data(), Name.size()}, descriptorFlags(Desc), Desc.getNumDefs()};
+  return {toStr(Info.getName(Opcode)), descriptorFlags(Desc),
+          Desc.getNumDefs()};
 }
 
 OpcodeRole OpcodeTable::findRole(unsigned Opcode) const {

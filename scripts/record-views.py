@@ -22,8 +22,23 @@ RECORDED = {
 def views(example):
     """The functions of an example in text form."""
     clang = Path(os.environ["LLVM_BIN"], "clang")
-    command = [clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", f"--cuda-path={os.environ['CUDA_PATH']}"]
-    command += ["-Wno-unknown-cuda-version", "-std=c++17", "-O3", "-S", ROOT / f"examples/{example}.cu", "-o", os.devnull]
+    command = [
+        clang,
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        "--cuda-gpu-arch=sm_90",
+        f"--cuda-path={os.environ['CUDA_PATH']}",
+    ]
+    command += [
+        "-Wno-unknown-cuda-version",
+        "-std=c++17",
+        "-O3",
+        "-S",
+        ROOT / f"examples/{example}.cu",
+        "-o",
+        os.devnull,
+    ]
     command += [f"-fpass-plugin={os.environ['PLUGIN']}", "-mllvm", "-nvptx-ra-trace=view"]
     command += ["-mllvm", "-nvptx-ra-position=before", "-mllvm", "-nvptx-ra-rename=off"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -69,9 +69,9 @@ impl Report {
         Self { version: crate::VERSION.into(), ..Self::default() }
     }
 
-    /// Writes the bundle of an error that is a bug, and names it in the error; other errors stay as they are. The folder
-    /// is the one that the options name, else the system's for temporary files. Where it cannot be written, the error
-    /// still is the one to report, so that only the log tells.
+    /// Writes the bundle of an error that is a bug, and names it in the error; other errors stay as they are. The
+    /// folder is the one that the options name, else the system's for temporary files. Where it cannot be written, the
+    /// error still is the one to report, so that only the log tells.
     pub fn attach(mut self, error: Error, config: &Config, function: Option<&Function>) -> Error {
         if !error.is_bug() {
             return error;
@@ -87,8 +87,8 @@ impl Report {
         }
     }
 
-    /// Writes the bundle into a new folder under `parent` and returns the folder. The function may be missing, where the
-    /// error is that there is none.
+    /// Writes the bundle into a new folder under `parent` and returns the folder. The function may be missing, where
+    /// the error is that there is none.
     pub fn write(&self, parent: &Path, function: Option<&Function>) -> Result<PathBuf, Error> {
         fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
         let folder = new_folder(parent, &self.function)?;
@@ -208,8 +208,8 @@ mod tests {
         fs::remove_dir_all(parent).unwrap();
     }
 
-    /// A bug gets a bundle in the folder that the options name; a refusal gets none, and neither does a bug where nothing
-    /// can be written.
+    /// A bug gets a bundle in the folder that the options name; a refusal gets none, and neither does a bug where
+    /// nothing can be written.
     #[test]
     fn only_bugs_are_attached() {
         let parent = parent("attach");

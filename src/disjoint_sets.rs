@@ -4,19 +4,19 @@ use crate::index::{EntityIndex, IndexVec};
 
 /// A partition of ids into sets, each named by its lowest member, so that names do not depend on the order of unions.
 #[derive(Clone, Debug)]
-pub struct DisjointSets<I> {
+pub(crate) struct DisjointSets<I> {
     parents: IndexVec<I, I>,
 }
 
 impl<I: EntityIndex> DisjointSets<I> {
     /// `len` sets of one member each.
-    pub fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         Self { parents: (0..len).map(I::new).collect() }
     }
 
     /// The name of the set that holds `id`. O(log n) amortised.
     #[inline]
-    pub fn find(&mut self, id: I) -> I {
+    pub(crate) fn find(&mut self, id: I) -> I {
         let mut root = id;
         while self.parents[root] != root {
             let grandparent = self.parents[self.parents[root]];
@@ -27,7 +27,7 @@ impl<I: EntityIndex> DisjointSets<I> {
     }
 
     /// Makes one set of those that hold `a` and `b`.
-    pub fn unite(&mut self, a: I, b: I) {
+    pub(crate) fn unite(&mut self, a: I, b: I) {
         let (a, b) = (self.find(a), self.find(b));
         let (into, from) = if a < b { (a, b) } else { (b, a) };
         self.parents[from] = into;
@@ -39,8 +39,8 @@ mod tests {
     use super::*;
     use crate::function::VReg;
 
-    /// Whatever is united in whatever order, two ids share a set exactly where unions connect them, and the lowest names
-    /// it.
+    /// Whatever is united in whatever order, two ids share a set exactly where unions connect them, and the lowest
+    /// names it.
     #[test]
     fn sets_are_what_unions_connect() {
         arbtest::arbtest(|u| {

@@ -2,8 +2,9 @@
 //!
 //! The core (everything but `ffi` and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
 //! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
-//! only: `ffi` and the tool, then the passes ([`coalesce`], [`ssa`], [`allocate`], [`spill`],
-//! [`schedule`], [`rename`]), then [`analysis`], [`target`], [`function`], [`index`]. [`check`] imports [`function`] alone.
+//! only: `ffi` and the tool, then the [`passes`] by name, then what they do ([`ssa`], [`coalesce`], [`allocate`],
+//! [`forecast`], [`schedule`], [`spill`], [`rename`]), then [`analysis`], [`target`], [`function`], [`config`],
+//! [`index`]. [`check`] imports [`function`] alone.
 
 pub mod allocate;
 pub mod analysis;
@@ -11,7 +12,7 @@ pub mod bundle;
 pub mod check;
 pub mod coalesce;
 pub mod config;
-pub mod disjoint_sets;
+mod disjoint_sets;
 pub mod error;
 #[cfg(feature = "llvm")]
 pub mod ffi;

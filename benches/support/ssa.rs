@@ -45,6 +45,120 @@ fn class(class: view::RegClass) -> RegClass {
     }
 }
 
+/// The register of a value of a register.
+fn vreg(function: &Function, reg: view::VReg, value: ValueNumber) -> VReg {
+    VReg::new(value.0 as usize, class(function.class(reg)))
+}
+
+/// Where values come from.
+#[derive(Default)]
+struct Values {
+    /// By instruction and operand.
+    defined: HashMap<(view::Inst, u32), VReg>,
+    /// At the entry.
+    undefined: Vec<VReg>,
+    /// By block: the registers whose values meet there.
+    params: HashMap<view::Block, Vec<(view::VReg, VReg)>>,
+}
+
+impl Values {
+    fn new(function: &Function, ranges: &LiveRanges, regs: &[view::VReg]) -> Self {
+        let mut values = Self::default();
+        for &reg in regs {
+            for value in (ranges.values_of(reg).start.0..ranges.values_of(reg).end.0).map(ValueNumber) {
+                let new = vreg(function, reg, value);
+                match ranges.value_def(value) {
+                    ValueDef::Inst { inst, operand } => drop(values.defined.insert((inst, operand), new)),
+                    ValueDef::Phi(block) => values.params.entry(block).or_default().push((reg, new)),
+                    ValueDef::Undefined(block) if block.0 == 0 => values.undefined.push(new),
+                    ValueDef::Undefined(_) => {}
+                }
+            }
+        }
+        values
+    }
+
+    fn params(&self, block: view::Block) -> impl Iterator<Item = (view::VReg, VReg)> {
+        self.params.get(&block).into_iter().flatten().copied()
+    }
+}
+
+/// A function on its way into SSA form.
+struct Builder<'a> {
+    function: &'a Function,
+    cfg: &'a Cfg,
+    ranges: &'a LiveRanges,
+    values: Values,
+    numbers: HashMap<view::Block, Block>,
+    ssa: Ssa,
+}
+
+fn is_critical(function: &Function, cfg: &Cfg, block: view::Block, succ: view::Block) -> bool {
+    function.succs(block).len() > 1 && cfg.preds(succ).len() > 1
+}
+
+/// regalloc2 reads loops from the order of blocks, and its checker wants a block's predecessors first: reverse
+/// postorder, and a split edge's block right behind the block that it leaves.
+fn numbers(function: &Function, cfg: &Cfg) -> HashMap<view::Block, Block> {
+    let mut next = 0;
+    let number = |&block: &view::Block| {
+        let number = Block::new(next);
+        next += 1 + function.succs(block).iter().filter(|&&succ| is_critical(function, cfg, block, succ)).count();
+        (block, number)
+    };
+    cfg.rpo().iter().map(number).collect()
+}
+
+impl Builder<'_> {
+    /// Adds a block, and those on the critical edges behind it.
+    fn add_block(&mut self, block: view::Block) {
+        let (function, cfg) = (self.function, self.cfg);
+        let first = self.ssa.ends.len();
+        if block.0 == 0 {
+            self.values.undefined.iter().for_each(|&value| self.ssa.push(&[Operand::reg_def(value)]));
+        }
+        for inst in function.block_insts(block) {
+            let value_at = |reg| self.ranges.value_at(reg, Point::early(inst)).expect("it is live");
+            let read = |reg| vreg(function, reg, value_at(reg));
+            self.ssa.push(&operands(function, inst, &read, &self.values.defined));
+        }
+        let succs = function.succs(block);
+        let merges = succs.iter().any(|&succ| cfg.preds(succ).len() > 1 && succs.len() == 1);
+        self.ssa.end_block(first, succs, merges);
+
+        let number = self.numbers[&block];
+        let params = self.values.params(block).map(|(_, param)| param).collect();
+        let mut node = Node { insts: first..self.ssa.ends.len(), params, ..Node::default() };
+        let mut edges = Vec::new();
+        for &succ in succs {
+            let args = self.args(block, succ);
+            if !is_critical(function, cfg, block, succ) {
+                node.succs.push(self.numbers[&succ]);
+                node.args.push(args);
+                continue;
+            }
+            node.succs.push(Block::new(number.index() + 1 + edges.len()));
+            node.args.push(Vec::new());
+            let at = self.ssa.ends.len();
+            self.ssa.push(&[]);
+            self.ssa.ends[at] = End::Branch;
+            let succs = vec![self.numbers[&succ]];
+            edges.push(Node { insts: at..at + 1, succs, args: vec![args], ..Node::default() });
+        }
+        self.ssa.nodes.push(node);
+        self.ssa.nodes.append(&mut edges);
+    }
+
+    /// What goes from a block into the parameters of another.
+    fn args(&self, block: view::Block, succ: view::Block) -> Vec<VReg> {
+        let arg = |(reg, _)| {
+            let value = self.ranges.live_out_value(self.function, reg, block);
+            vreg(self.function, reg, value.expect("it is live into a successor"))
+        };
+        self.values.params(succ).map(arg).collect()
+    }
+}
+
 impl Ssa {
     /// None where the entry has predecessors, which regalloc2 has no form for, or PHIs are left.
     pub(crate) fn new(function: &Function) -> Option<Self> {
@@ -56,76 +170,17 @@ impl Ssa {
         let occurrences = Occurrences::new(function, &|reg| function.class(reg) != view::RegClass::Other);
         let regs: Vec<view::VReg> = function.regs().filter(|&reg| !occurrences.of(reg).is_empty()).collect();
         let ranges = LiveRanges::new(function, &cfg, &Dominators::new(function, &cfg), &occurrences, &regs);
-        let vreg = |reg, value: ValueNumber| VReg::new(value.0 as usize, class(function.class(reg)));
-
-        let mut defined = HashMap::new();
-        let mut undefined = Vec::new();
-        let mut params: HashMap<view::Block, Vec<(view::VReg, VReg)>> = HashMap::new();
-        for &reg in &regs {
-            for value in ranges.values_of(reg).start.0..ranges.values_of(reg).end.0 {
-                let new = vreg(reg, ValueNumber(value));
-                match ranges.value_def(ValueNumber(value)) {
-                    ValueDef::Inst { inst, operand } => drop(defined.insert((inst, operand), new)),
-                    ValueDef::Phi(block) => params.entry(block).or_default().push((reg, new)),
-                    ValueDef::Undefined(block) if block.0 == 0 => undefined.push(new),
-                    ValueDef::Undefined(_) => {}
-                }
-            }
-        }
-
-        // regalloc2 reads loops from the order of blocks, and its checker wants a block's predecessors first: reverse
-        // postorder, and a split edge's block right behind the block that it leaves.
-        let is_critical = |block, succ| function.succs(block).len() > 1 && cfg.preds(succ).len() > 1;
-        let mut numbers = HashMap::new();
-        let mut next = 0;
-        for &block in cfg.rpo() {
-            numbers.insert(block, Block::new(next));
-            next += 1 + function.succs(block).iter().filter(|&&succ| is_critical(block, succ)).count();
-        }
         let num_values = ranges.num_values();
-        let mut ssa = Self { nodes: Vec::new(), ends: Vec::new(), starts: vec![0], operands: Vec::new(), num_values };
-        for &block in cfg.rpo() {
-            let first = ssa.ends.len();
-            if block.0 == 0 {
-                undefined.iter().for_each(|&value| ssa.push(&[Operand::reg_def(value)]));
-            }
-            for inst in function.block_insts(block) {
-                let operands = operands(
-                    function,
-                    inst,
-                    &|reg| vreg(reg, ranges.value_at(reg, Point::early(inst)).expect("it is live")),
-                    &defined,
-                );
-                ssa.push(&operands);
-            }
-            let succs = function.succs(block);
-            ssa.end_block(first, succs, succs.iter().any(|&succ| cfg.preds(succ).len() > 1 && succs.len() == 1));
-
-            let number = numbers[&block];
-            let own_params = params.get(&block).into_iter().flatten().map(|&(_, param)| param).collect();
-            let mut node = Node { insts: first..ssa.ends.len(), params: own_params, ..Node::default() };
-            let mut edges = Vec::new();
-            for &succ in succs {
-                let args = params.get(&succ).into_iter().flatten().map(|&(reg, _)| {
-                    vreg(reg, ranges.live_out_value(function, reg, block).expect("it is live into a successor"))
-                });
-                let args = args.collect();
-                if !is_critical(block, succ) {
-                    node.succs.push(numbers[&succ]);
-                    node.args.push(args);
-                    continue;
-                }
-                node.succs.push(Block::new(number.index() + 1 + edges.len()));
-                node.args.push(Vec::new());
-                let at = ssa.ends.len();
-                ssa.push(&[]);
-                ssa.ends[at] = End::Branch;
-                let succs = vec![numbers[&succ]];
-                edges.push(Node { insts: at..at + 1, succs, args: vec![args], ..Node::default() });
-            }
-            ssa.nodes.push(node);
-            ssa.nodes.append(&mut edges);
-        }
+        let mut builder = Builder {
+            function,
+            cfg: &cfg,
+            ranges: &ranges,
+            values: Values::new(function, &ranges, &regs),
+            numbers: numbers(function, &cfg),
+            ssa: Self { nodes: Vec::new(), ends: Vec::new(), starts: vec![0], operands: Vec::new(), num_values },
+        };
+        cfg.rpo().iter().for_each(|&block| builder.add_block(block));
+        let mut ssa = builder.ssa;
         for block in 0..ssa.nodes.len() {
             for succ in ssa.nodes[block].succs.clone() {
                 ssa.nodes[succ.index()].preds.push(Block::new(block));

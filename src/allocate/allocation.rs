@@ -84,8 +84,8 @@ pub struct Costs {
     pub removed_copies: u64,
     /// Copies that stay.
     pub copies: u64,
-    /// Words that one run of the function moves from one part of a register to another, where both are in registers, and
-    /// not in the same.
+    /// Words that one run of the function moves from one part of a register to another, where both are in registers,
+    /// and not in the same.
     pub link_moves: f64,
     /// Moves in the code, of 32-bit words, to put tuples together and to take them apart.
     pub tuple_copies: u64,

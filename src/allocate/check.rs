@@ -1,8 +1,8 @@
 //! Proves an allocation from the problem alone: it knows nothing of how an allocator works.
 //!
-//! A write must not destroy what somebody else still wants. So at every point where a live range, or a piece of a spilled
-//! one, is written, no unit of its place may belong to another one that is live there, unless it is written by a copy of
-//! that one: then the unit holds what both want. By induction over the writes, every read finds its value.
+//! A write must not destroy what somebody else still wants. So at every point where a live range, or a piece of a
+//! spilled one, is written, no unit of its place may belong to another one that is live there, unless it is written by
+//! a copy of that one: then the unit holds what both want. By induction over the writes, every read finds its value.
 //!
 //! A part of a split register is written where a link leads to it, too. The links of an edge read all they read before
 //! they write, and what they read was live together, in places of its own. In memory the parts have one slot, which

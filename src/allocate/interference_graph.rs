@@ -1,8 +1,8 @@
 //! The interference graph: which live ranges may not share a place.
 //!
 //! Two live ranges interfere where one is written while the other is live, unless it is written by a copy of the other
-//! (Chaitin, "Register allocation & spilling via graph coloring", 1982): a [`sweep`] meets every pair at the definitions
-//! alone, so that the cost is that of the edges.
+//! (Chaitin, "Register allocation & spilling via graph coloring", 1982): a [`sweep`] meets every pair at the
+//! definitions alone, so that the cost is that of the edges.
 
 use super::problem::{CopyInst, LiveRange, Problem};
 use super::sweep::{Start, sweep};
@@ -32,16 +32,11 @@ impl GraphStatistics {
     pub fn average_degree(&self) -> f64 {
         2.0 * self.edges as f64 / self.nodes.max(1) as f64
     }
-
-    /// Edges by all that there could be, from 0 to 1.
-    pub fn density(&self) -> f64 {
-        self.average_degree() / (self.nodes.max(2) - 1) as f64
-    }
 }
 
 impl InterferenceGraph {
-    /// The graph of a problem. O(segments · log segments + edges), an edge counted as often as one of the two is written
-    /// where the other is live.
+    /// The graph of a problem. O(segments · log segments + edges), an edge counted as often as one of the two is
+    /// written where the other is live.
     pub fn new(problem: &Problem) -> Self {
         let nodes = problem.ranges().len();
         let pairs = interfering_pairs(problem);

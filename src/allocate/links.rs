@@ -128,8 +128,8 @@ mod tests {
         family_bytes(&problem, &(0..3), &spilled.iter().map(place).collect())
     }
 
-    /// A value that was written twice is stored where it goes to memory, also through a part that did not write it; from a
-    /// part that only had it reloaded it is not.
+    /// A value that was written twice is stored where it goes to memory, also through a part that did not write it;
+    /// from a part that only had it reloaded it is not.
     #[test]
     fn stores_where_the_slot_is_old() {
         let twice = "write 0*1 write 1*1";

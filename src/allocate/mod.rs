@@ -1,12 +1,11 @@
 //! Allocation: a register of the hardware for every live range, or a place in memory.
 //!
-//! One [`Problem`], and several engines that solve it: [`briggs`] colours an interference graph, [`greedy`] assigns live
-//! ranges to interval trees and evicts, [`fatpoint`] takes them off a stack and scans a histogram of places,
-//! [`exact`] solves small problems to the end. [`check_allocation`] proves what they
-//! answer, knowing the problem alone.
+//! One [`Problem`], and several engines that solve it: [`briggs`] colours an interference graph, [`greedy`] assigns
+//! live ranges to interval trees and evicts, [`fatpoint`] takes them off a stack and scans a histogram of places,
+//! [`exact`] solves small problems to the end. [`check_allocation`] proves what they answer, knowing the problem alone.
 //!
-//! This informs: how many registers a function needs, and what it must spill where there are fewer. The names in PTX are
-//! another colouring problem (`crate::rename`), and colours never cross from one to the other.
+//! This informs: how many registers a function needs, and what it must spill where there are fewer. The names in PTX
+//! are another colouring problem (`crate::rename`), and colours never cross from one to the other.
 
 mod allocation;
 mod availability;
@@ -29,6 +28,7 @@ mod preset;
 mod problem;
 mod registers;
 mod rounds;
+mod setting;
 pub mod split;
 mod sweep;
 #[cfg(test)]
@@ -52,7 +52,7 @@ pub trait Allocator {
     /// Its name, as options spell it.
     fn name(&self) -> &'static str;
 
-    /// Places every live range of a problem. An error says what no allocator could do; whatever can be placed by spilling
-    /// is.
+    /// Places every live range of a problem. An error says what no allocator could do; whatever can be placed by
+    /// spilling is.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError>;
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::banks::Banks;
 use super::fatpoint::Knobs;
+use super::setting::Setting;
 use super::split::Splitting;
 use crate::error::{Error, ErrorKind};
 
@@ -169,71 +170,38 @@ impl Preset {
 
     /// Changes one of the constants, by its name in [`Self::NAMES`].
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        let wrong = |allowed: &str| {
-            let problem = format!("--set {name}={value}: not allowed");
-            Error::new(ErrorKind::Option, problem, format!("use {allowed}"))
-        };
-        let count = || value.parse::<u32>().map_err(|_| wrong("a whole number"));
-        let switch = || match value {
-            "on" => Ok(true),
-            "off" => Ok(false),
-            _ => Err(wrong("on or off")),
-        };
-        let factor = || {
-            let number = value.parse::<f32>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-            number.ok_or_else(|| wrong("a number from 0"))
-        };
-        let registers = || {
-            if value == "none" {
-                return Ok(None);
-            }
-            let range = value.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-            let range = range.filter(|range: &Range<u32>| range.start < range.end && range.end <= 256);
-            range.map(Some).ok_or_else(|| wrong("FROM..TO up to 256, or none"))
-        };
-        let row = || match value.parse::<u32>() {
-            Ok(count) if count.is_power_of_two() && count <= 256 => Ok(Some(count)),
-            _ if value == "none" => Ok(None),
-            _ => Err(wrong("1, 2, 4, …, 256, or none")),
-        };
-        let banks = || {
-            let parts =
-                value.split_once('x').and_then(|(count, ports)| Some((count.parse().ok()?, ports.parse().ok()?)));
-            let parts = parts.filter(|&(count, ports)| (1..=256).contains(&count) && (1..=256).contains(&ports));
-            parts.map(|(count, ports)| Banks { count, ports }).ok_or_else(|| wrong("BANKSxPORTS up to 256, or none"))
-        };
-        let threshold = || value.parse::<u32>().map_err(|_| wrong("a number of instructions, or none"));
+        let given = Setting { name, value };
         let (cost, coalescing, splitting) = (&mut self.cost, &mut self.coalescing, &mut self.splitting);
         match name {
-            "predicates" => self.predicates = Some(count()?),
-            "packs-halves" => self.packs_halves = switch()?,
-            "caller-saved" => self.caller_saved = registers()?,
-            "reserved" => self.reserved = registers()?,
-            "tuples" => self.tuples = switch()?,
-            "matrix-tuple" => self.matrix_tuple = row()?,
-            "warpgroup-tuple" => self.warpgroup_tuple = row()?,
-            "banks" if value == "none" => self.banks = None,
-            "banks" => self.banks = Some(banks()?),
-            "cost-is-product" => cost.is_product = switch()?,
-            "latency-1" => cost.latency[0] = factor()?,
-            "latency-2" => cost.latency[1] = factor()?,
-            "latency-3" => cost.latency[2] = factor()?,
-            "cache-1" => cost.cache[0] = count()?,
-            "cache-2" => cost.cache[1] = count()?,
-            "loop-base" => cost.loop_base = factor()?,
-            "uniform-factor" => cost.uniform_factor = factor()?,
-            "clamp" => cost.clamp = factor()?,
-            "degree-factor" => coalescing.degree_factor = factor()?,
-            "always-below" => coalescing.always_below = factor()?,
-            "never-above" => coalescing.never_above = factor()?,
-            "cleanup" => self.cleanup = switch()?,
-            "split-threshold" if value == "none" => splitting.threshold = None,
-            "split-threshold" => splitting.threshold = Some(threshold()?).filter(|&threshold| threshold > 0),
-            "split-rounds" => splitting.rounds = count()?,
-            "split-iterations" if value == "none" => splitting.iterations = u32::MAX,
-            "split-iterations" => splitting.iterations = count()?,
-            "split-gain" => splitting.least_gain = factor()?,
-            _ if self.fatpoint.set(name, value)? => {}
+            "predicates" => self.predicates = Some(given.count()?),
+            "packs-halves" => self.packs_halves = given.switch()?,
+            "caller-saved" => self.caller_saved = given.unless_none(Setting::registers)?,
+            "reserved" => self.reserved = given.unless_none(Setting::registers)?,
+            "tuples" => self.tuples = given.switch()?,
+            "matrix-tuple" => self.matrix_tuple = given.unless_none(Setting::row)?,
+            "warpgroup-tuple" => self.warpgroup_tuple = given.unless_none(Setting::row)?,
+            "banks" => self.banks = given.unless_none(Setting::banks)?,
+            "cost-is-product" => cost.is_product = given.switch()?,
+            "latency-1" => cost.latency[0] = given.factor()?,
+            "latency-2" => cost.latency[1] = given.factor()?,
+            "latency-3" => cost.latency[2] = given.factor()?,
+            "cache-1" => cost.cache[0] = given.count()?,
+            "cache-2" => cost.cache[1] = given.count()?,
+            "loop-base" => cost.loop_base = given.factor()?,
+            "uniform-factor" => cost.uniform_factor = given.factor()?,
+            "clamp" => cost.clamp = given.factor()?,
+            "degree-factor" => coalescing.degree_factor = given.factor()?,
+            "always-below" => coalescing.always_below = given.factor()?,
+            "never-above" => coalescing.never_above = given.factor()?,
+            "cleanup" => self.cleanup = given.switch()?,
+            "split-threshold" => {
+                let instructions = |given: Setting<'_>| given.number(0..=u32::MAX, "a number of instructions, or none");
+                splitting.threshold = given.unless_none(instructions)?.filter(|&threshold| threshold > 0);
+            }
+            "split-rounds" => splitting.rounds = given.count()?,
+            "split-iterations" => splitting.iterations = given.unless_none(Setting::count)?.unwrap_or(u32::MAX),
+            "split-gain" => splitting.least_gain = given.factor()?,
+            _ if self.fatpoint.set(given)? => {}
             _ => {
                 let problem = format!("--set {name}: unknown");
                 let names: Vec<&str> = Self::names().collect();
@@ -305,8 +273,8 @@ pub struct Usage {
 impl CostModel {
     /// What spilling a live range costs where `live_bytes` are live at once. From 0 to the clamp.
     ///
-    /// NVIDIA's compiler takes the average of `base^depth` over the blocks; here the depth is averaged, which is the same
-    /// where a live range keeps to one depth.
+    /// NVIDIA's compiler takes the average of `base^depth` over the blocks; here the depth is averaged, which is the
+    /// same where a live range keeps to one depth.
     pub fn cost(&self, usage: &Usage, live_bytes: u32) -> f32 {
         let level = self.cache.iter().filter(|&&bytes| live_bytes > bytes).count();
         let accesses = if self.is_product {

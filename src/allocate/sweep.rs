@@ -1,7 +1,7 @@
 //! Who is there when somebody is written: one sweep over the starts of segments.
 //!
-//! The textbook scans each block backwards from what is live out of it. Live ranges are at hand here, and a sweep over their
-//! starts meets the same pairs.
+//! The textbook scans each block backwards from what is live out of it. Live ranges are at hand here, and a sweep over
+//! their starts meets the same pairs.
 
 use crate::analysis::Point;
 
@@ -15,7 +15,8 @@ pub(super) struct Start<T> {
     pub(super) who: T,
 }
 
-/// Calls `meets` for each segment that is written, with all that are there already. O(segments · log segments + meetings).
+/// Calls `meets` for each segment that is written, with all that are there already. O(segments · log segments +
+/// meetings).
 pub(super) fn sweep<T: Copy + Ord>(mut starts: Vec<Start<T>>, mut meets: impl FnMut(&Start<T>, &[Start<T>])) {
     starts.sort_unstable_by_key(|start| (start.at, start.is_written, start.who));
     let mut live: Vec<Start<T>> = Vec::new();

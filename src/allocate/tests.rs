@@ -284,7 +284,8 @@ fn of_a_function() {
     assert_eq!((packed.class(LiveRange(3)).width, packed.class(LiveRange(0)).width), (1, 2));
 }
 
-/// A block number is the same in all threads of a warp, and by the preset's factor dearer to spill than a thread number.
+/// A block number is the same in all threads of a warp, and by the preset's factor dearer to spill than a thread
+/// number.
 #[test]
 fn uniform_values_cost_more() {
     let function = Function::parse(

@@ -1,7 +1,7 @@
 //! What must come before what among instructions that follow each other.
 //!
-//! Dependences through registers are the same for everybody and made here. What keeps its order for other reasons is the
-//! caller's to say: a forecast of what ptxas may do and an order that has to be proven differ there.
+//! Dependences through registers are the same for everybody and made here. What keeps its order for other reasons is
+//! the caller's to say: a forecast of what ptxas may do and an order that has to be proven differ there.
 
 use super::Grouping;
 use crate::define_index;
@@ -67,8 +67,8 @@ impl Edges {
         }
     }
 
-    /// Definitions before reads, reads before the next definition, definitions in their order, for the instructions from
-    /// `first` up to `end`. O(operands), and once O(registers).
+    /// Definitions before reads, reads before the next definition, definitions in their order, for the instructions
+    /// from `first` up to `end`. O(operands), and once O(registers).
     pub(crate) fn registers(&mut self, function: &Function, first: Inst, end: Inst) {
         for inst in (first.0..end.0).map(Inst) {
             self.accesses_of(function, Node(inst.0 - first.0), inst);

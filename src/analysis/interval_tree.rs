@@ -75,7 +75,8 @@ impl<T: Copy> IntervalTree<T> {
         self.overlaps(range).next()
     }
 
-    /// All overlaps of a live range with the tree, in order. O(log all) for each segment of the range, and each overlap.
+    /// All overlaps of a live range with the tree, in order. O(log all) for each segment of the range, and each
+    /// overlap.
     pub fn overlaps<'a>(&'a self, range: &'a [Segment]) -> impl Iterator<Item = Overlap<T>> + 'a {
         range.iter().filter(|segment| self.reaches_into(segment)).flat_map(|segment| {
             let before = self.segments.range(..segment.start).next_back();

@@ -31,12 +31,6 @@ impl Occurrence {
         !self.flags.intersects(OperandFlags::DEF.union(OperandFlags::UNDEF))
     }
 
-    /// Whether the register is named as a source and its value does not matter.
-    #[inline]
-    pub fn is_undef(&self) -> bool {
-        self.flags.contains(OperandFlags::UNDEF) && !self.is_def()
-    }
-
     /// Whether the register is written before the instruction has read its sources.
     #[inline]
     pub fn is_early_clobber(&self) -> bool {

@@ -89,8 +89,8 @@ struct OrderCheck {
 }
 
 impl OrderCheck {
-    /// Takes the next instruction by its number in the new order. Returns one that came before it, conflicts with it, and
-    /// comes after it now.
+    /// Takes the next instruction by its number in the new order. Returns one that came before it, conflicts with it,
+    /// and comes after it now.
     fn next(&mut self, after: Inst, effects: Effects, space: MemorySpace) -> Option<Inst> {
         if effects.is_pure() {
             return None;

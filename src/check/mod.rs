@@ -12,13 +12,13 @@
 //!   sequences stay whole ([`effects`], [`calls`]);
 //! * constraints within one instruction hold as they held ([`operands`]).
 //!
-//! Pure instructions may be deleted, moved and cloned freely: what they compute is proven where it is used. A value that
-//! was undefined before may become any value.
+//! Pure instructions may be deleted, moved and cloned freely: what they compute is proven where it is used. A value
+//! that was undefined before may become any value.
 //!
 //! # How equality is proven
 //! [`values`] numbers values within each block, in each function by itself: a read resolves to what an instruction of
-//! the block computes, to a constant, or to what a location held at the block's entry. Copies vanish on the way, so do a
-//! part taken of what was just packed and all parts of one value packed again.
+//! the block computes, to a constant, or to what a location held at the block's entry. Copies vanish on the way, so do
+//! a part taken of what was just packed and all parts of one value packed again.
 //!
 //! [`equality`] holds goals: two values, one of each function, at the same point of a visit of a block. A goal is
 //! * proven where both are the same constant, or the same instruction that both functions have in the block (its own

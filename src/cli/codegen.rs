@@ -12,7 +12,8 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen;
 
-// How LLVM makes code, beside the processor. A documentation comment would become that of every command which has these.
+// How LLVM makes code, beside the processor. A documentation comment would become that of every command which has
+// these.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Settings {
     /// Features of the processor and the PTX version, e.g. +ptx88

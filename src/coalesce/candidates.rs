@@ -28,7 +28,8 @@ pub(super) fn any(program: &Program<'_>) -> bool {
     program.copies().next().is_some()
 }
 
-/// All copies that remain, in layout order, within the limits that the options set. Without frequencies each counts once.
+/// All copies that remain, in layout order, within the limits that the options set. Without frequencies each counts
+/// once.
 pub(super) fn collect(program: &Program<'_>, frequencies: &IndexVec<Block, f64>) -> Vec<Candidate> {
     let function = program.function;
     let options = program.options;

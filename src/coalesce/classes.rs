@@ -1,7 +1,7 @@
 //! Congruence classes: registers merged so far, with one live range for each class.
 //!
-//! A class's live range is a sorted list of disjoint segments that carry roots of values. Where the ranges of two classes
-//! overlap with equal roots, both hold the same bits, and the union holds them once.
+//! A class's live range is a sorted list of disjoint segments that carry roots of values. Where the ranges of two
+//! classes overlap with equal roots, both hold the same bits, and the union holds them once.
 
 use super::candidates::Candidate;
 use super::program::{Fate, Program};

@@ -2,8 +2,8 @@
 //!
 //! It follows the structure of NVIDIA's NVPTX coalescer (candidates, block-local copies before global ones, a worklist
 //! with a second heap for the refused, retried until nothing changes) and goes beyond it in three ways: two live ranges
-//! interfere only where they hold different *values* (Budimlić et al. 2002, Boissinot et al. 2009); a copy of a constant
-//! becomes the constant; and the order of merging follows block frequencies.
+//! interfere only where they hold different *values* (Budimlić et al. 2002, Boissinot et al. 2009); a copy of a
+//! constant becomes the constant; and the order of merging follows block frequencies.
 //!
 //! PTX has no register file: the aim is the fewest moves, not the lowest pressure. Classes are disjoint in PTX, so only
 //! registers of one class merge; 128-bit registers are left to LLVM.

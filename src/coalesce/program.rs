@@ -152,7 +152,8 @@ impl<'a> Program<'a> {
         self.counts[reg]
     }
 
-    /// The instruction that alone writes a root: none where there are more, where none does, or where that is not known.
+    /// The instruction that alone writes a root: none where there are more, where none does, or where that is not
+    /// known.
     pub(super) fn single_definition(&self, reg: VReg) -> Option<Inst> {
         let count = self.counts[reg];
         let def = Inst::new(count.def as usize);
@@ -175,7 +176,8 @@ impl<'a> Program<'a> {
         self.remove(inst, Fate::Delete, Lost::Nothing);
     }
 
-    /// Deletes an instruction whose value nobody reads: the constant that an instruction of the view defines, if it is one.
+    /// Deletes an instruction whose value nobody reads: the constant that an instruction of the view defines, if it is
+    /// one.
     pub(super) fn delete_dead(&mut self, inst: Inst, constant: Option<Inst>) {
         self.remove(inst, Fate::Dead, constant.map_or(Lost::Unknown, Lost::Constant));
     }

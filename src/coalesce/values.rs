@@ -1,9 +1,9 @@
 //! Which value numbers hold the same bits.
 //!
 //! Every copy's definition holds the value of its source, and two definitions by the same constant hold the same. The
-//! *root* of a value is the value at the end of its chain of copies. Two ranges that are live at one point with the same
-//! root hold the same bits there: a value is live into a block as itself only where its definition strictly dominates
-//! the block (`analysis::LiveRanges`), so neither can stem from an earlier turn of a loop than the other.
+//! *root* of a value is the value at the end of its chain of copies. Two ranges that are live at one point with the
+//! same root hold the same bits there: a value is live into a block as itself only where its definition strictly
+//! dominates the block (`analysis::LiveRanges`), so neither can stem from an earlier turn of a loop than the other.
 
 use std::collections::HashMap;
 

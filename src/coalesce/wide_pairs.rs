@@ -1,8 +1,8 @@
 //! Packs and unpacks that undo each other.
 //!
-//! PTX has no sub-registers: `mov.b64 %rd, {%r1, %r2}` and its inverse are real moves. An unpack of a pack gives back the
-//! packed registers, and a pack of all parts of one register, in order, gives back the register. Both hold for registers
-//! with one definition each, whose value does not change once it is there; others are left alone.
+//! PTX has no sub-registers: `mov.b64 %rd, {%r1, %r2}` and its inverse are real moves. An unpack of a pack gives back
+//! the packed registers, and a pack of all parts of one register, in order, gives back the register. Both hold for
+//! registers with one definition each, whose value does not change once it is there; others are left alone.
 
 use super::program::{Fate, Program};
 use crate::function::{Inst, Role, VReg};

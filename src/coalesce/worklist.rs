@@ -1,7 +1,7 @@
 //! The worklist: candidates by priority, and a second heap for those refused.
 //!
-//! The two heaps swap roles until a whole turn merges nothing, as NVIDIA's coalescer does: a merge can clear the way for
-//! a copy refused before it (a limit that no longer bites, a definition that is gone).
+//! The two heaps swap roles until a whole turn merges nothing, as NVIDIA's coalescer does: a merge can clear the way
+//! for a copy refused before it (a limit that no longer bites, a definition that is gone).
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -21,7 +21,7 @@ mod bindings {
     include!(concat!(env!("OUT_DIR"), "/nvptx_ra_bindings.rs"));
 }
 
-// The other half of these assertions is in cpp-shim/Flatten.cpp.
+// The other half of these assertions is in cpp-shim/Abi.cpp.
 const _: () = {
     assert!(size_of::<nvptx_ra_str>() == 16 && offset_of!(nvptx_ra_str, len) == 8);
     assert!(size_of::<nvptx_ra_opcode_desc>() == 24 && offset_of!(nvptx_ra_opcode_desc, flags) == 16);

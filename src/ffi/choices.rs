@@ -85,8 +85,8 @@ impl Module {
     /// Puts a line of PTX, without operands, at the top of a function's body: inline assembly with effects, which no
     /// pass takes out or duplicates there, and which nothing stands ahead of.
     pub(super) fn insert_directive(&self, function: Function, directive: &str) {
-        // SAFETY: the function belongs to the module and has a body, whose blocks end in an instruction each; both texts
-        // are given with their lengths, and LLVM copies them; the builder is disposed of once.
+        // SAFETY: the function belongs to the module and has a body, whose blocks end in an instruction each; both
+        // texts are given with their lengths, and LLVM copies them; the builder is disposed of once.
         unsafe {
             let kind = LLVMFunctionType(LLVMVoidTypeInContext(self.context), std::ptr::null_mut(), 0, 0);
             let dialect = LLVMInlineAsmDialect::LLVMInlineAsmDialectATT;

@@ -156,8 +156,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The registers from the number `own` on that the entry sets to the address of a slot, as a generic address and then as
-/// a local one.
+/// The registers from the number `own` on that the entry sets to the address of a slot, as a generic address and then
+/// as a local one.
 fn slot_addresses(found: &Function, own: usize) -> HashMap<VReg, Slot> {
     let mut addresses = HashMap::new();
     for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {

@@ -60,7 +60,7 @@ mod tests {
 
     use super::super::abi::nvptx_ra_remark;
     use super::super::run::nvptx_ra_run;
-    use super::super::tests::{Answer, Sample, request};
+    use super::super::tests::sample::{Answer, Sample, request};
     use super::*;
     use crate::config::{FORECAST, PRINT_FORECAST};
 

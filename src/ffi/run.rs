@@ -78,8 +78,8 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Writes the bundle of a bug and names it in the error. The view is read once more: what the pass made of the first
-    /// reading is gone, and a pass that panics on it does so again in a replay.
+    /// Writes the bundle of a bug and names it in the error. The view is read once more: what the pass made of the
+    /// first reading is gone, and a pass that panics on it does so again in a replay.
     ///
     /// # Safety
     /// As for [`run`](Self::run).

@@ -173,8 +173,8 @@ fn motion_of_assembly(text: &str) -> Motion {
     motion
 }
 
-/// Whether an instruction reads a parameter of the function itself, which stands in constant memory in a kernel; a call's
-/// results are read from the same space.
+/// Whether an instruction reads a parameter of the function itself, which stands in constant memory in a kernel; a
+/// call's results are read from the same space.
 pub(super) fn reads_own_parameter(function: &Function, info: &OpcodeInfo, inst: Inst) -> bool {
     info.purity == Purity::Reads
         && !function.effects(inst).contains(Effects::CALL_SEQUENCE)

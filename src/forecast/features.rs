@@ -155,68 +155,81 @@ pub(super) fn analyse(function: &Function, is_kernel: bool) -> Analysed {
         pressure: &pressure,
         varying: &varying,
     };
-    let reached = reach(&input, &loops);
-    let of_class = |class: RegClass, weight: u32| {
-        Pressure::of_registers(function, &ranges, |reg| if function.class(reg) == class { weight } else { 0 }).most()
-    };
-    let declared = Pressure::of_registers(function, &ranges, |reg| function.class(reg).words());
-
     let count = Counter { function, behaviours: &behaviours, varying: &varying };
-    let is_code = |inst| function.role(inst) != Role::Debug;
-    let is_wide_division = |inst| behaviours.expansion(function, inst) == Expansion::Division64;
-    let is_double_routine = |inst| behaviours.expansion(function, inst) == Expansion::Double;
+    let calls = [0.0; 2];
+    let values = [live_words(&input, &count, &ranges, &hoisted, &loops), counts(&count), calls.to_vec()].concat();
+    debug_assert_eq!(values.len(), FEATURES.len(), "a value for each feature");
+    let uniform_words = stretches.pressure(function, |word| uniform[word]).most();
+    Analysed { features: Features(values), pressure, words, ranges, occurrences, uniformity, uniform_words }
+}
+
+/// The features that say how much is live: those up to `words_at_call`.
+fn live_words(
+    input: &Input<'_>,
+    count: &Counter<'_>,
+    ranges: &LiveRanges,
+    hoisted: &Pressure,
+    loops: &Loops,
+) -> Vec<f64> {
+    let Input { function, behaviours, pressure, varying, .. } = *input;
+    let most = |pressure: &Pressure| f64::from(pressure.most());
+    let of_class = |class: RegClass, weight: u32| {
+        let words = |reg| if function.class(reg) == class { weight } else { 0 };
+        most(&Pressure::of_registers(function, ranges, words))
+    };
+    let at_entries = |wanted: &dyn Fn(Block) -> bool| {
+        let blocks = function.blocks().filter(|&block| wanted(block));
+        let first = |block| function.block_insts(block).find(|&inst| count.is_code(inst));
+        f64::from(blocks.filter_map(first).map(|inst| varying.before(inst)).max().unwrap_or(0))
+    };
+    let reached = reach(input, loops);
+    vec![
+        most(&Pressure::of_registers(function, ranges, |reg| function.class(reg).words())),
+        most(pressure),
+        most(varying),
+        most(hoisted),
+        f64::from(reached.all),
+        f64::from(reached.varying),
+        f64::from(reached.varying_in_loops),
+        at_entries(&|_| true),
+        at_entries(&|block| function.loop_depth(block) > 0),
+        count.words_at(&|inst| count.is_wide_division(inst)),
+        count.words_at(&|inst| behaviours.expansion(function, inst) == Expansion::Double),
+        count.words_at(&|inst| count.is_assembly(inst)),
+        count.words_at(&|inst| behaviours.is_anonymous(function, inst)),
+        of_class(RegClass::B64, 2),
+        of_class(RegClass::B16, 1),
+        of_class(RegClass::B1, 1),
+        count.words_at(&|inst| behaviours.info(function, inst).purity == Purity::Call),
+    ]
+}
+
+/// The features that say how much there is: those from `instructions` up to the calls.
+fn counts(count: &Counter<'_>) -> Vec<f64> {
+    let Counter { function, behaviours, .. } = *count;
     let is_division =
         |inst| matches!(behaviours.expansion(function, inst), Expansion::Division32 | Expansion::Division64);
-    let is_assembly = |inst| behaviours.info(function, inst).purity == Purity::InlineAsm;
-    let is_exchange = |inst| behaviours.is_anonymous(function, inst);
-    let entries = |wanted: &dyn Fn(Block) -> bool| {
-        let blocks = function.blocks().filter(|&block| wanted(block));
-        let first = |block| function.block_insts(block).find(|&inst| is_code(inst));
-        blocks.filter_map(first).map(|inst| varying.before(inst)).max().unwrap_or(0)
-    };
     let is_global =
         |inst| matches!(function.memory_space(inst), MemorySpace::Global | MemorySpace::Generic) && count.is_load(inst);
     let is_shared = |inst| function.memory_space(inst) == MemorySpace::Shared && count.is_load(inst);
-    let values = vec![
-        declared.most() as f64,
-        pressure.most() as f64,
-        varying.most() as f64,
-        hoisted.most() as f64,
-        reached.all as f64,
-        reached.varying as f64,
-        reached.varying_in_loops as f64,
-        entries(&|_| true) as f64,
-        entries(&|block| function.loop_depth(block) > 0) as f64,
-        count.words_at(&is_wide_division),
-        count.words_at(&is_double_routine),
-        count.words_at(&is_assembly),
-        count.words_at(&is_exchange),
-        of_class(RegClass::B64, 2) as f64,
-        of_class(RegClass::B16, 1) as f64,
-        of_class(RegClass::B1, 1) as f64,
-        count.words_at(&|inst| behaviours.info(function, inst).purity == Purity::Call),
-        count.count(&is_code),
+    vec![
+        count.count(&|inst| count.is_code(inst)),
         function.num_blocks() as f64,
-        function.blocks().map(|block| function.loop_depth(block)).max().unwrap_or(0) as f64,
-        count.most_of_block(&|inst| u32::from(is_code(inst))),
+        f64::from(function.blocks().map(|block| function.loop_depth(block)).max().unwrap_or(0)),
+        count.most_of_block(&|inst| u32::from(count.is_code(inst))),
         count.count(&|inst| count.is_load(inst)),
         count.count(&is_global),
         count.count(&is_shared),
         count.most_of_block(&|inst| u32::from(count.is_load(inst))),
         count.most_of_block(&|inst| if count.is_load(inst) { count.words_written(inst) } else { 0 }),
-        function.insts().map(|inst| count.words_written(inst)).max().unwrap_or(0) as f64,
-        count.count(&is_assembly),
+        f64::from(function.insts().map(|inst| count.words_written(inst)).max().unwrap_or(0)),
+        count.count(&|inst| count.is_assembly(inst)),
         count.count(&|inst| behaviours.motion(inst) == Motion::Ordered),
-        count.count(&is_exchange),
+        count.count(&|inst| behaviours.is_anonymous(function, inst)),
         count.count(&is_division),
-        count.count(&is_wide_division),
+        count.count(&|inst| count.is_wide_division(inst)),
         count.count(&|inst| behaviours.is_double(function, inst)),
-        0.0,
-        0.0,
-    ];
-    debug_assert_eq!(values.len(), FEATURES.len(), "a value for each feature");
-    let uniform_words = stretches.pressure(function, |word| uniform[word]).most();
-    Analysed { features: Features(values), pressure, words, ranges, occurrences, uniformity, uniform_words }
+    ]
 }
 
 /// Counts instructions.
@@ -240,6 +253,18 @@ impl Counter<'_> {
     fn most_of_block(&self, weight: &dyn Fn(Inst) -> u32) -> f64 {
         let of_block = |block| self.function.block_insts(block).map(weight).sum::<u32>();
         f64::from(self.function.blocks().map(of_block).max().unwrap_or(0))
+    }
+
+    fn is_code(&self, inst: Inst) -> bool {
+        self.function.role(inst) != Role::Debug
+    }
+
+    fn is_wide_division(&self, inst: Inst) -> bool {
+        self.behaviours.expansion(self.function, inst) == Expansion::Division64
+    }
+
+    fn is_assembly(&self, inst: Inst) -> bool {
+        self.behaviours.info(self.function, inst).purity == Purity::InlineAsm
     }
 
     /// A load of anything but the function's parameters and a call's results.

@@ -4,21 +4,21 @@ use super::Forecast;
 use crate::config::RegisterBudget;
 use crate::target::machine::Architecture;
 
-/// Bytes of spills from which on a limit pays. ptxas that gives registers up for occupancy spills thousands of bytes, or
-/// a few bytes that are cheaper than the warps.
+/// Bytes of spills from which on a limit pays. ptxas that gives registers up for occupancy spills thousands of bytes,
+/// or a few bytes that are cheaper than the warps.
 const MUCH: u32 = 512;
 
 impl Forecast {
     /// The registers that a kernel should be limited to, as `.maxnreg` does it; `None` leaves it as it is.
     ///
-    /// A kernel keeps a limit of its own, and one whose callees are not all known gets none: they may need more. So does one
-    /// that asks for registers while it runs: ptxas may ignore that without a limit, and do it with one.
+    /// A kernel keeps a limit of its own, and one whose callees are not all known gets none: they may need more. So
+    /// does one that asks for registers while it runs: ptxas may ignore that without a limit, and do it with one.
     ///
-    /// Of kernels that say how large their blocks are, but not how many of them an SM is to hold, ptxas sometimes spills
-    /// far below what the hardware has, for an occupancy that nobody asked for; told the hardware's number, it does not.
-    /// The forecast shows it by many spills with less than half of the registers. Nearer to all of them a limit changes
-    /// nothing, or spills up or down as it happens; and with a number of blocks ptxas goes by that, and a limit does
-    /// nothing.
+    /// Of kernels that say how large their blocks are, but not how many of them an SM is to hold, ptxas sometimes
+    /// spills far below what the hardware has, for an occupancy that nobody asked for; told the hardware's number, it
+    /// does not. The forecast shows it by many spills with less than half of the registers. Nearer to all of them a
+    /// limit changes nothing, or spills up or down as it happens; and with a number of blocks ptxas goes by that, and a
+    /// limit does nothing.
     pub fn limit(&self, architecture: &Architecture, wanted: RegisterBudget) -> Option<u32> {
         if self.is_at_least || self.is_repartitioned || self.max_registers.is_some() {
             return None;

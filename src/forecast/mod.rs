@@ -250,8 +250,8 @@ mod tests {
         forecast(&functions, &case()).expect("a forecast").swap_remove(0)
     }
 
-    /// A kernel that asks for registers is entered with what its bounds leave, or what an increase asks for; where these
-    /// say nothing of the registers, ptxas ignores what it asks, and it has what it needs.
+    /// A kernel that asks for registers is entered with what its bounds leave, or what an increase asks for; where
+    /// these say nothing of the registers, ptxas ignores what it asks, and it has what it needs.
     #[test]
     fn registers_that_a_kernel_is_entered_with() {
         let registers = |bounds| repartitioned(bounds, false).registers;
@@ -262,8 +262,8 @@ mod tests {
         assert!(registers(LaunchBounds::default()) < 40);
     }
 
-    /// A limit would make ptxas do what it ignores: kernels that ask for registers, themselves or by what they call, get
-    /// none.
+    /// A limit would make ptxas do what it ignores: kernels that ask for registers, themselves or by what they call,
+    /// get none.
     #[test]
     fn no_limit_beside_requests() {
         let threads = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };

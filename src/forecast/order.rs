@@ -20,8 +20,9 @@ const REGISTER_MARGIN: u32 = 10;
 /// What an order is judged by, the smaller the better: bytes spilled, then registers.
 type Figures = (u32, u32);
 
-/// The order that the forecast prefers, the first of equals. A function that is no kernel, or calls others, keeps the order
-/// of the code: what it takes is part of what others take. O(n log n) in the operands, dependences and live ranges.
+/// The order that the forecast prefers, the first of equals. A function that is no kernel, or calls others, keeps the
+/// order of the code: what it takes is part of what others take. O(n log n) in the operands, dependences and live
+/// ranges.
 ///
 /// # Errors
 ///
@@ -65,7 +66,8 @@ mod tests {
     use super::*;
     use crate::target::machine::Architecture;
 
-    /// Only a large difference counts: of bytes where something is spilled, else of registers, and never for new spills.
+    /// Only a large difference counts: of bytes where something is spilled, else of registers, and never for new
+    /// spills.
     #[test]
     fn margins() {
         assert!(is_clearly_better((60, 255), (100, 200)) && !is_clearly_better((61, 100), (100, 255)));
@@ -96,8 +98,8 @@ mod tests {
         preferred_order(function, &Case { architecture, max_registers: None }).expect("the bounds are right")
     }
 
-    /// A kernel that needs a third of its registers in another order gets one; what is no kernel, or is as good as it is,
-    /// keeps its own.
+    /// A kernel that needs a third of its registers in another order gets one; what is no kernel, or is as good as it
+    /// is, keeps its own.
     #[test]
     fn only_where_it_is_clear() {
         let kernel = loads_then_sums("function \"k\"\nkernel\n", "");

@@ -7,8 +7,8 @@ use crate::function::{Effects, Function, Inst, LaunchBounds, Slot, Symbol, Value
 use crate::target::machine::Repartition;
 use crate::target::{is_call, repartitions};
 
-/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler can
-/// make the summaries one by one and forecast the module at its end.
+/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler
+/// can make the summaries one by one and forecast the module at its end.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub(super) name: String,

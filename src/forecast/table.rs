@@ -1,9 +1,9 @@
 //! A model, and its text as `make calibrate` writes it.
 //!
-//! What it was fitted on and how well that went, the names of its features, and a tree on each line, in prefix notation:
-//! `words<23.5 A B` is A where there are fewer words than that, else B; a number is a leaf. The build script reads it, so
-//! that a broken table breaks the build and nobody reads thousands of numbers while compiling; it shares this file, which
-//! therefore knows nothing of the crate.
+//! What it was fitted on and how well that went, the names of its features, and a tree on each line, in prefix
+//! notation: `words<23.5 A B` is A where there are fewer words than that, else B; a number is a leaf. The build script
+//! reads it, so that a broken table breaks the build and nobody reads thousands of numbers while compiling; it shares
+//! this file, which therefore knows nothing of the crate.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -19,8 +19,8 @@ pub struct LaunchBounds {
 impl LaunchBounds {
     /// Takes what LLVM's attribute `name` of the function says; one that is no bound changes nothing.
     ///
-    /// A value is read as NVPTX reads it: dimensions `x`, `x,y` or `x,y,z`, numbers as in C. One that NVPTX refuses, a 0
-    /// and what has no 32 bits say nothing.
+    /// A value is read as NVPTX reads it: dimensions `x`, `x,y` or `x,y,z`, numbers as in C. One that NVPTX refuses, a
+    /// 0 and what has no 32 bits say nothing.
     pub fn set_attribute(&mut self, name: &str, value: &str) {
         let (bound, value) = match name {
             "nvvm.maxntid" => (&mut self.max_threads, threads(value)),

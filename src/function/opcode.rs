@@ -61,8 +61,8 @@ type Describe = Arc<dyn Fn(Opcode) -> (Box<str>, Role) + Send + Sync>;
 
 /// The opcodes that a function's instructions are drawn from.
 ///
-/// Shared between all functions of a subtarget (`Arc`). A subtarget has thousands of opcodes and a function uses dozens:
-/// names and roles are found out when they are first asked for.
+/// Shared between all functions of a subtarget (`Arc`). A subtarget has thousands of opcodes and a function uses
+/// dozens: names and roles are found out when they are first asked for.
 #[derive(Clone)]
 pub struct OpcodeTable {
     entries: IndexVec<Opcode, OnceLock<Entry>>,

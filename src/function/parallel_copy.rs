@@ -24,8 +24,8 @@ pub enum ParallelCopyError {
 
 /// The copies `(destination, source)`, one after another, that have the effect of all `pairs` at once.
 ///
-/// `temporary` is called once for each cycle, with a register of the cycle, and returns a fresh register of its class: a
-/// register of its own for each cycle, so that every register stays one connected live range. O(n log n).
+/// `temporary` is called once for each cycle, with a register of the cycle, and returns a fresh register of its class:
+/// a register of its own for each cycle, so that every register stays one connected live range. O(n log n).
 pub fn sequentialize(
     pairs: &[(VReg, VReg)],
     mut temporary: impl FnMut(VReg) -> VReg,

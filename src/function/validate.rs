@@ -1,7 +1,8 @@
 //! The rules that a view keeps.
 //!
 //! They are what the passes rely on, and no more than LLVM's machine verifier demands: unreachable blocks, irreducible
-//! loops, blocks without a terminator, empty blocks, reads without a definition and a function without blocks are valid.
+//! loops, blocks without a terminator, empty blocks, reads without a definition and a function without blocks are
+//! valid.
 
 #[cfg(test)]
 mod tests;
@@ -252,7 +253,8 @@ fn broken_flags(operand: &Operand) -> Option<&'static str> {
     }
 }
 
-/// A tie binds a definition and a read. They need not be the same register yet: before two-address lowering they differ.
+/// A tie binds a definition and a read. They need not be the same register yet: before two-address lowering they
+/// differ.
 fn broken_tie(operands: &[Operand], index: usize) -> Option<String> {
     let tied = operands[index].tied?;
     let Some(partner) = operands.get(usize::from(tied)) else {

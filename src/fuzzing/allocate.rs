@@ -10,7 +10,7 @@ use crate::allocate::fatpoint::{Fatpoint, Knobs};
 use crate::allocate::greedy::Greedy;
 use crate::allocate::split::Splitting;
 use crate::allocate::{
-    Access, AccessKind, Allocation, Allocator, ClassData, CopyInst, Costs, Crossing, File, FileData, LiveRange,
+    Access, AccessKind, Allocation, Allocator, Class, ClassData, CopyInst, Costs, Crossing, File, FileData, LiveRange,
     LoopData, Placement, Preset, Problem, ProblemBuilder, ProblemError, check_allocation, read_point, split,
 };
 use crate::analysis::{Loop, Point, Segment, ValueNumber};
@@ -247,14 +247,36 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
         builder.promote(narrow, wide);
     }
     let num_insts = u.int_in_range(1..=sizes.insts)?;
+    add_ranges(u, &mut builder, &classes, num_insts, sizes.ranges)?;
+    add_loops(u, &mut builder, num_insts)?;
+    if u.arbitrary()? {
+        builder.block(Inst(0)..Inst(num_insts + 5), Vec::new());
+        for inst in (0..num_insts).map(Inst) {
+            if u.arbitrary()? {
+                builder.pure(inst);
+            }
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// Live ranges with holes, some fixed, some that must not be spilled, and a copy wherever one ends where another
+/// starts.
+fn add_ranges(
+    u: &mut Unstructured<'_>,
+    builder: &mut ProblemBuilder,
+    classes: &[(Class, File)],
+    num_insts: u32,
+    most: u32,
+) -> Result<()> {
     // All that an instruction does, it does as often as it runs.
     let mut frequencies: IndexVec<Inst, f32> = IndexVec::new();
     for _ in 0..num_insts + 5 {
         frequencies.push(f32::from(u.int_in_range(1..=100_u8)?));
     }
     let mut used: Vec<(Inst, LiveRange, File, bool)> = Vec::new();
-    for number in 0..u.int_in_range(0..=sizes.ranges)? {
-        let (range, (class, file)) = (LiveRange(number), *u.choose(&classes)?);
+    for number in 0..u.int_in_range(0..=most)? {
+        let (range, (class, file)) = (LiveRange(number), *u.choose(classes)?);
         let (mut segments, mut accesses) = (Vec::new(), Vec::<Access>::new());
         let mut from = 0;
         while from < num_insts && u.ratio(2, 3)? {
@@ -283,16 +305,7 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
             builder.copy(CopyInst { inst, to, from, frequency: frequencies[inst] });
         }
     }
-    add_loops(u, &mut builder, num_insts)?;
-    if u.arbitrary()? {
-        builder.block(Inst(0)..Inst(num_insts + 5), Vec::new());
-        for inst in (0..num_insts).map(Inst) {
-            if u.arbitrary()? {
-                builder.pure(inst);
-            }
-        }
-    }
-    Ok(builder.finish())
+    Ok(())
 }
 
 /// A loop, or one within another, where control flow comes and goes in the order of instructions.

@@ -246,8 +246,8 @@ impl Generator<'_, '_> {
         Ok(())
     }
 
-    /// Inline assembly that reads much of what there is, always before a return: values that nothing reads would be of no
-    /// interest to the interpreter.
+    /// Inline assembly that reads much of what there is, always before a return: values that nothing reads would be of
+    /// no interest to the interpreter.
     fn observe(&mut self, block: Block, is_empty: bool) -> Result<()> {
         let is_last = self.draft.blocks[block].succs.is_empty();
         if !is_last && (is_empty || self.u.int_in_range(0..=3u8)? < 3) {

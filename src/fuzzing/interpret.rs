@@ -3,7 +3,8 @@
 //! Opcodes with a [`Role`] are executed as the role says; a result of any other is a hash of its operation and of the
 //! values that it reads. A read of an undefined value makes that result undefined, so that an edited function may have
 //! any value there; a branch on one ends the run. A branch chooses by a hash of what its terminators read and of how
-//! many branches were taken before, so that loops end and an edited function goes the same way. Debug values do nothing.
+//! many branches were taken before, so that loops end and an edited function goes the same way. Debug values do
+//! nothing.
 
 use std::collections::BTreeMap;
 

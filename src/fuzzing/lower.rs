@@ -43,8 +43,8 @@ fn make_tied_equal(inst: &mut DraftInst) -> Option<(VReg, VReg)> {
     (def != src).then_some((def, src))
 }
 
-/// Checks that generated functions are valid, and that leaving SSA keeps their meaning: the generator, the naive lowering
-/// and the interpreter against each other.
+/// Checks that generated functions are valid, and that leaving SSA keeps their meaning: the generator, the naive
+/// lowering and the interpreter against each other.
 pub fn check_lowering(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let mut draft = draft(u, &options)?;

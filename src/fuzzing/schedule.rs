@@ -18,8 +18,8 @@ const ORDERS: [Order; 7] = [
     Order::LoadsClustered,
 ];
 
-/// Checks that each order, perturbed or not, keeps a function valid and its meaning, does nothing but permute blocks, and
-/// is the same the second time.
+/// Checks that each order, perturbed or not, keeps a function valid and its meaning, does nothing but permute blocks,
+/// and is the same the second time.
 pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = lowered_function(u, &options)?;

@@ -9,8 +9,8 @@ use crate::function::{Applied, Effects, Function, Inst, MemorySpace, Origin};
 pub struct Event {
     /// The instruction: the block's last for a branch.
     pub inst: Inst,
-    /// A hash of what it does, the same for the register and the immediate form of an opcode, and of how many events came
-    /// before that it must stay behind.
+    /// A hash of what it does, the same for the register and the immediate form of an opcode, and of how many events
+    /// came before that it must stay behind.
     pub operation: u64,
     /// Its effects; those of a terminator for a branch.
     pub effects: Effects,
@@ -74,8 +74,8 @@ impl Trace {
     }
 }
 
-/// Runs both functions on some inputs, and checks that the reordered one does what the original does. Events that do not
-/// conflict may change places.
+/// Runs both functions on some inputs, and checks that the reordered one does what the original does. Events that do
+/// not conflict may change places.
 pub fn check_same_effects(original: &Function, reordered: &Applied) -> Result<(), Mismatch> {
     let number = |inst| match reordered.origin.get(inst) {
         Some(&Origin::Kept(inst)) => Some(inst),

@@ -1,9 +1,9 @@
 //! An oracle for uniformity: threads that differ only in what divergent opcodes give them.
 //!
 //! Each thread runs alone. What two of them hold is compared wherever they execute the same block in the same turn of
-//! each loop around it: there a uniform value is said to be the same, and there alone a warp may have them side by side.
-//! It does not matter what way each has come, so that nothing need be known of reconvergence. In a cycle with several
-//! entries turns are counted by block: there no branch has separated threads, or a uniform value never changes.
+//! each loop around it: there a uniform value is said to be the same, and there alone a warp may have them side by
+//! side. It does not matter what way each has come, so that nothing need be known of reconvergence. In a cycle with
+//! several entries turns are counted by block: there no branch has separated threads, or a uniform value never changes.
 //!
 //! Branches choose by a hash of what they read and of nothing else: a count of branches would be a value of its own,
 //! one that differs between threads.

@@ -41,8 +41,8 @@ impl ModuleOutput {
     }
 }
 
-/// Summarises a function. It is coalesced first, in a copy, where nobody has done so: the forecast is fitted to coalesced
-/// code.
+/// Summarises a function. It is coalesced first, in a copy, where nobody has done so: the forecast is fitted to
+/// coalesced code.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa {
         let problem = "the forecast needs code that has left SSA form";

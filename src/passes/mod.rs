@@ -151,8 +151,8 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
 pub enum Scope {
     /// It would leave every function as it is.
     Nothing,
-    /// PHIs, terminators, of each block the first instruction behind its PHIs and the last, and whatever names a register
-    /// that a PHI names. Other registers may lack their definition.
+    /// PHIs, terminators, of each block the first instruction behind its PHIs and the last, and whatever names a
+    /// register that a PHI names. Other registers may lack their definition.
     Phis,
     /// All of it.
     Whole,
@@ -169,7 +169,8 @@ pub fn scope(name: &str, config: &Config) -> Scope {
     }
 }
 
-/// Whether something beside the pass itself reads the function: the checker, whoever counts its instructions, or a trace.
+/// Whether something beside the pass itself reads the function: the checker, whoever counts its instructions, or a
+/// trace.
 fn shows_the_function(config: &Config) -> bool {
     let checks = config.verify || config.verify_coalescing;
     let counts = config.stats.is_some() || config.max_insts != 0;
@@ -212,8 +213,8 @@ fn inject(fault: Injection) -> Result<(), Error> {
     }
 }
 
-/// What a pass prints of its work, under a heading: the function as it came where that is wanted, the pass's own text, and
-/// the edits where the option `trace` asks for them. Nothing where there is nothing to say.
+/// What a pass prints of its work, under a heading: the function as it came where that is wanted, the pass's own text,
+/// and the edits where the option `trace` asks for them. Nothing where there is nothing to say.
 fn traced(
     heading: &str,
     function: &Function,

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::function::Function;
 use crate::rename::{Outcome, rename};
 
-/// Runs the pass. A function in SSA form is left alone: its registers have one definition each until PHI elimination. So
-/// is one whose options say so: the pass is in the pipeline for all.
+/// Runs the pass. A function in SSA form is left alone: its registers have one definition each until PHI elimination.
+/// So is one whose options say so: the pass is in the pipeline for all.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     if context.is_ssa || !context.config.rename {
         return Ok(PassOutput::unchanged(function));

@@ -1,9 +1,9 @@
 //! A linear scan: registers take colours in the order in which they are first occupied.
 //!
 //! Poletto and Sarkar, "Linear scan register allocation" (TOPLAS 1999), with holes as Wimmer and Mössenböck, "Optimized
-//! interval splitting in a linear scan register allocator" (VEE 2005), treat them: a register takes the first colour that
-//! is free now and that no register with a hole at this point takes again before the new one is done with it. Live ranges
-//! without holes are coloured with as few colours as there are registers alive at one point.
+//! interval splitting in a linear scan register allocator" (VEE 2005), treat them: a register takes the first colour
+//! that is free now and that no register with a hole at this point takes again before the new one is done with it. Live
+//! ranges without holes are coloured with as few colours as there are registers alive at one point.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,9 +1,9 @@
 //! Renaming: as few register names as values are alive at once.
 //!
-//! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done; people and parsers
-//! read them all. So every class of PTX is coloured by itself, without a budget, without alignment, and without ever
-//! spilling: the fewest colours are the most registers alive at one point. Unless asked to, renaming keeps to registers
-//! whose names ptxas seldom takes notice of: see [`ranges`].
+//! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done; people and
+//! parsers read them all. So every class of PTX is coloured by itself, without a budget, without alignment, and without
+//! ever spilling: the fewest colours are the most registers alive at one point. Unless asked to, renaming keeps to
+//! registers whose names ptxas seldom takes notice of: see [`ranges`].
 //!
 //! This is no allocation. Colours say nothing of the hardware's registers; that is another problem, and the two never
 //! meet.
@@ -35,9 +35,9 @@ pub struct Outcome {
 
 /// Gives the registers of a function as few names as their live ranges need. The function must have left SSA form.
 ///
-/// Registers whose names ptxas often takes notice of share them only where `all` says so. Those of 128 bits, of no class,
-/// and those that a debug value names keep theirs. O(n log n) in the segments of live ranges, as long as few live ranges
-/// have holes.
+/// Registers whose names ptxas often takes notice of share them only where `all` says so. Those of 128 bits, of no
+/// class, and those that a debug value names keep theirs. O(n log n) in the segments of live ranges, as long as few
+/// live ranges have holes.
 pub fn rename(function: &Function, all: bool) -> Outcome {
     let ranges = Ranges::new(function);
     let mut outcome = Outcome { edits: EditList::new(function), before: ranges.registers.len(), after: 0 };

@@ -19,8 +19,8 @@ pub(super) fn names(members: &[VReg], colours: &[u32]) -> Vec<Vec<VReg>> {
 
 /// Gives each group of registers one name, those that occur most the lowest numbers: they have the fewest digits.
 ///
-/// A new register stands for each group, because numbers follow the order in which registers were made. Where that order
-/// and these groups are what is there already, nothing changes.
+/// A new register stands for each group, because numbers follow the order in which registers were made. Where that
+/// order and these groups are what is there already, nothing changes.
 pub(super) fn number(ranges: &Ranges, mut names: Vec<Vec<VReg>>, class: RegClass, edits: &mut EditList) {
     let occurrences = |name: &Vec<VReg>| name.iter().map(|&reg| ranges.num_occurrences(reg)).sum::<usize>();
     names.sort_by_cached_key(|name| (Reverse(occurrences(name)), name[0]));

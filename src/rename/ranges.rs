@@ -15,8 +15,8 @@ pub(super) struct Ranges {
 
 impl Ranges {
     /// Finds them: liveness, but that what inline assembly writes is occupied from where it reads: several instructions
-    /// may stand in it, and people who wrote for a compiler that never lets an output share an input's register have left
-    /// out the `&` that says so.
+    /// may stand in it, and people who wrote for a compiler that never lets an output share an input's register have
+    /// left out the `&` that says so.
     pub(super) fn new(function: &Function) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
@@ -43,12 +43,12 @@ impl Ranges {
         Self { registers, segments, live, occurrences }
     }
 
-    /// Whether a register may share its name. One that a debug value names may not: the variable would be shown with what
-    /// the next one of that name holds.
+    /// Whether a register may share its name. One that a debug value names may not: the variable would be shown with
+    /// what the next one of that name holds.
     ///
     /// Where a name with several definitions, as a shared one has, is live across blocks, or is an operand of a matrix
-    /// instruction or of inline assembly, ptxas decides otherwise than for as many registers with one definition each, and
-    /// adds moves. Other names it seldom notices. `anyhow` says that it may.
+    /// instruction or of inline assembly, ptxas decides otherwise than for as many registers with one definition each,
+    /// and adds moves. Other names it seldom notices. `anyhow` says that it may.
     pub(super) fn may_share(&self, function: &Function, reg: VReg, anyhow: bool) -> bool {
         let is_observed = !self.occurrences.debug_uses(reg).is_empty();
         let is_live_across_blocks = !self.live.live_ins(reg).is_empty();
@@ -72,8 +72,8 @@ impl Ranges {
     }
 }
 
-/// Whether an instruction binds its operands. Inline assembly without side effects does too: it may write a register under
-/// a predicate, in parts, and then what the name held before seems to be wanted still.
+/// Whether an instruction binds its operands. Inline assembly without side effects does too: it may write a register
+/// under a predicate, in parts, and then what the name held before seems to be wanted still.
 fn binds(function: &Function, inst: Inst) -> bool {
     let effects = Effects::CONVERGENT | Effects::CALL_SEQUENCE | Effects::OPAQUE;
     function.effects(inst).intersects(effects) || is_assembly(function, inst)

@@ -1,7 +1,7 @@
 //! Register reduction from the end of a region to its start.
 //!
-//! As LLVM's `list-burr` does on its selection graph: of the nodes that nobody still has to come behind, the one goes last
-//! that makes the fewest words live above it. A look-ahead of one step sees what then can follow.
+//! As LLVM's `list-burr` does on its selection graph: of the nodes that nobody still has to come behind, the one goes
+//! last that makes the fewest words live above it. A look-ahead of one step sees what then can follow.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,8 +1,8 @@
 //! The order of instructions within blocks.
 //!
-//! PTX is read by ptxas, which orders it anew; what it then makes of a kernel still depends, unevenly, on the order that
-//! it was given. No order is the best for every kernel, so here are several to choose from, each behind [`Order`]. All
-//! keep what the checker proves: every read finds its value, and what has effects keeps its order.
+//! PTX is read by ptxas, which orders it anew; what it then makes of a kernel still depends, unevenly, on the order
+//! that it was given. No order is the best for every kernel, so here are several to choose from, each behind [`Order`].
+//! All keep what the checker proves: every read finds its value, and what has effects keeps its order.
 //!
 //! In the order of the files:
 //! * [`facts`]: what is known of the function;

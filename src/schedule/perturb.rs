@@ -6,8 +6,8 @@ use super::top_down::by_rank;
 use crate::analysis::Node;
 use crate::index::{EntityIndex, IndexVec};
 
-/// An order that is changed at random: by an even seed, each instruction strays from its place as far as its dependences
-/// let it; by an odd one, half of the regions get another order. The same seed gives the same order.
+/// An order that is changed at random: by an even seed, each instruction strays from its place as far as its
+/// dependences let it; by an odd one, half of the regions get another order. The same seed gives the same order.
 pub(super) struct Perturbed {
     /// What is changed.
     pub(super) order: Box<dyn Order>,

@@ -39,8 +39,8 @@ pub(super) enum Kind {
     Effect,
 }
 
-/// A stretch of a block, with the order that it must keep. Any order of its nodes in which no node comes before one that
-/// it waits for means the same.
+/// A stretch of a block, with the order that it must keep. Any order of its nodes in which no node comes before one
+/// that it waits for means the same.
 pub(super) struct Region<'a> {
     function: &'a Function,
     first: Inst,
@@ -85,7 +85,8 @@ pub(super) fn regions(function: &Function, block: Block) -> Vec<(Inst, Inst)> {
 }
 
 impl<'a> Region<'a> {
-    /// The instructions from `first` up to `end`, which [`regions`] found; `edges` is memory. O(n log n) in their operands.
+    /// The instructions from `first` up to `end`, which [`regions`] found; `edges` is memory. O(n log n) in their
+    /// operands.
     pub(super) fn new(facts: &Facts<'a>, edges: &mut Edges, first: Inst, end: Inst) -> Self {
         let function = facts.function;
         let len = (end.0 - first.0) as usize;

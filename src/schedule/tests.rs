@@ -100,7 +100,8 @@ fn latency_starts_loads_first() {
     assert_eq!(ordered(&function, Order::Latency, 0), [0, 3, 1, 2, 4, 5]);
 }
 
-/// A seed changes the order of what is free to move, the same way every time, another one otherwise; no seed does nothing.
+/// A seed changes the order of what is free to move, the same way every time, another one otherwise; no seed does
+/// nothing.
 #[test]
 fn seeds_change_orders() {
     let body: String = (0..40).map(|reg| format!("%{reg} = INT_PTX_SREG_TID_x\n")).collect();
@@ -131,8 +132,8 @@ fn call_sequences_stay_whole() {
     }
 }
 
-/// A block of 100,000 instructions, each of which reads two of the last hundred, takes each order a number of steps that
-/// is linear in them, but for a logarithm.
+/// A block of 100,000 instructions, each of which reads two of the last hundred, takes each order a number of steps
+/// that is linear in them, but for a logarithm.
 #[test]
 fn large_blocks_take_linear_work() {
     for len in [10_000u32, 100_000] {

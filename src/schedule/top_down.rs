@@ -9,8 +9,8 @@ use crate::analysis::Node;
 use crate::function::MemorySpace;
 use crate::index::{EntityIndex, IndexVec};
 
-/// Those first that most of the region has to wait for, as long as no more is live than in the order of the code; beyond
-/// that, what frees registers.
+/// Those first that most of the region has to wait for, as long as no more is live than in the order of the code;
+/// beyond that, what frees registers.
 pub(super) struct LatencyAware;
 
 /// Loads that are ready follow each other.

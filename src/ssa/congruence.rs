@@ -1,8 +1,8 @@
 //! PHIs that hold the same value: of one block, with inputs that hold the same value from each predecessor.
 //!
-//! LLVM leaves such pairs where it keeps a variable of memory in registers: an accumulator as it was last loaded, and as
-//! it was last stored. All PHIs of a block are taken for equal until their inputs tell them apart (Alpern, Wegman and
-//! Zadeck, "Detecting equality of variables in programs", POPL 1988), which sees through loops.
+//! LLVM leaves such pairs where it keeps a variable of memory in registers: an accumulator as it was last loaded, and
+//! as it was last stored. All PHIs of a block are taken for equal until their inputs tell them apart (Alpern, Wegman
+//! and Zadeck, "Detecting equality of variables in programs", POPL 1988), which sees through loops.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use super::registers::{Register, constant_held, copied_from};
 use crate::function::{Block, Function, Opcode, RegClass, VReg, Value};
 use crate::index::IndexVec;
 
-/// How often PHIs are told apart. What is not settled by then is equal to nothing: a partition that is still refined says
-/// too much.
+/// How often PHIs are told apart. What is not settled by then is equal to nothing: a partition that is still refined
+/// says too much.
 const ROUNDS: usize = 8;
 
 /// What an input holds.

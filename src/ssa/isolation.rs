@@ -1,11 +1,11 @@
 //! PHIs whose webs are not conventional, isolated by copies, of which those stay whose sides cannot share a register.
 //!
-//! In thought each PHI gets a register of its own, its *web's*: every predecessor copies its input there at its end, and
-//! the PHI's block copies it to the result at its start (method I of Sreedhar et al. 1999). The most frequent copies are
-//! then merged first, two live ranges interfering only where they hold different values (Boissinot et al. 2009). Nothing
-//! of this is written down as code. The copies at one place are parallel: there what they read ends and what they write
-//! begins, so that a web is live behind the copies at the ends of predecessors, and among the PHIs. The edits say what is
-//! left, and they are right whatever is merged here; what counts is how few they are.
+//! In thought each PHI gets a register of its own, its *web's*: every predecessor copies its input there at its end,
+//! and the PHI's block copies it to the result at its start (method I of Sreedhar et al. 1999). The most frequent
+//! copies are then merged first, two live ranges interfering only where they hold different values (Boissinot et al.
+//! 2009). Nothing of this is written down as code. The copies at one place are parallel: there what they read ends and
+//! what they write begins, so that a web is live behind the copies at the ends of predecessors, and among the PHIs. The
+//! edits say what is left, and they are right whatever is merged here; what counts is how few they are.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -77,9 +77,9 @@ struct Affinity {
     frequency: f64,
 }
 
-/// Isolates `phis`, of whose inputs some are `constants` to be written anew, sorted by PHI and place; without the option
-/// `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of their live ranges, but for large
-/// ranges, which are merged a limited number of times.
+/// Isolates `phis`, of whose inputs some are `constants` to be written anew, sorted by PHI and place; without the
+/// option `cssa-coalesce` nothing is merged. Near-linear in their inputs and the segments of their live ranges, but for
+/// large ranges, which are merged a limited number of times.
 pub(super) fn isolate(
     function: &Function,
     phis: &[Phi],
@@ -262,8 +262,8 @@ impl<'a> Isolation<'a> {
         node
     }
 
-    /// Merges what can be merged, the most frequent copies first, among equals those of results, which a coalescer comes to
-    /// first, then those of registers that are read more.
+    /// Merges what can be merged, the most frequent copies first, among equals those of results, which a coalescer
+    /// comes to first, then those of registers that are read more.
     fn merge(mut self, phis: &[Phi]) -> Isolated {
         let is_tried = self.options.cssa_coalesce;
         self.ceded.sort_unstable();
@@ -337,8 +337,8 @@ impl<'a> Isolation<'a> {
     }
 
     /// Whether a PHI that reads a register where another one copies it has more in common with that one: then the copy
-    /// does for both, and what they have in common needs none (sharing, in Boissinot et al. 2009). Of many inputs only the
-    /// first are looked at.
+    /// does for both, and what they have in common needs none (sharing, in Boissinot et al. 2009). Of many inputs only
+    /// the first are looked at.
     fn share_more(&self, affinity: Affinity, other: Phi) -> bool {
         let inputs = |phi: Phi| phi.inputs(self.function).take(COMPARED).filter_map(|input| input.reg);
         inputs(affinity.phi).any(|reg| reg != affinity.reg && inputs(other).any(|input| input == reg))
@@ -370,8 +370,8 @@ impl<'a> Isolation<'a> {
     }
 }
 
-/// Results first, then the copies at the end of each block, so that what is read comes before what is written to the same
-/// register: a copy that came behind could not share it. O(n log n).
+/// Results first, then the copies at the end of each block, so that what is read comes before what is written to the
+/// same register: a copy that came behind could not share it. O(n log n).
 fn in_order(mut copies: Vec<Copy>) -> Vec<Copy> {
     copies.sort_unstable_by_key(|copy| (copy.copy, copy.phi.inst));
     let mut ordered = Vec::with_capacity(copies.len());

@@ -1,15 +1,16 @@
 //! Out of SSA with the fewest copies: makes the webs of PHIs conventional.
 //!
-//! A web is what PHIs connect; it is conventional where all its registers can share one name. Then PHI elimination, which
-//! copies every input and every result of a PHI, leaves no copy that a coalescer could not remove. Where a register
-//! cannot join its web, this pass puts the copy into the code while it still is in SSA form, where it costs least, or the
-//! constant that the register holds. LLVM's PHI elimination then lowers what it always lowers, and where this pass fails
-//! the function is the one that it was.
+//! A web is what PHIs connect; it is conventional where all its registers can share one name. Then PHI elimination,
+//! which copies every input and every result of a PHI, leaves no copy that a coalescer could not remove. Where a
+//! register cannot join its web, this pass puts the copy into the code while it still is in SSA form, where it costs
+//! least, or the constant that the register holds. LLVM's PHI elimination then lowers what it always lowers, and where
+//! this pass fails the function is the one that it was.
 //!
-//! Sreedhar, Ju, Gillies and Santhanam, "Translating out of static single assignment form" (SAS 1999), isolate each PHI by
-//! copies and drop those whose sides do not interfere. Boissinot et al., "Revisiting out-of-SSA translation for
+//! Sreedhar, Ju, Gillies and Santhanam, "Translating out of static single assignment form" (SAS 1999), isolate each PHI
+//! by copies and drop those whose sides do not interfere. Boissinot et al., "Revisiting out-of-SSA translation for
 //! correctness, code quality and efficiency" (CGO 2009), make that simple: isolate *all* PHIs, then coalesce, two live
-//! ranges interfering only where they hold different values. So done here, where it is needed, in the order of the files:
+//! ranges interfering only where they hold different values. So done here, where it is needed, in the order of the
+//! files:
 //! * [`registers`], [`phis`]: PHIs that nobody reads, but other such PHIs, go;
 //! * [`constants`], [`webs`]: most webs are conventional as they come, but for constants that several PHIs read;
 //! * [`congruence`]: of the other PHIs some always hold the same as others;
@@ -84,8 +85,8 @@ pub struct Outcome {
 
 /// Makes the PHI webs of a function in SSA form conventional.
 ///
-/// Near-linear in the instructions and the inputs of PHIs. What webs cost that are conventional as they come is the live
-/// ranges of their registers; the others cost merging these.
+/// Near-linear in the instructions and the inputs of PHIs. What webs cost that are conventional as they come is the
+/// live ranges of their registers; the others cost merging these.
 pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), report: Report::default() };
     let all = phis::all(function);

@@ -35,7 +35,8 @@ impl Register {
 /// How far copies of copies are followed.
 const CHAIN: usize = 16;
 
-/// The register that a register of a PHI copies in the end, as far as that is seen: a chain ends with what no PHI names.
+/// The register that a register of a PHI copies in the end, as far as that is seen: a chain ends with what no PHI
+/// names.
 pub(super) fn copied_from(registers: &IndexVec<VReg, Register>, reg: VReg) -> VReg {
     let mut first = reg;
     for _ in 0..CHAIN {

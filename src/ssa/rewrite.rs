@@ -75,8 +75,8 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Has a PHI read a constant that is written at the end of a predecessor. Where nobody else reads the constant, it is
-    /// not written where it was.
+    /// Has a PHI read a constant that is written at the end of a predecessor. Where nobody else reads the constant, it
+    /// is not written where it was.
     fn write_constant(&mut self, phi: Phi, from: Block, constant: Inst) {
         let Some(input) = input(self.function, phi, from) else { return };
         let Register { reads, constant: own, .. } = self.registers[input];
@@ -136,8 +136,8 @@ fn input(function: &Function, phi: Phi, from: Block) -> Option<VReg> {
     phi.inputs(function).find(|input| input.from == from).and_then(|input| input.reg)
 }
 
-/// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too: what
-/// is put there first stands first.
+/// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too:
+/// what is put there first stands first.
 fn behind_phis(function: &Function, block: Block) -> Position {
     Position { block, before: function.block_insts(block).find(|&inst| function.role(inst) != Role::Phi) }
 }

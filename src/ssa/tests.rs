@@ -92,8 +92,8 @@ bb3: frequency 1.0 depth 0",
     assert_eq!(count, 2, "{body}");
 }
 
-/// One value goes into two webs on a way back that may also leave the loop: the copy is PHI elimination's, which can split
-/// the edge.
+/// One value goes into two webs on a way back that may also leave the loop: the copy is PHI elimination's, which can
+/// split the edge.
 #[test]
 fn critical_edges_are_left_to_phi_elimination() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -111,8 +111,8 @@ bb2: frequency 1.0 depth 0
     assert!(outcome.edits.is_empty(), "{:?}", outcome.edits);
 }
 
-/// An accumulator as it was loaded last and as it was stored last are two PHIs, here and there, that always hold the same:
-/// by value one of each goes and nothing is copied, by liveness something is.
+/// An accumulator as it was loaded last and as it was stored last are two PHIs, here and there, that always hold the
+/// same: by value one of each goes and nothing is copied, by liveness something is.
 #[test]
 fn of_congruent_phis_one_stays() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1
@@ -140,8 +140,8 @@ bb4: frequency 1.0 depth 0
     assert!(copied(DeSsa::Liveness) > 0);
 }
 
-/// A running maximum that is read once more behind its next value, and by a PHI behind the loop: one copy at the end of the
-/// loop's block does for both PHIs, and what comes from before the loop needs none.
+/// A running maximum that is read once more behind its next value, and by a PHI behind the loop: one copy at the end of
+/// the loop's block does for both PHIs, and what comes from before the loop needs none.
 #[test]
 fn one_copy_serves_two_phis() {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1 bb2

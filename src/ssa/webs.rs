@@ -94,8 +94,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Makes one web of a PHI's result and its inputs, but for undefined ones, which are no value, and constants that only
-    /// PHIs read, which are taken down.
+    /// Makes one web of a PHI's result and its inputs, but for undefined ones, which are no value, and constants that
+    /// only PHIs read, which are taken down.
     fn connect(&mut self, phi: Phi) {
         let class = self.function.class(phi.result);
         if class.is_left_to_llvm() {

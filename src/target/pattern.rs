@@ -1,7 +1,7 @@
 //! Brace patterns: exact sets of opcode names, written short.
 
-/// Whether a pattern stands for a name: `{a,b}` for `a` or `b`, `{,a}` for nothing or `a`. Braces do not nest. A pattern
-/// without a closing brace stands for itself.
+/// Whether a pattern stands for a name: `{a,b}` for `a` or `b`, `{,a}` for nothing or `a`. Braces do not nest. A
+/// pattern without a closing brace stands for itself.
 ///
 /// A pattern lists names exactly, so that an opcode of another LLVM never matches by resemblance.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {

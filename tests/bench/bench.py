@@ -10,7 +10,6 @@ a Ninja graph: a run that was broken off goes on where it was, and --graph-only 
 ninja. Results are also cached by content, so that a run with a new plugin assembles only what has changed.
 """
 
-import argparse
 import json
 import os
 import shlex
@@ -19,6 +18,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import command_line
 import corpus
 import forecasts
 import gather
@@ -32,21 +32,17 @@ SETTINGS = OWN  # each further setting is one more run of ptxas, the longest par
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("modules", nargs="*", metavar="MODULE-GLOB", help="names without suffix; all where none is given")
-    add(
-        "--corpus",
-        default=os.environ.get("CORPUS"),
-        help="folder with .bc and .ll files (default: $CORPUS, what make corpus brings)",
-    )
+    all_named = "names without suffix; all where none is given"
+    command_line.add_modules(parser, all_named, unless_set=", what make corpus brings")
     add("--subset", choices=["small"], help="small: a fixed sample for daily work")
     add(
         "--arch",
         default="sm_90",
         help="processor (default: %(default)s); each has its corpus: make corpus ARGS=--arch=…",
     )
-    add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    command_line.add_plugin(parser)
     add(
         "--plugin-args",
         action="append",
@@ -65,7 +61,7 @@ def parse_arguments():
         "registers, with commas between: own,32,64,128; each is one more run of ptxas (default: %(default)s)",
     )
     add("--opt-level", type=int, default=3, choices=range(4), help="llc's -O (default: %(default)s)")
-    add("--jobs", type=int, default=os.cpu_count())
+    command_line.add_jobs(parser)
     add("--timeout", type=int, default=900, help="seconds for one command (default: %(default)s)")
     add("--folder", help="where the run keeps its results (default: under target/bench)")
     add("--graph-only", action="store_true", help="write the Ninja graph, say where, and run nothing")

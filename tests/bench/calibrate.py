@@ -10,7 +10,6 @@ model fitted on all others and judged on it. What is shipped is then fitted on a
 known of a kernel's name.
 """
 
-import argparse
 import json
 import math
 import subprocess
@@ -19,6 +18,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+import command_line
 import corpus
 import judge
 
@@ -27,8 +27,8 @@ FITTED_LINEAGES = ("fla", "ggml", "liger")
 STOCK = "stock"
 SPILL_LIMITS = (32, 64, 128)
 LEAST_SPILL = 8  # bytes; below that the forecast says none
-# Registers that a kernel with a call takes at least, however little it and its callees hold: ptxas 13.0.88 gives so many
-# to each of 826 kernels of the corpus that call something, and no more to 239 of them.
+# Registers that a kernel with a call takes at least, however little it and its callees hold: ptxas 13.0.88 gives so
+# many to each of 826 kernels of the corpus that call something, and no more to 239 of them.
 WITH_CALLS = 24
 META = {"module", "lineage", "setting", "registers", "stores", "loads_of_spills"}
 # What ptxas has to hold, as compared with the budget: the only way in which the budget decides about spills, so that a
@@ -49,7 +49,7 @@ MODELS = corpus.ROOT / "src/forecast"
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     add = parser.add_argument
     add("--reports", type=Path, required=True, help="folder of MODULE.json")
     add("--make-reports", metavar="CORPUS", type=Path, help="write them first, from the .bc and .ll files of a folder")
@@ -68,7 +68,7 @@ def make_reports(tool, folder, reports, cpu="sm_90"):
             continue
         arch = cpu + "a" if module.suffix == ".ll" else cpu
         command = [tool, "report", "--json", "--features", "--cpu", arch, "--mattr", "+ptx88", "-O3", module]
-        run = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1200)
+        run = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1200, check=False)
         if run.returncode:
             print(f"{module.name}: {run.stderr.strip().splitlines()[:1]}", file=sys.stderr)
         else:
@@ -245,8 +245,8 @@ def judge_spills(rows):
     )
     for what, some, expected in divisions:
         for setting in sorted({row["setting"] for row in some}):
-            of_setting = [(row, is_expected) for row, is_expected in zip(some, expected) if row["setting"] == setting]
-            for lineage, chosen, said in judge.by_lineage(*map(list, zip(*of_setting))):
+            of_setting = [pair for pair in zip(some, expected, strict=True) if pair[0]["setting"] == setting]
+            for lineage, chosen, said in judge.by_lineage(*map(list, zip(*of_setting, strict=True))):
                 about.append(f"{what}, {setting}, {lineage}: {judge.of_spills(chosen, said)}")
     return about
 

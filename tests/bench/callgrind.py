@@ -29,9 +29,14 @@ class Profile:
 
     def cost_of(self, prefixes):
         """Instructions in the functions whose names begin so, called from others, their callees included."""
-        edges = ((caller, callee, cost) for caller, of_caller in self.calls.items() for callee, cost in of_caller.items())
-        return sum(cost for caller, callee, cost in edges
-                   if callee[1].startswith(prefixes) and not caller[1].startswith(prefixes))
+        edges = (
+            (caller, callee, cost) for caller, of_caller in self.calls.items() for callee, cost in of_caller.items()
+        )
+        return sum(
+            cost
+            for caller, callee, cost in edges
+            if callee[1].startswith(prefixes) and not caller[1].startswith(prefixes)
+        )
 
     def reaches(self, start, name):
         """Whether a function calls one of that name, directly or through others that have no name."""

@@ -3,14 +3,13 @@
 
     cost.py [options] [MODULE-GLOB …]
 
-The coalescer beside LiveIntervals and RegisterCoalescer; with --pass=cssa, conventional SSA beside LiveVariables and PHI
-elimination; with --pass=forecast, the forecast beside whole llc, for LLVM has nothing like it. By instructions:
+The coalescer beside LiveIntervals and RegisterCoalescer; with --pass=cssa, conventional SSA beside LiveVariables and
+PHI elimination; with --pass=forecast, the forecast beside whole llc, for LLVM has nothing like it. By instructions:
 callgrind, everything below each pass's entry (for ours: flattening, the core, applying the edits; the checker is off).
 By time: -time-passes. The cost of whole llc, with and without the plugin, shows what analyses run for the plugin's sake
 alone, and what LLVM's passes save because less is left for them.
 """
 
-import argparse
 import os
 import re
 import shlex
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import callgrind
+import command_line
 import corpus
 import report
 import tools
@@ -39,8 +39,8 @@ ENTRY = "llvm::MachineFunctionPass::runOnFunction(llvm::Function&)"
 
 @dataclass(frozen=True)
 class Subject:
-    """A pass of ours by its title and its functions, and those of LLVM that it stands beside: column → what -time-passes
-    calls it, and a function that it calls, or is, and no other pass does."""
+    """A pass of ours by its title and its functions, and those of LLVM that it stands beside: column → what
+    -time-passes calls it, and a function that it calls, or is, and no other pass does."""
 
     title: str
     functions: tuple
@@ -86,15 +86,10 @@ SUBJECTS = {
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("modules", nargs="*", metavar="MODULE-GLOB", help=f"default: {' '.join(MODULES)}")
-    add(
-        "--corpus",
-        default=os.environ.get("CORPUS"),
-        help="folder with .bc and .ll files (default: $CORPUS, target/corpus)",
-    )
-    add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    command_line.add_modules(parser, f"default: {' '.join(MODULES)}", unless_set=", target/corpus")
+    command_line.add_plugin(parser)
     add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: the plugin's own options")
     add("--pass", dest="subject", choices=SUBJECTS, default="coalescer", help="which pass (default: %(default)s)")
     add("--no-callgrind", dest="callgrind", action="store_false", help="time alone")

@@ -7,11 +7,11 @@ A kernel got worse where it lost an occupancy step or spills 16 bytes more; a mo
 more moves of registers and immediates. Totals that hide a loss behind a gain change nothing about that.
 """
 
-import argparse
 import json
 import sys
 from pathlib import Path
 
+import command_line
 import losses
 import report
 import tables
@@ -81,7 +81,7 @@ def describe(a, b, first, second, setting):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     parser.add_argument("a", metavar="A.json")
     parser.add_argument("b", metavar="B.json")
     parser.add_argument(

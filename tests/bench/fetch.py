@@ -8,7 +8,6 @@ Into target/corpus/ARCH: one .bc module per .cu file by clang, NVIDIA's PTX of t
 end with its first error; such files are few and no failure.
 """
 
-import argparse
 import os
 import shutil
 import sys
@@ -17,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import command_line
 import corpus
 import packages
 import tools
@@ -95,7 +95,7 @@ def check_space(folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     parser.add_argument("sources", nargs="*", metavar="SOURCE")
     parser.add_argument("--arch", default="sm_90", help="processor (default: %(default)s)")
     options = parser.parse_args()

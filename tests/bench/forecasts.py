@@ -1,7 +1,7 @@
 """The forecast beside what ptxas makes of stock's PTX, by source.
 
-The naive forecast stands beside it: as many registers as the most declared words that are live at once, and spills where
-these are more than the kernel may have.
+The naive forecast stands beside it: as many registers as the most declared words that are live at once, and spills
+where these are more than the kernel may have.
 """
 
 import judge

@@ -6,12 +6,14 @@
 Generates functions in the text form, times `nvptx-ra replay` on them (parsing and checking are not counted), fits
 c·n·log n to each series, and says by how much the worst point leaves the fit. --plot needs matplotlib.
 """
-import argparse
+
 import math
 import re
 import subprocess
 import tempfile
 from pathlib import Path
+
+import command_line
 
 HEADER = 'mfv 1\nfunction "k"\nopcode ADD\nopcode COPY copy\nopcode LOAD\nopcode STORE\nopcode GOTO\n'
 
@@ -44,8 +46,8 @@ def diamonds(n):
         for side in (1, 2):
             yield f"bb{b + side}: frequency 0.5 depth 0 -> bb{b + 3}\n  %{r + 2} = COPY %{r + side - 1}\n"
             yield f"  GOTO bb{b + 3} :: terminator\n"
-        yield f"bb{b + 3}: frequency 1.0 depth 0 -> bb{b + 4}\n  %{r + 3} = ADD %{r + 2}, %{r}\n  STORE %{r + 3} :: write\n"
-        yield f"  GOTO bb{b + 4} :: terminator\n"
+        yield f"bb{b + 3}: frequency 1.0 depth 0 -> bb{b + 4}\n  %{r + 3} = ADD %{r + 2}, %{r}\n"
+        yield f"  STORE %{r + 3} :: write\n  GOTO bb{b + 4} :: terminator\n"
     yield f"bb{4 * count}: frequency 1.0 depth 0\nend\n"
 
 
@@ -80,7 +82,7 @@ def decades(low, high):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     parser.add_argument("--tool", default="target/release/nvptx-ra")
     parser.add_argument("--largest", type=int, default=1_000_000, help="instructions (default: 1000000)")
     parser.add_argument("--plot", help="where the picture goes, e.g. docs/growth.svg")

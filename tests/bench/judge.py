@@ -29,7 +29,7 @@ def means(of_rows):
 
 def scores(rows, forecasts):
     """Error, share within 4, share of steps that are right, in per cent; each plain and by file."""
-    pairs = [(row, min(forecast, row["budget"])) for row, forecast in zip(rows, forecasts)]
+    pairs = [(row, min(forecast, row["budget"])) for row, forecast in zip(rows, forecasts, strict=True)]
     errors = means([(row, 100 * abs(said - row["registers"]) / row["registers"]) for row, said in pairs])
     near = means([(row, 100.0 * (abs(said - row["registers"]) <= 4)) for row, said in pairs])
     steps = means([(row, 100.0 * (step(row, said) == step(row, row["registers"]))) for row, said in pairs])
@@ -56,8 +56,8 @@ def registers(what, rows, forecasts):
     ]
     lines = []
     for part, wanted in parts:
-        chosen = [(row, forecast) for row, forecast in zip(rows, forecasts) if wanted(row)]
-        lines.append(f"{what}{part}: {of_registers(*(zip(*chosen) if chosen else ((), ())))}")
+        chosen = [(row, forecast) for row, forecast in zip(rows, forecasts, strict=True) if wanted(row)]
+        lines.append(f"{what}{part}: {of_registers(*(zip(*chosen, strict=True) if chosen else ((), ())))}")
     return lines
 
 
@@ -69,7 +69,7 @@ def counts_of_spills(rows, expected):
     """How many spill, how many are expected to, how many of these do, and the F1 of that as text."""
     real = sum(map(does_spill, rows))
     said = sum(expected)
-    found = sum(does_spill(row) for row, is_expected in zip(rows, expected) if is_expected)
+    found = sum(does_spill(row) for row, is_expected in zip(rows, expected, strict=True) if is_expected)
     return real, said, found, f"{2 * found / (real + said):.2f}" if real else "none"
 
 
@@ -82,6 +82,6 @@ def of_spills(rows, expected):
 def by_lineage(rows, values):
     """(lineage, its rows, their values), in the order of the names, and all of them last."""
     for lineage in sorted({row["lineage"] for row in rows}):
-        chosen = [(row, value) for row, value in zip(rows, values) if row["lineage"] == lineage]
-        yield (lineage, *map(list, zip(*chosen)))
+        chosen = [(row, value) for row, value in zip(rows, values, strict=True) if row["lineage"] == lineage]
+        yield (lineage, *map(list, zip(*chosen, strict=True)))
     yield "all", rows, values

@@ -3,13 +3,12 @@
 
     optimum.py [options] [MODULE-GLOB …]
 
-Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints; the model
-is in src/coalesce/optimum/mod.rs. Copies of constants are left out. With --position after (the default), the copies are
-those that LLVM's coalescer leaves; with --position before, those that it gets.
-With --plugin-args=-nvptx-ra-cssa PHI webs are made conventional before.
+Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints; the
+model is in src/coalesce/optimum/mod.rs. Copies of constants are left out. With --position after (the default), the
+copies are those that LLVM's coalescer leaves; with --position before, those that it gets. With
+--plugin-args=-nvptx-ra-cssa PHI webs are made conventional before.
 """
 
-import argparse
 import json
 import os
 import shlex
@@ -19,6 +18,7 @@ from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import command_line
 import corpus
 import report
 import tools
@@ -33,18 +33,17 @@ COLUMNS = {
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("modules", nargs="*", metavar="MODULE-GLOB")
-    add("--corpus", default=os.environ.get("CORPUS"), help="folder with .bc and .ll files (default: $CORPUS)")
-    add("--subset", help="modules of a subset in corpus.toml")
+    command_line.add_modules(parser)
+    command_line.add_subset(parser)
     add("--position", choices=("after", "before"), default="after")
     add("--steps", type=int, default=1000, help="branchings for each connected part (default: %(default)s)")
-    add("--jobs", type=int, default=os.cpu_count())
+    command_line.add_jobs(parser)
     add("--json", metavar="FILE", help="the figures of every function")
-    add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    command_line.add_plugin(parser)
     add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: more of the plugin's own options")
-    add("--tool", default=os.environ.get("NVPTX_RA", "target/release/nvptx-ra"))
+    command_line.add_tool(parser)
     return parser.parse_args()
 
 
@@ -83,8 +82,8 @@ def depths_of(functions):
     depths = []
     for function in functions:
         depths += [[0, 0, 0] for _ in range(len(depths), len(function["by_depth"]))]
-        for at, counts in zip(depths, function["by_depth"]):
-            at[:] = map(sum, zip(at, counts))
+        for at, counts in zip(depths, function["by_depth"], strict=False):
+            at[:] = map(sum, zip(at, counts, strict=True))
     return depths
 
 

@@ -3,12 +3,11 @@
 
     ranking.py [options] [MODULE-GLOB …]
 
-Each module is compiled with every order of `order`, and ptxas judges each kernel at its own bounds and with 64 registers.
-`nvptx-ra report --order` forecasts the same. Of one kernel, two orders make a pair wherever ptxas tells them apart. With
---runs FILE what was measured before is read and not measured again.
+Each module is compiled with every order of `order`, and ptxas judges each kernel at its own bounds and with 64
+registers. `nvptx-ra report --order` forecasts the same. Of one kernel, two orders make a pair wherever ptxas tells them
+apart. With --runs FILE what was measured before is read and not measured again.
 """
 
-import argparse
 import itertools
 import json
 import math
@@ -20,6 +19,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import command_line
 import corpus
 import ptxas
 import report
@@ -39,19 +39,18 @@ MARGINS = (0, 5, 10, 20, 40)  # percent that the best forecast is below that of 
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("modules", nargs="*", metavar="MODULE-GLOB")
-    add("--corpus", default=os.environ.get("CORPUS"), help="folder with .bc and .ll files (default: $CORPUS)")
-    add("--subset", help="modules of a subset in corpus.toml")
+    command_line.add_modules(parser)
+    command_line.add_subset(parser)
     add("--draw", type=int, default=24, help="modules that are drawn (default: %(default)s)")
     add("--smallest", type=int, default=0, metavar="KB", help="no smaller ones (default: %(default)s)")
     add("--largest", type=int, default=120, metavar="KB", help="no larger ones (default: %(default)s)")
     add("--kernels", type=int, default=6, help="kernels drawn of each module (default: %(default)s)")
     add("--seed", type=int, default=1)
-    add("--jobs", type=int, default=os.cpu_count())
+    command_line.add_jobs(parser)
     add("--runs", metavar="FILE", help="keeps what was measured, one module a line")
-    add("--tool", default=os.environ.get("NVPTX_RA", "target/release/nvptx-ra"))
+    command_line.add_tool(parser)
     return parser.parse_args()
 
 
@@ -134,7 +133,7 @@ def ranking(kernels, what, figure, settings):
         counted = pairs(rows)
         if (value := tau(*counted)) is not None:
             taus.append(value)
-            total.update(dict(zip(("agree", "differ", "tied"), counted)))
+            total.update(dict(zip(("agree", "differ", "tied"), counted, strict=False)))
     decided = total["agree"] + total["differ"]
     return {
         "kernels": len(taus),
@@ -146,8 +145,8 @@ def ranking(kernels, what, figure, settings):
 
 
 def choice(kernels, what, figure, settings, margin):
-    """What comes of the order with the best forecast, where that is so many percent below the source's: kernels that get
-    another order, those of them that get better and worse, and the sum over all before and after."""
+    """What comes of the order with the best forecast, where that is so many percent below the source's: kernels that
+    get another order, those of them that get better and worse, and the sum over all before and after."""
     counts = Counter()
     for kernel, setting in itertools.product(kernels, settings):
         by_order = {order: figure(kernel[order][setting]["forecast"]) for order in ORDERS}

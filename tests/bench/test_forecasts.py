@@ -4,7 +4,6 @@ import json
 import tempfile
 import unittest
 from dataclasses import replace
-from pathlib import Path
 
 import forecasts
 import gather

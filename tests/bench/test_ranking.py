@@ -51,7 +51,9 @@ class Choice(unittest.TestCase):
         self.assertEqual((left["changed"], left["worse"], left["before"], left["after"]), (0, 0, 40, 40))
 
     def test_what_gets_worse_is_counted(self):
-        worse = ranking.choice([kernel([9, 1, 9, 9, 9, 9, 9], [0, 8, 0, 0, 0, 0, 0])], "spills", words, ("own", "64"), 0)
+        worse = ranking.choice(
+            [kernel([9, 1, 9, 9, 9, 9, 9], [0, 8, 0, 0, 0, 0, 0])], "spills", words, ("own", "64"), 0
+        )
         self.assertEqual((worse["changed"], worse["worse"], worse["after"]), (2, 2, 16))
 
 
@@ -59,7 +61,7 @@ class Automatic(unittest.TestCase):
     def test_clearly_fewer_bytes_win_else_clearly_fewer_registers_and_new_spills_never(self):
         def forecasts(source, *others):
             figures = [source, *others, *[source] * (len(ranking.ORDERS) - 1 - len(others))]
-            both = [dict(zip(("spills", "registers"), each)) for each in figures]
+            both = [dict(zip(("spills", "registers"), each, strict=True)) for each in figures]
             return dict(zip(ranking.ORDERS, both, strict=True))
 
         for source, others, expected in (

@@ -7,13 +7,12 @@ Ours by the statistics (-nvptx-ra-stats), LLVM's by -time-passes, of each phase 
 the instructions that our pass sees: LLVM's earlier passes see some more, as PHIs.
 """
 
-import argparse
 import json
-import os
 import tempfile
 from collections import Counter
 from pathlib import Path
 
+import command_line
 import corpus
 import cost
 import report
@@ -33,12 +32,11 @@ OURS = ("flatten", "cross", "analyses", "coalesce", "apply")
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("modules", nargs="*", metavar="MODULE-GLOB", help="default: the subset")
-    add("--corpus", default=os.environ.get("CORPUS"), help="folder with .bc and .ll files (default: $CORPUS)")
+    command_line.add_modules(parser, "default: the subset")
     add("--subset", default="small", help="where no module is named (default: %(default)s)")
-    add("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    command_line.add_plugin(parser)
     add("--repeat", type=int, default=5)
     add("--timeout", type=int, default=1200)
     add("--json", type=Path, help="seconds and instructions of every module")

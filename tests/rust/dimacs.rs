@@ -1,9 +1,9 @@
 //! Graphs of the DIMACS colouring challenge as allocation problems.
 //!
-//! The instances are made by their published definitions: queens' graphs, Mycielski's, complete graphs, and random ones by
-//! a generator of our own. Every edge becomes a point at which both of its ends are live, so that the interference graph is
-//! the graph, and the units of an allocation are the colours. Unlike live ranges these touch in any pattern: a property of
-//! intervals that an engine silently relies on does not hold here.
+//! The instances are made by their published definitions: queens' graphs, Mycielski's, complete graphs, and random ones
+//! by a generator of our own. Every edge becomes a point at which both of its ends are live, so that the interference
+//! graph is the graph, and the units of an allocation are the colours. Unlike live ranges these touch in any pattern: a
+//! property of intervals that an engine silently relies on does not hold here.
 
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::exact::Solver;
@@ -35,8 +35,8 @@ impl Graph {
         })
     }
 
-    /// Mycielski's graphs without triangles, `mycielK`: from one edge on, each vertex gets a shadow that is adjacent to the
-    /// vertex's neighbours, and all shadows one more vertex, k - 1 times over. One more colour each time.
+    /// Mycielski's graphs without triangles, `mycielK`: from one edge on, each vertex gets a shadow that is adjacent to
+    /// the vertex's neighbours, and all shadows one more vertex, k - 1 times over. One more colour each time.
     fn mycielski(k: usize) -> Self {
         let mut graph = Self::complete(2);
         for _ in 1..k {
@@ -100,8 +100,8 @@ fn colors(engine: &dyn Allocator, problem: &Problem) -> (u32, u64) {
     (costs.units[0], costs.over_budget)
 }
 
-/// An instance with its chromatic number where it is known, and the colours measured for each engine: without a budget, and
-/// with one that is sure to suffice.
+/// An instance with its chromatic number where it is known, and the colours measured for each engine: without a budget,
+/// and with one that is sure to suffice.
 struct Instance {
     name: &'static str,
     graph: Graph,
@@ -153,8 +153,9 @@ fn instances_are_their_graphs() {
     }
 }
 
-/// No engine takes fewer colours than there must be, more than one above the largest degree, or more than it did when this
-/// was written. Without a budget greedy takes vertices in the order of their first edges, with one by their degrees.
+/// No engine takes fewer colours than there must be, more than one above the largest degree, or more than it did when
+/// this was written. Without a budget greedy takes vertices in the order of their first edges, with one by their
+/// degrees.
 #[test]
 fn engines_keep_their_colors() {
     for Instance { name, graph, chromatic, greedy, briggs, fatpoint, .. } in instances() {

@@ -1,7 +1,7 @@
 //! Coalesce: the two sides of a copy become one node, where that cannot make the graph harder to colour.
 //!
-//! Iterated, as George and Appel ("Iterated register coalescing", TOPLAS 1996): a copy that failed is tried again when a
-//! node beside it has become easy. The document adds two rules around the tests: always where both sides have few
+//! Iterated, as George and Appel ("Iterated register coalescing", TOPLAS 1996): a copy that failed is tried again when
+//! a node beside it has become easy. The document adds two rules around the tests: always where both sides have few
 //! neighbours, never where the merged one would have very many.
 
 use super::build::{Coloring, Move, MoveState, State};

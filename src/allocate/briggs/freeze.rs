@@ -23,7 +23,8 @@ impl Coloring<'_> {
         false
     }
 
-    /// Gives up all copies of a node. With the last of them it goes to where it can be simplified, if it is sure of a place.
+    /// Gives up all copies of a node. With the last of them it goes to where it can be simplified, if it is sure of a
+    /// place.
     pub(super) fn freeze_moves(&mut self, node: LiveRange) {
         let moves: Vec<Move> = self.moves_of(node).collect();
         for id in moves {

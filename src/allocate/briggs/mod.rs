@@ -1,9 +1,9 @@
 //! Chaitin-Briggs: an interference graph, coloured optimistically, with iterated conservative coalescing.
 //!
-//! As NVIDIA's cicc is read to do it, phase by phase in the order of the files: [`build`] the graph; while nodes are left,
-//! [`simplify`] what is sure to find a place, else [`coalesce`] a copy, else [`freeze`] one, else take out a [`spill`]
-//! candidate; then [`select`] places in the reverse order. What finds none is spilled, which leaves a short live range for
-//! each of its uses and definitions, and everything begins anew, until all have places.
+//! As NVIDIA's cicc is read to do it, phase by phase in the order of the files: [`build`] the graph; while nodes are
+//! left, [`simplify`] what is sure to find a place, else [`coalesce`] a copy, else [`freeze`] one, else take out a
+//! [`spill`] candidate; then [`select`] places in the reverse order. What finds none is spilled, which leaves a short
+//! live range for each of its uses and definitions, and everything begins anew, until all have places.
 
 mod build;
 mod coalesce;

@@ -15,8 +15,8 @@ pub(super) struct Selection {
 }
 
 impl Coloring<'_> {
-    /// Colours the nodes on the stack. What may not be spilled has others spilled for it; if they would not do either, it
-    /// gets a place beyond the budget.
+    /// Colours the nodes on the stack. What may not be spilled has others spilled for it; if they would not do either,
+    /// it gets a place beyond the budget.
     pub(super) fn select(&mut self) -> Selection {
         let ranges = self.problem.ranges();
         let mut found = Selection { unit: ranges.iter().map(|range| range.fixed).collect(), spilled: Vec::new() };
@@ -71,8 +71,8 @@ impl Coloring<'_> {
         }
     }
 
-    /// The places of nodes that a copy joins to this one, in the order of the copies' frequencies: a copy within one place
-    /// is none.
+    /// The places of nodes that a copy joins to this one, in the order of the copies' frequencies: a copy within one
+    /// place is none.
     fn wanted<'b>(&'b self, node: LiveRange, found: &'b Selection) -> impl Iterator<Item = u32> + 'b {
         self.all_moves_of(node).filter_map(move |id| {
             let (to, from) = (self.find(self.moves[id].to), self.find(self.moves[id].from));

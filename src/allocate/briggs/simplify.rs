@@ -28,7 +28,8 @@ impl Coloring<'_> {
         }
     }
 
-    /// Gives places back to a node. When that makes it sure to find one, copies around it may be merged that could not be.
+    /// Gives places back to a node. When that makes it sure to find one, copies around it may be merged that could not
+    /// be.
     pub(super) fn lower_degree(&mut self, node: LiveRange, places: u32) {
         let was_low = self.is_low(node);
         self.degree[node] -= places;

@@ -27,8 +27,8 @@ impl Coloring<'_> {
 
     /// Cost for each place that a node's neighbours get back; of equals the one with fewer neighbours, then the older.
     ///
-    /// The document multiplies the degree by the factor of coalescing, which changes no order. It takes differences below
-    /// 1e-6 for ties, which is no order at all, and is left out.
+    /// The document multiplies the degree by the factor of coalescing, which changes no order. It takes differences
+    /// below 1e-6 for ties, which is no order at all, and is left out.
     pub(super) fn spill_key(&self, node: LiveRange) -> (Ordered, u32, LiveRange) {
         let degree = self.degree[node].max(1) as f32 * self.rules.degree_factor;
         (Ordered::new(self.cost[node] / degree), self.degree[node], node)

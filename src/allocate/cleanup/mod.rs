@@ -1,12 +1,12 @@
 //! Cleanup: what an allocation makes needless is taken out of its code again.
 //!
 //! When all have places, an instruction can read a value where it was copied from, or where it is since it was reloaded
-//! last; a copy can be of a value that is there already; and what is copied, stored or computed may be read nowhere. The
-//! textbook's passes behind allocation are copy propagation and the elimination of dead code (Aho, Lam, Sethi and
+//! last; a copy can be of a value that is there already; and what is copied, stored or computed may be read nowhere.
+//! The textbook's passes behind allocation are copy propagation and the elimination of dead code (Aho, Lam, Sethi and
 //! Ullman, "Compilers", 9.1 and 9.2; Muchnick, "Advanced Compiler Design and Implementation", 12.5 and 18.10), and
 //! NVIDIA's allocator is read to end with a peephole that forwards moves, and with dead code elimination. Here they are
-//! three: [`steps`] is the code that an allocation stands for, [`forward`] finds out what is [`held`] where at each of its
-//! steps and reads it there, [`dead`] looks from the end for what is read no more.
+//! three: [`steps`] is the code that an allocation stands for, [`forward`] finds out what is [`held`] where at each of
+//! its steps and reads it there, [`dead`] looks from the end for what is read no more.
 //!
 //! No place changes, so no live range needs another one: what comes out is a list of [`CleanupEdit`]s. They only take
 //! away: no read, no move and no store is added. [`check_cleanup`] proves them from the problem alone.
@@ -60,8 +60,8 @@ pub enum CleanupEdit {
 /// links between them read them. O(steps · what is held at once), a few times in loops.
 ///
 /// That two live ranges have one value may be known only because one place held both, and the copies to there may be
-/// what nobody reads in the end. Then the checker refuses what was forwarded, and only dead code is left out: that needs
-/// no such knowledge.
+/// what nobody reads in the end. Then the checker refuses what was forwarded, and only dead code is left out: that
+/// needs no such knowledge.
 pub fn clean(problem: &Problem, allocation: &Allocation) -> Vec<CleanupEdit> {
     if problem.flow().blocks().is_empty() {
         return Vec::new();

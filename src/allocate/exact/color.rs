@@ -1,8 +1,8 @@
 //! Exact colouring: places for given items within a budget, or the proof that there are none.
 //!
-//! What is sure to find a place whatever the others do is left out first, as Chaitin does. The rest falls into parts that
-//! do not touch; each is searched by backtracking, the item with the fewest places left first. Places that are mirror
-//! images of each other, because nobody has touched either, are tried once.
+//! What is sure to find a place whatever the others do is left out first, as Chaitin does. The rest falls into parts
+//! that do not touch; each is searched by backtracking, the item with the fewest places left first. Places that are
+//! mirror images of each other, because nobody has touched either, are tried once.
 
 use super::super::occupied::Occupied;
 use super::super::problem::ClassTable;

@@ -2,8 +2,8 @@
 //!
 //! At a point, everything that is live and not spilled takes its width, and so does the piece of what is spilled and
 //! accessed there; what does not fit must be spilled. That makes one demand for each point: of its members, at least so
-//! many units. The bound on the cost of meeting all demands is Lagrangian: a price for each unit that a point lacks, and
-//! spilled is whatever costs less than it brings. Any prices give a bound; subgradient steps raise it.
+//! many units. The bound on the cost of meeting all demands is Lagrangian: a price for each unit that a point lacks,
+//! and spilled is whatever costs less than it brings. Any prices give a bound; subgradient steps raise it.
 
 use super::items::{Item, Items};
 use crate::analysis::Point;
@@ -109,7 +109,8 @@ impl Cover {
         self.cliques.iter().map(|clique| clique.staying).max().unwrap_or(0)
     }
 
-    /// What must be spilled where `allowed` items, no fewer than must, are beyond the budget. O(points² · live at once).
+    /// What must be spilled where `allowed` items, no fewer than must, are beyond the budget. O(points² · live at
+    /// once).
     pub(super) fn demands(&self, allowed: usize) -> Vec<Demand> {
         let free = allowed - self.least_excess();
         let mut demands = Vec::new();

@@ -1,5 +1,5 @@
-//! What may want a place in one file: every live range, and the piece for each access of those that may be spilled, with
-//! who may not share a place with whom.
+//! What may want a place in one file: every live range, and the piece for each access of those that may be spilled,
+//! with who may not share a place with whom.
 
 use super::super::problem::{Class, CopyInst, File, LiveRange, Problem};
 use super::super::sweep::{Start, sweep};
@@ -157,8 +157,8 @@ fn relations(problem: &Problem, items: &IndexVec<Item, ItemData>) -> IndexVec<It
     relations
 }
 
-/// What one that is written, beside these copies, and one that is there must keep to. A live range and its own pieces are
-/// never there together.
+/// What one that is written, beside these copies, and one that is there must keep to. A live range and its own pieces
+/// are never there together.
 fn relation(
     copies: &[CopyInst],
     items: &IndexVec<Item, ItemData>,

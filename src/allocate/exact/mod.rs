@@ -3,8 +3,8 @@
 //! A yardstick for the other engines; nothing waits for it. Branch and bound, file by file, since files do not touch:
 //! [`cover`] says what must be spilled at each point whatever is placed where, [`bound`] what that costs at least,
 //! [`search`] decides what is spilled, and [`color`] finds places for what is not, and for the pieces of what is, by
-//! [`backtrack`]ing, or finds a conflict that becomes one more thing to be met. A file without a budget is coloured with
-//! fewer and fewer units.
+//! [`backtrack`]ing, or finds a conflict that becomes one more thing to be met. A file without a budget is coloured
+//! with fewer and fewer units.
 //!
 //! The metric is that of the checker: first what goes beyond the budget ([`Costs::over_budget`]), then the bytes moved
 //! ([`Costs::moved_bytes`]); without a budget, the units.
@@ -82,8 +82,8 @@ impl Allocator for Solver {
 impl Solver {
     /// Solves a problem. An error says what no allocator could do.
     ///
-    /// Of a problem with parts of split registers it knows no bound, because what a part costs depends on the others: it
-    /// gives the better one of what the other engines find.
+    /// Of a problem with parts of split registers it knows no bound, because what a part costs depends on the others:
+    /// it gives the better one of what the other engines find.
     pub fn solve(&self, problem: &Problem) -> Result<Exact, ProblemError> {
         problem.validate()?;
         let start = Instant::now();

@@ -202,8 +202,8 @@ impl<'a> Search<'a> {
         coloring
     }
 
-    /// Leaves out what a conflict does not need: pieces first, because a conflict without them holds everywhere, then what
-    /// is cheap to spill, so that what is left is costly to resolve.
+    /// Leaves out what a conflict does not need: pieces first, because a conflict without them holds everywhere, then
+    /// what is cheap to spill, so that what is left is costly to resolve.
     fn smaller(&self, conflict: Vec<Item>, steps: &mut usize) -> Vec<Item> {
         if conflict.len() > LARGEST_CONFLICT {
             return conflict;

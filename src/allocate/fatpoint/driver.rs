@@ -27,70 +27,27 @@ const TRIALS: [(bool, Order); 4] =
 
 /// Allocates a problem all of whose live ranges are in one file.
 pub(super) fn allocate_file(problem: &Problem, file: File, knobs: &Knobs, effort: &mut Effort) -> Allocation {
-    let mut record = Record::new();
-    // Each trial says what it has merged: the last one counts, and the files together.
-    let merged = std::mem::take(&mut effort.merged_copies);
-    let (rejected, cost) = (std::mem::take(&mut effort.rejected_copies), std::mem::take(&mut effort.merged_cost));
-    without_spilling(problem, file, knobs, effort, &mut record);
-    if !record.score().is_some_and(|score| score.fits()) {
-        with_spilling(problem, file, knobs, effort, &mut record);
+    let mut driver = Driver { problem, file, knobs, effort, record: Record::new(), merges: Merges::default() };
+    driver.without_spilling();
+    if !driver.record.score().is_some_and(|score| score.fits()) {
+        driver.with_spilling();
     }
-    effort.merged_copies += merged;
-    effort.rejected_copies += rejected;
-    effort.merged_cost += cost;
+    let Driver { effort, record, merges, .. } = driver;
+    effort.merged_copies += merges.merged;
+    effort.rejected_copies += merges.rejected;
+    effort.merged_cost += merges.cost;
     record.into_best().unwrap_or_else(|| Allocation::blank(problem))
 }
 
-/// Trials without spilling, until one does with no more registers than are live at once.
-fn without_spilling(
-    problem: &Problem,
+/// The trials of one file.
+struct Driver<'a> {
+    problem: &'a Problem,
     file: File,
-    knobs: &Knobs,
-    effort: &mut Effort,
-    record: &mut Record<Allocation>,
-) {
-    let start = Instant::now();
-    let mut prepared = (true, Context::new(problem, file, knobs, true));
-    effort.lap("build", start.elapsed());
-    for &(merges, order) in TRIALS.iter().take(knobs.num_non_spill_trials as usize) {
-        if merges != prepared.0 {
-            let start = Instant::now();
-            prepared = (merges, Context::new(problem, file, knobs, merges));
-            effort.lap("build", start.elapsed());
-        }
-        let context = &prepared.1;
-        if context.budget.is_some_and(|budget| context.peak > budget) {
-            return;
-        }
-        let start = Instant::now();
-        let outcome = Trial::run(context, order);
-        effort.rounds += 1;
-        enter_merges(effort, context);
-        effort.evictions += outcome.moved;
-        let score = score(context, &outcome, 0.0);
-        // None can do with fewer.
-        let has_done = score.fits() && score.registers <= context.target;
-        if score.fits() {
-            let units = units(context, &outcome);
-            record.add(score, Rounds::new(problem).allocation(&units, Effort::default()));
-        }
-        effort.lap("assign", start.elapsed());
-        if has_done {
-            return;
-        }
-    }
-}
-
-/// Attempts with spilling, each aiming at a register less than the one before.
-fn with_spilling(problem: &Problem, file: File, knobs: &Knobs, effort: &mut Effort, record: &mut Record<Allocation>) {
-    let budget = problem.files()[file].budget.unwrap_or(u32::MAX);
-    for attempt in 0..knobs.num_non_spill_trials.min(budget) {
-        let Attempt { score, allocation, was_guided } = spill_to(problem, file, knobs, budget - attempt, effort);
-        record.add(score, allocation);
-        if was_guided {
-            return;
-        }
-    }
+    knobs: &'a Knobs,
+    effort: &'a mut Effort,
+    record: Record<Allocation>,
+    /// What the last trial had merged.
+    merges: Merges,
 }
 
 /// What an attempt with spilling came to.
@@ -101,45 +58,99 @@ struct Attempt {
     was_guided: bool,
 }
 
-/// Spills until everything fits, aiming at `target` units. Every round spills at least one live range more.
-fn spill_to(problem: &Problem, file: File, knobs: &Knobs, target: u32, effort: &mut Effort) -> Attempt {
-    let mut rounds = Rounds::new(problem);
-    let (mut cost, mut was_guided) = (0.0, true);
-    loop {
-        let start = Instant::now();
-        let context = Context::new(rounds.problem(), file, knobs, true);
-        effort.lap("build", start.elapsed());
-        let start = Instant::now();
-        let mut spilled = guide(&context, target);
-        effort.lap("guidance", start.elapsed());
-        if spilled.is_empty() {
+impl<'a> Driver<'a> {
+    /// Trials without spilling, until one does with no more registers than are live at once.
+    fn without_spilling(&mut self) {
+        let mut prepared = (true, self.prepare(self.problem, true));
+        for &(merges, order) in TRIALS.iter().take(self.knobs.num_non_spill_trials as usize) {
+            if merges != prepared.0 {
+                prepared = (merges, self.prepare(self.problem, merges));
+            }
+            let context = &prepared.1;
+            if context.budget.is_some_and(|budget| context.peak > budget) {
+                return;
+            }
             let start = Instant::now();
-            let mut outcome = Trial::run(&context, Order::Retry);
-            if outcome.beyond > 0 {
-                let other = Trial::run(&context, Order::Fallback);
-                outcome = if other.beyond < outcome.beyond { other } else { outcome };
+            let outcome = Trial::run(context, order);
+            self.effort.rounds += 1;
+            self.effort.evictions += outcome.moved;
+            self.merges = context.merges;
+            let score = score(context, &outcome, 0.0);
+            // None can do with fewer.
+            let has_done = score.fits() && score.registers <= context.target;
+            if score.fits() {
+                let units = units(context, &outcome);
+                self.record.add(score, Rounds::new(self.problem).allocation(&units, Effort::default()));
             }
-            effort.lap("assign", start.elapsed());
-            effort.rounds += 1;
-            effort.evictions += outcome.moved;
-            if outcome.spilled.is_empty() {
-                enter_merges(effort, &context);
-                let score = score(&context, &outcome, cost);
-                let allocation = rounds.allocation(&units(&context, &outcome), Effort::default());
-                return Attempt { score, allocation, was_guided };
+            self.effort.lap("assign", start.elapsed());
+            if has_done {
+                return;
             }
-            was_guided = false;
-            spilled = outcome.spilled;
         }
-        cost += spilled.iter().map(|&node| f64::from(context.nodes.cost(node))).sum::<f64>();
-        let members: Vec<LiveRange> = spilled.iter().flat_map(|node| context.nodes.members(node)).copied().collect();
-        rounds.spill(&members);
     }
-}
 
-fn enter_merges(effort: &mut Effort, context: &Context<'_>) {
-    let Merges { merged, rejected, cost } = context.merges;
-    (effort.merged_copies, effort.rejected_copies, effort.merged_cost) = (merged, rejected, cost);
+    /// Attempts with spilling, each aiming at a register less than the one before.
+    fn with_spilling(&mut self) {
+        let budget = self.problem.files()[self.file].budget.unwrap_or(u32::MAX);
+        for attempt in 0..self.knobs.num_non_spill_trials.min(budget) {
+            let Attempt { score, allocation, was_guided } = self.spill_to(budget - attempt);
+            self.record.add(score, allocation);
+            if was_guided {
+                return;
+            }
+        }
+    }
+
+    /// Spills until everything fits, aiming at `target` units. Every round spills at least one live range more.
+    fn spill_to(&mut self, target: u32) -> Attempt {
+        let mut rounds = Rounds::new(self.problem);
+        let (mut cost, mut was_guided) = (0.0, true);
+        loop {
+            let context = self.prepare(rounds.problem(), true);
+            let start = Instant::now();
+            let mut spilled = guide(&context, target);
+            self.effort.lap("guidance", start.elapsed());
+            if spilled.is_empty() {
+                let outcome = self.try_to_place(&context);
+                if outcome.spilled.is_empty() {
+                    self.merges = context.merges;
+                    let score = score(&context, &outcome, cost);
+                    let allocation = rounds.allocation(&units(&context, &outcome), Effort::default());
+                    return Attempt { score, allocation, was_guided };
+                }
+                was_guided = false;
+                spilled = outcome.spilled;
+            }
+            cost += spilled.iter().map(|&node| f64::from(context.nodes.cost(node))).sum::<f64>();
+            let members: Vec<LiveRange> =
+                spilled.iter().flat_map(|node| context.nodes.members(node)).copied().collect();
+            rounds.spill(&members);
+        }
+    }
+
+    /// A trial behind guidance, and another one where that must go beyond the budget.
+    fn try_to_place(&mut self, context: &Context<'_>) -> Outcome {
+        let start = Instant::now();
+        let mut outcome = Trial::run(context, Order::Retry);
+        if outcome.beyond > 0 {
+            let other = Trial::run(context, Order::Fallback);
+            outcome = if other.beyond < outcome.beyond { other } else { outcome };
+        }
+        self.effort.lap("assign", start.elapsed());
+        self.effort.rounds += 1;
+        self.effort.evictions += outcome.moved;
+        outcome
+    }
+
+    fn prepare<'p>(&mut self, problem: &'p Problem, merges: bool) -> Context<'p>
+    where
+        'a: 'p,
+    {
+        let start = Instant::now();
+        let context = Context::new(problem, self.file, self.knobs, merges);
+        self.effort.lap("build", start.elapsed());
+        context
+    }
 }
 
 fn score(context: &Context<'_>, outcome: &Outcome, cost: f64) -> Score {

@@ -1,6 +1,7 @@
 //! The knobs of the allocator, by the names that ptxas has for them.
 
-use crate::error::{Error, ErrorKind};
+use crate::allocate::setting::Setting;
+use crate::error::Error;
 
 /// What can be set. Numbers of knobs are those of ptxas 13.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,34 +64,23 @@ impl Knobs {
     ];
 
     /// Changes a knob. An error says what it may be, or, for a name that is none, `Ok(false)`.
-    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<bool, Error> {
-        let wrong = |allowed: &str| {
-            let problem = format!("--set {name}={value}: not allowed");
-            Error::new(ErrorKind::Option, problem, format!("use {allowed}"))
-        };
-        let count = |least: u32, most: u32, allowed: &str| {
-            let number = value.parse::<u32>().ok().filter(|number| (least..=most).contains(number));
-            number.ok_or_else(|| wrong(allowed))
-        };
-        let limit = || count(1, u32::MAX, "a whole number from 1");
-        let switch = || match value {
-            "on" => Ok(true),
-            "off" => Ok(false),
-            _ => Err(wrong("on or off")),
-        };
-        match name {
-            "RegAllocCoalescing" => self.coalescing = switch()?,
+    pub(in crate::allocate) fn set(&mut self, given: Setting<'_>) -> Result<bool, Error> {
+        let limit = || given.number(1..=u32::MAX, "a whole number from 1");
+        match given.name {
+            "RegAllocCoalescing" => self.coalescing = given.switch()?,
             "RegAllocCoalesceMaxFanout" => self.max_fanout = limit()?,
             "RegAllocCoalesceMaxDepth" => self.max_depth = limit()?,
             "RegAllocCoalesceMaxWidth" => self.max_width = limit()?,
-            "merge-by-weight" => self.merge_by_weight = switch()?,
+            "merge-by-weight" => self.merge_by_weight = given.switch()?,
             "merge-rounds" => self.merge_rounds = limit()?,
-            "RegAllocMacForce" => self.mac_force = switch()?,
-            "RegAllocPrefMacOperands" => self.pref_mac_operands = count(0, 3, "0, 1, 2 or 3")?,
-            "RegAllocNoRetargetPrefs" => self.no_retarget_prefs = switch()?,
-            "RegAllocNumNonSpillTrials" => self.num_non_spill_trials = count(1, 100, "a number from 1 to 100")?,
+            "RegAllocMacForce" => self.mac_force = given.switch()?,
+            "RegAllocPrefMacOperands" => self.pref_mac_operands = given.number(0..=3, "0, 1, 2 or 3")?,
+            "RegAllocNoRetargetPrefs" => self.no_retarget_prefs = given.switch()?,
+            "RegAllocNumNonSpillTrials" => {
+                self.num_non_spill_trials = given.number(1..=100, "a number from 1 to 100")?;
+            }
             "RegAllocThresholdForDiscardConflicts" => {
-                self.discard_threshold = count(0, 1 << 20, "a number from 0 to 1048576")?;
+                self.discard_threshold = given.number(0..=1 << 20, "a number from 0 to 1048576")?;
             }
             _ => return Ok(false),
         }

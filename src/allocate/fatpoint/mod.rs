@@ -27,6 +27,7 @@ mod guidance;
 mod histogram;
 mod interference;
 mod knobs;
+mod least;
 mod lists;
 mod nodes;
 mod one_file;
@@ -44,6 +45,7 @@ use super::preset::Preset;
 use super::problem::{File, Problem, ProblemError};
 use driver::allocate_file;
 pub use knobs::Knobs;
+use least::{floor, least_budget};
 use one_file::OneFile;
 
 /// The fat-point allocator.
@@ -99,7 +101,8 @@ impl Fatpoint {
             let found = allocate_file(&own.problem, file, &self.knobs, &mut Effort::default());
             found.costs(&own.problem).over_budget == 0
         };
-        let least = (budget / units + 1..).find(is_met).unwrap_or(u32::MAX);
+        let floor = floor(&OneFile::new(problem, file, None).problem).div_ceil(units);
+        let least = least_budget(floor.max(budget / units + 1), is_met);
         ProblemError::BudgetNotMet { file: data.name.clone(), budget: budget / units, least }
     }
 }

@@ -13,8 +13,8 @@ pub(super) struct Eviction {
 }
 
 impl Run<'_> {
-    /// The place whose heaviest holder is lightest, and of these the one whose holders together are; none where a holder
-    /// of every place must stay.
+    /// The place whose heaviest holder is lightest, and of these the one whose holders together are; none where a
+    /// holder of every place must stay.
     pub(super) fn cheapest_eviction(&self, item: Item) -> Option<Eviction> {
         let class = self.items.class(item);
         let registers = &self.files[class.file];

@@ -6,8 +6,8 @@ use crate::allocate::{check_allocation, read_point, write_point};
 use crate::analysis::{Segment, ValueNumber};
 use crate::function::Inst;
 
-/// Live ranges without holes, written at the first instruction that is named and read at the second, in a file without a
-/// budget: each of a class of so many units, aligned to as many.
+/// Live ranges without holes, written at the first instruction that is named and read at the second, in a file without
+/// a budget: each of a class of so many units, aligned to as many.
 fn intervals(ranges: &[(u32, u32, u32)]) -> Problem {
     let mut builder = ProblemBuilder::new("k");
     let file = builder.file(FileData { name: "R".into(), budget: None, units_per_register: 1 });

@@ -77,8 +77,8 @@ impl ProblemBuilder {
     /// Adds a live range of a class that nobody may spill; what follows can be set in the returned data. `segments` are
     /// sorted and disjoint, `accesses` in the order of instructions.
     ///
-    /// Whoever looks for what a write meets looks at the starts of segments. So what is written early where a segment goes
-    /// on, because a block starts there that the value before comes into, begins one.
+    /// Whoever looks for what a write meets looks at the starts of segments. So what is written early where a segment
+    /// goes on, because a block starts there that the value before comes into, begins one.
     pub fn range(
         &mut self,
         class: Class,

@@ -11,8 +11,8 @@ pub(super) const WIDEST: u32 = 1024;
 /// The classes of a problem, and for each pair how many places of the one a member of the other can take away.
 ///
 /// This is what stands for "degree" where classes alias: a live range of class `c` is sure to find a place if its
-/// neighbours together can take away fewer places than `c` has. Smith, Ramsey and Holloway, "A generalized algorithm for
-/// graph-coloring register allocation" (PLDI 2004).
+/// neighbours together can take away fewer places than `c` has. Smith, Ramsey and Holloway, "A generalized algorithm
+/// for graph-coloring register allocation" (PLDI 2004).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassTable {
     classes: IndexVec<Class, ClassData>,

@@ -19,7 +19,8 @@ use crate::target::is_call;
 impl Problem {
     /// The problem of a function that has left SSA form, on the hardware that `preset` describes.
     ///
-    /// Registers without a class of PTX take no part. O(n log n) in the operands and the blocks that registers are live in.
+    /// Registers without a class of PTX take no part. O(n log n) in the operands and the blocks that registers are live
+    /// in.
     pub fn from_function(function: &Function, preset: &Preset) -> Result<Self, Error> {
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Err(Error::pass("the function is in SSA form", "allocate after PHI elimination"));

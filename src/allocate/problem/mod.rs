@@ -1,14 +1,15 @@
 //! The problem that every allocator solves: live ranges, and the registers of the hardware that may hold them.
 //!
-//! A *file* is a row of registers that alias nothing outside it (general registers, predicates, uniform registers). It is
-//! counted in *units*: registers of 32 bits, or halves of them where 16-bit values are packed. A *class* says how many
-//! consecutive units of which file a live range takes and at which multiples it may start: that is all there is to pairs,
-//! quads, tensor-core tuples and aliasing. A live range that is *fixed* has its place already: what calls clobber, and what
-//! a calling convention demands.
+//! A *file* is a row of registers that alias nothing outside it (general registers, predicates, uniform registers). It
+//! is counted in *units*: registers of 32 bits, or halves of them where 16-bit values are packed. A *class* says how
+//! many consecutive units of which file a live range takes and at which multiples it may start: that is all there is to
+//! pairs, quads, tensor-core tuples and aliasing. A live range that is *fixed* has its place already: what calls
+//! clobber, and what a calling convention demands.
 //!
-//! Points are finer than those of a function's live ranges: instruction `i` reads at `4i`, calls clobber at `4i + 1`, and
-//! it writes at `4i + 2`. What is read last by a call is gone when its clobbers come, and what the call returns comes
-//! after them. What instructions want in consecutive registers is read and written between these points: see [`Lane`].
+//! Points are finer than those of a function's live ranges: instruction `i` reads at `4i`, calls clobber at `4i + 1`,
+//! and it writes at `4i + 2`. What is read last by a call is gone when its clobbers come, and what the call returns
+//! comes after them. What instructions want in consecutive registers is read and written between these points: see
+//! [`Lane`].
 
 mod builder;
 mod classes;
@@ -173,8 +174,8 @@ pub struct RangeData {
     pub spill_cost: f32,
     /// The register of the function that it is.
     pub register: Option<VReg>,
-    /// The first of the parts of a split live range that this one is a part of; none for that one, and where nothing was
-    /// split. The parts stand one behind the other, and share a slot.
+    /// The first of the parts of a split live range that this one is a part of; none for that one, and where nothing
+    /// was split. The parts stand one behind the other, and share a slot.
     pub part_of: Option<LiveRange>,
     /// It is a piece of a spilled live range: its value comes from memory wherever it starts.
     is_piece: bool,
@@ -182,7 +183,8 @@ pub struct RangeData {
     accesses: Range<u32>,
 }
 
-/// A copy between live ranges. Where `to` is written by it, it shares no conflict with `from`: both hold the same value.
+/// A copy between live ranges. Where `to` is written by it, it shares no conflict with `from`: both hold the same
+/// value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyInst {
     /// The instruction.
@@ -195,7 +197,8 @@ pub struct CopyInst {
     pub frequency: f32,
 }
 
-/// An allocation problem. Made by a [`ProblemBuilder`], [from a function](Self::from_function) or [from text](Self::parse).
+/// An allocation problem. Made by a [`ProblemBuilder`], [from a function](Self::from_function) or [from
+/// text](Self::parse).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     name: String,
@@ -298,7 +301,8 @@ impl Problem {
     }
 
     /// Whether a live range starts to hold a value of its own at the start of one of its segments: by a write, by what
-    /// a [link](Link) does there, behind a tuple, or because nobody says how it got there. Where not, control flow only brings what it held before.
+    /// a [link](Link) does there, behind a tuple, or because nobody says how it got there. Where not, control flow only
+    /// brings what it held before.
     pub fn is_written_at(&self, range: LiveRange, start: Point) -> bool {
         let mut here = self.accesses_at(range, Inst(start.0 / 4)).iter();
         self.accesses(range).is_empty()

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Live ranges are numbered as they stand. `budget`, `promotes`, `cost` (without it, a live range must have a
-//! register), `fixed`, `register`, the segments and the accesses may be left out; an access is an instruction and how often
-//! it runs. `live 2..8` is a segment from point 2 up to, without, point 8.
+//! register), `fixed`, `register`, the segments and the accesses may be left out; an access is an instruction and how
+//! often it runs. `live 2..8` is a segment from point 2 up to, without, point 8.
 //!
 //! `lane 3 lr2 + 1 = lr0 * 10` says that instruction 3 reads lr0 in the tuple lr2, one unit behind its first;
 //! `lane 3 lr0 = lr2 + 1 * 10`, that it writes it there.
@@ -26,8 +26,8 @@
 //! arrives from one loop, or from `none`, in another, and how often. Of a split live range, `part lr0` says that a part
 //! belongs to the register whose first part is lr0, and `link 8 lr1 = lr0 * 10` that its value goes on in another part.
 //!
-//! A `block` has its instructions, from the first up to, without, the second, and the numbers of the blocks that may come
-//! next; `pure` are instructions that do nothing but write what they write.
+//! A `block` has its instructions, from the first up to, without, the second, and the numbers of the blocks that may
+//! come next; `pure` are instructions that do nothing but write what they write.
 
 use std::fmt;
 use std::str::{FromStr, SplitWhitespace};

@@ -2,10 +2,11 @@
 //!
 //! As NVIDIA's allocator is read to do it, long live ranges are split where loops begin and end, before they are
 //! placed: [`parts`] makes another problem, with a live range for each part and links between them. Two engines work in
-//! turns on the boundaries to split at, until neither changes anything, as ptxas is read to do it. The split engine takes
-//! from an ordered [tree](candidates) those that [can pay](choice), the best first and so many in a round; the merge
-//! engine makes parts one again where both sides are in registers, or both in memory, and such a boundary is not tried
-//! again. The best of what comes out is kept, what was placed whole included: so splitting costs time, and never bytes.
+//! turns on the boundaries to split at, until neither changes anything, as ptxas is read to do it. The split engine
+//! takes from an ordered [tree](candidates) those that [can pay](choice), the best first and so many in a round; the
+//! merge engine makes parts one again where both sides are in registers, or both in memory, and such a boundary is not
+//! tried again. The best of what comes out is kept, what was placed whole included: so splitting costs time, and never
+//! bytes.
 
 mod candidates;
 mod choice;

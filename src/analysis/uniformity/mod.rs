@@ -6,8 +6,8 @@
 //! work on SSA form; here the values of the live ranges stand for it, so that registers may have several definitions.
 //!
 //! What is claimed of a uniform value: whenever two threads are at one instruction where it is live, in the same turn
-//! of each loop around it, they hold the same bits, whether or not they got there together. A value that is undefined in
-//! one of the threads may count as any: reading an undefined register is uniform, branching on it is not.
+//! of each loop around it, they hold the same bits, whether or not they got there together. A value that is undefined
+//! in one of the threads may count as any: reading an undefined register is uniform, branching on it is not.
 
 mod sync_dependence;
 #[cfg(test)]

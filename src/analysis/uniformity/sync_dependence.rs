@@ -39,8 +39,8 @@ impl SyncDependence {
         self.is_prepared = false;
     }
 
-    /// Appends to `joins` the joins of a divergent branch, or all of the function where it is irreducible: which turn of
-    /// a cycle with several entries a thread is in, nothing says. So also where the walks have become too long.
+    /// Appends to `joins` the joins of a divergent branch, or all of the function where it is irreducible: which turn
+    /// of a cycle with several entries a thread is in, nothing says. So also where the walks have become too long.
     ///
     /// O(blocks and edges of the region); O(256 · (blocks + edges)) for all branches of a function.
     pub(super) fn diverge(

@@ -1,3 +1,5 @@
+//! Which registers of small functions are the same in all threads.
+
 use super::UniformityInfo;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::function::{Block, Function, VReg};

@@ -1,7 +1,7 @@
 //! The live ranges of a function over its instructions, as a drawing.
 //!
-//! A band for each register file, with a row for each unit; below it a row for each live range that is spilled. The pieces
-//! of those are in the rows of their registers, outlined.
+//! A band for each register file, with a row for each unit; below it a row for each live range that is spilled. The
+//! pieces of those are in the rows of their registers, outlined.
 
 use nvptx_ra::allocate::{Access, AccessKind, File, LiveRange, Placement};
 use nvptx_ra::analysis::Segment;

@@ -19,8 +19,8 @@ pub(super) enum Given<'a> {
     Problem(&'a Problem),
 }
 
-/// Calls `each` with what the inputs hold, in order, and with the level of optimisation where LLVM IR is compiled, which
-/// is done once for each level.
+/// Calls `each` with what the inputs hold, in order, and with the level of optimisation where LLVM IR is compiled,
+/// which is done once for each level.
 pub(super) fn for_each(
     arguments: &Arguments,
     each: &mut impl FnMut(Given<'_>, Option<u8>) -> Result<(), Error>,

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use input::Given;
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::cleanup::{CodeCosts, check_cleanup, clean, code_costs};
 use nvptx_ra::allocate::exact::{LeastCosts, Solver};
@@ -33,8 +34,8 @@ use summary::Summary;
 /// This informs: no code is changed. Functions are coalesced first.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form; - is
-    /// a text on standard input
+    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form; -
+    /// is a text on standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Which allocators
@@ -43,7 +44,8 @@ pub(crate) struct Arguments {
     /// How many steps the exact allocator may take for one register file
     #[arg(long, default_value_t = Solver::default().steps)]
     steps: usize,
-    /// The constants: hw, the documented limits of the hardware; cicc and ptxas, as they are read from NVIDIA's compilers
+    /// The constants: hw, the documented limits of the hardware; cicc and ptxas, as they are read from NVIDIA's
+    /// compilers
     #[arg(long, default_value = "hw")]
     preset: String,
     /// One of the preset's constants, e.g. loop-base=1.5; docs/allocation.md lists them
@@ -132,6 +134,22 @@ struct Proof {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let preset = preset(arguments)?;
+    let budgets = match arguments.budget.as_slice() {
+        [] => vec![preset.budget],
+        given => given.iter().map(|budget| budget.0).collect(),
+    };
+    let summary = arguments.summary.then(Summary::default);
+    let mut run = Run { arguments, preset, budgets, is_first: true, summary };
+    input::for_each(arguments, &mut |given, level| run.take(given, level))?;
+    if let Some(summary) = &run.summary {
+        super::print(if arguments.json { summary.json() } else { summary.table() }.as_bytes())?;
+    }
+    if run.is_first { Err(nothing_in(arguments)) } else { Ok(ExitCode::SUCCESS) }
+}
+
+/// The preset that is named, for the processor, with the constants that are given.
+fn preset(arguments: &Arguments) -> Result<Preset, Error> {
     let mut preset = Preset::find(&arguments.preset).cloned().ok_or_else(|| {
         let known: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
         let problem = format!("--preset {}: unknown", arguments.preset);
@@ -142,68 +160,85 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         let (name, value) = constant.split_once('=').unwrap_or((constant, ""));
         preset.set(name, value)?;
     }
-    let budgets = match arguments.budget.as_slice() {
-        [] => vec![preset.budget],
-        given => given.iter().map(|budget| budget.0).collect(),
-    };
-    let mut is_first = true;
-    let mut summary = arguments.summary.then(Summary::default);
-    input::for_each(arguments, &mut |given, level| {
-        let name = match given {
-            input::Given::Problem(problem) => problem.name(),
-            input::Given::Function(function) => function.name(),
-        };
-        if arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
-            return Ok(());
-        }
-        let own = match given {
-            input::Given::Problem(_) if !arguments.budget.is_empty() => {
-                let remedy = "change the budgets of its files instead";
-                return Err(Error::new(ErrorKind::Option, "--budget: an allocation problem has its own", remedy));
-            }
-            input::Given::Problem(problem) => Some(problem.files().iter().next().and_then(|file| file.budget)),
-            input::Given::Function(_) => None,
-        };
-        for &budget in own.as_ref().map_or(budgets.as_slice(), std::slice::from_ref) {
-            // Without a budget nothing is spilled, predicates neither.
-            let predicates = preset.predicates.filter(|_| budget.is_some());
-            let preset = Preset { budget, predicates, ..preset.clone() };
-            let problem = match given {
-                input::Given::Problem(problem) => problem.clone(),
-                input::Given::Function(function) => {
-                    lower(function, &preset, arguments).map_err(|error| error.in_function(function.name()))?
-                }
-            };
-            let draws = std::mem::replace(&mut is_first, false);
-            let outcomes = solve(&problem, &preset, arguments, draws);
-            let outcomes = outcomes.map_err(|error| error.in_function(problem.name()))?;
-            match &mut summary {
-                _ if arguments.print_problem => super::print(problem.to_string().as_bytes())?,
-                Some(summary) => {
-                    summary.add(level, &problem, &outcomes);
-                    continue;
-                }
-                None if arguments.json => super::print(table::json(&problem, &outcomes).as_bytes())?,
-                None => super::print(table::table(&problem, &outcomes).as_bytes())?,
-            };
-        }
-        Ok(())
-    })?;
-    if let Some(summary) = &summary {
-        super::print(if arguments.json { summary.json() } else { summary.table() }.as_bytes())?;
-    }
+    Ok(preset)
+}
+
+/// Inputs that hold nothing to allocate, or not the function that is wanted.
+fn nothing_in(arguments: &Arguments) -> Error {
     let inputs: Vec<String> = arguments.inputs.iter().map(|input| input.display().to_string()).collect();
-    let input = inputs.join(", ");
+    let inputs = inputs.join(", ");
     match &arguments.function {
-        _ if !is_first => Ok(ExitCode::SUCCESS),
         Some(name) => {
-            let problem = format!("--function {name}: there is none in {input}");
-            Err(Error::new(ErrorKind::Option, problem, "name one of those that are printed without it"))
+            let problem = format!("--function {name}: there is none in {inputs}");
+            Error::new(ErrorKind::Option, problem, "name one of those that are printed without it")
         }
         None => {
             let remedy = "docs/mfv.md and docs/allocation.md have the text forms";
-            Err(Error::new(ErrorKind::View, format!("{input}: no function and no allocation problem"), remedy))
+            Error::new(ErrorKind::View, format!("{inputs}: no function and no allocation problem"), remedy)
         }
+    }
+}
+
+/// A run of the command.
+struct Run<'a> {
+    arguments: &'a Arguments,
+    preset: Preset,
+    /// For functions: a problem has its own.
+    budgets: Vec<Option<u32>>,
+    /// Nothing has been allocated yet.
+    is_first: bool,
+    /// The sums, where they are wanted instead of tables.
+    summary: Option<Summary>,
+}
+
+impl Run<'_> {
+    /// Allocates a function at every budget, or a problem at its own, unless another function is wanted.
+    fn take(&mut self, given: Given<'_>, level: Option<u8>) -> Result<(), Error> {
+        let name = match given {
+            Given::Problem(problem) => problem.name(),
+            Given::Function(function) => function.name(),
+        };
+        if self.arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
+            return Ok(());
+        }
+        match given {
+            Given::Problem(_) if !self.arguments.budget.is_empty() => {
+                let remedy = "change the budgets of its files instead";
+                Err(Error::new(ErrorKind::Option, "--budget: an allocation problem has its own", remedy))
+            }
+            Given::Problem(problem) => {
+                let budget = problem.files().iter().next().and_then(|file| file.budget);
+                self.solve(problem, &self.preset_at(budget), level)
+            }
+            Given::Function(function) => self.budgets.clone().into_iter().try_for_each(|budget| {
+                let preset = self.preset_at(budget);
+                let problem = lower(function, &preset, self.arguments);
+                self.solve(&problem.map_err(|error| error.in_function(name))?, &preset, level)
+            }),
+        }
+    }
+
+    fn preset_at(&self, budget: Option<u32>) -> Preset {
+        // Without a budget nothing is spilled, predicates neither.
+        let predicates = self.preset.predicates.filter(|_| budget.is_some());
+        Preset { budget, predicates, ..self.preset.clone() }
+    }
+
+    /// Has the allocators solve a problem, and prints what they found or adds it up.
+    fn solve(&mut self, problem: &Problem, preset: &Preset, level: Option<u8>) -> Result<(), Error> {
+        let arguments = self.arguments;
+        let draws = std::mem::replace(&mut self.is_first, false);
+        let outcomes = solve(problem, preset, arguments, draws).map_err(|error| error.in_function(problem.name()))?;
+        let text = match &mut self.summary {
+            _ if arguments.print_problem => problem.to_string(),
+            Some(summary) => {
+                summary.add(level, problem, &outcomes);
+                return Ok(());
+            }
+            None if arguments.json => table::json(problem, &outcomes),
+            None => table::table(problem, &outcomes),
+        };
+        super::print(text.as_bytes()).map(drop)
     }
 }
 

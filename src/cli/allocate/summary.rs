@@ -135,7 +135,8 @@ impl Summary {
             let line = json!({
                 "level": level, "budget": budget, "allocator": allocator, "functions": sums.functions,
                 "spilling": sums.spilling, "live_ranges": sums.live_ranges, "spilled": sums.spilled,
-                "moved_bytes": sums.moved_bytes, "cleaned_bytes": sums.cleaned_bytes, "copy_words": sums.copy_words, "copies": sums.copies, "removed_copies": sums.removed_copies,
+                "moved_bytes": sums.moved_bytes, "cleaned_bytes": sums.cleaned_bytes,
+                "copy_words": sums.copy_words, "copies": sums.copies, "removed_copies": sums.removed_copies,
                 "tuple_copies": sums.tuple_copies, "rounds": sums.rounds, "most_rounds": sums.most_rounds,
                 "seconds": sums.seconds, "shares": shares,
             });

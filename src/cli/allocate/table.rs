@@ -30,12 +30,15 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
             "parts": parts, "link_moves": link_moves, "copies": copies, "removed_copies": removed_copies,
             "tuples": tuples, "tuple_copies": tuple_copies, "tuple_moves": tuple_moves,
-            "rounds": rounds, "evictions": evictions,
-            "merged_copies": merged_copies, "rejected_copies": rejected_copies, "merged_cost": merged_cost, "nodes": nodes, "edges": edges, "max_degree": max_degree,
+            "rounds": rounds, "evictions": evictions, "merged_copies": merged_copies,
+            "rejected_copies": rejected_copies, "merged_cost": merged_cost, "nodes": nodes, "edges": edges,
+            "max_degree": max_degree,
             "seconds": time.as_secs_f64(), "phases": phases,
         });
         let [before, after] = code.map(|of| {
-            json!({ "copies": of.copies, "copy_words": of.copy_words, "moved_bytes": of.moved_bytes, "removed": of.removed })
+            json!({
+                "copies": of.copies, "copy_words": of.copy_words, "moved_bytes": of.moved_bytes, "removed": of.removed,
+            })
         });
         line["cleanup"] = json!({ "before": before, "after": after });
         if let Some([before, after]) = banks {
@@ -66,6 +69,22 @@ fn proof(outcome: &Outcome) -> String {
     }
 }
 
+/// The columns behind the registers, with their widths.
+const COLUMNS: [(&str, usize); 12] = [
+    ("spilled", 8),
+    ("slot bytes", 10),
+    ("bytes moved", 12),
+    ("cleaned", 12),
+    ("over", 5),
+    ("copies", 9),
+    ("words", 14),
+    ("moves", 7),
+    ("banks", 9),
+    ("rounds", 7),
+    ("evicted", 8),
+    ("time", 10),
+];
+
 /// A table with a line for each outcome.
 pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     let mut text = String::new();
@@ -86,23 +105,10 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         let _ = write!(header, " {:>5}", data.name);
         let _ = write!(peaks, " {:>5}", data.registers(live[file]));
     }
-    let _ = writeln!(
-        text,
-        "{header} {:>8} {:>10} {:>12} {:>12} {:>5} {:>9} {:>14} {:>7} {:>9} {:>7} {:>8} {:>10}",
-        "spilled",
-        "slot bytes",
-        "bytes moved",
-        "cleaned",
-        "over",
-        "copies",
-        "words",
-        "moves",
-        "banks",
-        "rounds",
-        "evicted",
-        "time"
-    );
-    let _ = writeln!(text, "{peaks}");
+    for (name, width) in COLUMNS {
+        let _ = write!(header, " {name:>width$}");
+    }
+    let _ = writeln!(text, "{header}\n{peaks}");
     for outcome in outcomes {
         let Outcome { allocator, budget, costs, banks, code: [before, after], effort, time, .. } = outcome;
         let budget = budget.map_or("none".into(), |budget| budget.to_string());
@@ -110,23 +116,24 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         for &(file, data) in &used {
             let _ = write!(text, " {:>5}", data.registers(costs.units[file.0 as usize]));
         }
-        let _ = writeln!(
-            text,
-            " {:>8} {:>10} {:>12.0} {:>12.0} {:>5} {:>9} {:>14} {:>7} {:>9} {:>7} {:>8} {:>10}{}",
-            costs.spilled,
-            costs.slot_bytes,
-            costs.moved_bytes,
-            after.moved_bytes,
-            costs.over_budget,
+        let cells = [
+            costs.spilled.to_string(),
+            costs.slot_bytes.to_string(),
+            format!("{:.0}", costs.moved_bytes),
+            format!("{:.0}", after.moved_bytes),
+            costs.over_budget.to_string(),
             format!("{}>{}", before.copies, after.copies),
             format!("{:.0}>{:.0}", before.copy_words, after.copy_words),
-            costs.tuple_copies,
+            costs.tuple_copies.to_string(),
             banks.map_or("-".into(), |[before, after]| format!("{}>{}", before.count, after.count)),
-            effort.rounds,
-            effort.evictions,
+            effort.rounds.to_string(),
+            effort.evictions.to_string(),
             format!("{time:.1?}"),
-            proof(outcome)
-        );
+        ];
+        for ((_, width), cell) in COLUMNS.iter().zip(cells) {
+            let _ = write!(text, " {cell:>width$}");
+        }
+        let _ = writeln!(text, "{}", proof(outcome));
     }
     text
 }

@@ -19,8 +19,8 @@ pub(super) struct Composed {
 
 /// Puts the best variants together. A kernel that is worse than stock in company, as ptxas may have it, becomes stock
 /// again, and the rest is judged anew; each time at least one does, so that this ends. Where ptxas takes the module not
-/// even as LLVM makes it, because of some other kernel, what it said of each kernel alone has to do. `None` where the whole
-/// has not been judged yet.
+/// even as LLVM makes it, because of some other kernel, what it said of each kernel alone has to do. `None` where the
+/// whole has not been judged yet.
 pub(super) fn compose(search: &Search<'_>) -> Result<Option<Composed>, Error> {
     let mut chosen: Vec<(Variant, Figures)> = search.kernels.iter().map(|kernel| kernel.best(&search.aim)).collect();
     loop {

@@ -169,7 +169,8 @@ pub(super) mod tests {
         assert!(rank(figures(4, 64, 100)) < rank(figures(0, 32, 100)));
     }
 
-    /// A byte that is spilled in a loop costs more than some outside; without spills, the stack's traffic costs nothing.
+    /// A byte that is spilled in a loop costs more than some outside; without spills, the stack's traffic costs
+    /// nothing.
     #[test]
     fn spills_in_loops_cost_more() {
         let with = |spills, stack_traffic| {

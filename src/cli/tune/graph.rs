@@ -1,8 +1,8 @@
 //! Runs of ptxas as a Ninja graph, for those who have more machines than this one.
 //!
 //! A search asks in steps: LLVM's own code of every kernel, then a round of variants of each, then the whole module. A
-//! step that lacks answers is written as a graph, whose edges are runs of `nvptx-ra judge` and whose outputs are the very
-//! entries of the cache. So the next call goes one step further, and once nothing is left to run, a search of this
+//! step that lacks answers is written as a graph, whose edges are runs of `nvptx-ra judge` and whose outputs are the
+//! very entries of the cache. So the next call goes one step further, and once nothing is left to run, a search of this
 //! machine alone finds every answer.
 
 use std::collections::BTreeMap;

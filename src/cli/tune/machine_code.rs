@@ -1,8 +1,8 @@
 //! Machine code as ptxas wrote it: how many instructions a function has.
 //!
 //! The disassembler takes half a second to start, longer than ptxas does on most kernels. What has no local memory
-//! needs only to be counted, and all that has to be known for it is what a NOP looks like. NVIDIA documents no encoding:
-//! whoever counts compares with the disassembler now and then.
+//! needs only to be counted, and all that has to be known for it is what a NOP looks like. NVIDIA documents no
+//! encoding: whoever counts compares with the disassembler now and then.
 
 use std::collections::BTreeMap;
 

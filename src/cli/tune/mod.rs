@@ -51,9 +51,10 @@ use crate::interrupt;
 
 /// Search for the best way to compile each kernel, with ptxas as the judge; never worse than LLVM without the passes
 ///
-/// A variant counts only where it is no worse than LLVM's own code in each of bytes spilled, warps that an SM holds, and
-/// machine instructions. Of those that count, the fewest bytes spilled win, each ten times for each loop around it, then
-/// the most warps, the fewest accesses of local memory, the fewest instructions. Ctrl-C ends a search and writes nothing.
+/// A variant counts only where it is no worse than LLVM's own code in each of bytes spilled, warps that an SM holds,
+/// and machine instructions. Of those that count, the fewest bytes spilled win, each ten times for each loop around it,
+/// then the most warps, the fewest accesses of local memory, the fewest instructions. Ctrl-C ends a search and writes
+/// nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode
@@ -114,8 +115,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
     /// Runs nothing: writes the runs of the first step that the cache has no answers to as a Ninja graph, whose outputs
-    /// are the answers. The next call writes the next step; when nothing is left to run, it says so, and the same search
-    /// without --ninja finds all answers
+    /// are the answers. The next call writes the next step; when nothing is left to run, it says so, and the same
+    /// search without --ninja finds all answers
     #[arg(long, value_name = "FILE", requires = "cache", conflicts_with_all = ["run", "seconds"])]
     ninja: Option<PathBuf>,
     /// Writes the choices to this file, for -nvptx-ra-profile=FILE

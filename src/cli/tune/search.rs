@@ -244,7 +244,8 @@ mod tests {
         assert_ne!(search(1), search(2));
     }
 
-    /// What is worse than stock in anything is never the best, nor what ptxas refuses; without anything better, stock is.
+    /// What is worse than stock in anything is never the best, nor what ptxas refuses; without anything better, stock
+    /// is.
     #[test]
     fn stock_is_the_worst_that_comes_out() {
         let mut kernel = kernel();

@@ -8,8 +8,8 @@
 //! * Packs and unpacks that undo each other are gone already.
 //! * A copy of a constant costs nothing: it can be the constant. Neither does one that nobody reads in the end, or to
 //!   which control never comes.
-//! * Two registers cannot share a class if both are live at one point with different values. Which values are the same is
-//!   in [`numbering`]: copies, equal constants, and meetings of equal values.
+//! * Two registers cannot share a class if both are live at one point with different values. Which values are the same
+//!   is in [`numbering`]: copies, equal constants, and meetings of equal values.
 //! * Any other copy is gone if its target's class holds the copied value already: it has a member that is live at the
 //!   copy with that value, the source or a third register.
 //!
@@ -19,8 +19,8 @@
 //! # What makes the bound hold
 //! A copy that goes no longer reads its source, whose live range then may end earlier. So the live ranges that conflict
 //! here are without reads by copies that a third register might save, and copies that nobody else reads then are not
-//! counted. That is more freedom than there is: the optimum of this problem is a lower bound. Solutions, of this problem
-//! and of the one with all reads, count only where the symbolic checker proves the edits that they amount to.
+//! counted. That is more freedom than there is: the optimum of this problem is a lower bound. Solutions, of this
+//! problem and of the one with all reads, count only where the symbolic checker proves the edits that they amount to.
 
 mod bound;
 mod needed;
@@ -35,7 +35,7 @@ use super::program::Program;
 use super::{Tally, coalesce};
 use crate::check::check;
 use crate::config::Config;
-use crate::function::{Function, VReg};
+use crate::function::Function;
 use registers::{Conflicts, Registers};
 use search::Solution;
 
@@ -126,9 +126,8 @@ fn realise(function: &Function, options: &Config, registers: &Registers, solutio
     let mut program = Program::new(function, options);
     Registers::new(&mut program, Conflicts::AtMost, &mut Optimum::default());
     for class in &solution.classes {
-        let members: Vec<VReg> = class.iter().copied().map(VReg).collect();
-        for &member in &members[1..] {
-            let (a, b) = (program.find(members[0]), program.find(member));
+        for &member in &class[1..] {
+            let (a, b) = (program.find(class[0]), program.find(member));
             program.merge(a, b);
         }
     }

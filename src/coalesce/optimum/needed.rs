@@ -5,8 +5,8 @@ use crate::analysis::{Cfg, LiveRanges, Occurrences, Point, ValueDef, ValueNumber
 use crate::function::{Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The copies and constants whose value nobody needs, sorted: they are read by nobody, or by each other alone. Reads that
-/// do not occur do not count. Linear in occurrences, values and meetings.
+/// The copies and constants whose value nobody needs, sorted: they are read by nobody, or by each other alone. Reads
+/// that do not occur do not count. Linear in occurrences, values and meetings.
 pub(super) fn useless_definitions(
     program: &Program<'_>,
     cfg: &Cfg,

@@ -1,9 +1,9 @@
 //! Which value numbers hold the same bits: as far as copies, equal constants and the meeting of equal values tell.
 //!
 //! The coalescer's own [`values`](super::super::values) follow copies and constants. Here a meeting of values that are
-//! all the same is that value, around loops too, and two registers whose values meet alike hold the same. This is global
-//! value numbering over copies and meetings alone, optimistic (Alpern, Wegman and Zadeck 1988), so that the bound on
-//! copies holds for any coalescer that sees no more than these.
+//! all the same is that value, around loops too, and two registers whose values meet alike hold the same. This is
+//! global value numbering over copies and meetings alone, optimistic (Alpern, Wegman and Zadeck 1988), so that the
+//! bound on copies holds for any coalescer that sees no more than these.
 
 use std::collections::HashMap;
 
@@ -76,7 +76,8 @@ enum Group {
     Like(ValueNumber),
 }
 
-/// A number for each value, in one pass in reverse postorder: each has a number before it is asked for, but around loops.
+/// A number for each value, in one pass in reverse postorder: each has a number before it is asked for, but around
+/// loops.
 fn number(
     program: &Program<'_>,
     rules: &[(u32, u32, ValueNumber, Rule)],
@@ -100,8 +101,8 @@ fn number(
     numbers
 }
 
-/// Tells apart what the numbers show to be different: a meeting from the value that it was taken for, and two meetings of
-/// a group from each other. Whether there was any.
+/// Tells apart what the numbers show to be different: a meeting from the value that it was taken for, and two meetings
+/// of a group from each other. Whether there was any.
 fn split_groups(
     rules: &[(u32, u32, ValueNumber, Rule)],
     numbers: &IndexVec<ValueNumber, Option<ValueNumber>>,

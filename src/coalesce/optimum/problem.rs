@@ -4,12 +4,22 @@
 //! *sources*: the registers that hold the copied value there. A solution is a partition into classes without a conflict
 //! between two members; its cost is the weight of the copies that are not saved.
 
+use crate::define_index;
+use crate::disjoint_sets::DisjointSets;
+use crate::function::VReg;
+use crate::index::{EntityIndex, IndexVec};
+
+define_index! {
+    /// A register, or several merged ones.
+    Node, "node"
+}
+
 /// A copy that is neither saved nor lost yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
-    pub(super) target: usize,
+    pub(super) target: Node,
     /// Nodes any of which saves the copy by sharing the target's class; sorted, none in conflict with the target.
-    pub(super) sources: Vec<usize>,
+    pub(super) sources: Vec<Node>,
     pub(super) weight: f64,
 }
 
@@ -18,7 +28,7 @@ pub(super) struct Move {
 pub(super) struct Problem {
     conflicts: Conflicts,
     /// The registers merged into each node; none for nodes that were merged into another.
-    pub(super) members: Vec<Vec<u32>>,
+    pub(super) members: IndexVec<Node, Vec<VReg>>,
     pub(super) moves: Vec<Move>,
     /// The weight of the copies that can no longer be saved.
     pub(super) cost: f64,
@@ -37,42 +47,46 @@ impl Conflicts {
         Self { words, bits: vec![0; len * words] }
     }
 
-    fn row(&self, node: usize) -> &[u64] {
-        &self.bits[node * self.words..][..self.words]
+    fn row(&self, node: Node) -> &[u64] {
+        &self.bits[node.index() * self.words..][..self.words]
     }
 
-    fn contains(&self, a: usize, b: usize) -> bool {
-        self.row(a)[b / 64] >> (b % 64) & 1 != 0
+    fn row_mut(&mut self, node: Node) -> &mut [u64] {
+        &mut self.bits[node.index() * self.words..][..self.words]
     }
 
-    fn insert(&mut self, a: usize, b: usize) {
-        self.bits[a * self.words + b / 64] |= 1 << (b % 64);
-        self.bits[b * self.words + a / 64] |= 1 << (a % 64);
+    fn contains(&self, a: Node, b: Node) -> bool {
+        self.row(a)[b.index() / 64] >> (b.index() % 64) & 1 != 0
+    }
+
+    fn insert(&mut self, a: Node, b: Node) {
+        self.row_mut(a)[b.index() / 64] |= 1 << (b.index() % 64);
+        self.row_mut(b)[a.index() / 64] |= 1 << (a.index() % 64);
     }
 
     /// Forgets the conflicts of a node, and returns them.
-    fn take(&mut self, node: usize) -> Vec<usize> {
-        let neighbours: Vec<usize> = self.neighbours(node).collect();
+    fn take(&mut self, node: Node) -> Vec<Node> {
+        let neighbours: Vec<Node> = self.neighbours(node).collect();
         for &other in &neighbours {
-            self.bits[other * self.words + node / 64] &= !(1 << (node % 64));
+            self.row_mut(other)[node.index() / 64] &= !(1 << (node.index() % 64));
         }
-        self.bits[node * self.words..][..self.words].fill(0);
+        self.row_mut(node).fill(0);
         neighbours
     }
 
-    fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> {
+    fn neighbours(&self, node: Node) -> impl Iterator<Item = Node> {
         self.row(node).iter().enumerate().flat_map(|(index, &word)| {
             std::iter::successors(Some(word), |word| Some(word & (word.wrapping_sub(1))))
                 .take_while(|&word| word != 0)
-                .map(move |word| index * 64 + word.trailing_zeros() as usize)
+                .map(move |word| Node::new(index * 64 + word.trailing_zeros() as usize))
         })
     }
 }
 
 impl Problem {
     /// A node for each register, none in conflict.
-    pub(super) fn new(registers: impl Iterator<Item = u32>) -> Self {
-        let members: Vec<Vec<u32>> = registers.map(|register| vec![register]).collect();
+    pub(super) fn new(registers: impl Iterator<Item = VReg>) -> Self {
+        let members: IndexVec<Node, Vec<VReg>> = registers.map(|register| vec![register]).collect();
         Self { conflicts: Conflicts::new(members.len()), members, moves: Vec::new(), cost: 0.0 }
     }
 
@@ -81,17 +95,17 @@ impl Problem {
     }
 
     /// Whether two nodes may not share a class.
-    pub(super) fn conflict(&self, a: usize, b: usize) -> bool {
+    pub(super) fn conflict(&self, a: Node, b: Node) -> bool {
         self.conflicts.contains(a, b)
     }
 
     /// Two nodes may not share a class from here on.
-    pub(super) fn separate(&mut self, a: usize, b: usize) {
+    pub(super) fn separate(&mut self, a: Node, b: Node) {
         self.conflicts.insert(a, b);
     }
 
     /// Two nodes, not in conflict, share a class from here on: the first.
-    pub(super) fn merge(&mut self, into: usize, from: usize) {
+    pub(super) fn merge(&mut self, into: Node, from: Node) {
         let moved = std::mem::take(&mut self.members[from]);
         self.members[into].extend(moved);
         for other in self.conflicts.take(from) {
@@ -144,15 +158,15 @@ impl Problem {
     /// A node that may join another without loss, whatever class a solution has put it in: all that conflicts with it
     /// conflicts with the other too, and joining saves as much as leaving that class can lose. What joining saves may
     /// have been saved there already, but for copies with no other source.
-    fn find_safe_merge(&self) -> Option<(usize, usize)> {
-        let mut weights = vec![0.0; self.len()];
+    fn find_safe_merge(&self) -> Option<(Node, Node)> {
+        let mut weights = IndexVec::filled(0.0, self.len());
         for copy in &self.moves {
             weights[copy.target] += copy.weight;
             copy.sources.iter().for_each(|&source| weights[source] += copy.weight);
         }
         // A copy between the pair weighs on both sides of the comparison where it has no other source.
         let worth = |copy: &Move| if copy.sources.len() == 1 { 2.0 * copy.weight } else { copy.weight };
-        let joining = |a: usize, b: usize| -> f64 {
+        let joining = |a: Node, b: Node| -> f64 {
             let joins = |copy: &&Move| {
                 (copy.target == a && copy.sources.contains(&b)) || (copy.target == b && copy.sources.contains(&a))
             };
@@ -174,44 +188,39 @@ impl Problem {
     }
 
     /// Whether all that conflicts with one node conflicts with the other as well, among nodes that copies name.
-    fn conflicts_within(&self, one: usize, other: usize) -> bool {
+    fn conflicts_within(&self, one: Node, other: Node) -> bool {
         self.conflicts.row(one).iter().zip(self.conflicts.row(other)).all(|(one, other)| one & !other == 0)
     }
 
     /// The parts that no copy connects, each with cost 0; nodes without copies are left out.
     pub(super) fn components(&self) -> Vec<Problem> {
-        let mut component: Vec<usize> = (0..self.len()).collect();
+        let mut connected = DisjointSets::new(self.len());
         for copy in &self.moves {
-            let root = find(&mut component, copy.target);
-            for &source in &copy.sources {
-                let other = find(&mut component, source);
-                component[other] = root;
-            }
+            copy.sources.iter().for_each(|&source| connected.unite(copy.target, source));
         }
-        let mut moves: Vec<(usize, &Move)> =
-            self.moves.iter().map(|copy| (find(&mut component, copy.target), copy)).collect();
-        moves.sort_by_key(|&(root, _)| root);
+        let mut moves: Vec<(Node, &Move)> = self.moves.iter().map(|copy| (connected.find(copy.target), copy)).collect();
+        moves.sort_by_key(|&(part, _)| part);
         moves.chunk_by(|a, b| a.0 == b.0).map(|part| self.part(part.iter().map(|&(_, copy)| copy))).collect()
     }
 
     fn part<'a>(&self, moves: impl Iterator<Item = &'a Move> + Clone) -> Problem {
-        let mut nodes: Vec<usize> =
+        let mut nodes: Vec<Node> =
             moves.clone().flat_map(|copy| copy.sources.iter().copied().chain([copy.target])).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let number = |node: &usize| nodes.binary_search(node).expect("every node of a copy is numbered");
+        let number = |node: &Node| Node::new(nodes.binary_search(node).expect("every node of a copy is numbered"));
         let renamed = |copy: &Move| Move {
             target: number(&copy.target),
             sources: copy.sources.iter().map(number).collect(),
             weight: copy.weight,
         };
-        let members: Vec<Vec<u32>> = nodes.iter().map(|&node| self.members[node].clone()).collect();
+        let members = nodes.iter().map(|&node| self.members[node].clone()).collect();
         let moves = moves.map(renamed).collect();
         let mut part = Self { conflicts: Conflicts::new(nodes.len()), members, moves, cost: 0.0 };
         for (at, &node) in nodes.iter().enumerate() {
             for other in self.conflicts.neighbours(node) {
                 if let Ok(other) = nodes.binary_search(&other) {
-                    part.separate(at, other);
+                    part.separate(Node::new(at), Node::new(other));
                 }
             }
         }
@@ -220,19 +229,11 @@ impl Problem {
 }
 
 impl Move {
-    /// The pair of nodes, in either direction, where there is only one; else target and sources.
-    fn ends(&self) -> (usize, usize, &[usize]) {
+    /// The pair of nodes, in either direction, where there is only one; else target and sources. Pairs come first.
+    fn ends(&self) -> (Node, bool, Option<Node>, &[Node]) {
         match self.sources[..] {
-            [source] => (self.target.min(source), self.target.max(source), &[]),
-            _ => (self.target, usize::MAX, &self.sources),
+            [source] => (self.target.min(source), false, Some(self.target.max(source)), &[]),
+            _ => (self.target, true, None, &self.sources),
         }
     }
-}
-
-fn find(parents: &mut [usize], mut node: usize) -> usize {
-    while parents[node] != node {
-        parents[node] = parents[parents[node]];
-        node = parents[node];
-    }
-    node
 }

@@ -7,12 +7,12 @@ use super::super::wide_pairs;
 use super::Optimum;
 use super::needed::useless_definitions;
 use super::numbering::Numbering;
-use super::problem::{Move, Problem};
+use super::problem::{Move, Node, Problem};
 use super::search::{self, Solution};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point, Segment, ValueNumber};
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Inst, VReg};
-use crate::index::IndexVec;
+use crate::index::{EntityIndex, IndexVec};
 
 /// A copy that is neither of a constant nor dead.
 #[derive(Debug)]
@@ -129,8 +129,8 @@ impl Registers {
             copies.iter().flat_map(|copy| copy.sources.iter().copied().chain([copy.dst])).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let number = |reg: &VReg| nodes.binary_search(reg).expect("every register of a copy is a node");
-        let mut problem = Problem::new(nodes.iter().map(|reg| reg.0));
+        let number = |reg: &VReg| Node::new(nodes.binary_search(reg).expect("every register of a copy is a node"));
+        let mut problem = Problem::new(nodes.iter().copied());
         problem.moves = copies
             .iter()
             .map(|copy| Move {
@@ -140,12 +140,13 @@ impl Registers {
             })
             .collect();
         // A sweep over the segments in order of their starts, with those that are open.
-        let mut segments: Vec<(Segment, usize)> = Vec::new();
-        for (node, reg) in nodes.iter().enumerate() {
+        let mut segments: Vec<(Segment, Node)> = Vec::new();
+        for reg in &nodes {
+            let node = number(reg);
             segments.extend(self.segments[reg].iter().map(|&segment| (segment, node)));
         }
         segments.sort_unstable_by_key(|(segment, node)| (segment.start, *node));
-        let mut open: Vec<(Segment, usize)> = Vec::new();
+        let mut open: Vec<(Segment, Node)> = Vec::new();
         for (segment, node) in segments {
             open.retain(|(other, _)| other.end > segment.start);
             for &(other, neighbour) in &open {

@@ -1,7 +1,9 @@
 //! Branch and bound: two nodes that a copy joins share a class, or they do not.
 
 use super::bound::lower_bound;
-use super::problem::Problem;
+use super::problem::{Node, Problem};
+use crate::function::VReg;
+use crate::index::IndexVec;
 
 /// What is known of the least cost of a problem.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +13,7 @@ pub(super) struct Solution {
     /// What the solution found costs.
     pub(super) cost: f64,
     /// The solution: the registers of each class; those alone in theirs may be left out.
-    pub(super) classes: Vec<Vec<u32>>,
+    pub(super) classes: Vec<Vec<VReg>>,
 }
 
 impl Solution {
@@ -46,7 +48,7 @@ fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
         decided.lower += problem.cost;
         decided.cost += problem.cost;
         problem.cost = 0.0;
-        let mut is_open = vec![false; problem.len()];
+        let mut is_open: IndexVec<Node, bool> = IndexVec::filled(false, problem.len());
         for copy in &problem.moves {
             is_open[copy.target] = true;
             copy.sources.iter().for_each(|&source| is_open[source] = true);
@@ -60,14 +62,16 @@ fn components(problem: Problem, decided: &mut Solution) -> Vec<Problem> {
             }
             continue;
         }
-        let closed = problem.members.iter().zip(is_open).filter(|(members, is_open)| !is_open && members.len() > 1);
+        let closed =
+            problem.members.iter().zip(is_open.iter()).filter(|(members, is_open)| !*is_open && members.len() > 1);
         decided.classes.extend(closed.map(|(members, _)| members.clone()));
         todo.extend(problem.components());
     }
     open
 }
 
-/// Solves one component. Where no solution costs less than `cutoff`, the search may end early with a bound that says so.
+/// Solves one component. Where no solution costs less than `cutoff`, the search may end early with a bound that says
+/// so.
 fn branch(problem: &Problem, steps: &mut usize, cutoff: f64) -> Solution {
     let mut best = greedy(problem.clone());
     best.lower = lower_bound(problem).min(best.cost);
@@ -111,13 +115,13 @@ fn greedy(mut problem: Problem) -> Solution {
         problem.merge(into, from);
         problem.simplify();
     }
-    let classes = problem.members.into_iter().filter(|members| members.len() > 1).collect();
+    let classes = problem.members.iter().filter(|members| members.len() > 1).cloned().collect();
     Solution { lower: 0.0, cost: problem.cost, classes }
 }
 
 /// The target and the first source of the heaviest copy; among equals, where the most copies meet.
-fn heaviest_pair(problem: &Problem) -> (usize, usize) {
-    let mut degrees = vec![0_u32; problem.len()];
+fn heaviest_pair(problem: &Problem) -> (Node, Node) {
+    let mut degrees: IndexVec<Node, u32> = IndexVec::filled(0, problem.len());
     for copy in &problem.moves {
         degrees[copy.target] += 1;
         copy.sources.iter().for_each(|&source| degrees[source] += 1);

@@ -3,46 +3,52 @@
 use arbitrary::{Result, Unstructured};
 
 use super::bound::lower_bound;
-use super::problem::{Move, Problem};
+use super::problem::{Move, Node, Problem};
 use super::search::{Solution, solve};
 use super::{AtDepth, optimum};
 use crate::config::Config;
+use crate::function::VReg;
 use crate::fuzzing::view;
+use crate::index::IndexVec;
+
+/// Registers without conflicts or copies.
+fn unconnected(len: u32) -> Problem {
+    Problem::new((0..len).map(VReg))
+}
 
 /// Up to seven registers, any conflicts, copies with one source or several.
 fn problem(u: &mut Unstructured<'_>) -> Result<Problem> {
     let len = u.int_in_range(2..=7)?;
-    let mut problem = Problem::new(0..len as u32);
+    let mut problem = unconnected(len);
     for a in 0..len {
         for b in 0..a {
             if u.ratio(2, 5)? {
-                problem.separate(a, b);
+                problem.separate(Node(a), Node(b));
             }
         }
     }
     for _ in 0..u.int_in_range(1..=10)? {
-        let target = u.choose_index(len)?;
+        let target = u.int_in_range(0..=len - 1)?;
         let mut sources = Vec::new();
         for _ in 0..if u.ratio(3, 4)? { 1 } else { u.int_in_range(2..=3)? } {
-            sources.push((target + u.int_in_range(1..=len - 1)?) % len);
+            sources.push(Node((target + u.int_in_range(1..=len - 1)?) % len));
         }
-        problem.moves.push(Move { target, sources, weight: f64::from(u.int_in_range(1..=3)?) });
+        problem.moves.push(Move { target: Node(target), sources, weight: f64::from(u.int_in_range(1..=3)?) });
     }
     Ok(problem)
 }
 
 /// What a partition, given as the class of each node, costs; none where two members are in conflict.
-fn cost(problem: &Problem, classes: &[usize]) -> Option<f64> {
-    let nodes = 0..classes.len();
-    let is_broken = nodes.clone().any(|a| nodes.clone().any(|b| classes[a] == classes[b] && problem.conflict(a, b)));
+fn cost(problem: &Problem, classes: &IndexVec<Node, u32>) -> Option<f64> {
+    let is_broken = classes.ids().any(|a| classes.ids().any(|b| classes[a] == classes[b] && problem.conflict(a, b)));
     let is_lost = |copy: &&Move| copy.sources.iter().all(|&source| classes[source] != classes[copy.target]);
     (!is_broken).then(|| problem.moves.iter().filter(is_lost).map(|copy| copy.weight).sum())
 }
 
 /// The least cost, of all partitions of the nodes from `classes.len()` on.
-fn brute_force(problem: &Problem, classes: &mut Vec<usize>) -> f64 {
+fn brute_force(problem: &Problem, classes: &mut Vec<u32>) -> f64 {
     if classes.len() == problem.len() {
-        return cost(problem, classes).unwrap_or(f64::INFINITY);
+        return cost(problem, &classes.iter().copied().collect()).unwrap_or(f64::INFINITY);
     }
     let next = classes.iter().max().map_or(0, |last| last + 1);
     let mut least = f64::INFINITY;
@@ -56,9 +62,9 @@ fn brute_force(problem: &Problem, classes: &mut Vec<usize>) -> f64 {
 
 /// The cost of a solution's classes, not of what it says that they cost.
 fn cost_of(problem: &Problem, solution: &Solution) -> Option<f64> {
-    let mut classes: Vec<usize> = (0..problem.len()).collect();
+    let mut classes: IndexVec<Node, u32> = (0..problem.len() as u32).collect();
     for members in &solution.classes {
-        members.iter().for_each(|&member| classes[member as usize] = members[0] as usize);
+        members.iter().for_each(|member| classes[Node(member.0)] = members[0].0);
     }
     cost(problem, &classes)
 }
@@ -98,27 +104,27 @@ fn the_packing_is_a_bound() {
     .budget_ms(1_000);
 }
 
-/// Around a node, of copies to neighbours that all conflict one is saved; along a path between two nodes in conflict all
-/// but one are.
+/// Around a node, of copies to neighbours that all conflict one is saved; along a path between two nodes in conflict
+/// all but one are.
 #[test]
 fn the_packing_finds_stars_and_paths() {
-    let join = |target, source| Move { target, sources: vec![source], weight: 1.0 };
-    let mut star = Problem::new(0..5);
-    (1..5).for_each(|a| (1..a).for_each(|b| star.separate(a, b)));
+    let join = |target, source| Move { target: Node(target), sources: vec![Node(source)], weight: 1.0 };
+    let mut star = unconnected(5);
+    (1..5).for_each(|a| (1..a).for_each(|b| star.separate(Node(a), Node(b))));
     star.moves = (1..5).map(|node| join(node, 0)).collect();
     assert_eq!(lower_bound(&star), 3.0);
 
-    let mut path = Problem::new(0..9);
-    path.separate(0, 8);
+    let mut path = unconnected(9);
+    path.separate(Node(0), Node(8));
     path.moves = (1..9).map(|node| join(node, node - 1)).collect();
     assert_eq!(lower_bound(&path), 1.0);
     path.moves.extend((1..9).map(|node| join(node - 1, node)));
     assert_eq!(lower_bound(&path), 2.0);
 
     // Two paths share the copy in their middle, and losing that one is enough.
-    let mut crossing = Problem::new(0..6);
-    crossing.separate(0, 3);
-    crossing.separate(4, 5);
+    let mut crossing = unconnected(6);
+    crossing.separate(Node(0), Node(3));
+    crossing.separate(Node(4), Node(5));
     crossing.moves = vec![join(0, 1), join(1, 2), join(2, 3), join(4, 1), join(2, 5)];
     assert_eq!(lower_bound(&crossing), 1.0);
 }

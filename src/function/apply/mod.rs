@@ -1,10 +1,11 @@
 //! Applies edits to the view: the reference meaning of the edit language.
 //!
 //! [`EditList::apply`] is total: every id, place, class and order is checked, and the first edit that breaks a rule is
-//! the error. It checks what an edit *is*; whether the edited function still means the same is [`check`](crate::check)'s.
-//! O(size + edits · log edits).
+//! the error. It checks what an edit *is*; whether the edited function still means the same is
+//! [`check`](crate::check)'s. O(size + edits · log edits).
 
 mod editor;
+mod insert;
 mod layout;
 mod rebuild;
 mod split;

@@ -1,7 +1,7 @@
 //! The text form of edits: what a trace prints, and what `nvptx-apply-edits` reads.
 //!
-//! Ids are read as they stand, and nothing but the words is checked: whether edits fit a function is for those who apply
-//! them to say, and their tests need edits that do not fit.
+//! Ids are read as they stand, and nothing but the words is checked: whether edits fit a function is for those who
+//! apply them to say, and their tests need edits that do not fit.
 
 use std::fmt::{self, Display, Formatter, Write};
 

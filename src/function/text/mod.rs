@@ -1,7 +1,7 @@
 //! The text forms of the view, `.mfv`, and of edits to it, `.edits`.
 //!
-//! [`Display`](std::fmt::Display) prints a view, [`Function::parse`] reads it; [`Edit::display`](super::Edit::display) and
-//! [`EditList::parse`] do so for edits.
+//! [`Display`](std::fmt::Display) prints a view, [`Function::parse`] reads it; [`Edit::display`](super::Edit::display)
+//! and [`EditList::parse`] do so for edits.
 //!
 //! The grammar is in `docs/mfv.md`. A printed function parses back to an equal one, except that opcodes are numbered
 //! anew: two functions are the same where their texts are. A canonical text (one that was printed) prints back byte for

@@ -30,9 +30,9 @@ impl<'a> Costs<'a> {
         Self { function, known }
     }
 
-    /// What it costs to do an instruction again, in instructions of the hardware; `None` where that is not to be done: it
-    /// has effects, or is no matter of a few instructions. A copy is left to the coalescer; what is undefined stays one
-    /// value.
+    /// What it costs to do an instruction again, in instructions of the hardware; `None` where that is not to be done:
+    /// it has effects, or is no matter of a few instructions. A copy is left to the coalescer; what is undefined stays
+    /// one value.
     pub(super) fn of(&self, inst: Inst) -> Option<RematCost> {
         let info = self.known.get(self.function.opcode(inst))?;
         let is_left_alone = matches!(self.function.role(inst), Role::Copy | Role::Undef);

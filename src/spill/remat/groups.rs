@@ -51,8 +51,8 @@ pub(super) fn group(
     groups
 }
 
-/// The read itself; in a row of terminators, or of members of a call sequence, the first of the row: nothing goes between
-/// those.
+/// The read itself; in a row of terminators, or of members of a call sequence, the first of the row: nothing goes
+/// between those.
 fn place(function: &Function, read: &Occurrence) -> Inst {
     let rows = Effects::TERMINATOR | Effects::CALL_SEQUENCE;
     let row = function.effects(read.inst) & rows;

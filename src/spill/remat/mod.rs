@@ -1,9 +1,9 @@
 //! Rematerialisation: a value that is cheap to compute is computed again where it is read, instead of being kept.
 //!
-//! What is kept over points where much is live takes a register there, or a spill slot. Constants, addresses, parameters
-//! and simple arithmetic need none: a clone of the definition in front of each group of reads does (Briggs, Cooper and
-//! Torczon, "Rematerialization", 1992). A definition that then serves nobody goes, so that one group of reads means that
-//! it has sunk.
+//! What is kept over points where much is live takes a register there, or a spill slot. Constants, addresses,
+//! parameters and simple arithmetic need none: a clone of the definition in front of each group of reads does (Briggs,
+//! Cooper and Torczon, "Rematerialization", 1992). A definition that then serves nobody goes, so that one group of
+//! reads means that it has sunk.
 //!
 //! In the order of the files:
 //! * [`cost`]: what computing a value again costs, and where that pays;

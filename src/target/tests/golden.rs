@@ -1,6 +1,6 @@
 //! The classification of every opcode as a golden file, one line each: name, family, classes of a copy, whether it
-//! coalesces, what it does (with the effects that follow under LLVM's descriptor), cost of rematerialisation, convergence,
-//! memory space, uniformity, role.
+//! coalesces, what it does (with the effects that follow under LLVM's descriptor), cost of rematerialisation,
+//! convergence, memory space, uniformity, role.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-"""The kernels of examples/ with inputs of realistic size. What no order of atomic operations changes, can be compared."""
+"""The kernels of examples/ with inputs of realistic size. What no order of atomic operations changes is compared."""
 
 from manifest import Buffer, Kernel, Scalar, Struct
 
@@ -80,7 +80,9 @@ def mandelbrot():
     width, height = 2048, 1536
     view = Struct((Scalar("f64", -2.2), Scalar("f64", 1.2), Scalar("f64", 0.0015), s32(width), s32(height), s32(500)))
     block = (16, 16, 1)
-    return Kernel("mandelbrot", "mandelbrot", (width // 16, height // 16, 1), block, (view, made(width * height, "u32")))
+    return Kernel(
+        "mandelbrot", "mandelbrot", (width // 16, height // 16, 1), block, (view, made(width * height, "u32"))
+    )
 
 
 def nbody():

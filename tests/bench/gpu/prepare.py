@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import command_line
 import demo
 import kernels
 import manifest
@@ -19,7 +20,7 @@ VARIANTS = ("stock", "plugin")
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, default=tools.ROOT / "target/gpu", help="default: %(default)s")
-    parser.add_argument("--plugin", help="default: $PLUGIN, target/release/libnvptx_ra.so")
+    command_line.add_plugin(parser)
     arguments = parser.parse_args()
     found = tools.find(arguments.plugin)
     clang = os.path.join(os.path.dirname(found.llc), "clang")

@@ -4,7 +4,6 @@
 Needs Python and NVIDIA's driver. Where there is no GPU it says so and is content.
 """
 
-import argparse
 import json
 import statistics
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import command_line
 import manifest
 import report
 from driver import Driver, Failed, Unavailable
@@ -20,7 +20,7 @@ VARIANTS = ("stock", "plugin")
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.parser_of(__doc__)
     add = parser.add_argument
     default = Path(__file__).resolve().parents[3] / "target/gpu"
     add("--input", type=Path, default=default, help="what prepare.py wrote (default: %(default)s)")
@@ -101,7 +101,9 @@ def main():
     for failure in failures:
         print(failure)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"device": driver.name, "kernels": results, "failures": failures}, indent=1))
+        arguments.json.write_text(
+            json.dumps({"device": driver.name, "kernels": results, "failures": failures}, indent=1)
+        )
     return 1 if failures or any(r["differences"] for r in results) else 0
 
 

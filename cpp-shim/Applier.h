@@ -1,0 +1,106 @@
+//===- Applier.h - What applying edits shares -------------------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_APPLIER_H
+#define NVPTX_RA_APPLIER_H
+
+#include "Apply.h"
+#include "Compat.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineInstrBuilder.h"
+#include "llvm/CodeGen/MachineRegisterInfo.h"
+#include <array>
+
+namespace nvptx_ra {
+
+/// Applies edits that have been checked, each at its turn.
+class Applier {
+public:
+  Applier(llvm::MachineFunction &MF, const FlatFunction &Flat,
+          const nvptx_ra_response &Response)
+      : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
+        Opcodes(opcodeTableOf(TII)), Flat(Flat), Response(Response),
+        Classes(registerClassesOf(*MF.getSubtarget().getRegisterInfo())),
+        NumViewBlocks(Flat.view().num_blocks),
+        NumViewInsts(Flat.view().num_insts), NumViewRegs(Flat.view().num_regs) {
+  }
+
+  void apply();
+
+private:
+  void applyEdit(const nvptx_ra_edit &E);
+  void createRegister(const nvptx_ra_edit &E);
+  void splitEdge(const nvptx_ra_edit &E);
+  llvm::MachineInstr *insertConstant(const nvptx_ra_edit &E);
+  llvm::MachineInstr *insertClone(const nvptx_ra_edit &E);
+  llvm::MachineInstr *insertSpill(const nvptx_ra_edit &E);
+  llvm::MachineInstr *insertReload(const nvptx_ra_edit &E);
+  void permute(const nvptx_ra_edit &E);
+  void setRegister(const nvptx_ra_edit &E);
+  void setImmediate(const nvptx_ra_edit &E);
+  void setDebugValue(const nvptx_ra_edit &E);
+  void merge(const nvptx_ra_edit &E);
+  void remove(const nvptx_ra_edit &E);
+  void insertDirective(const nvptx_ra_edit &E);
+  void setAttribute(const nvptx_ra_edit &E);
+  void clearStaleFlags();
+  void forgetLostDebugValues();
+
+  llvm::MachineBasicBlock *block(uint32_t Id) const {
+    return Id < NumViewBlocks ? Flat.block(Id) : NewBlocks[Id - NumViewBlocks];
+  }
+  llvm::MachineInstr *inst(uint32_t Id) const {
+    return Id < NumViewInsts ? Flat.inst(Id) : NewInsts[Id - NumViewInsts];
+  }
+  /// New registers continue LLVM's numbers as they continue the view's.
+  llvm::Register reg(uint32_t Id) const { return Flat.reg(Id); }
+  llvm::MachineBasicBlock::iterator place(const nvptx_ra_edit &E) const;
+  /// The register that holds the local address of a slot, and the code at the
+  /// entry that computes all of them, once everything else is in its place.
+  llvm::Register localAddress(uint32_t Slot);
+  void computeLocalAddresses();
+  uint32_t classOf(llvm::Register Reg) const;
+  llvm::StringRef text(const nvptx_ra_edit &E) const {
+    return llvm::StringRef(Response.text.data + E.a, E.b - E.a);
+  }
+  llvm::MachineInstrBuilder build(const nvptx_ra_edit &E, unsigned Opcode) {
+    return BuildMI(*block(E.block), place(E), llvm::DebugLoc(),
+                   TII.get(Opcode));
+  }
+  /// The flags of this register may no longer hold.
+  void touch(llvm::Register Reg) {
+    if (Reg.isVirtual())
+      Touched.push_back(Reg);
+  }
+  void touchAll(const llvm::MachineInstr &MI) {
+    for (const llvm::MachineOperand &MO : MI.operands())
+      if (MO.isReg())
+        touch(MO.getReg());
+  }
+
+  llvm::MachineFunction &MF;
+  llvm::MachineRegisterInfo &MRI;
+  const llvm::TargetInstrInfo &TII;
+  const OpcodeTable &Opcodes;
+  const FlatFunction &Flat;
+  const nvptx_ra_response &Response;
+  const std::array<const llvm::TargetRegisterClass *, NumClasses> Classes;
+  const uint64_t NumViewBlocks, NumViewInsts, NumViewRegs;
+  llvm::SmallVector<llvm::MachineBasicBlock *, 0> NewBlocks;
+  llvm::SmallVector<llvm::MachineInstr *, 0> NewInsts;
+  llvm::SmallVector<uint32_t, 0> NewRegClasses;
+  llvm::SmallVector<llvm::Register, 0> SlotAddresses;
+  llvm::SmallVector<llvm::Register, 0> Touched;
+  /// Registers that lost a definition.
+  llvm::SmallVector<llvm::Register, 0> LostDefs;
+  llvm::MachineInstr *LastDirective = nullptr;
+};
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_APPLIER_H

@@ -1,0 +1,118 @@
+//! The least budget that the engine meets.
+//!
+//! What is met is not monotone: where widths and alignments are odd, one register more may send a live range to where
+//! the next one finds no room, so that no bisection finds the least. But what instructions need at once, whatever is
+//! spilled, is a floor, which most problems meet, and from there the budgets are tried one by one.
+
+use crate::allocate::problem::{LiveRange, Problem};
+use crate::analysis::Point;
+
+/// The first number from `floor` on that `is_met`.
+pub(super) fn least_budget(floor: u32, is_met: impl FnMut(&u32) -> bool) -> u32 {
+    (floor..).find(is_met).unwrap_or(u32::MAX)
+}
+
+/// The units that are live at once in a problem of one file, whatever is spilled: the engine, which shares no unit at
+/// one moment, meets no budget below. What has its place from the start may have it beyond the budget, and does not
+/// count. O(segments + accesses · log).
+pub(super) fn floor(problem: &Problem) -> u32 {
+    // At one point what ends goes before what starts.
+    let mut changes: Vec<(Point, i64)> = Vec::new();
+    for (range, data) in problem.ranges().iter_enumerated().filter(|(_, data)| data.fixed.is_none()) {
+        let width = i64::from(problem.class(range).width);
+        let mut add = |start: Point, end: Point| changes.extend([(start, width), (end, -width)]);
+        if data.spill_cost.is_infinite() {
+            problem.segments(range).iter().for_each(|segment| add(segment.start, segment.end));
+        } else {
+            pieces(problem, range).into_iter().for_each(|(start, end)| add(start, end));
+        }
+    }
+    changes.sort_unstable();
+    let mut live = 0;
+    let most = changes.iter().map(|(_, change)| {
+        live += change;
+        live
+    });
+    most.max().map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
+}
+
+/// When a live range has a register whether it is spilled or not: at its accesses, each moment once.
+fn pieces(problem: &Problem, range: LiveRange) -> Vec<(Point, Point)> {
+    let segments = problem.segments(range);
+    let mut pieces = Vec::new();
+    for access in problem.accesses(range) {
+        let piece = access.segment();
+        let first = segments.partition_point(|segment| segment.end <= piece.start);
+        let here = segments[first..].iter().take_while(|segment| segment.start < piece.end);
+        pieces.extend(here.map(|segment| (segment.start.max(piece.start), segment.end.min(piece.end))));
+    }
+    pieces.sort_unstable();
+    let mut until = Point(0);
+    pieces.retain_mut(|(start, end)| {
+        *start = (*start).max(until);
+        until = until.max(*end);
+        start < end
+    });
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Fatpoint, OneFile, allocate_file};
+    use super::*;
+    use crate::allocate::allocation::Effort;
+    use crate::allocate::problem::File;
+    use crate::fuzzing::{Sizes, problem as generated};
+
+    fn problem(body: &str) -> Problem {
+        let text = format!("allocation 1\nproblem k\nfile R\nclass A R\nclass B R width 2 align 2\n{body}end\n");
+        let problem = Problem::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        problem.validate().unwrap_or_else(|error| panic!("{error}\n{text}"));
+        problem
+    }
+
+    /// Of what can be spilled the accesses count, each moment once; all of what cannot; nothing of what is fixed.
+    #[test]
+    fn floor_of_what_is_needed() {
+        assert_eq!(floor(&problem("")), 0);
+        let reads = "range A cost 1 live 2..13 write 0*1 read 3*1\nrange B cost 1 live 6..13 write 1*1 read 3*1\n";
+        assert_eq!(floor(&problem(reads)), 3);
+        assert_eq!(floor(&problem(&format!("{reads}range A live 2..9 write 0*1 read 2*1\n"))), 3);
+        assert_eq!(floor(&problem(&format!("{reads}range A live 2..17 write 0*1 read 4*1\n"))), 4);
+        assert_eq!(floor(&problem(&format!("{reads}range A fixed 7 live 2..17 write 0*1 read 4*1\n"))), 3);
+        let twice = "range A cost 1 live 2..9 10..17 write 0*1 read 2*1 early 2*1 read 4*1\n";
+        assert_eq!(floor(&problem(twice)), 1);
+    }
+
+    /// The least budget is the first that is met, although one above it is not; what is below the floor is not tried.
+    #[test]
+    fn first_that_is_met() {
+        let mut tried = Vec::new();
+        let is_met = |&budget: &u32| {
+            tried.push(budget);
+            [27, 29, 30].contains(&budget)
+        };
+        assert_eq!(least_budget(25, is_met), 27);
+        assert_eq!(tried, [25, 26, 27]);
+    }
+
+    /// The engine meets no budget below the floor, whatever the widths and alignments.
+    #[test]
+    fn none_below_the_floor() {
+        arbtest::arbtest(|u| {
+            let given = generated(u, &Sizes::default())?;
+            if given.validate().is_err() {
+                return Ok(());
+            }
+            let floor = floor(&OneFile::new(&given, File(0), None).problem);
+            for budget in floor.saturating_sub(3).max(1)..floor {
+                let own = OneFile::new(&given, File(0), Some(budget)).problem;
+                if own.validate().is_ok() {
+                    let found = allocate_file(&own, File(0), &Fatpoint::default().knobs, &mut Effort::default());
+                    assert!(found.costs(&own).over_budget > 0, "{budget} of {floor}\n{own}");
+                }
+            }
+            Ok(())
+        });
+    }
+}

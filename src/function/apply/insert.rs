@@ -1,0 +1,115 @@
+//! Edits that insert an instruction.
+
+use super::Origin;
+use super::editor::{Editor, Reason, next_id};
+use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, Role, Slot, VReg, Value};
+use crate::index::EntityIndex;
+
+impl Editor<'_> {
+    /// Checks an insertion's id and place, before anything is added.
+    fn begin_insert(&self, inst: Inst, at: Position) -> Result<(), Reason> {
+        next_id(inst, self.work.inst_opcode.next_id())?;
+        self.layout.check_place(self.before, self.num_blocks(), at)
+    }
+
+    pub(super) fn insert_copy(&mut self, inst: Inst, at: Position, dst: VReg, src: VReg) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.same_class(dst, src)?;
+        let opcode = match self.copy {
+            Some(opcode) if self.work.opcodes.role(opcode) == Role::Copy => opcode,
+            _ => self.intern("COPY", Role::Copy)?,
+        };
+        let operands = [Operand::write(dst), Operand::read(src)];
+        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    pub(super) fn insert_constant(
+        &mut self,
+        inst: Inst,
+        at: Position,
+        opcode: Opcode,
+        dst: VReg,
+        value: Value,
+    ) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.known_reg(dst)?;
+        if self.known_opcode(opcode)? != Role::Constant {
+            return Err(format!("opcode {} does not make constants", self.work.opcodes.name(opcode)));
+        }
+        match value {
+            Value::Immediate(_) | Value::Float(_) => {}
+            Value::Symbol(symbol) if symbol.index() < self.work.symbols.len() => {}
+            other => return Err(format!("{other:?} is no constant: need an immediate, a float or a known symbol")),
+        }
+        let operands = [Operand::write(dst), Operand::plain(value)];
+        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    pub(super) fn insert_clone(&mut self, inst: Inst, at: Position, of: Inst, dst: VReg) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        if of.index() >= self.before.num_insts() {
+            return Err(format!("{of} is not an instruction of the view"));
+        }
+        if !self.before.effects(of).is_pure() || matches!(self.before.role(of), Role::Phi | Role::Debug) {
+            return Err(format!("{of} is not pure: only pure instructions are cloned"));
+        }
+        let mut operands = self.before.operands(of).to_vec();
+        if operands.iter().any(|operand| operand.tied.is_some()) {
+            return Err(format!("{of} has tied operands, which a clone cannot keep"));
+        }
+        let mut defs = operands.iter_mut().filter(|operand| operand.is_def());
+        let (Some(def), None) = (defs.next(), defs.next()) else {
+            return Err(format!("{of} must have one definition to be cloned"));
+        };
+        let Some(original) = def.reg() else {
+            return Err(format!("{of} does not define a virtual register"));
+        };
+        self.same_class(dst, original)?;
+        def.value = Value::Reg(dst);
+        let (opcode, effects, space) = (self.before.opcode(of), self.before.effects(of), self.before.memory_space(of));
+        let clone = self.add_inst(opcode, &operands, effects, space, Origin::Clone(of));
+        self.work.inst_line[clone] = self.before.line(of);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    /// Checks the register and the slot of a spill or reload: the slot must be one that an edit made, so that nothing
+    /// else writes to it, and large enough.
+    fn check_slot(&self, reg: VReg, slot: Slot) -> Result<(), Reason> {
+        let class = self.known_reg(reg)?;
+        let Some(data) = self.work.slots.get(slot) else {
+            return Err(format!("there is no slot {slot}: the function has {}", self.work.num_slots()));
+        };
+        if slot.index() < self.before.num_slots() {
+            return Err(format!("{slot} belongs to the function: spill to slots made by CreateSlot"));
+        }
+        if data.size.saturating_mul(8) < u64::from(class.bits()) {
+            return Err(format!("{slot} has {} bytes, too few for {reg} of class {}", data.size, class.name()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn insert_spill(&mut self, inst: Inst, at: Position, reg: VReg, slot: Slot) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.check_slot(reg, slot)?;
+        let opcode = self.intern("SPILL", Role::Spill)?;
+        let operands = [Operand::read(reg), Operand::plain(Value::Slot(slot))];
+        self.add_inst(opcode, &operands, Effects::WRITE, MemorySpace::Local, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    pub(super) fn insert_reload(&mut self, inst: Inst, at: Position, reg: VReg, slot: Slot) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        self.check_slot(reg, slot)?;
+        let opcode = self.intern("RELOAD", Role::Reload)?;
+        let operands = [Operand::write(reg), Operand::plain(Value::Slot(slot))];
+        self.add_inst(opcode, &operands, Effects::READ, MemorySpace::Local, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+}

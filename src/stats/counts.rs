@@ -1,0 +1,73 @@
+//! Counts by name.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How often each of several named things happened. Prints in the order of the names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Counts(BTreeMap<Cow<'static, str>, u64>);
+
+impl Counts {
+    /// Counts `by` more of `name`.
+    pub fn add(&mut self, name: &'static str, by: u64) {
+        *self.0.entry(Cow::Borrowed(name)).or_default() += by;
+    }
+
+    /// Counts one more of a name that is not known before.
+    pub(super) fn add_owned(&mut self, name: String) {
+        *self.0.entry(Cow::Owned(name)).or_default() += 1;
+    }
+
+    /// How many of `name` were counted.
+    pub fn get(&self, name: &str) -> u64 {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+
+    /// How many of all names together.
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names with their counts, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.0.iter().map(|(name, &count)| (name.as_ref(), count))
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (name, count) in &other.0 {
+            let sum = self.0.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+    }
+}
+
+/// How often each of several named things runs, by estimated block frequencies. Prints in the order of the names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Frequencies(BTreeMap<Cow<'static, str>, f64>);
+
+impl Frequencies {
+    /// Counts `by` more runs of `name`.
+    pub fn add(&mut self, name: &'static str, by: f64) {
+        *self.0.entry(Cow::Borrowed(name)).or_default() += by;
+    }
+
+    /// How often `name` runs.
+    pub fn get(&self, name: &str) -> f64 {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (name, frequency) in &other.0 {
+            *self.0.entry(name.clone()).or_default() += frequency;
+        }
+    }
+}

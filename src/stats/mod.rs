@@ -1,0 +1,143 @@
+//! Statistics: what was done to each function and how long it took.
+//!
+//! They are a log of events, one line of JSON each, appended to the file that the option `stats` names. A compiler
+//! plugin cannot rely on the end of its process (a driver may abort, or leave by `_exit`), and one build runs many
+//! compilers at once, so nothing is held back and nothing is overwritten: a line is written by one call on a file
+//! opened for appending, which keeps lines of different threads and processes whole. [`Totals`] adds them up.
+
+mod counts;
+mod figures;
+mod totals;
+mod work;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+pub use counts::{Counts, Frequencies};
+pub use figures::{KernelFigures, ModuleFigures};
+pub use totals::Totals;
+pub use work::{FunctionStats, Work, nanoseconds};
+
+/// A line of the statistics.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A pass ran on a function.
+    Run(Box<FunctionStats>),
+    /// The time that the C++ side needed for a function, known only after the pass.
+    Shim {
+        /// The function.
+        function: String,
+        /// The pass.
+        pass: String,
+        /// Nanoseconds by phase.
+        time_ns: Counts,
+    },
+    /// A function was left as it was because of an error.
+    Failure {
+        /// The function.
+        function: String,
+        /// The pass.
+        pass: String,
+        /// The diagnostic.
+        message: String,
+    },
+    /// The kernels of a module were forecast.
+    Forecast(ModuleFigures),
+}
+
+/// Keeps the threads of this process from interleaving where the system writes a long line in parts.
+static WRITING: Mutex<()> = Mutex::new(());
+
+impl Event {
+    /// Appends the event to a file, which is made if it is not there.
+    pub fn append(&self, path: &Path) -> Result<(), Error> {
+        let write = || -> std::io::Result<()> {
+            let mut line = serde_json::to_vec(self)?;
+            line.push(b'\n');
+            let _guard = WRITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            OpenOptions::new().create(true).append(true).open(path)?.write_all(&line)
+        };
+        write().map_err(|error| Error::file(path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn run(function: &str, merges: u64) -> Event {
+        let mut work = Work { merges, ..Work::default() };
+        work.copies_before.add("move", merges + 1);
+        work.copies_after.add("move", 1);
+        work.time_ns.add("coalesce", 10);
+        Event::Run(Box::new(FunctionStats { function: function.into(), work, ..FunctionStats::default() }))
+    }
+
+    fn events() -> Vec<Event> {
+        let mut time_ns = Counts::default();
+        time_ns.add("flatten", 5);
+        vec![
+            run("a", 3),
+            Event::Shim { function: "a".into(), pass: "p".into(), time_ns },
+            run("b", 4),
+            Event::Failure { function: "c".into(), pass: "p".into(), message: "nvptx-ra: no".into() },
+        ]
+    }
+
+    fn temporary(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("nvptx-ra-{name}-{}.jsonl", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        path
+    }
+
+    /// What is appended reads back, and the totals do not depend on the order of events.
+    #[test]
+    fn appended_events_add_up() {
+        let path = temporary("stats");
+        for event in events() {
+            event.append(&path).unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text.lines().count(), 4);
+        let totals = Totals::read(&path, text.as_bytes()).unwrap();
+        assert_eq!((totals.runs, totals.failures, totals.sum.merges), (2, 1, 7));
+        assert_eq!((totals.sum.copies_before.get("move"), totals.sum.copies_after.total()), (9, 2));
+        assert_eq!((totals.sum.time_ns.get("coalesce"), totals.sum.time_ns.get("flatten")), (20, 5));
+        let mut backwards = Totals::default();
+        events().iter().rev().for_each(|event| backwards.add(event));
+        assert_eq!(backwards, totals);
+        assert!(totals.to_string().contains("nvptx-ra: no"));
+    }
+
+    /// Threads that write at once leave whole lines.
+    #[test]
+    fn threads_write_whole_lines() {
+        let path = temporary("threads");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..100).for_each(|merges| run("k", merges).append(&path).unwrap()));
+            }
+        });
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(Totals::read(&path, text.as_bytes()).unwrap().sum.merges, 4 * 4950);
+    }
+
+    /// A file that cannot be written, and a line that is no event, are errors with place and reason.
+    #[test]
+    fn errors_name_file_and_line() {
+        let error = run("k", 1).append(Path::new("/nonexistent/stats")).unwrap_err().to_string();
+        assert!(error.contains("/nonexistent/stats") && error.ends_with("; check the path"), "{error}");
+        let error = Totals::read(Path::new("s"), "{}\n".as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("s: line 1: no line of statistics"), "{error}");
+    }
+}

@@ -1,0 +1,87 @@
+//! What a pass did to a function.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, Frequencies};
+
+/// What a pass did to one function.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FunctionStats {
+    /// The function.
+    pub function: String,
+    /// The pass.
+    pub pass: String,
+    /// The processor that the code is for.
+    pub target: String,
+    /// What it did.
+    #[serde(flatten)]
+    pub work: Work,
+}
+
+/// What a pass did, to one function or to many.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Work {
+    /// Instructions before the pass.
+    pub insts: u64,
+    /// Copies before the pass, by family.
+    pub copies_before: Counts,
+    /// Copies after the pass, by family.
+    pub copies_after: Counts,
+    /// How often the copies before the pass run in one run of the function, by family.
+    pub executed_before: Frequencies,
+    /// How often the copies after the pass run in one run of the function, by family.
+    pub executed_after: Frequencies,
+    /// Pairs of registers that became one.
+    pub merges: u64,
+    /// PHIs before the pass.
+    pub phis: u64,
+    /// Registers that occur before a pass that renames them.
+    pub registers_before: u64,
+    /// Registers that occur after it.
+    pub registers_after: u64,
+    /// Instructions that a pass put behind others than before.
+    pub moved: u64,
+    /// Copies that stay, by reason.
+    pub refusals: Counts,
+    /// Constants written anew.
+    pub constants_rematerialised: u64,
+    /// Edits by kind.
+    pub edits: Counts,
+    /// Nanoseconds by phase.
+    pub time_ns: Counts,
+}
+
+impl Work {
+    /// Adds the time since `start` to a phase and returns now, where the next phase starts.
+    pub fn lap(&mut self, phase: &'static str, start: Instant) -> Instant {
+        let now = Instant::now();
+        self.time_ns.add(phase, nanoseconds(now - start));
+        now
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.insts = self.insts.saturating_add(other.insts);
+        self.merges = self.merges.saturating_add(other.merges);
+        self.registers_before = self.registers_before.saturating_add(other.registers_before);
+        self.registers_after = self.registers_after.saturating_add(other.registers_after);
+        self.phis = self.phis.saturating_add(other.phis);
+        self.moved = self.moved.saturating_add(other.moved);
+        self.constants_rematerialised = self.constants_rematerialised.saturating_add(other.constants_rematerialised);
+        self.copies_before.merge(&other.copies_before);
+        self.copies_after.merge(&other.copies_after);
+        self.executed_before.merge(&other.executed_before);
+        self.executed_after.merge(&other.executed_after);
+        self.refusals.merge(&other.refusals);
+        self.edits.merge(&other.edits);
+        self.time_ns.merge(&other.time_ns);
+    }
+}
+
+/// The duration in nanoseconds; as many as fit for one of centuries.
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

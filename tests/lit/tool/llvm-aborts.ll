@@ -1,0 +1,25 @@
+; Where LLVM aborts in the second kernel, whoever asks for functions is told why in one line: no heading of the first
+; kernel's trace, no warning that came before, no stack.
+;
+; RUN: not %nvptx-ra report %s --cpu sm_75 2> %t.report
+; RUN: FileCheck %s --input-file=%t.report --match-full-lines
+; RUN: not %nvptx-ra report %s --cpu sm_75 --mattr=+nonsense 2> %t.warned
+; RUN: FileCheck %s --input-file=%t.warned --match-full-lines
+; CHECK-NOT: {{.}}
+; CHECK: nvptx-ra: Cannot select: intrinsic %llvm.nvvm.redux.sync.umin; {{.*}}llvm-aborts.ll does not compile
+; CHECK-NOT: {{.}}
+target triple = "nvptx64-nvidia-cuda"
+
+declare i32 @llvm.nvvm.redux.sync.umin(i32, i32)
+
+define ptx_kernel void @sound(ptr addrspace(1) %p) {
+  store i32 1, ptr addrspace(1) %p
+  ret void
+}
+
+; The processor has the instruction from sm_80 on.
+define ptx_kernel void @too_new(ptr addrspace(1) %p) {
+  %x = call i32 @llvm.nvvm.redux.sync.umin(i32 1, i32 2)
+  store i32 %x, ptr addrspace(1) %p
+  ret void
+}
