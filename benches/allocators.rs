@@ -7,7 +7,8 @@
 //! The functions: those of `recorded/`, generated ones, and the .mfv files of the folder NVPTX_RA_VIEWS, all coalesced.
 //!
 //! regalloc2 has a file for each of its three classes and no pairs of registers. `apart` gives our allocators just
-//! these files. `pairs` gives them those of the hardware, where a 64-bit value takes two aligned 32-bit registers.
+//! these files. `pairs` gives them those of the hardware, where a 64-bit value takes two aligned 32-bit registers. Rows
+//! of registers, which regalloc2 does not know either, nobody is asked for.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -53,8 +54,9 @@ const SETTINGS: [Setting; 4] = [
 impl Setting {
     fn preset(self) -> Preset {
         let predicates = Some(self.registers);
-        // Calls clobber nothing on either side.
-        Preset { budget: self.pairs.or(predicates), predicates, caller_saved: None, ..Preset::HW }
+        // Calls clobber nothing on either side, and nothing stands in rows, which regalloc2 does not know.
+        let budget = self.pairs.or(predicates);
+        Preset { budget, predicates, caller_saved: None, tuples: false, ..Preset::HW }
     }
 
     /// The problem as from [`Self::preset`], with its files replaced where they are to be those of regalloc2.
