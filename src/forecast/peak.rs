@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::curve::covered;
-use super::features::Analysed;
+use super::analysed::Analysed;
 use super::words::Word;
 use crate::analysis::{Occurrence, ValueDef, ValueNumber};
 use crate::function::{Function, Inst, VReg};
@@ -42,7 +42,7 @@ pub struct LiveValue {
 
 impl Peak {
     pub(super) fn new(function: &Function, analysed: &Analysed) -> Self {
-        let point = analysed.pressure.peak();
+        let point = analysed.pressures.all.peak();
         let last = Inst(function.num_insts().saturating_sub(1) as u32);
         let inst = point.inst().min(last);
         let mut live = Vec::new();
@@ -68,7 +68,7 @@ impl Peak {
         live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));
         let place = if function.num_insts() == 0 { None } else { place_of_line(function, inst) };
         let line = place.map_or(0, |place| function.line(place));
-        Self { inst, line, place, words: analysed.pressure.most(), live }
+        Self { inst, line, place, words: analysed.pressures.all.most(), live }
     }
 }
 

@@ -146,7 +146,7 @@ impl UniformityInfo {
         self.divergent_branches.resize(function.num_blocks(), false);
         self.reactions.clear();
         self.reactions.resize(function.num_insts(), Reaction::None);
-        self.known.reset(function.opcodes());
+        self.known.keep(function.opcodes());
         self.found_users.clear();
         self.found_meetings.clear();
         self.sync_dependence.reset();

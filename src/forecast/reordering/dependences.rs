@@ -8,7 +8,7 @@ use crate::function::{Inst, Role};
 
 /// The order that a region's instructions must keep, and the words that they read and write. Made for one region after
 /// another in the same memory.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Dependences {
     /// The region's first instruction.
     first: u32,
@@ -72,7 +72,7 @@ impl Dependences {
 }
 
 /// Keeps the order of memory and of everything else that does not move freely.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Memory {
     /// The last that keeps its order with all.
     ordered: Option<Node>,

@@ -1,9 +1,10 @@
 //! Small functions whose best orders are plain.
 
-use super::{Input, Reached, reach};
+use super::{Input, Reached, Reordering};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences};
 use crate::forecast::behaviour::Behaviours;
-use crate::forecast::stretches::{Stretches, uniform_words};
+use crate::forecast::pressure::WordPressures;
+use crate::forecast::stretches::Stretches;
 use crate::forecast::words::Words;
 use crate::function::{Function, VReg};
 
@@ -22,19 +23,17 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
     let ranges = LiveRanges::new(&function, &cfg, &dominators, &occurrences, &all);
     let behaviours = Behaviours::new(&function);
     let words = Words::new(&function, &behaviours, &occurrences);
-    let stretches = Stretches::new(&function, &words, &ranges, |start| start);
-    let uniform = uniform_words(&function, &words, |_| false);
-    let pressure = stretches.pressure(&function, |_| true);
+    let stretches = Stretches::new(&words, &ranges);
+    let mut pressures = WordPressures::default();
+    pressures.compute(&function, &words, &stretches, |_| false);
     let input = Input {
         function: &function,
         behaviours: &behaviours,
         words: &words,
         stretches: &stretches,
-        uniform: &uniform,
-        pressure: &pressure,
-        varying: &pressure,
+        pressures: &pressures,
     };
-    (pressure.most(), reach(&input, &loops))
+    (pressures.all.most(), Reordering::default().reach(&input, &loops))
 }
 
 /// Values that are computed long before they are read are put off: three at once become two.
