@@ -7,7 +7,7 @@ use super::behaviour::{Behaviours, Kinds, Motion};
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
-/// For each instruction the first of its block that it could stand in front of. Memory for one function after another.
+/// For each load the first instruction of its block that it could stand in front of. Memory for one function after another.
 #[derive(Debug, Default)]
 pub(super) struct EarliestPlaces {
     places: IndexVec<Inst, Inst>,
@@ -16,13 +16,13 @@ pub(super) struct EarliestPlaces {
 }
 
 impl EarliestPlaces {
-    /// The first instruction that this one could stand in front of.
+    /// The first instruction that a load could stand in front of.
     #[inline]
     pub(super) fn of(&self, inst: Inst) -> Inst {
         self.places[inst]
     }
 
-    /// Becomes the places of a function's instructions: behind the definitions of what they read, as early as those
+    /// Becomes the places of a function's loads, and of what they wait for: behind the definitions of what they read, as early as those
     /// could stand, and a load behind stores and what is ordered. Debug values are no places: who could stand in front
     /// of one could stand in front of the instruction behind it. O(operands).
     pub(super) fn compute(&mut self, function: &Function, behaviours: &Behaviours) {
@@ -32,7 +32,11 @@ impl EarliestPlaces {
         defined.clear();
         defined.resize(function.num_regs(), Inst(0));
         let is_code = |inst| behaviours.known(function, inst).kinds.contains(Kinds::CODE);
+        let is_load = |inst| behaviours.motion(inst) == Motion::Load;
         for block in function.blocks() {
+            if !function.block_insts(block).any(is_load) {
+                continue;
+            }
             let start = function.block_range(block).start;
             let (mut ordered, mut stored) = (start, start);
             // The first of the debug values in front of the instruction at hand.
