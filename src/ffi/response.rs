@@ -83,6 +83,11 @@ impl Response {
         response
     }
 
+    /// The answer where nothing was done, and there is nothing to say.
+    pub(super) fn of_nothing() -> Self {
+        Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED)
+    }
+
     /// The answer where there is something to say and nothing wrong.
     pub(super) fn of_warning(message: String) -> Self {
         Self { message, ..Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED) }

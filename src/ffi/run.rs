@@ -7,9 +7,9 @@ use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
 use super::guard::{guard, take_backtrace};
 use super::resolved::{resolve, resolve_valid};
 use super::response::Response;
-use super::view;
+use super::{view, views};
 use crate::bundle::{GivenOptions, Report};
-use crate::config::{Config, Layers};
+use crate::config::{COPY_COALESCER, Config, Layers};
 use crate::error::Error;
 use crate::passes::{self, PassOutput, RunContext, Scope};
 use crate::stats::{Counts, Event, FunctionStats, Work};
@@ -134,6 +134,12 @@ impl<'a> Request<'a> {
             wants_remarks: has(abi::NVPTX_RA_REQUEST_REMARKS),
             is_coalesced: has(abi::NVPTX_RA_REQUEST_COALESCED),
         };
+        if self.pass == COPY_COALESCER && views::are_collected() {
+            if !passes::is_excluded(&function, &context) {
+                views::add(function);
+            }
+            return Ok(Response::of_nothing());
+        }
         let mut output = passes::run(&self.pass, &function, &context)?;
         if let Some(path) = &context.config.stats {
             output.stats.time_ns.add("cross", crate::stats::nanoseconds(crossed - start));
