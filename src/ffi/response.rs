@@ -51,6 +51,7 @@ impl Response {
         response.edits = edits;
         response.remarks = output.remarks;
         response.raw.place = place(output.summary.as_deref());
+        response.raw.summarised = output.summary.is_some().into();
         response.summary = output.summary;
         response.replay = config.verify.then(|| Replay { function, edits: output.edits, report: report(), config });
         response

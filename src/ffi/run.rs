@@ -38,7 +38,8 @@ impl<'a> Request<'a> {
             | abi::NVPTX_RA_REQUEST_O0
             | abi::NVPTX_RA_REQUEST_REMARKS
             | abi::NVPTX_RA_REQUEST_SSA
-            | abi::NVPTX_RA_REQUEST_COALESCED;
+            | abi::NVPTX_RA_REQUEST_COALESCED
+            | abi::NVPTX_RA_REQUEST_SUMMARY;
         if request.flags & !known != 0 {
             return Err(Error::view(format!("the request has unknown flags: {:#x}", request.flags)));
         }
@@ -141,6 +142,10 @@ impl<'a> Request<'a> {
             return Ok(Response::of_nothing());
         }
         let mut output = passes::run(&self.pass, &function, &context)?;
+        if has(abi::NVPTX_RA_REQUEST_SUMMARY) {
+            // Without it the forecast makes its own, and says what is wrong.
+            output.summary = guard(|| passes::summarise_coalesced(&function, &output.edits, &context)).unwrap_or(None);
+        }
         if let Some(path) = &context.config.stats {
             output.stats.time_ns.add("cross", crate::stats::nanoseconds(crossed - start));
             Event::Run(Box::new(self.statistics(&output, function.num_insts()))).append(path)?;

@@ -84,3 +84,63 @@ impl Analysed {
         self.pressures.most_where_moved((function, words, stretches, ranges), loads, place)
     }
 }
+
+#[cfg(test)]
+impl Analysed {
+    /// What the scheduler read of the function that was analysed last.
+    pub(super) fn scheduled<'a>(&'a self, function: &'a Function) -> (Input<'a>, &'a Loops) {
+        let Self { behaviours, words, stretches, pressures, loops, .. } = self;
+        (Input { function, behaviours, words, stretches, pressures }, loops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzzing::{Options, lowered_function};
+    use crate::index::EntityIndex;
+
+    /// Nothing is left of the function before in the memory for the next.
+    #[test]
+    fn functions_do_not_see_each_other() {
+        arbtest::arbtest(|u| {
+            let functions = [0, 1, 2].map(|_| lowered_function(u, &Options::default()));
+            let mut memory = Analysed::default();
+            for function in functions {
+                let function = function?;
+                assert_eq!(memory.compute(&function), Analysed::default().compute(&function), "{function}");
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+
+    /// What loads write, counted anew alone, is what counting all words anew gives: each live where one of the registers
+    /// that hold it is, from the earliest place of the load that writes it.
+    #[test]
+    fn hoisted_words_are_counted_right() {
+        arbtest::arbtest(|u| {
+            let function = lowered_function(u, &Options::default())?;
+            let mut analysed = Analysed::default();
+            let hoisted = analysed.compute(&function).get("hoisted_words");
+            let mut live = vec![vec![false; analysed.words.len()]; 2 * function.num_insts() + 2];
+            for reg in function.regs() {
+                for segment in analysed.ranges.segments(reg) {
+                    let inst = segment.start.inst();
+                    let is_load = analysed.behaviours.motion(inst) == Motion::Load;
+                    let moves = is_load && segment.start == Point::late(inst);
+                    let start = if moves { Point::late(analysed.places.of(inst)) } else { segment.start };
+                    for word in analysed.words.held(&function, reg) {
+                        if !analysed.pressures.uniform()[word] {
+                            (start.0..segment.end.0).for_each(|point| live[point as usize][word.index()] = true);
+                        }
+                    }
+                }
+            }
+            let most = live.iter().map(|words| words.iter().filter(|&&is_live| is_live).count()).max();
+            assert_eq!(hoisted, most.unwrap_or(0) as f64, "{function}");
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+}

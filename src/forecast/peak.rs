@@ -48,6 +48,13 @@ impl Peak {
         let mut live = Vec::new();
         let mut told: Vec<Word> = Vec::new();
         for reg in function.regs() {
+            let segments = analysed.ranges.segments(reg);
+            // Most live nowhere near.
+            if segments.first().is_none_or(|first| first.start > point)
+                || segments.last().is_none_or(|last| last.end <= point)
+            {
+                continue;
+            }
             let Some(value) = analysed.ranges.value_at(reg, point) else { continue };
             // A pair may hold one word twice.
             let before = told.len();
@@ -62,7 +69,7 @@ impl Peak {
             }
             let (name, line) = (function.reg_name(reg).map(str::to_owned), analysed.line_of(function, reg, value));
             let is_uniform = analysed.uniformity.is_uniform(reg);
-            let ranges = covered(function, analysed.ranges.segments(reg));
+            let ranges = covered(function, segments);
             live.push(LiveValue { reg, name, line, words, is_uniform, ranges });
         }
         live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));

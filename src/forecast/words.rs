@@ -6,11 +6,12 @@
 
 use super::behaviour::Behaviours;
 use super::demand::UpperHalves;
-use super::sources::{Definition, Source};
+use super::sources::{Definition, Shares, Source};
 use crate::analysis::Occurrences;
 use crate::define_index;
 use crate::function::{Function, RegClass, VReg, Value};
 use crate::index::IndexVec;
+use crate::target::Purity;
 
 define_index! {
     /// A 32-bit word of a register; a register's words follow each other, lowest first.
@@ -58,10 +59,15 @@ impl Words {
         self.seen.resize(function.num_regs(), false);
         for inst in function.insts() {
             let known = behaviours.known(function, inst);
+            let computes = known.shares == Shares::Nothing && known.info.purity != Purity::Reads;
             for (number, operand) in function.operands(inst).iter().enumerate() {
                 let Some(reg) = operand.def() else { continue };
                 let definition = Definition { function, known, inst, number, reg };
                 let is_first = !std::mem::replace(&mut self.seen[reg], true);
+                // Words that are computed are where they are from the start.
+                if computes && is_first && self.definitions.wants_all_words(function, reg) {
+                    continue;
+                }
                 for index in 0..function.class(reg).words() {
                     let own = self.word(reg, index);
                     let place = self.place_of(&definition, index);
@@ -118,7 +124,7 @@ impl Words {
         let Definition { function, reg, .. } = *definition;
         let own = Place::With(self.word(reg, index));
         let definitions = &self.definitions;
-        if index == 1 && function.class(reg) == RegClass::B64 && !definitions.upper_is_demanded.of(reg) {
+        if index == 1 && !definitions.wants_all_words(function, reg) {
             return Place::Nowhere;
         }
         match definition.source(index) {
@@ -152,6 +158,12 @@ impl Definitions {
         self.is_single.clear();
         self.is_single.extend(function.regs().map(is_single));
         self.upper_is_demanded.compute(function, behaviours, occurrences);
+    }
+
+    /// Whether no half of the register is of no interest.
+    #[inline]
+    fn wants_all_words(&self, function: &Function, reg: VReg) -> bool {
+        function.class(reg) != RegClass::B64 || self.upper_is_demanded.of(reg)
     }
 }
 

@@ -8,6 +8,7 @@ mod remat;
 mod rename;
 mod schedule;
 
+pub(crate) use forecast::summarise_coalesced;
 pub use forecast::{ModuleOutput, run_on_module};
 
 use std::sync::Arc;
