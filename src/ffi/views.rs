@@ -36,8 +36,33 @@ pub(super) fn add(function: Function) {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::abi;
+    use super::super::run::nvptx_ra_run;
+    use super::super::tests::{Answer, Sample, request};
     use super::{add, are_collected, collect};
+    use crate::config::{COPY_COALESCER, FORECAST};
     use crate::function::FunctionBuilder;
+
+    /// While functions are collected the coalescer changes none and hands over those that it would not leave out; other
+    /// passes do what they do.
+    #[test]
+    fn functions_that_reach_the_coalescer() {
+        let sample = Sample::new();
+        let view = sample.view();
+        let run = |pass: &str, parameters: &str| {
+            // SAFETY: the request, the view and its memory are alive.
+            let answer = Answer(unsafe { nvptx_ra_run(&request(&view, pass, parameters)) });
+            assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_UNCHANGED, "{}", answer.message());
+        };
+        let collected = collect::<()>(|| {
+            run(COPY_COALESCER, "");
+            run(COPY_COALESCER, "max-insts=1");
+            run(FORECAST, "");
+            Ok(())
+        });
+        let names: Vec<String> = collected.iter().flatten().map(|function| function.name().to_owned()).collect();
+        assert_eq!(names, ["k"]);
+    }
 
     /// What is added is handed back where all went well, and nothing is collected before and after.
     #[test]

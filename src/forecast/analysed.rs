@@ -62,9 +62,8 @@ impl Analysed {
         cfg.compute(function);
         dominators.compute(function, cfg);
         self.loops.compute(cfg, dominators);
-        occurrences.compute(function, &|_, operand| {
-            operand.reg().filter(|&reg| function.class(reg) != RegClass::Other)
-        });
+        occurrences
+            .compute(function, &|_, operand| operand.reg().filter(|&reg| function.class(reg) != RegClass::Other));
         registers.clear();
         registers.extend(function.regs().filter(|&reg| !occurrences.of(reg).is_empty()));
         ranges.compute(function, cfg, dominators, occurrences, registers);
@@ -130,7 +129,7 @@ mod tests {
                     let is_load = analysed.behaviours.motion(inst) == Motion::Load;
                     let moves = is_load && segment.start == Point::late(inst);
                     let start = if moves { Point::late(analysed.places.of(inst)) } else { segment.start };
-                    for word in analysed.words.held(&function, reg) {
+                    for word in analysed.words.held(reg) {
                         if !analysed.pressures.uniform()[word] {
                             (start.0..segment.end.0).for_each(|point| live[point as usize][word.index()] = true);
                         }

@@ -122,7 +122,8 @@ impl Known {
         kinds.set(Kinds::CODE, role != Role::Debug);
         kinds.set(Kinds::DIVISION, divides);
         kinds.set(Kinds::WIDE_DIVISION, divides && name[4..].starts_with("64"));
-        kinds.set(Kinds::DOUBLE_ROUTINE, name.starts_with("FDIV64") || (!divides && is_double && name.contains("SQRT")));
+        kinds
+            .set(Kinds::DOUBLE_ROUTINE, name.starts_with("FDIV64") || (!divides && is_double && name.contains("SQRT")));
         kinds.set(Kinds::DOUBLE, is_double);
         kinds.set(Kinds::ASSEMBLY, info.purity == Purity::InlineAsm);
         kinds.set(Kinds::EXCHANGE, name.starts_with("anonymous_"));

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::curve::covered;
 use super::analysed::Analysed;
+use super::curve::covered;
 use super::words::Word;
 use crate::analysis::{Occurrence, ValueDef, ValueNumber};
 use crate::function::{Function, Inst, VReg};
@@ -58,7 +58,7 @@ impl Peak {
             let Some(value) = analysed.ranges.value_at(reg, point) else { continue };
             // A pair may hold one word twice.
             let before = told.len();
-            for word in analysed.words.held(function, reg) {
+            for word in analysed.words.held(reg) {
                 if !told.contains(&word) {
                     told.push(word);
                 }

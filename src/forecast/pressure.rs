@@ -138,7 +138,7 @@ impl WordPressures {
         self.uniform.clear();
         self.uniform.resize(words.len(), true);
         for reg in function.regs().filter(|&reg| !is_uniform(reg)) {
-            words.held(function, reg).for_each(|word| self.uniform[word] = false);
+            words.held(reg).for_each(|word| self.uniform[word] = false);
         }
     }
 
@@ -160,7 +160,7 @@ impl WordPressures {
         self.is_moved.clear();
         self.is_moved.resize(words.len(), false);
         for reg in loads.flat_map(|load| function.operands(load)).filter_map(|operand| operand.def()) {
-            for word in words.held(function, reg) {
+            for word in words.held(reg) {
                 if self.uniform[word] || std::mem::replace(&mut self.is_moved[word], true) {
                     continue;
                 }

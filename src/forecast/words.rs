@@ -30,7 +30,8 @@ pub(super) enum Place {
 /// The words of all registers; memory for one function after another.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    first: IndexVec<VReg, u32>,
+    /// The first word of each register, and behind the last register the end.
+    first: IndexVec<VReg, Word>,
     places: IndexVec<Word, Place>,
     /// Whose word it is.
     owners: IndexVec<Word, VReg>,
@@ -44,16 +45,17 @@ impl Words {
     /// place with another register: then both hold the same value for as long as both live. O(operands).
     pub(super) fn compute(&mut self, function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) {
         self.first.clear();
-        self.first.reserve(function.num_regs());
+        self.first.reserve(function.num_regs() + 1);
         self.places.clear();
         self.owners.clear();
         for reg in function.regs() {
-            self.first.push(self.places.len() as u32);
+            self.first.push(self.places.next_id());
             for _ in 0..function.class(reg).words() {
                 let own = self.owners.push(reg);
                 self.places.push(Place::With(own));
             }
         }
+        self.first.push(self.places.next_id());
         self.definitions.compute(function, behaviours, occurrences);
         self.seen.clear();
         self.seen.resize(function.num_regs(), false);
@@ -92,9 +94,10 @@ impl Words {
 
     /// The words that the hardware holds for a register.
     #[inline]
-    pub(super) fn held(&self, function: &Function, reg: VReg) -> impl Iterator<Item = Word> + '_ {
-        (0..function.class(reg).words()).filter_map(move |index| match self.places[self.word(reg, index)] {
-            Place::With(word) => Some(word),
+    pub(super) fn held(&self, reg: VReg) -> impl Iterator<Item = Word> + '_ {
+        let places = self.places.range(self.first[reg]..self.first[VReg(reg.0 + 1)]);
+        places.iter().filter_map(|place| match place {
+            Place::With(word) => Some(*word),
             Place::Nowhere => None,
         })
     }
@@ -115,7 +118,7 @@ impl Words {
     /// The word itself, wherever it is held.
     #[inline]
     fn word(&self, reg: VReg, index: u32) -> Word {
-        Word(self.first[reg] + index)
+        Word(self.first[reg].0 + index)
     }
 
     /// Where a definition finds a word.
@@ -184,7 +187,7 @@ mod tests {
         let function = Function::parse(&text).expect("a view");
         let occurrences = Occurrences::new(&function, &|_| true);
         let words = Words::new(&function, &Behaviours::new(&function), &occurrences);
-        (0..function.num_regs()).map(|reg| words.held(&function, VReg::new(reg)).collect()).collect()
+        (0..function.num_regs()).map(|reg| words.held(VReg::new(reg)).collect()).collect()
     }
 
     /// An unsigned extension is its source's word and a zero; a signed one computes its upper word.

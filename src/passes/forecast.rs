@@ -66,7 +66,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
 /// and where somebody counts what each pass does.
 // Where its cost is counted, it is told from the coalescer's by its name.
 #[inline(never)]
-pub(crate) fn summarise_coalesced(
+pub fn summarise_coalesced(
     function: &Function,
     edits: &EditList,
     context: &RunContext,

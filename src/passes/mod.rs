@@ -8,8 +8,7 @@ mod remat;
 mod rename;
 mod schedule;
 
-pub(crate) use forecast::summarise_coalesced;
-pub use forecast::{ModuleOutput, run_on_module};
+pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
 
 use std::sync::Arc;
 use std::time::Instant;

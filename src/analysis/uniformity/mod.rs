@@ -205,7 +205,7 @@ impl UniformityInfo {
         let Input { function, cfg, live_ranges, occurrences, .. } = input;
         let values = live_ranges.values_of(reg);
         let has_one = values.end.0 - values.start.0 == 1;
-        let is_found = |occurrence: &&Occurrence| occurrence.is_use() && (!has_one || occurrence.is_phi);
+        let is_found = |occurrence: &&Occurrence| (!has_one || occurrence.is_phi) && occurrence.is_use();
         for occurrence in occurrences.of(reg).iter().filter(is_found) {
             let Some(user) = self.user_at(occurrence) else { continue };
             // Nothing is read where the register is not live: that would be an error in the view.

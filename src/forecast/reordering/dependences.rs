@@ -49,9 +49,9 @@ impl Dependences {
     fn collect_words(&mut self, input: &Input<'_>, inst: Inst) {
         for operand in input.function.operands(inst) {
             if let Some(reg) = operand.def() {
-                input.words.held(input.function, reg).for_each(|word| self.writes.push(word));
+                input.words.held(reg).for_each(|word| self.writes.push(word));
             } else if let Some(reg) = operand.use_reg() {
-                for word in input.words.held(input.function, reg) {
+                for word in input.words.held(reg) {
                     if !self.reads.current().contains(&word) {
                         self.reads.push(word);
                     }
