@@ -11,23 +11,32 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/CodeGen.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetLoweringObjectFile.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -146,6 +155,67 @@ nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {
   if (cl::ParseCommandLineOptions(Argc, Argv, /*Overview=*/"", &Stream))
     return 1;
   *Message = strdup(Text.c_str());
+  return 0;
+}
+
+namespace {
+
+/// Keeps the first error and drops everything else.
+class FirstError : public DiagnosticHandler {
+  std::string &Message;
+
+public:
+  explicit FirstError(std::string &Message) : Message(Message) {}
+
+  bool handleDiagnostics(const DiagnosticInfo &Info) override {
+    if (Info.getSeverity() == DS_Error && Message.empty()) {
+      raw_string_ostream Stream(Message);
+      DiagnosticPrinterRawOStream Printer(Stream);
+      Info.print(Printer);
+    }
+    return true;
+  }
+};
+
+/// Names what does not compile, as the tool names it, and ends the process:
+/// LLVM does not go on after a fatal error.
+[[noreturn]] void endAfterFatalError(void *Name, const char *Reason, bool) {
+  errs() << "nvptx-ra: LLVM ERROR: " << Reason << "; "
+         << *static_cast<std::string *>(Name) << " does not compile\n";
+  exit(1);
+}
+
+} // namespace
+
+extern "C" uint32_t nvptx_ra_generate(LLVMModuleRef Module,
+                                      LLVMTargetMachineRef Machine,
+                                      nvptx_ra_str Name, char **Message) {
+  auto &TM = *reinterpret_cast<TargetMachine *>(Machine);
+  llvm::Module &M = *unwrap(Module);
+  LLVMContext &Context = M.getContext();
+  std::string Input = toRef(Name).str();
+  std::string Problem;
+  ScopedFatalErrorHandler OnFatalError(endAfterFatalError, &Input);
+  std::unique_ptr<DiagnosticHandler> Before = Context.getDiagnosticHandler();
+  Context.setDiagnosticHandler(std::make_unique<FirstError>(Problem));
+  {
+    raw_null_ostream Nowhere;
+    legacy::PassManager Passes;
+    // Where no assembly is printed nobody else makes the lowering of symbols
+    // ready.
+    auto *Info = new MachineModuleInfoWrapperPass(&TM);
+    TM.getObjFileLowering()->Initialize(Info->getMMI().getContext(), TM);
+    if (TM.addPassesToEmitFile(Passes, Nowhere, /*DwoOut=*/nullptr,
+                               CodeGenFileType::Null, /*DisableVerify=*/true,
+                               Info))
+      Problem = "LLVM has no code generator for this";
+    else
+      Passes.run(M);
+  }
+  Context.setDiagnosticHandler(std::move(Before));
+  if (Problem.empty())
+    return 1;
+  *Message = strdup(Problem.c_str());
   return 0;
 }
 

@@ -51,10 +51,13 @@ void Forecaster::add(MachineFunction &MF, const RequiredAnalyses &Analyses,
                      bool Coalesced) {
   if (!MF.getTarget().getTargetTriple().isNVPTX())
     return;
-  Target = MF.getSubtarget().getCPU().str();
   uint32_t Flags = Coalesced ? NVPTX_RA_REQUEST_COALESCED : 0;
-  Functions.push_back(
-      {&MF.getFunction(), observe(MF, Analyses, Forecast, Parameters, Flags)});
+  add(MF, observe(MF, Analyses, Forecast, Parameters, Flags));
+}
+
+void Forecaster::add(MachineFunction &MF, Observation Seen) {
+  Target = MF.getSubtarget().getCPU().str();
+  Functions.push_back({&MF.getFunction(), std::move(Seen)});
 }
 
 bool Forecaster::finish(Module &M, bool Limit) {
@@ -121,9 +124,21 @@ void LegacyForecast<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
 }
 
 template <const PassDesc &Desc>
+bool LegacyForecast<Desc>::doInitialization(Module &M) {
+  leaveObservations(Use.DirectlyBehind && isWanted(M.getContext()));
+  return false;
+}
+
+template <const PassDesc &Desc>
 bool LegacyForecast<Desc>::runOnMachineFunction(MachineFunction &MF) {
-  if (!Use.Asked && !Forecaster::wantedBy(MF.getFunction().getContext()))
+  if (!isWanted(MF.getFunction().getContext()))
     return false;
+  if (Use.DirectlyBehind) {
+    if (std::optional<Observation> Seen = takeObservation(MF)) {
+      (Use.Into ? *Use.Into : Own).add(MF, std::move(*Seen));
+      return false;
+    }
+  }
   RequiredAnalyses Analyses;
   std::optional<OwnAnalyses> Computed;
   auto *MBFI = getAnalysisIfAvailable<MachineBlockFrequencyInfoWrapperPass>();
@@ -143,7 +158,8 @@ bool LegacyForecast<Desc>::runOnMachineFunction(MachineFunction &MF) {
 
 template <const PassDesc &Desc>
 bool LegacyForecast<Desc>::doFinalization(Module &M) {
-  if (!Use.Into && (Use.Asked || Forecaster::wantedBy(M.getContext())))
+  leaveObservations(false);
+  if (!Use.Into && isWanted(M.getContext()))
     Own.finish(M);
   return false;
 }

@@ -66,6 +66,9 @@ public:
   void add(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
            bool Coalesced);
 
+  /// Adds what was seen of a function.
+  void add(llvm::MachineFunction &MF, Observation Seen);
+
   /// Joins what was added, emits remarks and prints; where \p Limit, it also
   /// limits the registers of kernels as the options ask for it. Then starts
   /// anew. Returns whether a function's attributes changed.
@@ -79,6 +82,8 @@ struct ForecastUse {
   bool Asked = true;
   /// The copy coalescer stands ahead of it.
   bool Coalesced = false;
+  /// It stands directly ahead: nothing changes a function in between.
+  bool DirectlyBehind = false;
   /// What it is added to; null: the pass's own.
   Forecaster *Into = nullptr;
 };
@@ -100,9 +105,16 @@ public:
 
   void getAnalysisUsage(llvm::AnalysisUsage &AU) const override;
 
+  bool doInitialization(llvm::Module &M) override;
+
   bool runOnMachineFunction(llvm::MachineFunction &MF) override;
 
   bool doFinalization(llvm::Module &M) override;
+
+private:
+  bool isWanted(const llvm::LLVMContext &Context) const {
+    return Use.Asked || Forecaster::wantedBy(Context);
+  }
 };
 
 template <const PassDesc &Desc> char LegacyForecast<Desc>::ID = 0;

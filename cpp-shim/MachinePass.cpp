@@ -25,6 +25,7 @@
 #include "llvm/IR/OptBisect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
+#include <utility>
 
 using namespace llvm;
 
@@ -47,6 +48,18 @@ bool passesGate(const Function &F, const PassDesc &Desc) {
   return !Gate.isEnabled() ||
          Gate.shouldRunPass(Desc.Name,
                             ("function (" + F.getName() + ")").str());
+}
+
+/// What the coalescer leaves to the forecast.
+struct Left {
+  bool Wanted = false;
+  const MachineFunction *MF = nullptr;
+  Observation Seen;
+};
+
+Left &left() {
+  static thread_local Left Slot;
+  return Slot;
 }
 
 /// One run of a pass on a function.
@@ -78,6 +91,8 @@ public:
       Request.flags |= NVPTX_RA_REQUEST_REMARKS;
     if (compat::isSSA(MF))
       Request.flags |= NVPTX_RA_REQUEST_SSA;
+    if (Desc.Name == CopyCoalescer.Name && left().Wanted)
+      Request.flags |= NVPTX_RA_REQUEST_SUMMARY;
   }
 
   /// Returns whether the function changed.
@@ -91,19 +106,26 @@ public:
         Scope == NVPTX_RA_SCOPE_PHIS ? ViewScope::Phis : ViewScope::Whole);
     uint64_t FlattenTime = nanosecondsSince(Start);
     ask(Flat);
+    // The edits may take out the instructions that the view names.
+    DebugLoc Place = placeIn(Flat);
     uint64_t ApplyTime = 0;
-    bool Changed = false;
+    bool Changed = false, Done = true;
     switch (Response->status) {
     case NVPTX_RA_STATUS_UNCHANGED:
       break;
     case NVPTX_RA_STATUS_EDITS:
-      Changed = apply(Flat, ApplyTime);
+      Changed = Done = apply(Flat, ApplyTime);
       break;
     default:
+      Done = false;
       refuse(toRef(Response->message));
       break;
     }
     reportTime(FlattenTime, ApplyTime);
+    if (Done && Response->summarised) {
+      left().MF = &MF;
+      left().Seen = {std::move(Response), Place};
+    }
     return Changed;
   }
 
@@ -115,15 +137,20 @@ public:
     ask(Flat);
     if (Response->status == NVPTX_RA_STATUS_ERROR)
       refuse(toRef(Response->message));
-    DebugLoc Place;
-    if (Response->place < Flat.view().num_insts)
-      Place = ownLocation(Flat.inst(Response->place)->getDebugLoc().get(),
-                          fileOf(MF.getFunction()));
+    DebugLoc Place = placeIn(Flat);
     reportTime(FlattenTime, /*Apply=*/0);
     return {std::move(Response), Place};
   }
 
 private:
+  /// Where the response's place is, in the function's own file.
+  DebugLoc placeIn(const FlatFunction &Flat) const {
+    if (Response->place >= Flat.view().num_insts)
+      return {};
+    return ownLocation(Flat.inst(Response->place)->getDebugLoc().get(),
+                       fileOf(MF.getFunction()));
+  }
+
   void ask(const FlatFunction &Flat) {
     Request.view = &Flat.view();
     Response.reset(nvptx_ra_run(&Request));
@@ -230,9 +257,22 @@ bool runPass(MachineFunction &MF, const RequiredAnalyses &Analyses,
              const PassDesc &Desc, StringRef Parameters) {
   if (!MF.getTarget().getTargetTriple().isNVPTX())
     return false;
+  // What an earlier function left may be of another at the same address.
+  left().MF = nullptr;
   if (Desc.Edits && !passesGate(MF.getFunction(), Desc))
     return false;
   return Run(MF, Analyses, Desc, Parameters).run();
+}
+
+void leaveObservations(bool Wanted) {
+  left() = Left();
+  left().Wanted = Wanted;
+}
+
+std::optional<Observation> takeObservation(const MachineFunction &MF) {
+  if (std::exchange(left().MF, nullptr) != &MF)
+    return std::nullopt;
+  return std::move(left().Seen);
 }
 
 Observation observe(MachineFunction &MF, const RequiredAnalyses &Analyses,

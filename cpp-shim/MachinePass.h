@@ -20,6 +20,7 @@
 #include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/PassManager.h"
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace llvm {
@@ -100,6 +101,15 @@ struct Observation {
 Observation observe(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
                     const PassDesc &Desc, llvm::StringRef Parameters,
                     uint32_t Flags);
+
+/// Whether the coalescer, on this thread, is to leave what the forecast would
+/// observe to the forecast, which stands directly behind it: then a function is
+/// flattened once for both.
+void leaveObservations(bool Wanted);
+
+/// What the coalescer has left of a function. None where it did not run on it,
+/// or changed nothing because something was wrong.
+std::optional<Observation> takeObservation(const llvm::MachineFunction &MF);
 
 /// Prints a pass as a pipeline string names it.
 void printPass(llvm::raw_ostream &OS, const PassDesc &Desc,

@@ -165,6 +165,9 @@ void insertForecast(TargetPassConfig &Config, const nvptx_ra_pipeline &Wanted,
   ForecastUse Use;
   Use.Into = compilingCloneFor();
   Use.Coalesced = Wanted.position != NVPTX_RA_POSITION_OFF;
+  Use.DirectlyBehind =
+      Use.Coalesced && (Level == CodeGenOptLevel::None ||
+                        Wanted.position == NVPTX_RA_POSITION_AFTER);
   if (Wanted.budget && !Use.Into) {
     auto *Barrier = new ForecastBarrier();
     Use.Into = &Barrier->Into;

@@ -197,6 +197,9 @@ typedef struct nvptx_ra_edit {
 #define NVPTX_RA_REQUEST_REMARKS 4u /* somebody reads the remarks */
 #define NVPTX_RA_REQUEST_SSA 8u     /* the function is still in SSA form */
 #define NVPTX_RA_REQUEST_COALESCED 16u /* nvptx-copy-coalescer has run on the function */
+/* Of nvptx-copy-coalescer: the response is to have what nvptx-forecast would say of the function as the edits make it. The
+ * forecast that comes next then needs no view. */
+#define NVPTX_RA_REQUEST_SUMMARY 32u
 
 typedef struct nvptx_ra_request {
   uint32_t version;
@@ -239,10 +242,10 @@ typedef struct nvptx_ra_response {
   uint32_t strict; /* 1: an error is fatal */
   uint32_t verify; /* 1: send the function back through nvptx_ra_verify_applied once the edits are applied, and run
                       LLVM's machine verifier before and after */
-  uint32_t place; /* of the pass nvptx-forecast: where in a kernel most is live, an instruction of the view; or
+  uint32_t place; /* where it is summarised: where in a kernel most is live, an instruction of the view; or
                      NVPTX_RA_NONE */
   uint32_t timed; /* 1: somebody reads what nvptx_ra_report_time would say */
-  uint32_t reserved;
+  uint32_t summarised; /* 1: nvptx_ra_forecast can take it for its function: always of nvptx-forecast, but for errors */
   nvptx_ra_str message; /* of the error, whole: "nvptx-ra: kernel 'k': …" */
   nvptx_ra_str output;  /* text to print to standard error, of print passes and traces */
   const nvptx_ra_edit *edits;
@@ -257,8 +260,8 @@ typedef struct nvptx_ra_response {
 /* Runs a pass on a view. Never null, never unwinds. */
 const nvptx_ra_response *nvptx_ra_run(const nvptx_ra_request *request);
 
-/* Forecasts the kernels of a module from the responses that the pass nvptx-forecast gave for its functions; those of
- * errors count as functions that are not there. The request has no view. Its pass is nvptx-forecast, or
+/* Forecasts the kernels of a module from the responses that say they are summarised, one for each function; others
+ * count as functions that are not there. The request has no view. Its pass is nvptx-forecast, or
  * print<nvptx-forecast> for the forecast as output. Remarks and edits, which set attributes, name functions by their
  * place in the array. Never null, never unwinds. */
 const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, const nvptx_ra_response *const *functions,

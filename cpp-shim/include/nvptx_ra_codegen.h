@@ -26,6 +26,11 @@ LLVMModuleRef nvptx_ra_slice(LLVMModuleRef module, nvptx_ra_str function);
  * holds what is wrong, to be freed by LLVMDisposeMessage. LLVM's C API keeps that to itself. */
 uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **message);
 
+/* Runs the code generator's pipeline on a module and prints nothing. 1 where there was no error, else 0; `message` then
+ * holds the first, to be freed by LLVMDisposeMessage. Warnings and remarks are dropped. A fatal error ends the process with
+ * status 1, after a line that says that `name` does not compile. */
+uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, nvptx_ra_str name, char **message);
+
 #define NVPTX_RA_FP_CONTRACT_FAST 0u
 #define NVPTX_RA_FP_CONTRACT_ON 1u
 #define NVPTX_RA_FP_CONTRACT_OFF 2u

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::liveness::BlockLiveness;
+use super::lone_values::{local_segment, lone_segments};
 use super::phi_placement::PhiPlacement;
 use super::segment::{append, covering};
 use super::{Cfg, Dominators, Occurrence, Occurrences, Point, Segment, ValueNumber};
@@ -222,12 +223,12 @@ impl LiveRanges {
             // A lone definition that no path from the entry, or from unreachable blocks, gets around reaches all.
             let gets_around = |&block: &Block| block.index() == 0 || !cfg.is_reachable(block);
             if num_defs == 1 && !scratch.liveness.live_in().iter().any(gets_around) {
-                for &block in scratch.liveness.live_in() {
-                    scratch.value_in[block] = first_value;
-                }
-            } else {
-                self.resolve_values(function, cfg, dominators);
+                scratch.liveness.sort_live_in();
+                let live_in = scratch.liveness.live_in().iter();
+                self.live_ins.extend(live_in.map(|&block| LiveIn { block, value: first_value }));
+                return lone_segments(function, occurrences, &scratch.liveness, first_value, &mut self.segments);
             }
+            self.resolve_values(function, cfg, dominators);
             let scratch = &mut self.scratch;
             scratch.liveness.sort_live_in();
             self.live_ins.extend(
@@ -348,20 +349,6 @@ impl LiveRanges {
     }
 }
 
-/// The segment of a register that is written once and only read behind that, in the same block, as most are.
-#[inline]
-fn local_segment(function: &Function, occurrences: &[Occurrence], value: ValueNumber) -> Option<Segment> {
-    let (first, reads) = occurrences.split_first()?;
-    let is_local =
-        |read: &Occurrence| !read.is_def() && !read.is_phi && read.block == first.block && read.inst > first.inst;
-    if !first.is_def() || !reads.iter().all(is_local) {
-        return None;
-    }
-    let (start, end) = definition_points(function, first);
-    let last = reads.iter().rfind(|read| read.is_use());
-    Some(Segment { start, end: last.map_or(end, |read| end.max(Point::late(read.inst))), value })
-}
-
 /// The predecessor at whose end a PHI reads.
 #[inline]
 fn phi_predecessor(function: &Function, occurrence: &Occurrence) -> Option<Block> {
@@ -374,7 +361,7 @@ fn phi_predecessor(function: &Function, occurrence: &Occurrence) -> Option<Block
 /// The first point of a definition, and the point after the last if nobody reads it. What is written early occupies
 /// both points of its instruction: nothing else that the instruction writes may share the register.
 #[inline]
-fn definition_points(function: &Function, occurrence: &Occurrence) -> (Point, Point) {
+pub(super) fn definition_points(function: &Function, occurrence: &Occurrence) -> (Point, Point) {
     if occurrence.is_phi {
         let start = Point::block_start(function, occurrence.block);
         return (start, start.next());

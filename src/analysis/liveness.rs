@@ -8,6 +8,9 @@ use super::Cfg;
 use crate::function::Block;
 use crate::index::IndexVec;
 
+/// Blocks are sorted where they are spread over so many times their number.
+const SPREAD: usize = 8;
+
 /// A block's marks, each the stamp of the last register that set it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
@@ -81,9 +84,21 @@ impl BlockLiveness {
         &self.live_in
     }
 
-    /// Brings [`live_in`](Self::live_in) into layout order.
+    /// Brings [`live_in`](Self::live_in) into layout order. Mostly the blocks stand close together, and are found sooner
+    /// than sorted.
     pub(super) fn sort_live_in(&mut self) {
-        self.live_in.sort_unstable();
+        let Some((first, last)) = self.live_in.iter().min().copied().zip(self.live_in.iter().max().copied()) else {
+            return;
+        };
+        if (last.0 - first.0) as usize >= SPREAD * self.live_in.len() {
+            self.live_in.sort_unstable();
+            return;
+        }
+        let Self { live_in, marks, stamp } = self;
+        live_in.clear();
+        let marks = marks.range(first..Block(last.0 + 1));
+        let is_live_in = |(_, marks): &(Block, &Marks)| marks.live_in == *stamp;
+        live_in.extend((first.0..).map(Block).zip(marks).filter(is_live_in).map(|(block, _)| block));
     }
 
     /// Whether the register is live into a block.

@@ -13,6 +13,7 @@ mod grouping;
 mod interval_tree;
 mod live_ranges;
 mod liveness;
+mod lone_values;
 mod loops;
 mod occurrences;
 mod phi_placement;

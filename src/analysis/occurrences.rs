@@ -103,7 +103,13 @@ impl Occurrences {
             let list = if operand.is_def() { &mut self.written } else { &mut self.found };
             list.push((reg, occurrence));
         }
-        self.found.append(&mut self.written);
+        match self.written.as_slice() {
+            &[only] => {
+                self.found.push(only);
+                self.written.clear();
+            }
+            _ => self.found.append(&mut self.written),
+        }
         if self.found.len() == before {
             return;
         }

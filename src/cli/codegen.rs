@@ -10,7 +10,8 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::ffi::codegen;
+use nvptx_ra::ffi::{codegen, views};
+use nvptx_ra::function::Function;
 
 // How LLVM makes code, beside the processor. A documentation comment would become that of every command which has
 // these.
@@ -39,6 +40,11 @@ enum FpContract {
 }
 
 impl Settings {
+    /// The features of the processor and the level, and nothing else said.
+    pub(crate) fn new(mattr: &str, level: u8) -> Self {
+        Self { mattr: mattr.to_owned(), fp_contract: FpContract::On, level }
+    }
+
     /// The features of the processor and the PTX version, as LLVM takes them.
     pub(crate) fn features(&self) -> &str {
         &self.mattr
@@ -51,6 +57,14 @@ impl Settings {
             .write_to_memory_buffer(module, FileType::Assembly)
             .map_err(|message| Error::pass(format!("LLVM emits no code: {message}"), "see LLVM's message"))?;
         Ok(ptx.as_slice().to_vec())
+    }
+
+    /// The functions of a module as they reach the coalescer, for which the options must say that code generation stops
+    /// behind it. The module is used up. `name` is its file's, for messages.
+    pub(crate) fn views(&self, module: &Module<'_>, cpu: &str, name: &str) -> Result<Vec<Function>, Error> {
+        let machine = self.machine(cpu, module)?;
+        let failed = |message| Error::new(ErrorKind::View, message, format!("{name} does not compile"));
+        views::collect(|| codegen::generate(module, &machine, name).map_err(failed))
     }
 
     fn machine(&self, cpu: &str, module: &Module<'_>) -> Result<TargetMachine, Error> {

@@ -20,7 +20,7 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
 pub(crate) fn for_each(
     path: &Path,
     reader: impl BufRead,
-    each: &mut dyn FnMut(&Function) -> Result<(), Error>,
+    each: &mut dyn FnMut(Function) -> Result<(), Error>,
     other: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
     let mut text = String::new();
@@ -33,12 +33,12 @@ pub(crate) fn for_each(
         text.push_str(&line);
         text.push('\n');
         if line == "end" {
-            each(&read(&text)?)?;
+            each(read(&text)?)?;
             text.clear();
         }
     }
     // What is cut off is an error of the parser, which says where.
-    if text.is_empty() { Ok(()) } else { each(&read(&text)?) }
+    if text.is_empty() { Ok(()) } else { each(read(&text)?) }
 }
 
 fn read(text: &str) -> Result<Function, Error> {

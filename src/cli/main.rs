@@ -21,6 +21,12 @@ use std::sync::LazyLock;
 use clap::{Parser, Subcommand};
 use nvptx_ra::error::Error;
 
+// Ahead of the libraries that the crates ask for: the loader looks for each of LLVM's many symbols in the libraries in
+// their order, and is done with the first.
+#[allow(unsafe_code, reason = "nothing is declared: it only says what to link first")]
+#[link(name = "LLVM-22")]
+unsafe extern "C" {}
+
 /// Register coalescing and allocation for LLVM's NVPTX back end.
 ///
 /// The same passes run as a plugin: clang -fpass-plugin=libnvptx_ra.so, llc -load-pass-plugin=libnvptx_ra.so.

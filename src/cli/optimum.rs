@@ -29,13 +29,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let path = &arguments.input;
     let config =
         Config::resolve(&nvptx_ra::config::Layers { parameters: &arguments.options.join(";"), ..Default::default() })?;
-    let print = &mut |function: &Function| {
+    let print = &mut |function: Function| {
         // One that was printed in SSA form, too, has no copies of PHIs yet.
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Ok(());
         }
-        let found = optimum(function, &config, arguments.steps);
-        super::print(line(function, &found).as_bytes()).map(|_| ())
+        let found = optimum(&function, &config, arguments.steps);
+        super::print(line(&function, &found).as_bytes()).map(|_| ())
     };
     functions::for_each(path, functions::open(path)?, print, &mut |_| {})?;
     Ok(ExitCode::SUCCESS)

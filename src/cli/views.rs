@@ -3,10 +3,15 @@
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
+use inkwell::context::Context;
+use nvptx_ra::config::COPY_COALESCER;
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::ffi::codegen as llvm;
 use nvptx_ra::function::Function;
 
+use crate::codegen::{self, Settings};
 use crate::functions;
 
 /// A file, and how it is compiled where it is LLVM IR.
@@ -33,16 +38,24 @@ impl Source {
     }
 
     /// Calls `each` with every function, in order.
-    pub(crate) fn for_each(&self, each: &mut dyn FnMut(&Function) -> Result<(), Error>) -> Result<(), Error> {
+    pub(crate) fn for_each(&self, each: &mut dyn FnMut(Function) -> Result<(), Error>) -> Result<(), Error> {
         match self.extension() {
-            _ if self.is_ir() => {
-                // Renaming would print its functions too.
-                let options = ["--set", "trace=view;rename=off"];
-                self.views(&self.compile(&options, "/dev/null".as_ref()), each)
-            }
+            _ if self.is_ir() => self.generate()?.into_iter().try_for_each(each),
             Some("mir") => self.views(&self.mir(), each),
             _ => functions::for_each(&self.path, functions::open(&self.path)?, each, &mut |_| {}),
         }
+    }
+
+    /// Compiles LLVM IR in process as far as the coalescer.
+    fn generate(&self) -> Result<Vec<Function>, Error> {
+        // LLVM's options are set once for a process, in which nothing else is compiled.
+        static STOP: LazyLock<Result<(), String>> =
+            LazyLock::new(|| llvm::parse_llvm_options(&[format!("-stop-after={COPY_COALESCER}")]));
+        let content = codegen::read(&self.path)?;
+        STOP.clone().map_err(|message| Error::new(ErrorKind::Option, message, "report this"))?;
+        let context = Context::create();
+        let module = codegen::parse(&context, &content, &self.path)?;
+        Settings::new(&self.mattr, self.level).views(&module, &self.cpu, &self.path.to_string_lossy())
     }
 
     fn extension(&self) -> Option<&str> {
@@ -51,16 +64,16 @@ impl Source {
 
     /// Compiles LLVM IR to a file of PTX.
     pub(crate) fn write_ptx(&self, output: &Path) -> Result<(), Error> {
-        self.views(&self.compile(&[], output), &mut |_| Ok(()))
+        self.views(&self.compile(output), &mut |_| Ok(()))
     }
 
-    /// How to have the tool itself compile LLVM IR, with options of its own before the others.
-    fn compile(&self, options: &[&str], output: &Path) -> Vec<String> {
+    /// How to have the tool itself compile LLVM IR.
+    fn compile(&self, output: &Path) -> Vec<String> {
         let level = format!("-O{}", self.level);
         let features = format!("--mattr={}", self.mattr);
         let (path, output) = (self.path.to_string_lossy(), output.to_string_lossy());
         let fixed = ["-o", &output, "--cpu", &self.cpu, &level, &features, &path];
-        ["compile"].iter().chain(options).chain(&fixed).copied().map(str::to_owned).collect()
+        ["compile"].iter().chain(&fixed).copied().map(str::to_owned).collect()
     }
 
     /// How to have the tool itself print the functions of machine code.
@@ -73,7 +86,7 @@ impl Source {
 
     /// Runs this tool in a process of its own, because LLVM's options are set once for a process, and reads what it
     /// prints.
-    fn views(&self, command: &[String], each: &mut dyn FnMut(&Function) -> Result<(), Error>) -> Result<(), Error> {
+    fn views(&self, command: &[String], each: &mut dyn FnMut(Function) -> Result<(), Error>) -> Result<(), Error> {
         let path = &self.path;
         let failed = |problem: String| Error::pass(problem, "see its messages");
         let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;

@@ -28,6 +28,12 @@ unsafe extern "C" {
     fn nvptx_ra_parse_ir(context: LLVMContextRef, content: Str, name: Str, message: *mut *mut c_char) -> LLVMModuleRef;
     fn nvptx_ra_slice(module: LLVMModuleRef, function: Str) -> LLVMModuleRef;
     fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
+    fn nvptx_ra_generate(
+        module: LLVMModuleRef,
+        machine: LLVMTargetMachineRef,
+        name: Str,
+        message: *mut *mut c_char,
+    ) -> u32;
     fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
 }
 
@@ -67,6 +73,19 @@ pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
     let slice = unsafe { nvptx_ra_slice(module.as_mut_ptr(), function.as_bytes().into()) };
     // SAFETY: a fresh module of the same context, which nobody else owns.
     (!slice.is_null()).then(|| unsafe { Module::new(slice) })
+}
+
+/// Runs the code generator on a module, which it changes, and prints nothing: `-stop-after` says how far it goes. An error
+/// is LLVM's own message; one that LLVM calls fatal ends the process, with a line that says that `name` does not compile.
+pub fn generate(module: &Module<'_>, machine: &TargetMachine, name: &str) -> Result<(), String> {
+    let mut message = std::ptr::null_mut();
+    let name = name.as_bytes().into();
+    // SAFETY: module and machine are alive and nobody else uses them; `message` may be written.
+    if unsafe { nvptx_ra_generate(module.as_mut_ptr(), machine.as_mut_ptr(), name, &raw mut message) } != 0 {
+        return Ok(());
+    }
+    // SAFETY: where code generation fails the shim has made a message.
+    Err(unsafe { take_message(message) })
 }
 
 /// Sets how floating-point operations are fused.

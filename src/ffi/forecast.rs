@@ -62,7 +62,7 @@ mod tests {
     use super::super::run::nvptx_ra_run;
     use super::super::tests::sample::{Answer, Sample, request};
     use super::*;
-    use crate::config::{FORECAST, PRINT_FORECAST};
+    use crate::config::{COPY_COALESCER, FORECAST, PRINT_FORECAST};
 
     /// The answers of another pass, which has no summary, and of the pass, on a kernel.
     fn answers() -> [Answer; 2] {
@@ -101,6 +101,27 @@ mod tests {
         assert!(remarks(&answer).iter().all(|remark| remark.function == 1));
         assert!(remarks(&answer).iter().any(|remark| remark.at_place == 1));
         assert!(forecast(PRINT_FORECAST, "sm_90", &answers).output().starts_with("Function Name: k\n    Registers: "));
+    }
+
+    /// Asked for it, the coalescer's answer has what the forecast's own would have after it, though it removes a copy; it
+    /// has nothing where the coalescer leaves the function out.
+    #[test]
+    fn summary_of_the_coalescer() {
+        let sample = Sample::new();
+        let view = sample.view();
+        let run = |pass, parameters, flags| {
+            let request = nvptx_ra_request { flags, ..request(&view, pass, parameters) };
+            // SAFETY: the request, the view and its memory are alive.
+            Answer(unsafe { nvptx_ra_run(&request) })
+        };
+        let left = run(COPY_COALESCER, "", abi::NVPTX_RA_REQUEST_SUMMARY);
+        let own = run(FORECAST, "", 0);
+        assert_eq!((left.raw().status, left.raw().summarised), (abi::NVPTX_RA_STATUS_EDITS, 1), "{}", left.message());
+        assert_eq!((left.raw().place, own.raw().summarised), (own.raw().place, 1));
+        let text = |answers: &[Answer]| forecast(PRINT_FORECAST, "sm_90", answers).output();
+        assert_eq!(text(&[left]), text(&[own]));
+        assert_eq!(run(COPY_COALESCER, "", 0).raw().summarised, 0);
+        assert_eq!(run(COPY_COALESCER, "max-insts=1", abi::NVPTX_RA_REQUEST_SUMMARY).raw().summarised, 0);
     }
 
     /// Without kernels there is nothing to forecast, whatever the processor, and who prints says so; an unknown

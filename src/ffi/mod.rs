@@ -3,7 +3,8 @@
 //! A function comes in as a raw view, is checked and turned into a [`Function`](crate::function::Function) ([`view`]);
 //! a pass runs under a guard that turns panics into errors ([`guard`], [`run`]); its edits go out as flat arrays
 //! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]). LLVM's
-//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`], [`profile`] and [`mir`].
+//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`], [`profile`] and
+//! [`mir`], and takes functions as they are by [`views`].
 
 #![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
 
@@ -25,6 +26,7 @@ mod response;
 mod run;
 mod verify;
 mod view;
+pub mod views;
 
 #[cfg(test)]
 mod tests;

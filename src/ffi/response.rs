@@ -51,6 +51,7 @@ impl Response {
         response.edits = edits;
         response.remarks = output.remarks;
         response.raw.place = place(output.summary.as_deref());
+        response.raw.summarised = output.summary.is_some().into();
         response.summary = output.summary;
         response.replay = config.verify.then(|| Replay { function, edits: output.edits, report: report(), config });
         response
@@ -81,6 +82,11 @@ impl Response {
         response.raw.timed = 1;
         response.message = error.to_string();
         response
+    }
+
+    /// The answer where nothing was done, and there is nothing to say.
+    pub(super) fn of_nothing() -> Self {
+        Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED)
     }
 
     /// The answer where there is something to say and nothing wrong.

@@ -7,9 +7,9 @@ use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
 use super::guard::{guard, take_backtrace};
 use super::resolved::{resolve, resolve_valid};
 use super::response::Response;
-use super::view;
+use super::{view, views};
 use crate::bundle::{GivenOptions, Report};
-use crate::config::{Config, Layers};
+use crate::config::{COPY_COALESCER, Config, Layers};
 use crate::error::Error;
 use crate::passes::{self, PassOutput, RunContext, Scope};
 use crate::stats::{Counts, Event, FunctionStats, Work};
@@ -38,7 +38,8 @@ impl<'a> Request<'a> {
             | abi::NVPTX_RA_REQUEST_O0
             | abi::NVPTX_RA_REQUEST_REMARKS
             | abi::NVPTX_RA_REQUEST_SSA
-            | abi::NVPTX_RA_REQUEST_COALESCED;
+            | abi::NVPTX_RA_REQUEST_COALESCED
+            | abi::NVPTX_RA_REQUEST_SUMMARY;
         if request.flags & !known != 0 {
             return Err(Error::view(format!("the request has unknown flags: {:#x}", request.flags)));
         }
@@ -134,7 +135,17 @@ impl<'a> Request<'a> {
             wants_remarks: has(abi::NVPTX_RA_REQUEST_REMARKS),
             is_coalesced: has(abi::NVPTX_RA_REQUEST_COALESCED),
         };
+        if self.pass == COPY_COALESCER && views::are_collected() {
+            if !passes::is_excluded(&function, &context) {
+                views::add(function);
+            }
+            return Ok(Response::of_nothing());
+        }
         let mut output = passes::run(&self.pass, &function, &context)?;
+        if has(abi::NVPTX_RA_REQUEST_SUMMARY) {
+            // Without it the forecast makes its own, and says what is wrong.
+            output.summary = guard(|| passes::summarise_coalesced(&function, &output.edits, &context)).unwrap_or(None);
+        }
         if let Some(path) = &context.config.stats {
             output.stats.time_ns.add("cross", crate::stats::nanoseconds(crossed - start));
             Event::Run(Box::new(self.statistics(&output, function.num_insts()))).append(path)?;

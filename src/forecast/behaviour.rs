@@ -1,5 +1,9 @@
 //! What ptxas sees in each instruction: what may move, what it costs beside its operands.
 
+use bitflags::bitflags;
+
+use super::demand::Demand;
+use super::sources::Shares;
 use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Role, Symbol, Value};
 use crate::index::IndexVec;
 use crate::target::{OpcodeInfo, Purity, classify, named_space};
@@ -18,93 +22,123 @@ pub(super) enum Motion {
     Ordered,
 }
 
-/// Operations that the hardware has no instruction for, and whose sequences need registers of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expansion {
-    /// One instruction, or a few that need nothing.
-    None,
-    /// Integer division or remainder, up to 32 bits.
-    Division32,
-    /// Integer division or remainder of 64 bits: a subroutine.
-    Division64,
-    /// Division or a square root of 64-bit floating-point numbers: a subroutine.
-    Double,
+bitflags! {
+    /// What is counted of an instruction, by its opcode alone.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(super) struct Kinds: u16 {
+        /// Code comes of it: it is no debug value.
+        const CODE = 1 << 0;
+        /// Division or remainder of integers, however wide.
+        const DIVISION = 1 << 1;
+        /// The same of 64 bits: a subroutine.
+        const WIDE_DIVISION = 1 << 2;
+        /// Division or a square root of 64-bit floating-point numbers: a subroutine.
+        const DOUBLE_ROUTINE = 1 << 3;
+        /// It computes with 64-bit floating-point numbers.
+        const DOUBLE = 1 << 4;
+        /// Inline assembly.
+        const ASSEMBLY = 1 << 5;
+        /// LLVM has no name for it: shuffles, votes, matrix instructions.
+        const EXCHANGE = 1 << 6;
+        /// A call.
+        const CALL = 1 << 7;
+    }
 }
 
 /// What is known of an opcode.
-struct Known {
-    info: OpcodeInfo,
-    expansion: Expansion,
-    is_double: bool,
-    is_anonymous: bool,
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) info: OpcodeInfo,
+    pub(super) kinds: Kinds,
+    /// What it asks of the upper halves of what it reads.
+    pub(super) demand: Demand,
+    /// Whose words its results are.
+    pub(super) shares: Shares,
 }
 
-/// The behaviour of all instructions of a function.
+/// The behaviour of all instructions of a function; memory for one function after another.
+#[derive(Debug, Default)]
 pub(super) struct Behaviours {
     known: OpcodeFacts<Known>,
     motions: IndexVec<Inst, Motion>,
+    texts: IndexVec<Symbol, Option<Motion>>,
 }
 
 impl Behaviours {
-    /// O(instructions), and the names of the opcodes that occur and the texts of inline assembly once each.
-    pub(super) fn new(function: &Function) -> Self {
-        let mut known = OpcodeFacts::new(function.opcodes());
-        let mut texts: IndexVec<Symbol, Option<Motion>> = IndexVec::filled(None, function.num_symbols());
-        let motions = function.insts().map(|inst| {
+    /// Becomes the behaviour of a function's instructions. O(instructions), and the names of the opcodes that occur for
+    /// the first time in a function of their table and the texts of inline assembly once each.
+    pub(super) fn compute(&mut self, function: &Function) {
+        self.known.keep(function.opcodes());
+        self.texts.clear();
+        self.texts.resize(function.num_symbols(), None);
+        self.motions.clear();
+        self.motions.reserve(function.num_insts());
+        for inst in function.insts() {
             let opcode = function.opcode(inst);
-            let known: &Known = known.get_or_insert_with(opcode, || Known::new(function.opcodes().name(opcode)));
-            motion(function, inst, &known.info, &mut texts)
-        });
-        let motions = motions.collect();
-        Self { known, motions }
+            let known = self.known.get_or_insert_with(opcode, || {
+                let opcodes = function.opcodes();
+                Known::new(opcodes.name(opcode), opcodes.role(opcode))
+            });
+            self.motions.push(motion(function, inst, known, &mut self.texts));
+        }
+    }
+
+    /// The behaviour of a function's instructions.
+    #[cfg(test)]
+    pub(super) fn new(function: &Function) -> Self {
+        let mut behaviours = Self::default();
+        behaviours.compute(function);
+        behaviours
     }
 
     /// What an instruction's opcode is.
-    pub(super) fn info(&self, function: &Function, inst: Inst) -> &OpcodeInfo {
-        self.known.get(function.opcode(inst)).map_or(&OpcodeInfo::UNKNOWN, |known| &known.info)
+    #[inline]
+    pub(super) fn known(&self, function: &Function, inst: Inst) -> &Known {
+        self.known.known(function.opcode(inst))
     }
 
     /// How an instruction's place may change.
+    #[inline]
     pub(super) fn motion(&self, inst: Inst) -> Motion {
         self.motions[inst]
     }
 
-    /// Whether an instruction is a sequence of several.
-    pub(super) fn expansion(&self, function: &Function, inst: Inst) -> Expansion {
-        self.known.get(function.opcode(inst)).map_or(Expansion::None, |known| known.expansion)
-    }
-
-    /// Whether an instruction computes with 64-bit floating-point numbers.
-    pub(super) fn is_double(&self, function: &Function, inst: Inst) -> bool {
-        self.known.get(function.opcode(inst)).is_some_and(|known| known.is_double)
-    }
-
-    /// Whether LLVM has no name for an instruction's opcode: shuffles, votes, matrix instructions.
-    pub(super) fn is_anonymous(&self, function: &Function, inst: Inst) -> bool {
-        self.known.get(function.opcode(inst)).is_some_and(|known| known.is_anonymous)
+    /// Whether an instruction loads anything but the function's parameters and a call's results.
+    #[inline]
+    pub(super) fn is_load(&self, function: &Function, inst: Inst) -> bool {
+        self.motions[inst] == Motion::Load
+            && function.memory_space(inst) != MemorySpace::Param
+            && !function.effects(inst).contains(Effects::CALL_SEQUENCE)
+            && !reads_own_parameter(function, &self.known(function, inst).info, inst)
     }
 }
 
 impl Known {
-    fn new(name: &str) -> Self {
+    fn new(name: &str, role: Role) -> Self {
+        let info = classify(name);
         let is_double = name.contains("f64") || name.contains("F64") || name.starts_with("FDIV64");
         let divides = ["SDIV", "UDIV", "SREM", "UREM"].iter().any(|prefix| name.starts_with(prefix));
-        let expansion = match name {
-            _ if divides && name[4..].starts_with("64") => Expansion::Division64,
-            _ if divides => Expansion::Division32,
-            _ if name.starts_with("FDIV64") || (is_double && name.contains("SQRT")) => Expansion::Double,
-            _ => Expansion::None,
-        };
-        Self { info: classify(name), expansion, is_double, is_anonymous: name.starts_with("anonymous_") }
+        let mut kinds = Kinds::empty();
+        kinds.set(Kinds::CODE, role != Role::Debug);
+        kinds.set(Kinds::DIVISION, divides);
+        kinds.set(Kinds::WIDE_DIVISION, divides && name[4..].starts_with("64"));
+        kinds
+            .set(Kinds::DOUBLE_ROUTINE, name.starts_with("FDIV64") || (!divides && is_double && name.contains("SQRT")));
+        kinds.set(Kinds::DOUBLE, is_double);
+        kinds.set(Kinds::ASSEMBLY, info.purity == Purity::InlineAsm);
+        kinds.set(Kinds::EXCHANGE, name.starts_with("anonymous_"));
+        kinds.set(Kinds::CALL, info.purity == Purity::Call);
+        Self { info, kinds, demand: Demand::of(name, role), shares: Shares::of(name, role, &info) }
     }
 }
 
-fn motion(function: &Function, inst: Inst, info: &OpcodeInfo, texts: &mut IndexVec<Symbol, Option<Motion>>) -> Motion {
+#[inline]
+fn motion(function: &Function, inst: Inst, known: &Known, texts: &mut IndexVec<Symbol, Option<Motion>>) -> Motion {
     let effects = function.effects(inst);
     let keeps_order = Effects::ORDERED | Effects::CALL_SEQUENCE | Effects::OPAQUE | Effects::TERMINATOR;
-    match info.purity {
+    match known.info.purity {
         // No code comes of debug values.
-        _ if function.role(inst) == Role::Debug => Motion::Free,
+        _ if !known.kinds.contains(Kinds::CODE) => Motion::Free,
         Purity::InlineAsm => match function.operands(inst).first().map(|operand| operand.value) {
             Some(Value::Symbol(symbol)) => {
                 *texts[symbol].get_or_insert_with(|| motion_of_assembly(function.symbol(symbol)))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::stretches::Pressure;
+use super::pressure::Pressure;
 use crate::analysis::Segment;
 use crate::function::{Function, Inst};
 

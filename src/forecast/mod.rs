@@ -1,12 +1,14 @@
 //! The forecast: what ptxas will need for a kernel, before it runs.
 //!
 //! Two parts. The analysis says what the hardware has to hold: the words of registers ([`words`]), how many of them are
-//! live at once ([`stretches`]), how many if loads are hoisted ([`hoisting`]) or the order is free ([`reordering`]),
+//! live at once ([`pressure`]), how many if loads are hoisted ([`hoisting`]) or the order is free ([`reordering`]),
 //! and which are the same in all threads of a warp. The model ([`model`]), fitted to what ptxas made of real kernels,
 //! says what it usually makes of that: it fills up to a step of the occupancy, unrolls, and keeps more than it needs.
 
+mod analysed;
 mod behaviour;
 mod call_graph;
+mod counts;
 mod curve;
 mod demand;
 mod features;
@@ -16,7 +18,9 @@ mod limit;
 mod model;
 mod order;
 mod peak;
+mod pressure;
 mod reordering;
+mod sources;
 mod stretches;
 mod summary;
 #[allow(dead_code, reason = "the build script reads tables, and tests do")]
@@ -27,6 +31,7 @@ use call_graph::CallGraph;
 pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
+use model::Asked;
 pub use model::Values;
 pub use order::preferred_order;
 pub use peak::{LiveValue, Peak};
@@ -131,7 +136,7 @@ pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Er
 ///
 /// As [`forecast`].
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
-    let models = (Model::registers(), Model::spills());
+    let models = (&Asked::by(Model::registers()), &Asked::by(Model::spills()));
     let joined = CallGraph::new(functions).join(functions);
     let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
     let mut forecasts = Vec::new();
@@ -151,21 +156,21 @@ fn of_kernel(
     Kernel { bounds, curve, peak }: &Kernel,
     (features, is_whole): (Features, bool),
     case: &Case,
-    (registers, spills): (&Model, &Model),
+    (registers, spills): (&Asked<'_>, &Asked<'_>),
 ) -> Result<Forecast, Error> {
     let threads = bounds.required_threads.or(bounds.max_threads);
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
     let min_blocks = bounds.min_blocks.unwrap_or(0);
-    let wanted = registers.forecast(&registers.values(&features, budget, min_blocks));
+    let wanted = registers.forecast(&features, budget, min_blocks);
     let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
-    let floor = if calls { registers.with_calls } else { 1.0 };
+    let floor = if calls { registers.model.with_calls } else { 1.0 };
     let needed = (wanted.round().max(floor) as u32).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
-    let spilled = spills.forecast(&spills.values(&features, budget, min_blocks)) - 1.0;
-    let spilled = if spilled < spills.least { 0.0 } else { spilled };
-    let stored = words_up(spilled * spills.share_of_stores);
+    let spilled = spills.forecast(&features, budget, min_blocks) - 1.0;
+    let spilled = if spilled < spills.model.least { 0.0 } else { spilled };
+    let stored = words_up(spilled * spills.model.share_of_stores);
     let launch = launch(registers, threads, function.shared_bytes);
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);

@@ -4,8 +4,6 @@
 //! [table](super::table) is text, made by `make calibrate`. The forecast is the exponential of the sum of all trees'
 //! leaves. A feature whose name ends with `_over_budget` is how many more there are than the kernel may have registers.
 
-use std::borrow::Cow;
-
 use super::features::Features;
 use super::table::{Model, Node};
 
@@ -40,15 +38,7 @@ impl Model {
     /// The values that the model asks about: a function's features, the most registers that it may have, and the blocks
     /// that an SM must hold, 0 where nobody says.
     pub fn values(&self, features: &Features, budget: u32, min_blocks: u32) -> Values {
-        let value = |name: &Cow<'_, str>| match &**name {
-            "budget" => f64::from(budget),
-            "min_blocks" => f64::from(min_blocks),
-            name => match name.strip_suffix(OVER_BUDGET) {
-                Some(name) => features.get(name) - f64::from(budget),
-                None => features.get(name),
-            },
-        };
-        Values(self.features.iter().map(value).collect())
+        Asked::by(self).values(features, budget, min_blocks)
     }
 
     /// The forecast. O(trees × their depth).
@@ -64,6 +54,57 @@ impl Model {
                 Node::Less { value, than, no } => at = if values.0[value as usize] < than { at + 1 } else { no },
             }
         }
+    }
+}
+
+/// A value that a model asks about.
+#[derive(Clone, Copy, Debug)]
+enum Question {
+    Budget,
+    MinBlocks,
+    /// A feature by its place; 0 where there is none of that name.
+    Feature(Option<usize>),
+    /// By how much it is over the budget.
+    OverBudget(Option<usize>),
+}
+
+impl Question {
+    fn of(name: &str) -> Self {
+        match (name, name.strip_suffix(OVER_BUDGET)) {
+            ("budget", _) => Self::Budget,
+            ("min_blocks", _) => Self::MinBlocks,
+            (_, Some(name)) => Self::OverBudget(Features::place(name)),
+            (_, None) => Self::Feature(Features::place(name)),
+        }
+    }
+}
+
+/// A model whose questions have been looked up by their names: once for many kernels.
+pub(super) struct Asked<'a> {
+    pub(super) model: &'a Model,
+    questions: Vec<Question>,
+}
+
+impl<'a> Asked<'a> {
+    /// What a model asks. O(its features).
+    pub(super) fn by(model: &'a Model) -> Self {
+        Self { model, questions: model.features.iter().map(|name| Question::of(name)).collect() }
+    }
+
+    /// The forecast of a function with these features and limits.
+    pub(super) fn forecast(&self, features: &Features, budget: u32, min_blocks: u32) -> f64 {
+        self.model.forecast(&self.values(features, budget, min_blocks))
+    }
+
+    fn values(&self, features: &Features, budget: u32, min_blocks: u32) -> Values {
+        let feature = |at: Option<usize>| at.map_or(0.0, |at| features.values()[at]);
+        let value = |question: &Question| match *question {
+            Question::Budget => f64::from(budget),
+            Question::MinBlocks => f64::from(min_blocks),
+            Question::Feature(at) => feature(at),
+            Question::OverBudget(at) => feature(at) - f64::from(budget),
+        };
+        Values(self.questions.iter().map(value).collect())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::analysed::Analysed;
 use super::curve::covered;
-use super::features::Analysed;
 use super::words::Word;
 use crate::analysis::{Occurrence, ValueDef, ValueNumber};
 use crate::function::{Function, Inst, VReg};
@@ -42,16 +42,23 @@ pub struct LiveValue {
 
 impl Peak {
     pub(super) fn new(function: &Function, analysed: &Analysed) -> Self {
-        let point = analysed.pressure.peak();
+        let point = analysed.pressures.all.peak();
         let last = Inst(function.num_insts().saturating_sub(1) as u32);
         let inst = point.inst().min(last);
         let mut live = Vec::new();
         let mut told: Vec<Word> = Vec::new();
         for reg in function.regs() {
+            let segments = analysed.ranges.segments(reg);
+            // Most live nowhere near.
+            if segments.first().is_none_or(|first| first.start > point)
+                || segments.last().is_none_or(|last| last.end <= point)
+            {
+                continue;
+            }
             let Some(value) = analysed.ranges.value_at(reg, point) else { continue };
             // A pair may hold one word twice.
             let before = told.len();
-            for word in analysed.words.held(function, reg) {
+            for word in analysed.words.held(reg) {
                 if !told.contains(&word) {
                     told.push(word);
                 }
@@ -62,13 +69,13 @@ impl Peak {
             }
             let (name, line) = (function.reg_name(reg).map(str::to_owned), analysed.line_of(function, reg, value));
             let is_uniform = analysed.uniformity.is_uniform(reg);
-            let ranges = covered(function, analysed.ranges.segments(reg));
+            let ranges = covered(function, segments);
             live.push(LiveValue { reg, name, line, words, is_uniform, ranges });
         }
         live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));
         let place = if function.num_insts() == 0 { None } else { place_of_line(function, inst) };
         let line = place.map_or(0, |place| function.line(place));
-        Self { inst, line, place, words: analysed.pressure.most(), live }
+        Self { inst, line, place, words: analysed.pressures.all.most(), live }
     }
 }
 

@@ -1,14 +1,25 @@
 //! What is kept of a function until all those that it may call are known.
 
+use std::cell::Cell;
+
+use super::analysed::Analysed;
 use super::curve::Curve;
-use super::features::{Features, analyse};
+use super::features::Features;
 use super::peak::Peak;
 use crate::function::{Effects, Function, Inst, LaunchBounds, Slot, Symbol, Value};
 use crate::target::machine::Repartition;
 use crate::target::{is_call, repartitions};
 
-/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler
-/// can make the summaries one by one and forecast the module at its end.
+/// Of functions with more instructions the memory of the analyses is given back.
+const MOST_KEPT: usize = 1 << 18;
+
+thread_local! {
+    /// The analyses' memory, for the next function.
+    static MEMORY: Cell<Option<Box<Analysed>>> = const { Cell::new(None) };
+}
+
+/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler can
+/// make the summaries one by one and forecast the module at its end.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub(super) name: String,
@@ -38,18 +49,28 @@ pub(super) struct Kernel {
 impl Summary {
     /// The summary of a function that has left SSA form and is coalesced. O(n log n) in its operands and live ranges.
     pub fn new(function: &Function) -> Self {
-        let analysed = analyse(function, function.kernel().is_some());
+        // It is out of its place while it is used, so that a panic leaves nothing half done behind.
+        let mut memory = MEMORY.take().unwrap_or_default();
+        let summary = Self::from_analyses(function, &mut memory);
+        if function.num_insts() <= MOST_KEPT {
+            MEMORY.set(Some(memory));
+        }
+        summary
+    }
+
+    fn from_analyses(function: &Function, analysed: &mut Analysed) -> Self {
+        let features = analysed.compute(function);
         let kernel = |bounds: &LaunchBounds| Kernel {
             bounds: *bounds,
-            curve: Curve::new(function, &analysed.pressure),
-            peak: Peak::new(function, &analysed),
+            curve: Curve::new(function, &analysed.pressures.all),
+            peak: Peak::new(function, analysed),
         };
         Self {
             name: function.name().to_owned(),
             kernel: function.kernel().map(kernel),
             calls: function.insts().filter_map(|inst| callee(function, inst)).collect(),
-            features: analysed.features,
-            uniform_words: analysed.uniform_words,
+            features,
+            uniform_words: analysed.pressures.most_uniform,
             repartitions: repartitions(function),
             stack_bytes: (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum(),
             shared_bytes: shared_bytes(function),
@@ -81,6 +102,9 @@ fn callee(function: &Function, inst: Inst) -> Option<Option<Box<str>>> {
 
 /// The shared memory that a function itself names; each variable once, with whatever offset it is named.
 fn shared_bytes(function: &Function) -> u64 {
+    if (0..function.num_symbols()).all(|symbol| function.shared_bytes(Symbol(symbol as u32)) == 0) {
+        return 0;
+    }
     let mut is_named = vec![false; function.num_symbols()];
     for operand in function.insts().flat_map(|inst| function.operands(inst)) {
         if let Value::Symbol(symbol) = operand.value {

@@ -4,13 +4,14 @@
 //! the upper word of an unsigned extension is the zero register, packing and unpacking move nothing, constants and a
 //! kernel's parameters are read where they are, and an upper half that nobody asks for is not kept.
 
-use super::behaviour::{Behaviours, reads_own_parameter};
-use super::demand::demanded_upper_halves;
+use super::behaviour::Behaviours;
+use super::demand::UpperHalves;
+use super::sources::{Definition, Shares, Source};
 use crate::analysis::Occurrences;
 use crate::define_index;
-use crate::function::{Function, Inst, Operand, RegClass, Role, VReg, Value};
+use crate::function::{Function, RegClass, VReg, Value};
 use crate::index::IndexVec;
-use crate::target::CopyFamily;
+use crate::target::Purity;
 
 define_index! {
     /// A 32-bit word of a register; a register's words follow each other, lowest first.
@@ -26,38 +27,63 @@ pub(super) enum Place {
     With(Word),
 }
 
-/// The words of all registers.
+/// The words of all registers; memory for one function after another.
+#[derive(Debug, Default)]
 pub(super) struct Words {
-    first: IndexVec<VReg, u32>,
+    /// The first word of each register, and behind the last register the end.
+    first: IndexVec<VReg, Word>,
     places: IndexVec<Word, Place>,
+    /// Whose word it is.
+    owners: IndexVec<Word, VReg>,
+    definitions: Definitions,
+    /// Whether a definition of the register has been seen.
+    seen: IndexVec<VReg, bool>,
 }
 
 impl Words {
-    /// The words of the registers of a function and where they are. Only what one definition writes shares its place
-    /// with another register: then both hold the same value for as long as both live. O(operands).
-    pub(super) fn new(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) -> Self {
-        let mut first = IndexVec::filled(0, function.num_regs());
-        let mut count = 0;
+    /// Becomes the words of the registers of a function and where they are. Only what one definition writes shares its
+    /// place with another register: then both hold the same value for as long as both live. O(operands).
+    pub(super) fn compute(&mut self, function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) {
+        self.first.clear();
+        self.first.reserve(function.num_regs() + 1);
+        self.places.clear();
+        self.owners.clear();
         for reg in function.regs() {
-            first[reg] = count;
-            count += function.class(reg).words();
-        }
-        let mut words = Self { first, places: (0..count).map(|word| Place::With(Word(word))).collect() };
-        let definitions = Definitions::new(function, occurrences);
-        let mut seen = IndexVec::filled(false, function.num_regs());
-        for inst in function.insts() {
-            for (number, operand) in function.operands(inst).iter().enumerate() {
-                let (true, Some(reg)) = (operand.is_def(), operand.reg()) else { continue };
-                let definition = Definition { function, behaviours, definitions: &definitions, inst, number, reg };
-                for index in 0..function.class(reg).words() {
-                    let own = words.word(reg, index);
-                    let place = words.place_of(&definition, index);
-                    let is_first = !seen[reg];
-                    words.places[own] = if is_first || words.places[own] == place { place } else { Place::With(own) };
-                }
-                seen[reg] = true;
+            self.first.push(self.places.next_id());
+            for _ in 0..function.class(reg).words() {
+                let own = self.owners.push(reg);
+                self.places.push(Place::With(own));
             }
         }
+        self.first.push(self.places.next_id());
+        self.definitions.compute(function, behaviours, occurrences);
+        self.seen.clear();
+        self.seen.resize(function.num_regs(), false);
+        for inst in function.insts() {
+            let known = behaviours.known(function, inst);
+            let computes = known.shares == Shares::Nothing && known.info.purity != Purity::Reads;
+            for (number, operand) in function.operands(inst).iter().enumerate() {
+                let Some(reg) = operand.def() else { continue };
+                let definition = Definition { function, known, inst, number, reg };
+                let is_first = !std::mem::replace(&mut self.seen[reg], true);
+                // Words that are computed are where they are from the start.
+                if computes && is_first && self.definitions.wants_all_words(function, reg) {
+                    continue;
+                }
+                for index in 0..function.class(reg).words() {
+                    let own = self.word(reg, index);
+                    let place = self.place_of(&definition, index);
+                    self.places[own] = if is_first || self.places[own] == place { place } else { Place::With(own) };
+                }
+            }
+        }
+    }
+
+    /// The words of the registers of a function.
+    #[cfg(test)]
+    pub(super) fn new(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) -> Self {
+        let mut words = Self::default();
+        words.compute(function, behaviours, occurrences);
         words
     }
 
@@ -67,22 +93,41 @@ impl Words {
     }
 
     /// The words that the hardware holds for a register.
-    pub(super) fn held(&self, function: &Function, reg: VReg) -> impl Iterator<Item = Word> + '_ {
-        (0..function.class(reg).words()).filter_map(move |index| match self.places[self.word(reg, index)] {
-            Place::With(word) => Some(word),
+    #[inline]
+    pub(super) fn held(&self, reg: VReg) -> impl Iterator<Item = Word> + '_ {
+        let places = self.places.range(self.first[reg]..self.first[VReg(reg.0 + 1)]);
+        places.iter().filter_map(|place| match place {
+            Place::With(word) => Some(*word),
             Place::Nowhere => None,
         })
     }
 
+    /// The words, each with the register that it is of and where it is held.
+    #[inline]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Word, VReg, Place)> + '_ {
+        let owned = self.owners.iter_enumerated().zip(self.places.iter());
+        owned.map(|((word, &reg), &place)| (word, reg, place))
+    }
+
+    /// Whose word it is, where that register holds it there itself.
+    #[inline]
+    pub(super) fn holder(&self, word: Word) -> Option<VReg> {
+        (self.places[word] == Place::With(word)).then(|| self.owners[word])
+    }
+
+    /// The word itself, wherever it is held.
+    #[inline]
     fn word(&self, reg: VReg, index: u32) -> Word {
-        Word(self.first[reg] + index)
+        Word(self.first[reg].0 + index)
     }
 
     /// Where a definition finds a word.
+    #[inline]
     fn place_of(&self, definition: &Definition<'_>, index: u32) -> Place {
-        let Definition { function, definitions, reg, .. } = *definition;
+        let Definition { function, reg, .. } = *definition;
         let own = Place::With(self.word(reg, index));
-        if index == 1 && function.class(reg) == RegClass::B64 && !definitions.upper_is_demanded[reg] {
+        let definitions = &self.definitions;
+        if index == 1 && !definitions.wants_all_words(function, reg) {
             return Place::Nowhere;
         }
         match definition.source(index) {
@@ -104,115 +149,24 @@ impl Words {
 }
 
 /// What is known of registers from all their definitions and reads.
+#[derive(Debug, Default)]
 struct Definitions {
     is_single: IndexVec<VReg, bool>,
-    upper_is_demanded: IndexVec<VReg, bool>,
+    upper_is_demanded: UpperHalves,
 }
 
 impl Definitions {
-    fn new(function: &Function, occurrences: &Occurrences) -> Self {
+    fn compute(&mut self, function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) {
         let is_single = |reg| occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def()).take(2).count() == 1;
-        Self {
-            is_single: function.regs().map(is_single).collect(),
-            upper_is_demanded: demanded_upper_halves(function, occurrences),
-        }
-    }
-}
-
-/// Where a word of a result comes from.
-enum Source<'a> {
-    /// It is zero or a constant, or stands in constant memory.
-    Nowhere,
-    /// It is a word of an operand.
-    Word(&'a Operand, u32),
-    /// It is computed.
-    New,
-}
-
-/// One register that an instruction writes.
-struct Definition<'a> {
-    function: &'a Function,
-    behaviours: &'a Behaviours,
-    definitions: &'a Definitions,
-    inst: Inst,
-    /// Its number among the operands.
-    number: usize,
-    reg: VReg,
-}
-
-impl<'a> Definition<'a> {
-    fn source(&self, index: u32) -> Source<'a> {
-        let Self { function, inst, .. } = *self;
-        let info = self.behaviours.info(function, inst);
-        match info.family {
-            CopyFamily::Immediate | CopyFamily::Symbol | CopyFamily::Parameter | CopyFamily::StackAddress => {
-                return Source::Nowhere;
-            }
-            CopyFamily::Copy | CopyFamily::Move | CopyFamily::Proxy | CopyFamily::AddressSpace => {
-                return self.part(0, index);
-            }
-            _ if reads_own_parameter(function, info, inst) => return Source::Nowhere,
-            _ => {}
-        }
-        // The words of a part of a wider register; halves are read out of the word that holds them.
-        let bits = function.class(self.reg).bits();
-        match function.role(inst) {
-            Role::Pack => {
-                let words =
-                    self.uses().first().and_then(Operand::reg).map_or(0, |part| function.class(part).bits() / 32);
-                match index.checked_div(words) {
-                    Some(part) => self.part(part as usize, index % words),
-                    None => Source::New,
-                }
-            }
-            Role::Unpack => self.part(0, self.number as u32 * bits / 32 + index),
-            Role::Extract { index: part, .. } => self.part(0, u32::from(part) * bits / 32 + index),
-            _ => self.by_name(index),
-        }
+        self.is_single.clear();
+        self.is_single.extend(function.regs().map(is_single));
+        self.upper_is_demanded.compute(function, behaviours, occurrences);
     }
 
-    /// Extensions, truncations, masks and shifts by words.
-    fn by_name(&self, index: u32) -> Source<'a> {
-        let name = self.function.opcodes().name(self.function.opcode(self.inst));
-        match (name, index) {
-            ("CVT_u64_u32", 1) => Source::Nowhere,
-            ("CVT_u64_u32" | "CVT_s64_s32" | "CVT_u32_u64" | "CVT_s32_s64" | "CVT_u32_s64" | "CVT_s32_u64", 0) => {
-                self.part(0, 0)
-            }
-            ("AND_b64ri", _) => match self.immediate(1).map(|mask| (mask >> (32 * index)) as u32) {
-                Some(0) => Source::Nowhere,
-                Some(u32::MAX) => self.part(0, index),
-                _ => Source::New,
-            },
-            ("SHL64_ri", 0) | ("SRL64_ri", 1) if self.immediate(1).is_some_and(|by| by >= 32) => Source::Nowhere,
-            ("SHL64_ri", 1) if self.immediate(1) == Some(32) => self.part(0, 0),
-            ("SRL64_ri", 0) if self.immediate(1) == Some(32) => self.part(0, 1),
-            ("LD_i64", 1) if self.extends_unsigned() => Source::Nowhere,
-            _ => Source::New,
-        }
-    }
-
-    /// Whether a load of 64 bits reads at most 32 and fills up with zeros: its fourth and fifth sources are sign (1:
-    /// signed) and width in bits (LLVM 22, `NVPTXInstrInfo.td`).
-    fn extends_unsigned(&self) -> bool {
-        self.immediate(3) != Some(1) && self.immediate(4).is_some_and(|bits| bits <= 32)
-    }
-
-    fn uses(&self) -> &'a [Operand] {
-        let operands = self.function.operands(self.inst);
-        let defs = operands.iter().take_while(|operand| operand.is_def()).count();
-        &operands[defs..]
-    }
-
-    fn part(&self, number: usize, index: u32) -> Source<'a> {
-        self.uses().get(number).map_or(Source::New, |operand| Source::Word(operand, index))
-    }
-
-    fn immediate(&self, number: usize) -> Option<i64> {
-        match self.uses().get(number).map(|operand| operand.value) {
-            Some(Value::Immediate(value)) => Some(value),
-            _ => None,
-        }
+    /// Whether no half of the register is of no interest.
+    #[inline]
+    fn wants_all_words(&self, function: &Function, reg: VReg) -> bool {
+        function.class(reg) != RegClass::B64 || self.upper_is_demanded.of(reg)
     }
 }
 
@@ -233,7 +187,7 @@ mod tests {
         let function = Function::parse(&text).expect("a view");
         let occurrences = Occurrences::new(&function, &|_| true);
         let words = Words::new(&function, &Behaviours::new(&function), &occurrences);
-        (0..function.num_regs()).map(|reg| words.held(&function, VReg::new(reg)).collect()).collect()
+        (0..function.num_regs()).map(|reg| words.held(VReg::new(reg)).collect()).collect()
     }
 
     /// An unsigned extension is its source's word and a zero; a signed one computes its upper word.

@@ -1,7 +1,7 @@
 //! Opcodes as the view knows them: a name, and the one thing about its meaning that everyone may rely on.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use rustc_hash::FxHashMap;
 
@@ -157,6 +157,8 @@ impl OpcodeTable {
 /// hundred times as large as what functions use.
 #[derive(Clone, Debug)]
 pub(crate) struct OpcodeFacts<T> {
+    /// Whose opcodes they are: kept so that no other table can come to stand in its place.
+    table: Weak<OpcodeTable>,
     /// One more than the number of what is known; 0 where nothing is.
     numbers: IndexVec<Opcode, u32>,
     known: Vec<T>,
@@ -165,11 +167,16 @@ pub(crate) struct OpcodeFacts<T> {
 impl<T> OpcodeFacts<T> {
     /// Nothing is known of the opcodes of a table.
     pub(crate) fn new(table: &OpcodeTable) -> Self {
-        Self { numbers: IndexVec::filled(0, table.len()), known: Vec::new() }
+        Self { table: Weak::new(), numbers: IndexVec::filled(0, table.len()), known: Vec::new() }
     }
 
-    /// Forgets what is known, for the opcodes of a table.
-    pub(crate) fn reset(&mut self, table: &OpcodeTable) {
+    /// Keeps what is known where it is of the opcodes of this very table, as from function to function of a module, and
+    /// forgets it where it is of another's.
+    pub(crate) fn keep(&mut self, table: &Arc<OpcodeTable>) {
+        if std::ptr::eq(self.table.as_ptr(), Arc::as_ptr(table)) && self.numbers.len() == table.len() {
+            return;
+        }
+        self.table = Arc::downgrade(table);
         self.numbers.clear();
         self.numbers.resize(table.len(), 0);
         self.known.clear();
@@ -186,6 +193,12 @@ impl<T> OpcodeFacts<T> {
         &self.known[*number as usize - 1]
     }
 
+    /// What is known of an opcode, which was found out.
+    #[inline]
+    pub(crate) fn known(&self, opcode: Opcode) -> &T {
+        &self.known[self.numbers[opcode] as usize - 1]
+    }
+
     /// What is known of an opcode; `None` where it was not found out.
     #[inline]
     pub(crate) fn get(&self, opcode: Opcode) -> Option<&T> {
@@ -195,7 +208,7 @@ impl<T> OpcodeFacts<T> {
 
 impl<T> Default for OpcodeFacts<T> {
     fn default() -> Self {
-        Self { numbers: IndexVec::new(), known: Vec::new() }
+        Self { table: Weak::new(), numbers: IndexVec::new(), known: Vec::new() }
     }
 }
 
@@ -222,6 +235,8 @@ impl fmt::Debug for OpcodeTable {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{Opcode, OpcodeFacts, OpcodeTable, Role};
 
     /// A fact is found out once, each opcode has its own, and what was not asked for is not known.
@@ -240,7 +255,24 @@ mod tests {
         }
         assert_eq!(asked, 2);
         assert_eq!([a, b, c].map(|opcode| facts.get(opcode).copied()), [Some(a), None, Some(c)]);
-        facts.reset(&table);
-        assert_eq!(facts.get(a), None::<&Opcode>);
+    }
+
+    /// What is known stays known for the same table, and for no other, were it equal.
+    #[test]
+    fn facts_are_of_one_table() {
+        let table = |names: &[&str]| {
+            let mut table = OpcodeTable::new();
+            names.iter().for_each(|name| _ = table.intern(name, Role::Other));
+            Arc::new(table)
+        };
+        let first = table(&["a", "b"]);
+        let mut facts = OpcodeFacts::default();
+        facts.keep(&first);
+        facts.get_or_insert_with(Opcode(1), || "of the first");
+        facts.keep(&Arc::clone(&first));
+        assert_eq!(facts.get(Opcode(1)), Some(&"of the first"));
+        drop(first);
+        facts.keep(&table(&["a", "b"]));
+        assert_eq!(facts.get(Opcode(1)), None);
     }
 }

@@ -10,7 +10,7 @@ use crate::coalesce::coalesce;
 use crate::config::{Config, PRINT_FORECAST, RegisterBudget};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, Summary, forecast_module};
-use crate::function::{Function, Inst, Origin};
+use crate::function::{EditList, Function, Inst, Origin};
 use crate::stats::{Event, KernelFigures, ModuleFigures, nanoseconds};
 use crate::target::machine::Architecture;
 
@@ -52,13 +52,36 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let start = Instant::now();
     // What the coalescer leaves alone is not coalesced.
     let is_coalesced = context.is_coalesced && !is_excluded(function, context);
-    output.summary = Some(if is_coalesced { summarise(function, Some) } else { summarise_coalesced(function)? });
+    output.summary = Some(if is_coalesced {
+        summarise(function, Some)
+    } else {
+        summarise_edited(function, &coalesce(function, &Config::default()).edits)?
+    });
     output.stats.lap("forecast", start);
     Ok(output)
 }
 
-fn summarise_coalesced(function: &Function) -> Result<Box<FunctionSummary>, Error> {
-    let applied = coalesce(function, &Config::default()).edits.apply(function)?;
+/// The summary of a function as the coalescer's edits make it, for the forecast that stands directly behind: the same that
+/// it would make of a view of its own. `None` where the coalescer leaves the function out, which the forecast does not,
+/// and where somebody counts what each pass does.
+// Where its cost is counted, it is told from the coalescer's by its name.
+#[inline(never)]
+pub fn summarise_coalesced(
+    function: &Function,
+    edits: &EditList,
+    context: &RunContext,
+) -> Result<Option<Box<FunctionSummary>>, Error> {
+    if context.is_ssa || context.config.stats.is_some() || is_excluded(function, context) {
+        return Ok(None);
+    }
+    if edits.is_empty() {
+        return Ok(Some(summarise(function, Some)));
+    }
+    summarise_edited(function, edits).map(Some)
+}
+
+fn summarise_edited(function: &Function, edits: &EditList) -> Result<Box<FunctionSummary>, Error> {
+    let applied = edits.apply(function)?;
     Ok(summarise(&applied.function, |inst| match applied.origin[inst] {
         Origin::Kept(inst) | Origin::Clone(inst) => Some(inst),
         Origin::Inserted => None,

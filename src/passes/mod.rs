@@ -8,7 +8,7 @@ mod remat;
 mod rename;
 mod schedule;
 
-pub use forecast::{ModuleOutput, run_on_module};
+pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -198,7 +198,8 @@ fn unknown(name: &str) -> Error {
     Error::pass(format!("there is no pass '{name}'"), format!("use {}", known.join(" or ")))
 }
 
-fn is_excluded(function: &Function, context: &RunContext) -> bool {
+/// Whether passes that edit leave a function alone.
+pub(crate) fn is_excluded(function: &Function, context: &RunContext) -> bool {
     let config = &context.config;
     let is_too_large = config.max_insts != 0 && function.num_insts() > config.max_insts as usize;
     !config.enabled || (context.is_optnone && !config.optnone) || is_too_large

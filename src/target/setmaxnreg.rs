@@ -4,13 +4,17 @@
 
 use super::assembly::operand_of;
 use super::machine::Repartition;
-use crate::function::{Function, Inst, Operand, Value};
+use crate::function::{Function, Inst, Operand, Symbol, Value};
 
 const NAME: &str = "setmaxnreg.";
 
 /// The requests of a function, in the order of its code. One whose number is no constant is left out: ptxas takes none
-/// such. O(instructions), and the texts of inline assembly.
+/// such. O(symbols), their texts, and where one of them asks, instructions.
 pub fn repartitions(function: &Function) -> Vec<Repartition> {
+    let mut symbols = (0..function.num_symbols()).map(|symbol| function.symbol(Symbol(symbol as u32)));
+    if !symbols.any(|text| text.contains(NAME)) {
+        return Vec::new();
+    }
     let text = |inst: Inst| match function.operands(inst).first()?.value {
         Value::Symbol(symbol) => Some(function.symbol(symbol)).filter(|text| text.contains(NAME)),
         _ => None,

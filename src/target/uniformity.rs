@@ -29,6 +29,10 @@ impl OpcodeInfo {
         if !is_load && (!effects.is_pure() || self.purity == Purity::Volatile) {
             return Uniformity::Divergent;
         }
+        // Of what does not load, the space says nothing.
+        if self.purity != Purity::Reads || self.space.is_some() {
+            return self.uniformity;
+        }
         // The view names no space where a load counts as pure.
         let space = match function.memory_space(inst) {
             MemorySpace::Generic => named_space(function.operands(inst)),

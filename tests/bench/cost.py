@@ -6,6 +6,8 @@
 The coalescer beside LiveIntervals and RegisterCoalescer; with --pass=cssa, conventional SSA beside LiveVariables and
 PHI elimination; with --pass=forecast, the forecast beside whole llc, for LLVM has nothing like it. By instructions:
 callgrind, everything below each pass's entry (for ours: flattening, the core, applying the edits; the checker is off).
+The forecast has the coalescer's view where it stands directly behind it, flattens nothing, and does most of its work in
+that one's time, which -time-passes does not tell apart.
 By time: -time-passes. The cost of whole llc, with and without the plugin, shows what analyses run for the plugin's sake
 alone, and what LLVM's passes save because less is left for them.
 """
@@ -78,7 +80,7 @@ SUBJECTS = {
     ),
     "forecast": Subject(
         "NVPTX resource forecast",
-        ("nvptx_ra::LegacyForecast<nvptx_ra::Forecast>::",),
+        ("nvptx_ra::LegacyForecast<nvptx_ra::Forecast>::", "nvptx_ra::passes::forecast::summarise_coalesced"),
         "-nvptx-ra-forecast",
         {},
     ),

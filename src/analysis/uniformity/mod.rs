@@ -54,6 +54,8 @@ pub struct UniformityInfo {
     // The rest is memory for the computation.
     reactions: IndexVec<Inst, Reaction>,
     known: OpcodeFacts<OpcodeInfo>,
+    /// Whose value it is.
+    registers: IndexVec<ValueNumber, VReg>,
     users: Grouping<ValueNumber, User>,
     found_users: Vec<(ValueNumber, User)>,
     /// What is made at the start of a block where several values may meet.
@@ -71,6 +73,7 @@ struct Input<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
     dominators: &'a Dominators,
+    occurrences: &'a Occurrences,
     live_ranges: &'a LiveRanges,
 }
 
@@ -103,22 +106,22 @@ impl UniformityInfo {
         live_ranges: &LiveRanges,
         in_kernel: bool,
     ) {
-        let input = Input { function, cfg, dominators, live_ranges };
+        let input = Input { function, cfg, dominators, occurrences, live_ranges };
         self.reset(function, live_ranges);
         for block in cfg.rpo() {
             self.find_reactions(input, *block, in_kernel);
         }
         for reg in function.regs() {
-            self.find_users(input, reg, occurrences.of(reg));
+            self.find_users(input, reg);
         }
         self.users.compute(live_ranges.num_values(), self.found_users.iter().copied());
         self.meetings.compute(function.num_blocks(), self.found_meetings.iter().copied());
         self.propagate(input);
-        let is_uniform = |reg: VReg| {
+        self.uniform_regs.clear();
+        self.uniform_regs.extend(function.regs().map(|reg| {
             let values = live_ranges.values_of(reg);
             values.start < values.end && !self.is_divergent.range(values).contains(&true)
-        };
-        self.uniform_regs = function.regs().map(is_uniform).collect();
+        }));
     }
 
     /// Whether a register holds the same in all threads of a warp wherever it is live. O(1).
@@ -146,7 +149,9 @@ impl UniformityInfo {
         self.divergent_branches.resize(function.num_blocks(), false);
         self.reactions.clear();
         self.reactions.resize(function.num_insts(), Reaction::None);
-        self.known.reset(function.opcodes());
+        self.known.keep(function.opcodes());
+        self.registers.clear();
+        self.registers.resize(live_ranges.num_values(), VReg(0));
         self.found_users.clear();
         self.found_meetings.clear();
         self.sync_dependence.reset();
@@ -194,23 +199,23 @@ impl UniformityInfo {
         *self.known.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)))
     }
 
-    /// Who depends on the values of a register, and where they are made of several.
-    fn find_users(&mut self, input: Input<'_>, reg: VReg, occurrences: &[Occurrence]) {
-        let Input { function, cfg, live_ranges, .. } = input;
-        for occurrence in occurrences.iter().filter(|occurrence| occurrence.is_use()) {
-            let user = match self.reactions[occurrence.inst] {
-                Reaction::Propagates => User::Inst(occurrence.inst),
-                Reaction::Branches => User::Branch(occurrence.block),
-                Reaction::None | Reaction::Diverges => continue,
-            };
+    /// Who depends on the values of a register, and where they are made of several. Of a lone value that only
+    /// instructions read, the occurrences say who does; they are looked at when it diverges.
+    fn find_users(&mut self, input: Input<'_>, reg: VReg) {
+        let Input { function, cfg, live_ranges, occurrences, .. } = input;
+        let values = live_ranges.values_of(reg);
+        let has_one = values.end.0 - values.start.0 == 1;
+        let is_found = |occurrence: &&Occurrence| (!has_one || occurrence.is_phi) && occurrence.is_use();
+        for occurrence in occurrences.of(reg).iter().filter(is_found) {
+            let Some(user) = self.user_at(occurrence) else { continue };
             // Nothing is read where the register is not live: that would be an error in the view.
             match value_read(function, live_ranges, reg, occurrence) {
                 Some(value) => self.found_users.push((value, user)),
                 None => self.user_diverges(input, user),
             }
         }
-        let values = live_ranges.values_of(reg);
         for value in (values.start.0..values.end.0).map(ValueNumber) {
+            self.registers[value] = reg;
             match live_ranges.value_def(value) {
                 ValueDef::Inst { inst, .. } if self.reactions[inst] == Reaction::Diverges => self.value_diverges(value),
                 ValueDef::Inst { inst, .. } if function.role(inst) == Role::Phi => {
@@ -227,12 +232,36 @@ impl UniformityInfo {
         }
     }
 
+    /// Who reads there; nobody whom a divergent value changes.
+    fn user_at(&self, occurrence: &Occurrence) -> Option<User> {
+        match self.reactions[occurrence.inst] {
+            Reaction::Propagates => Some(User::Inst(occurrence.inst)),
+            Reaction::Branches => Some(User::Branch(occurrence.block)),
+            Reaction::None | Reaction::Diverges => None,
+        }
+    }
+
+    /// Tells those who depend on a value that it is divergent.
+    fn tell_users(&mut self, input: Input<'_>, value: ValueNumber) {
+        for at in 0..self.users.of(value).len() {
+            self.user_diverges(input, self.users.of(value)[at]);
+        }
+        let reg = self.registers[value];
+        let values = input.live_ranges.values_of(reg);
+        if values.end.0 - values.start.0 == 1 {
+            let reads = input.occurrences.of(reg).iter();
+            for occurrence in reads.filter(|occurrence| occurrence.is_use() && !occurrence.is_phi) {
+                if let Some(user) = self.user_at(occurrence) {
+                    self.user_diverges(input, user);
+                }
+            }
+        }
+    }
+
     fn propagate(&mut self, input: Input<'_>) {
         loop {
             if let Some(value) = self.worklist.pop() {
-                for at in 0..self.users.of(value).len() {
-                    self.user_diverges(input, self.users.of(value)[at]);
-                }
+                self.tell_users(input, value);
             } else if let Some(branch) = self.branches.pop() {
                 let Input { function, cfg, dominators, .. } = input;
                 self.sync_dependence.diverge(function, cfg, dominators, branch, &mut self.joins);

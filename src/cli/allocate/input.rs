@@ -30,10 +30,10 @@ pub(super) fn for_each(
         let first = source(arguments.levels.first().copied().unwrap_or(2));
         if first.is_ir() {
             for &level in &arguments.levels {
-                source(level).for_each(&mut |function| each(Given::Function(function), Some(level)))?;
+                source(level).for_each(&mut |function| each(Given::Function(&function), Some(level)))?;
             }
         } else if first.is_for_llvm() {
-            first.for_each(&mut |function| each(Given::Function(function), None))?;
+            first.for_each(&mut |function| each(Given::Function(&function), None))?;
         } else {
             text(path, functions::open(path)?, &mut |given| each(given, None))?;
         }
@@ -49,7 +49,7 @@ fn text(
 ) -> Result<(), Error> {
     let begin = reader.fill_buf().map_err(|error| Error::file(path, &error))?;
     if !begin.starts_with(b"allocation ") {
-        return functions::for_each(path, reader, &mut |function| each(Given::Function(function)), &mut |_| {});
+        return functions::for_each(path, reader, &mut |function| each(Given::Function(&function)), &mut |_| {});
     }
     let mut text = String::new();
     reader.read_to_string(&mut text).map_err(|error| Error::file(path, &error))?;

@@ -14,7 +14,7 @@ use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::{Case, forecast};
-use nvptx_ra::function::{ApplyError, Function};
+use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::schedule;
 use nvptx_ra::target::machine::Architecture;
 
@@ -145,11 +145,20 @@ fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
     let order = arguments.order.unwrap_or(config.order);
     let mut functions = Vec::new();
     source(arguments).for_each(&mut |function| {
-        let named = |error: ApplyError| Error::from(error).in_function(function.name());
-        let coalesced = coalesce(function, &config).edits.apply(function).map_err(named)?.function;
-        let ordered = schedule(&coalesced, order, 0).edits.apply(&coalesced).map_err(named)?;
-        functions.push(ordered.function);
+        let edits = coalesce(&function, &config).edits;
+        let coalesced = edited(function, &edits)?;
+        let edits = schedule(&coalesced, order, 0).edits;
+        functions.push(edited(coalesced, &edits)?);
         Ok(())
     })?;
     Ok(functions)
+}
+
+/// The function as the edits make it.
+fn edited(function: Function, edits: &EditList) -> Result<Function, Error> {
+    if edits.is_empty() {
+        return Ok(function);
+    }
+    let applied = edits.apply(&function);
+    applied.map(|applied| applied.function).map_err(|error| Error::from(error).in_function(function.name()))
 }

@@ -8,7 +8,7 @@ use crate::function::{Inst, Role};
 
 /// The order that a region's instructions must keep, and the words that they read and write. Made for one region after
 /// another in the same memory.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Dependences {
     /// The region's first instruction.
     first: u32,
@@ -49,9 +49,9 @@ impl Dependences {
     fn collect_words(&mut self, input: &Input<'_>, inst: Inst) {
         for operand in input.function.operands(inst) {
             if let Some(reg) = operand.def() {
-                input.words.held(input.function, reg).for_each(|word| self.writes.push(word));
+                input.words.held(reg).for_each(|word| self.writes.push(word));
             } else if let Some(reg) = operand.use_reg() {
-                for word in input.words.held(input.function, reg) {
+                for word in input.words.held(reg) {
                     if !self.reads.current().contains(&word) {
                         self.reads.push(word);
                     }
@@ -72,7 +72,7 @@ impl Dependences {
 }
 
 /// Keeps the order of memory and of everything else that does not move freely.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Memory {
     /// The last that keeps its order with all.
     ordered: Option<Node>,

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::dependences::Dependences;
-use super::{Input, Reached, WordState};
+use super::{Input, Live, WordState};
 use crate::analysis::{DependenceGraph, Node};
 use crate::forecast::behaviour::Motion;
 use crate::forecast::words::Word;
@@ -29,7 +29,7 @@ struct NodeState {
 }
 
 /// The nodes that are ready, and what that depends on: memory for one region after another.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Queues {
     nodes: IndexVec<Node, NodeState>,
     /// Who reads a word, and the reader before in the word's list, one up.
@@ -105,24 +105,27 @@ impl Queues {
 }
 
 struct List<'a> {
-    input: &'a Input<'a>,
     dependences: &'a Dependences,
     states: &'a mut IndexVec<Word, WordState>,
     queues: &'a mut Queues,
-    live: Reached,
-    most: Reached,
+    live: Live,
+    most: Live,
+    uniform: &'a IndexVec<Word, bool>,
 }
 
-/// Schedules a region and says what was live at most. `words` are those live in it, with their states at its start.
+/// Schedules a region and says what was live at most, or only that as much as is `wanted` was. `words` are those live in
+/// it, with their states at its start.
 pub(super) fn schedule(
     input: &Input<'_>,
     dependences: &Dependences,
     words: &[Word],
     states: &mut IndexVec<Word, WordState>,
     queues: &mut Queues,
-) -> Reached {
+    wanted: Live,
+) -> Live {
     queues.reset(input, dependences, states);
-    let mut list = List { input, dependences, states, queues, live: Reached::default(), most: Reached::default() };
+    let (live, most, uniform) = (Live::default(), Live::default(), input.pressures.uniform());
+    let mut list = List { dependences, states, queues, live, most, uniform };
     for &word in words {
         if list.states[word].is_live {
             list.count(word, 1);
@@ -136,6 +139,9 @@ pub(super) fn schedule(
     }
     while let Some(node) = list.next() {
         list.take(node);
+        if list.most.covers(wanted) {
+            return list.most;
+        }
     }
     let is_done = |node: &NodeState| node.is_done;
     debug_assert!(list.queues.nodes.iter().all(is_done), "dependences go forward: nothing waits for ever");
@@ -188,7 +194,7 @@ impl List<'_> {
             }
         }
         // What nobody reads is gone at once.
-        let mut dead = Reached::default();
+        let mut dead = Live::default();
         for &word in writes.of(node) {
             let state = self.states[word];
             if state.is_live {
@@ -199,7 +205,7 @@ impl List<'_> {
                 self.states[word].is_live = true;
             } else {
                 dead.all += 1;
-                dead.varying += u32::from(!self.input.uniform[word]);
+                dead.varying += u32::from(!self.uniform[word]);
             }
         }
         self.most.all = self.most.all.max(self.live.all);
@@ -231,7 +237,7 @@ impl List<'_> {
 
     fn count(&mut self, word: Word, by: i32) {
         self.live.all = self.live.all.wrapping_add_signed(by);
-        if !self.input.uniform[word] {
+        if !self.uniform[word] {
             self.live.varying = self.live.varying.wrapping_add_signed(by);
         }
     }

@@ -8,19 +8,24 @@
 
 mod dependences;
 mod list;
+mod regions;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
+
 use dependences::Dependences;
 use list::{Queues, schedule};
+use regions::{Region, Regions, WordState};
 
 use super::behaviour::Behaviours;
-use super::stretches::{Pressure, Stretches};
+use super::pressure::WordPressures;
+use super::stretches::Stretches;
 use super::words::{Word, Words};
-use crate::analysis::{Grouping, Loops, Point};
+use crate::analysis::Loops;
 use crate::define_index;
-use crate::function::{Function, Inst, Role};
-use crate::index::{EntityIndex, IndexVec};
+use crate::function::Function;
+use crate::index::IndexVec;
 
 /// What is live at once where the order is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,12 +49,8 @@ pub(super) struct Input<'a> {
     pub(super) words: &'a Words,
     /// Where.
     pub(super) stretches: &'a Stretches,
-    /// Which are the same in all threads of a warp.
-    pub(super) uniform: &'a IndexVec<Word, bool>,
-    /// How many words are live where, in the order of the code.
-    pub(super) pressure: &'a Pressure,
-    /// The same of those that differ between the threads of a warp.
-    pub(super) varying: &'a Pressure,
+    /// How many of them are live where, in the order of the code.
+    pub(super) pressures: &'a WordPressures,
 }
 
 define_index! {
@@ -57,111 +58,91 @@ define_index! {
     RegionNumber, "region"
 }
 
-/// Blocks in layout order whose innermost loop is the same.
-#[derive(Clone, Copy)]
-struct Region {
-    first: Inst,
-    end: Inst,
-    is_loop: bool,
+/// Words that are live at once: all, and those that differ between the threads of a warp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Live {
+    all: u32,
+    varying: u32,
 }
 
-/// What a word does in a region.
-#[derive(Clone, Copy, Debug, Default)]
-struct WordState {
-    /// How many instructions that are still to be scheduled read it.
-    unread: u32,
-    /// The last of the list of its readers, one up; 0 where there is none.
-    readers: u32,
-    is_live: bool,
-    /// It is read behind the region, or in the loop's next turn.
-    stays: bool,
+impl Live {
+    /// Whether of both there are as many as there, or more.
+    #[inline]
+    fn covers(self, other: Self) -> bool {
+        self.all >= other.all && self.varying >= other.varying
+    }
 }
 
-/// Schedules each region and says what was live at most, there or in the order of the code, whichever is less. O(n log
-/// n) in the operands.
-pub(super) fn reach(input: &Input<'_>, loops: &Loops) -> Reached {
-    let regions = regions(input.function, loops);
-    let mut states = IndexVec::filled(WordState::default(), input.words.len());
-    let mut queues = Queues::default();
-    let mut dependences = Dependences::default();
-    let mut reached = Reached::default();
-    let words_in = words_in(input, &regions);
-    for (number, region) in regions.iter().enumerate() {
-        let words = words_in.of(RegionNumber::new(number));
+/// Schedules regions. Memory for one function after another.
+#[derive(Debug, Default)]
+pub(super) struct Reordering {
+    regions: Regions,
+    states: IndexVec<Word, WordState>,
+    queues: Queues,
+    dependences: Dependences,
+}
+
+impl Reordering {
+    /// What is live at most in a region as it is scheduled, or in the order of the code, whichever is less: the most of
+    /// all regions. O(n log n) in the operands.
+    ///
+    /// Only regions that could raise it are scheduled, those first in which most is live in the order of the code, and
+    /// only until the order of the code is known to be no worse.
+    pub(super) fn reach(&mut self, input: &Input<'_>, loops: &Loops) -> Reached {
+        self.regions.compute(input.function, loops);
+        let in_order = |region: &Region| region.in_order(input.pressures);
+        let in_order: IndexVec<RegionNumber, Live> = self.regions.all().iter().map(in_order).collect();
+        let mut numbers: Vec<RegionNumber> = in_order.ids().collect();
+        numbers.sort_by_key(|&number| Reverse(in_order[number].all));
+        let mut reached = Reached::default();
+        let mut words_are_found = false;
+        for number in numbers {
+            let (region, in_order) = (self.regions.all()[number], in_order[number]);
+            let wanted = reached.raised_by(in_order, region.is_loop);
+            let live = if region.at_ends(input.pressures).covers(wanted) {
+                in_order
+            } else {
+                if !std::mem::replace(&mut words_are_found, true) {
+                    self.regions.find_words(input);
+                    self.states.clear();
+                    self.states.resize(input.words.len(), WordState::default());
+                }
+                let most = self.schedule(input, number, wanted);
+                Live { all: most.all.min(in_order.all), varying: most.varying.min(in_order.varying) }
+            };
+            reached.raise(live, region.is_loop);
+        }
+        reached
+    }
+
+    /// What is live at most in a region as it is scheduled; as much as is `wanted`, or more, where it is more than that.
+    fn schedule(&mut self, input: &Input<'_>, number: RegionNumber, wanted: Live) -> Live {
+        let region = self.regions.all()[number];
+        let words = self.regions.words(number);
         for &word in words {
-            states[word] = boundary(input, region, word);
+            self.states[word] = region.boundary(input, word);
         }
-        dependences.compute(input, region.first, region.end);
-        let most = schedule(input, &dependences, words, &mut states, &mut queues);
-        let varying = most.varying.min(input.varying.most_between(region.first, region.end));
-        reached.all = reached.all.max(most.all.min(input.pressure.most_between(region.first, region.end)));
-        reached.varying = reached.varying.max(varying);
-        if region.is_loop {
-            reached.varying_in_loops = reached.varying_in_loops.max(varying);
-        }
+        self.dependences.compute(input, region.first, region.end);
+        schedule(input, &self.dependences, words, &mut self.states, &mut self.queues, wanted)
     }
-    reached
 }
 
-fn regions(function: &Function, loops: &Loops) -> Vec<Region> {
-    let mut regions: Vec<Region> = Vec::new();
-    let mut before = None;
-    for block in function.blocks() {
-        let (innermost, insts) = (loops.innermost(block), function.block_range(block));
-        match regions.last_mut() {
-            Some(region) if before == Some(innermost) => region.end = insts.end,
-            _ => regions.push(Region { first: insts.start, end: insts.end, is_loop: innermost.is_some() }),
-        }
-        before = Some(innermost);
-    }
-    for region in &mut regions {
-        // What the last instruction writes counts as read behind the region, with debug values behind it, too.
-        let code = (region.first.0..region.end.0).map(Inst).rfind(|&inst| function.role(inst) != Role::Debug);
-        region.end = code.map_or(region.first, |last| Inst(last.0 + 1));
-    }
-    regions
-}
-
-/// The words that are live somewhere in each region, sorted, each once.
-fn words_in(input: &Input<'_>, regions: &[Region]) -> Grouping<RegionNumber, Word> {
-    let mut found: Vec<(RegionNumber, Word)> = Vec::with_capacity(input.words.len());
-    let mut region_of = IndexVec::<Inst, u32>::filled(0, input.function.num_insts());
-    for (number, region) in (0..).zip(regions) {
-        region_of.range_mut(region.first..region.end).fill(number);
-    }
-    for word in (0..input.words.len()).map(Word::new) {
-        let mut next = 0;
-        for &(start, end) in input.stretches.of(word) {
-            let mut at = region_of.get(start.inst()).map_or(regions.len(), |&region| region as usize).max(next);
-            while regions.get(at).is_some_and(|region| Point::early(region.first) < end) {
-                found.push((RegionNumber::new(at), word));
-                at += 1;
-            }
-            next = at;
+impl Reached {
+    /// What a region has in the order of the code, but 0 for what would raise nothing.
+    fn raised_by(&self, in_order: Live, is_loop: bool) -> Live {
+        let raises_varying = in_order.varying > self.varying || (is_loop && in_order.varying > self.varying_in_loops);
+        Live {
+            all: if in_order.all > self.all { in_order.all } else { 0 },
+            varying: if raises_varying { in_order.varying } else { 0 },
         }
     }
-    Grouping::new(regions.len(), found.iter().copied())
-}
 
-/// O(log blocks) where an instruction reads.
-fn is_block_start(function: &Function, point: Point) -> bool {
-    let is_first = |inst| function.block_range(function.block_of(inst)).start == inst;
-    point == Point::early(point.inst()) && is_first(point.inst())
-}
-
-/// Whether a word comes into a region from outside, and whether it is read behind it.
-fn boundary(input: &Input<'_>, region: &Region, word: Word) -> WordState {
-    let (first, end) = (Point::early(region.first), Point::early(region.end));
-    let mut state = WordState::default();
-    for &(start, stop) in input.stretches.of(word) {
-        if stop > first && start < end {
-            // What comes into a block starts where its first instruction reads; so does what that writes early, which
-            // is taken for the same.
-            state.is_live |= start < first || is_block_start(input.function, start);
-            state.stays |= stop >= end;
+    /// Takes a region into account.
+    fn raise(&mut self, live: Live, is_loop: bool) {
+        self.all = self.all.max(live.all);
+        self.varying = self.varying.max(live.varying);
+        if is_loop {
+            self.varying_in_loops = self.varying_in_loops.max(live.varying);
         }
     }
-    // What comes into a loop comes round.
-    state.stays |= region.is_loop && state.is_live;
-    state
 }

@@ -1,11 +1,14 @@
 //! Small functions whose best orders are plain.
 
-use super::{Input, Reached, reach};
+use super::{Input, Live, Reached, Reordering};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences};
+use crate::forecast::analysed::Analysed;
 use crate::forecast::behaviour::Behaviours;
-use crate::forecast::stretches::{Stretches, uniform_words};
+use crate::forecast::pressure::WordPressures;
+use crate::forecast::stretches::Stretches;
 use crate::forecast::words::Words;
 use crate::function::{Function, VReg};
+use crate::fuzzing::{Options, lowered_function};
 
 /// What is live at most in the order of the code, and in the scheduler's. An opcode's role stands behind a colon.
 fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
@@ -22,19 +25,17 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
     let ranges = LiveRanges::new(&function, &cfg, &dominators, &occurrences, &all);
     let behaviours = Behaviours::new(&function);
     let words = Words::new(&function, &behaviours, &occurrences);
-    let stretches = Stretches::new(&function, &words, &ranges, |start| start);
-    let uniform = uniform_words(&function, &words, |_| false);
-    let pressure = stretches.pressure(&function, |_| true);
+    let stretches = Stretches::new(&words, &ranges);
+    let mut pressures = WordPressures::default();
+    pressures.compute(&function, &words, &stretches, |_| false);
     let input = Input {
         function: &function,
         behaviours: &behaviours,
         words: &words,
         stretches: &stretches,
-        uniform: &uniform,
-        pressure: &pressure,
-        varying: &pressure,
+        pressures: &pressures,
     };
-    (pressure.most(), reach(&input, &loops))
+    (pressures.all.most(), Reordering::default().reach(&input, &loops))
 }
 
 /// Values that are computed long before they are read are put off: three at once become two.
@@ -109,4 +110,34 @@ fn early_clobbers_start_where_they_are_written() {
                 INT_PTX_SREG_TID_y def early_clobber %1\nST_i32 %1 :: write";
     let (in_order, reached) = pressures("INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 2, body);
     assert_eq!((in_order, reached.all), (1, 1));
+}
+
+/// What is reached where each region is scheduled to its end.
+fn reach_all(input: &Input<'_>, loops: &Loops) -> Reached {
+    let mut reordering = Reordering::default();
+    reordering.regions.compute(input.function, loops);
+    reordering.regions.find_words(input);
+    reordering.states.resize(input.words.len(), super::WordState::default());
+    let mut reached = Reached::default();
+    for number in reordering.regions.all().ids() {
+        let region = reordering.regions.all()[number];
+        let Live { all, varying } = region.in_order(input.pressures);
+        let most = reordering.schedule(input, number, Live { all: u32::MAX, varying: u32::MAX });
+        reached.raise(Live { all: most.all.min(all), varying: most.varying.min(varying) }, region.is_loop);
+    }
+    reached
+}
+
+/// Regions that are not scheduled, or not to their end, would have raised nothing.
+#[test]
+fn what_is_left_out_does_not_matter() {
+    arbtest::arbtest(|u| {
+        let function = lowered_function(u, &Options::default())?;
+        let mut analysed = Analysed::default();
+        analysed.compute(&function);
+        let (input, loops) = analysed.scheduled(&function);
+        assert_eq!(Reordering::default().reach(&input, loops), reach_all(&input, loops), "{function}");
+        Ok(())
+    })
+    .budget_ms(2_000);
 }

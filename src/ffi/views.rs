@@ -1,0 +1,82 @@
+//! The functions of a module as the coalescer gets them: what the tool reads instead of having them coalesced.
+
+use std::cell::RefCell;
+
+use crate::function::Function;
+
+thread_local! {
+    /// Where functions go while somebody collects them.
+    static COLLECTED: RefCell<Option<Vec<Function>>> = const { RefCell::new(None) };
+}
+
+/// Collects the functions that reach the coalescer while `generate` runs, in order. The coalescer leaves them as they
+/// are, and those that it would leave out are left out.
+pub fn collect<E>(generate: impl FnOnce() -> Result<(), E>) -> Result<Vec<Function>, E> {
+    let before = COLLECTED.replace(Some(Vec::new()));
+    let result = generate();
+    let collected = COLLECTED.replace(before).unwrap_or_default();
+    result.map(|()| collected)
+}
+
+/// Whether functions are being collected.
+pub(super) fn are_collected() -> bool {
+    COLLECTED.with_borrow(Option::is_some)
+}
+
+/// Adds a function to those that are being collected.
+pub(super) fn add(function: Function) {
+    COLLECTED.with_borrow_mut(|collected| {
+        if let Some(collected) = collected {
+            collected.push(function);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::abi;
+    use super::super::run::nvptx_ra_run;
+    use super::super::tests::{Answer, Sample, request};
+    use super::{add, are_collected, collect};
+    use crate::config::{COPY_COALESCER, FORECAST};
+    use crate::function::FunctionBuilder;
+
+    /// While functions are collected the coalescer changes none and hands over those that it would not leave out; other
+    /// passes do what they do.
+    #[test]
+    fn functions_that_reach_the_coalescer() {
+        let sample = Sample::new();
+        let view = sample.view();
+        let run = |pass: &str, parameters: &str| {
+            // SAFETY: the request, the view and its memory are alive.
+            let answer = Answer(unsafe { nvptx_ra_run(&request(&view, pass, parameters)) });
+            assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_UNCHANGED, "{}", answer.message());
+        };
+        let collected = collect::<()>(|| {
+            run(COPY_COALESCER, "");
+            run(COPY_COALESCER, "max-insts=1");
+            run(FORECAST, "");
+            Ok(())
+        });
+        let names: Vec<String> = collected.iter().flatten().map(|function| function.name().to_owned()).collect();
+        assert_eq!(names, ["k"]);
+    }
+
+    /// What is added is handed back where all went well, and nothing is collected before and after.
+    #[test]
+    fn collecting() {
+        assert!(!are_collected());
+        let add_one = || add(FunctionBuilder::new("k", Arc::default()).finish());
+        add_one();
+        let collected = collect::<()>(|| {
+            assert!(are_collected());
+            add_one();
+            Ok(())
+        });
+        assert_eq!(collected.expect("all went well").len(), 1);
+        assert_eq!(collect(|| Err("not so well")), Err("not so well"));
+        assert!(!are_collected());
+    }
+}

@@ -1,0 +1,145 @@
+//! The analyses of one function, in their order.
+
+use super::behaviour::{Behaviours, Motion};
+use super::counts::Counts;
+use super::features::{Features, Live};
+use super::hoisting::EarliestPlaces;
+use super::pressure::{Declared, WordPressures};
+use super::reordering::{Input, Reordering};
+use super::stretches::Stretches;
+use super::words::Words;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UniformityInfo};
+use crate::function::{Function, Inst, RegClass, VReg};
+
+/// What is known of a function, before its callees are. It is memory for one function after another: those of a module
+/// are many and small.
+#[derive(Debug, Default)]
+pub(super) struct Analysed {
+    /// What is live where, as the hardware holds it.
+    pub(super) pressures: WordPressures,
+    /// The words of its registers.
+    pub(super) words: Words,
+    /// Where they are live.
+    pub(super) ranges: LiveRanges,
+    /// Where its registers are read and written.
+    pub(super) occurrences: Occurrences,
+    /// Which registers are the same in all threads of a warp.
+    pub(super) uniformity: UniformityInfo,
+    registers: Vec<VReg>,
+    cfg: Cfg,
+    dominators: Dominators,
+    loops: Loops,
+    behaviours: Behaviours,
+    stretches: Stretches,
+    places: EarliestPlaces,
+    declared: Declared,
+    reordering: Reordering,
+}
+
+impl Analysed {
+    /// Analyses a function that has left SSA form and is coalesced, and says what its features are, without calls.
+    /// O(n log n) in its operands and live ranges.
+    pub(super) fn compute(&mut self, function: &Function) -> Features {
+        self.find_lives(function);
+        let Self { behaviours, words, ranges, stretches, pressures, uniformity, .. } = self;
+        behaviours.compute(function);
+        words.compute(function, behaviours, &self.occurrences);
+        stretches.compute(words, ranges);
+        pressures.compute(function, words, stretches, |reg| uniformity.is_uniform(reg));
+        self.declared.compute(function, ranges);
+        let hoisted = self.hoist(function);
+        let Self { behaviours, words, stretches, pressures, loops, .. } = self;
+        let input = Input { function, behaviours, words, stretches, pressures };
+        let reached = self.reordering.reach(&input, loops);
+        let counts = Counts::new(function, behaviours, &pressures.varying);
+        let live = Live { declared: &self.declared, pressures, hoisted, reached };
+        Features::new(function.num_blocks(), &counts, &live)
+    }
+
+    /// Where registers live, and which are the same in all threads of a warp.
+    fn find_lives(&mut self, function: &Function) {
+        let Self { cfg, dominators, occurrences, ranges, registers, .. } = self;
+        cfg.compute(function);
+        dominators.compute(function, cfg);
+        self.loops.compute(cfg, dominators);
+        occurrences
+            .compute(function, &|_, operand| operand.reg().filter(|&reg| function.class(reg) != RegClass::Other));
+        registers.clear();
+        registers.extend(function.regs().filter(|&reg| !occurrences.of(reg).is_empty()));
+        ranges.compute(function, cfg, dominators, occurrences, registers);
+        self.uniformity.compute(function, cfg, dominators, occurrences, ranges, function.kernel().is_some());
+    }
+
+    /// The most varying words live at once where every load is issued as early as it can be.
+    fn hoist(&mut self, function: &Function) -> u32 {
+        let Self { behaviours, places, words, stretches, ranges, .. } = self;
+        places.compute(function, behaviours);
+        let is_moved = |inst: Inst| behaviours.motion(inst) == Motion::Load && places.of(inst) != inst;
+        let place = |start: Point| {
+            let inst = start.inst();
+            if start == Point::late(inst) && is_moved(inst) { Point::late(places.of(inst)) } else { start }
+        };
+        let loads = function.insts().filter(|&inst| is_moved(inst));
+        self.pressures.most_where_moved((function, words, stretches, ranges), loads, place)
+    }
+}
+
+#[cfg(test)]
+impl Analysed {
+    /// What the scheduler read of the function that was analysed last.
+    pub(super) fn scheduled<'a>(&'a self, function: &'a Function) -> (Input<'a>, &'a Loops) {
+        let Self { behaviours, words, stretches, pressures, loops, .. } = self;
+        (Input { function, behaviours, words, stretches, pressures }, loops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzzing::{Options, lowered_function};
+    use crate::index::EntityIndex;
+
+    /// Nothing is left of the function before in the memory for the next.
+    #[test]
+    fn functions_do_not_see_each_other() {
+        arbtest::arbtest(|u| {
+            let functions = [0, 1, 2].map(|_| lowered_function(u, &Options::default()));
+            let mut memory = Analysed::default();
+            for function in functions {
+                let function = function?;
+                assert_eq!(memory.compute(&function), Analysed::default().compute(&function), "{function}");
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+
+    /// What loads write, counted anew alone, is what counting all words anew gives: each live where one of the registers
+    /// that hold it is, from the earliest place of the load that writes it.
+    #[test]
+    fn hoisted_words_are_counted_right() {
+        arbtest::arbtest(|u| {
+            let function = lowered_function(u, &Options::default())?;
+            let mut analysed = Analysed::default();
+            let hoisted = analysed.compute(&function).get("hoisted_words");
+            let mut live = vec![vec![false; analysed.words.len()]; 2 * function.num_insts() + 2];
+            for reg in function.regs() {
+                for segment in analysed.ranges.segments(reg) {
+                    let inst = segment.start.inst();
+                    let is_load = analysed.behaviours.motion(inst) == Motion::Load;
+                    let moves = is_load && segment.start == Point::late(inst);
+                    let start = if moves { Point::late(analysed.places.of(inst)) } else { segment.start };
+                    for word in analysed.words.held(reg) {
+                        if !analysed.pressures.uniform()[word] {
+                            (start.0..segment.end.0).for_each(|point| live[point as usize][word.index()] = true);
+                        }
+                    }
+                }
+            }
+            let most = live.iter().map(|words| words.iter().filter(|&&is_live| is_live).count()).max();
+            assert_eq!(hoisted, most.unwrap_or(0) as f64, "{function}");
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+}

@@ -1,0 +1,139 @@
+//! What is counted of a function's instructions, all in one walk.
+
+use super::behaviour::{Behaviours, Kinds, Motion};
+use super::pressure::Pressure;
+use crate::function::{Function, Inst, MemorySpace};
+
+/// The most varying words that are live where something is done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WordsAt {
+    /// The start of a block.
+    pub(super) entry: u32,
+    /// The start of a block in a loop.
+    pub(super) loop_entry: u32,
+    /// A 64-bit division.
+    pub(super) division: u32,
+    /// A division or root of 64-bit floating-point numbers.
+    pub(super) double: u32,
+    /// Inline assembly.
+    pub(super) assembly: u32,
+    /// A shuffle or matrix instruction.
+    pub(super) exchange: u32,
+    /// A call.
+    pub(super) call: u32,
+}
+
+/// The counts of a function. Those whose names begin with *most* or *largest* are of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) words_at: WordsAt,
+    pub(super) instructions: u32,
+    pub(super) depth: u32,
+    pub(super) largest_block: u32,
+    pub(super) loads: u32,
+    pub(super) global_loads: u32,
+    pub(super) shared_loads: u32,
+    pub(super) most_loads: u32,
+    pub(super) most_load_words: u32,
+    /// The most words that an instruction writes.
+    pub(super) widest: u32,
+    pub(super) assembly: u32,
+    pub(super) ordered: u32,
+    pub(super) exchanges: u32,
+    pub(super) divisions: u32,
+    pub(super) wide_divisions: u32,
+    pub(super) doubles: u32,
+}
+
+/// The counts of a block.
+#[derive(Default)]
+struct InBlock {
+    instructions: u32,
+    loads: u32,
+    load_words: u32,
+}
+
+impl Counts {
+    /// Counts. O(operands).
+    pub(super) fn new(function: &Function, behaviours: &Behaviours, varying: &Pressure) -> Self {
+        let mut counts = Self::default();
+        for block in function.blocks() {
+            let depth = function.loop_depth(block);
+            counts.depth = depth.max(counts.depth);
+            let mut in_block = InBlock::default();
+            for inst in function.block_insts(block) {
+                let kinds = behaviours.known(function, inst).kinds;
+                if kinds.contains(Kinds::CODE) {
+                    if in_block.instructions == 0 {
+                        counts.words_at.enter(varying.before(inst), depth > 0);
+                    }
+                    in_block.instructions += 1;
+                }
+                if kinds != Kinds::CODE {
+                    counts.count_rare(kinds, varying.at(inst));
+                }
+                let written = words_written(function, inst);
+                counts.widest = written.max(counts.widest);
+                counts.ordered += u32::from(behaviours.motion(inst) == Motion::Ordered);
+                if behaviours.is_load(function, inst) {
+                    in_block.loads += 1;
+                    in_block.load_words += written;
+                    counts.count_load(function.memory_space(inst));
+                }
+            }
+            counts.leave(&in_block);
+        }
+        counts
+    }
+
+    /// What few opcodes are.
+    fn count_rare(&mut self, kinds: Kinds, live: u32) {
+        let one = |kind| u32::from(kinds.contains(kind));
+        self.assembly += one(Kinds::ASSEMBLY);
+        self.exchanges += one(Kinds::EXCHANGE);
+        self.divisions += one(Kinds::DIVISION);
+        self.wide_divisions += one(Kinds::WIDE_DIVISION);
+        self.doubles += one(Kinds::DOUBLE);
+        let at = &mut self.words_at;
+        for (kind, most) in [
+            (Kinds::WIDE_DIVISION, &mut at.division),
+            (Kinds::DOUBLE_ROUTINE, &mut at.double),
+            (Kinds::ASSEMBLY, &mut at.assembly),
+            (Kinds::EXCHANGE, &mut at.exchange),
+            (Kinds::CALL, &mut at.call),
+        ] {
+            *most = (one(kind) * live).max(*most);
+        }
+    }
+
+    fn count_load(&mut self, space: MemorySpace) {
+        self.loads += 1;
+        match space {
+            MemorySpace::Global | MemorySpace::Generic => self.global_loads += 1,
+            MemorySpace::Shared => self.shared_loads += 1,
+            _ => {}
+        }
+    }
+
+    fn leave(&mut self, block: &InBlock) {
+        self.instructions += block.instructions;
+        self.largest_block = block.instructions.max(self.largest_block);
+        self.most_loads = block.loads.max(self.most_loads);
+        self.most_load_words = block.load_words.max(self.most_load_words);
+    }
+}
+
+impl WordsAt {
+    fn enter(&mut self, live: u32, is_in_loop: bool) {
+        self.entry = live.max(self.entry);
+        if is_in_loop {
+            self.loop_entry = live.max(self.loop_entry);
+        }
+    }
+}
+
+#[inline]
+fn words_written(function: &Function, inst: Inst) -> u32 {
+    let written = function.operands(inst).iter().filter_map(|operand| operand.def());
+    written.map(|reg| function.class(reg).words()).sum()
+}

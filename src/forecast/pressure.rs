@@ -1,0 +1,216 @@
+//! How much is live at each point.
+
+use super::stretches::Stretches;
+use super::words::{Word, Words};
+use crate::analysis::{LiveRanges, Point};
+use crate::function::{Function, Inst, RegClass, VReg};
+use crate::index::{EntityIndex, IndexVec};
+
+/// How much is live at each point of a function.
+#[derive(Debug, Default)]
+pub(super) struct Pressure(Vec<u32>);
+
+impl Pressure {
+    /// The most that is live at once.
+    pub(super) fn most(&self) -> u32 {
+        most_of(&self.0)
+    }
+
+    /// The most that is live at once from an instruction up to another.
+    pub(super) fn most_between(&self, first: Inst, end: Inst) -> u32 {
+        most_of(&self.0[Point::early(first).0 as usize..Point::early(end).0 as usize])
+    }
+
+    /// The first point where the most is live.
+    pub(super) fn peak(&self) -> Point {
+        let most = self.most();
+        Point(self.0.iter().position(|&live| live == most).unwrap_or(0) as u32)
+    }
+
+    /// What is live while an instruction reads or writes, whichever is more.
+    #[inline]
+    pub(super) fn at(&self, inst: Inst) -> u32 {
+        self.before(inst).max(self.behind(inst))
+    }
+
+    /// What is live where the instruction reads, and at the start of a block for its first.
+    #[inline]
+    pub(super) fn before(&self, inst: Inst) -> u32 {
+        self.0[Point::early(inst).0 as usize]
+    }
+
+    /// What is live where the instruction writes.
+    #[inline]
+    pub(super) fn behind(&self, inst: Inst) -> u32 {
+        self.0[Point::late(inst).0 as usize]
+    }
+}
+
+fn most_of(live: &[u32]) -> u32 {
+    live.iter().copied().max().unwrap_or(0)
+}
+
+/// By how much several pressures, the lanes, change at each point.
+#[derive(Debug)]
+struct Changes<const LANES: usize>(Vec<[i32; LANES]>);
+
+impl<const LANES: usize> Default for Changes<LANES> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<const LANES: usize> Changes<LANES> {
+    fn reset(&mut self, function: &Function) {
+        self.0.clear();
+        // The end of the last block, and one point more for what is written there and dead.
+        self.0.resize(2 * function.num_insts() + 2, [0; LANES]);
+    }
+
+    #[inline]
+    fn add(&mut self, (start, end): (Point, Point), weights: [i32; LANES]) {
+        for (change, weight) in self.0[start.0 as usize].iter_mut().zip(weights) {
+            *change += weight;
+        }
+        for (change, weight) in self.0[end.0 as usize].iter_mut().zip(weights) {
+            *change -= weight;
+        }
+    }
+
+    /// Calls `each` with what is live at each point, in order.
+    #[inline]
+    fn sum(&self, mut each: impl FnMut([u32; LANES])) {
+        let mut live = [0_i32; LANES];
+        for changes in &self.0 {
+            live.iter_mut().zip(changes).for_each(|(live, change)| *live += change);
+            each(live.map(|live| live as u32));
+        }
+    }
+}
+
+/// The pressures of words. Memory for one function after another.
+#[derive(Debug, Default)]
+pub(super) struct WordPressures {
+    /// All words.
+    pub(super) all: Pressure,
+    /// Those that differ between the threads of a warp.
+    pub(super) varying: Pressure,
+    /// The most words that are the same in all threads of a warp, live at once.
+    pub(super) most_uniform: u32,
+    /// Which words are the same in all threads of a warp.
+    uniform: IndexVec<Word, bool>,
+    /// Varying words, then uniform ones.
+    changes: Changes<2>,
+    hoisted: Changes<1>,
+    is_moved: IndexVec<Word, bool>,
+}
+
+impl WordPressures {
+    /// Becomes the pressures of a function's words. O(points + words + stretches).
+    pub(super) fn compute(
+        &mut self,
+        function: &Function,
+        words: &Words,
+        stretches: &Stretches,
+        is_uniform: impl Fn(VReg) -> bool,
+    ) {
+        self.find_uniform(function, words, is_uniform);
+        self.changes.reset(function);
+        for word in (0..stretches.num_words()).map(Word::new) {
+            let weights = if self.uniform[word] { [0, 1] } else { [1, 0] };
+            stretches.of(word).iter().for_each(|&stretch| self.changes.add(stretch, weights));
+        }
+        let Self { all: Pressure(all), varying: Pressure(varying), most_uniform, .. } = self;
+        all.clear();
+        varying.clear();
+        all.reserve(self.changes.0.len());
+        varying.reserve(self.changes.0.len());
+        *most_uniform = 0;
+        self.changes.sum(|[live, uniform]| {
+            all.push(live + uniform);
+            varying.push(live);
+            *most_uniform = uniform.max(*most_uniform);
+        });
+    }
+
+    /// The words whose registers are all the same in the threads of a warp.
+    fn find_uniform(&mut self, function: &Function, words: &Words, is_uniform: impl Fn(VReg) -> bool) {
+        self.uniform.clear();
+        self.uniform.resize(words.len(), true);
+        for reg in function.regs().filter(|&reg| !is_uniform(reg)) {
+            words.held(reg).for_each(|word| self.uniform[word] = false);
+        }
+    }
+
+    /// Which words are the same in all threads of a warp.
+    pub(super) fn uniform(&self) -> &IndexVec<Word, bool> {
+        &self.uniform
+    }
+
+    /// The most varying words live at once where the `loads`, and nothing else, write at the points that `place` gives
+    /// them. Only what they write is counted anew: O(points + segments of that).
+    pub(super) fn most_where_moved(
+        &mut self,
+        (function, words, stretches, ranges): (&Function, &Words, &Stretches, &LiveRanges),
+        loads: impl Iterator<Item = Inst>,
+        place: impl Fn(Point) -> Point,
+    ) -> u32 {
+        self.hoisted.0.clear();
+        self.hoisted.0.extend(self.changes.0.iter().map(|&[varying, _]| [varying]));
+        self.is_moved.clear();
+        self.is_moved.resize(words.len(), false);
+        for reg in loads.flat_map(|load| function.operands(load)).filter_map(|operand| operand.def()) {
+            for word in words.held(reg) {
+                if self.uniform[word] || std::mem::replace(&mut self.is_moved[word], true) {
+                    continue;
+                }
+                stretches.of(word).iter().for_each(|&stretch| self.hoisted.add(stretch, [-1]));
+                for stretch in stretches.moved(word, words, ranges, &place) {
+                    self.hoisted.add(stretch, [1]);
+                }
+            }
+        }
+        let mut most = 0;
+        self.hoisted.sum(|[live]| most = live.max(most));
+        most
+    }
+}
+
+/// The most that is live at once of registers as PTX declares them. Memory for one function after another.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    /// Words.
+    pub(super) words: u32,
+    /// Words of 64-bit registers.
+    pub(super) wide: u32,
+    /// 16-bit registers.
+    pub(super) halves: u32,
+    /// Predicates.
+    pub(super) predicates: u32,
+    /// Registers of 64 bits, of 16 bits, predicates; words of all others.
+    changes: Changes<4>,
+}
+
+impl Declared {
+    /// Becomes that of a function. O(points + segments).
+    pub(super) fn compute(&mut self, function: &Function, ranges: &LiveRanges) {
+        self.changes.reset(function);
+        for reg in function.regs() {
+            let weights = match function.class(reg) {
+                RegClass::B64 => [1, 0, 0, 0],
+                RegClass::B16 => [0, 1, 0, 0],
+                RegClass::B1 => [0, 0, 1, 0],
+                other => [0, 0, 0, other.words() as i32],
+            };
+            for segment in ranges.segments(reg) {
+                self.changes.add((segment.start, segment.end), weights);
+            }
+        }
+        let mut most = [0; 4];
+        self.changes.sum(|[wide, halves, predicates, others]| {
+            let live = [2 * wide + halves + others, 2 * wide, halves, predicates];
+            most.iter_mut().zip(live).for_each(|(most, live)| *most = live.max(*most));
+        });
+        [self.words, self.wide, self.halves, self.predicates] = most;
+    }
+}

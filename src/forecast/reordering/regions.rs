@@ -1,0 +1,136 @@
+//! The regions of a function, and which words live in them.
+
+use super::{Input, Live, RegionNumber};
+use crate::analysis::{Grouping, Loops, Point};
+use crate::forecast::pressure::WordPressures;
+use crate::forecast::words::Word;
+use crate::function::{Function, Inst, Role};
+use crate::index::{EntityIndex, IndexVec};
+
+/// Blocks in layout order whose innermost loop is the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    pub(super) first: Inst,
+    pub(super) end: Inst,
+    pub(super) is_loop: bool,
+}
+
+/// What a word does in a region.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WordState {
+    /// How many instructions that are still to be scheduled read it.
+    pub(super) unread: u32,
+    /// The last of the list of its readers, one up; 0 where there is none.
+    pub(super) readers: u32,
+    pub(super) is_live: bool,
+    /// It is read behind the region, or in the loop's next turn.
+    pub(super) stays: bool,
+}
+
+impl Region {
+    /// The most that is live in the region in the order of the code.
+    pub(super) fn in_order(&self, pressures: &WordPressures) -> Live {
+        let WordPressures { all, varying, .. } = pressures;
+        Live { all: all.most_between(self.first, self.end), varying: varying.most_between(self.first, self.end) }
+    }
+
+    /// What is live where the region starts or where its last instruction writes, whichever is more: no order has less
+    /// at once, because what is live there comes in, or stays.
+    pub(super) fn at_ends(&self, pressures: &WordPressures) -> Live {
+        if self.first == self.end {
+            return Live::default();
+        }
+        let last = Inst(self.end.0 - 1);
+        let WordPressures { all, varying, .. } = pressures;
+        Live {
+            all: all.before(self.first).max(all.behind(last)),
+            varying: varying.before(self.first).max(varying.behind(last)),
+        }
+    }
+
+    /// Whether a word comes into the region from outside, and whether it is read behind it.
+    pub(super) fn boundary(&self, input: &Input<'_>, word: Word) -> WordState {
+        let (first, end) = (Point::early(self.first), Point::early(self.end));
+        let mut state = WordState::default();
+        for &(start, stop) in input.stretches.of(word) {
+            if stop > first && start < end {
+                // What comes into a block starts where its first instruction reads; so does what that writes early, which
+                // is taken for the same.
+                state.is_live |= start < first || is_block_start(input.function, start);
+                state.stays |= stop >= end;
+            }
+        }
+        // What comes into a loop comes round.
+        state.stays |= self.is_loop && state.is_live;
+        state
+    }
+}
+
+/// The regions of a function, in order. Memory for one function after another.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    regions: IndexVec<RegionNumber, Region>,
+    region_of: IndexVec<Inst, RegionNumber>,
+    found: Vec<(RegionNumber, Word)>,
+    words: Grouping<RegionNumber, Word>,
+}
+
+impl Regions {
+    /// Becomes the regions of a function. O(blocks).
+    pub(super) fn compute(&mut self, function: &Function, loops: &Loops) {
+        self.regions.clear();
+        let mut before = None;
+        for block in function.blocks() {
+            let (innermost, insts) = (loops.innermost(block), function.block_range(block));
+            match self.regions.iter_mut().next_back() {
+                Some(region) if before == Some(innermost) => region.end = insts.end,
+                _ => _ = self.regions.push(Region { first: insts.start, end: insts.end, is_loop: innermost.is_some() }),
+            }
+            before = Some(innermost);
+        }
+        for region in self.regions.iter_mut() {
+            // What the last instruction writes counts as read behind the region, with debug values behind it, too.
+            let code = (region.first.0..region.end.0).map(Inst).rfind(|&inst| function.role(inst) != Role::Debug);
+            region.end = code.map_or(region.first, |last| Inst(last.0 + 1));
+        }
+    }
+
+    /// The regions by their numbers.
+    pub(super) fn all(&self) -> &IndexVec<RegionNumber, Region> {
+        &self.regions
+    }
+
+    /// Finds the words that are live somewhere in each region. O(instructions, words and what is found).
+    pub(super) fn find_words(&mut self, input: &Input<'_>) {
+        let Self { regions, region_of, found, words } = self;
+        region_of.clear();
+        region_of.resize(input.function.num_insts(), RegionNumber(0));
+        for (number, region) in regions.iter_enumerated() {
+            region_of.range_mut(region.first..region.end).fill(number);
+        }
+        found.clear();
+        for word in (0..input.words.len()).map(Word::new) {
+            let mut next = RegionNumber(0);
+            for &(start, end) in input.stretches.of(word) {
+                let mut at = region_of.get(start.inst()).map_or(regions.next_id(), |&region| region).max(next);
+                while regions.get(at).is_some_and(|region| Point::early(region.first) < end) {
+                    found.push((at, word));
+                    at.0 += 1;
+                }
+                next = at;
+            }
+        }
+        words.compute(regions.len(), found.iter().copied());
+    }
+
+    /// The words that [`find_words`](Self::find_words) found in a region, in order, each once.
+    pub(super) fn words(&self, region: RegionNumber) -> &[Word] {
+        self.words.of(region)
+    }
+}
+
+/// O(log blocks) where an instruction reads.
+fn is_block_start(function: &Function, point: Point) -> bool {
+    let is_first = |inst| function.block_range(function.block_of(inst)).start == inst;
+    point == Point::early(point.inst()) && is_first(point.inst())
+}

@@ -1,0 +1,147 @@
+//! Where the words of a result come from: whose words an opcode only moves, extends, cuts off or masks.
+
+use super::behaviour::{Known, reads_own_parameter};
+use crate::function::{Function, Inst, Operand, Role, VReg, Value};
+use crate::target::{CopyFamily, OpcodeInfo, Purity};
+
+/// Whose words an opcode's results are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shares {
+    /// Nobody's: they are computed, or read from memory.
+    Nothing,
+    /// They are no words: constants, addresses, parameters.
+    Constants,
+    /// The source's, as they are.
+    Source,
+    /// The sources' are parts of the result.
+    Parts,
+    /// The results are parts of the source.
+    Whole,
+    /// The result is this part of the source.
+    Part(u8),
+    /// The source's word, and zero above it.
+    ZeroExtended,
+    /// The source's lower word, and nothing that is known above it.
+    Lower,
+    /// Those that the mask, the second source, leaves.
+    Masked,
+    /// The lower word becomes the upper, where the second source says so.
+    ShiftedUp,
+    /// The upper word becomes the lower.
+    ShiftedDown,
+    /// Nobody's; what a load of fewer bits fills up with zeros is nowhere.
+    Loaded,
+}
+
+impl Shares {
+    /// By an opcode's name and what it is.
+    pub(super) fn of(name: &str, role: Role, info: &OpcodeInfo) -> Self {
+        match info.family {
+            CopyFamily::Immediate | CopyFamily::Symbol | CopyFamily::Parameter | CopyFamily::StackAddress => {
+                return Self::Constants;
+            }
+            CopyFamily::Copy | CopyFamily::Move | CopyFamily::Proxy | CopyFamily::AddressSpace => return Self::Source,
+            _ => {}
+        }
+        match (role, name) {
+            (Role::Pack, _) => Self::Parts,
+            (Role::Unpack, _) => Self::Whole,
+            (Role::Extract { index, .. }, _) => Self::Part(index),
+            (_, "CVT_u64_u32") => Self::ZeroExtended,
+            (_, "CVT_s64_s32" | "CVT_u32_u64" | "CVT_s32_s64" | "CVT_u32_s64" | "CVT_s32_u64") => Self::Lower,
+            (_, "AND_b64ri") => Self::Masked,
+            (_, "SHL64_ri") => Self::ShiftedUp,
+            (_, "SRL64_ri") => Self::ShiftedDown,
+            (_, "LD_i64") => Self::Loaded,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// Where a word of a result comes from.
+pub(super) enum Source<'a> {
+    /// It is zero or a constant, or stands in constant memory.
+    Nowhere,
+    /// It is a word of an operand.
+    Word(&'a Operand, u32),
+    /// It is computed.
+    New,
+}
+
+/// One register that an instruction writes.
+pub(super) struct Definition<'a> {
+    pub(super) function: &'a Function,
+    pub(super) known: &'a Known,
+    pub(super) inst: Inst,
+    /// Its number among the operands.
+    pub(super) number: usize,
+    pub(super) reg: VReg,
+}
+
+impl<'a> Definition<'a> {
+    /// Where a word of the register comes from.
+    #[inline]
+    pub(super) fn source(&self, index: u32) -> Source<'a> {
+        let Known { info, shares, .. } = self.known;
+        match shares {
+            Shares::Constants => return Source::Nowhere,
+            Shares::Source => return self.part(0, index),
+            _ if info.purity == Purity::Reads && reads_own_parameter(self.function, info, self.inst) => {
+                return Source::Nowhere;
+            }
+            Shares::Nothing => return Source::New,
+            _ => {}
+        }
+        // The words of a part of a wider register; halves are read out of the word that holds them.
+        let bits = self.function.class(self.reg).bits();
+        match (*shares, index) {
+            (Shares::Parts, _) => {
+                let part = self.uses().first().and_then(Operand::reg);
+                let words = part.map_or(0, |part| self.function.class(part).bits() / 32);
+                match index.checked_div(words) {
+                    Some(part) => self.part(part as usize, index % words),
+                    None => Source::New,
+                }
+            }
+            (Shares::Whole, _) => self.part(0, self.number as u32 * bits / 32 + index),
+            (Shares::Part(part), _) => self.part(0, u32::from(part) * bits / 32 + index),
+            (Shares::ZeroExtended, 1) => Source::Nowhere,
+            (Shares::ZeroExtended | Shares::Lower, 0) => self.part(0, 0),
+            (Shares::Masked, _) => match self.immediate(1).map(|mask| (mask >> (32 * index)) as u32) {
+                Some(0) => Source::Nowhere,
+                Some(u32::MAX) => self.part(0, index),
+                _ => Source::New,
+            },
+            (Shares::ShiftedUp, 0) | (Shares::ShiftedDown, 1) if self.immediate(1).is_some_and(|by| by >= 32) => {
+                Source::Nowhere
+            }
+            (Shares::ShiftedUp, 1) if self.immediate(1) == Some(32) => self.part(0, 0),
+            (Shares::ShiftedDown, 0) if self.immediate(1) == Some(32) => self.part(0, 1),
+            (Shares::Loaded, 1) if self.extends_unsigned() => Source::Nowhere,
+            _ => Source::New,
+        }
+    }
+
+    /// Whether a load of 64 bits reads at most 32 and fills up with zeros: its fourth and fifth sources are sign (1:
+    /// signed) and width in bits (LLVM 22, `NVPTXInstrInfo.td`).
+    fn extends_unsigned(&self) -> bool {
+        self.immediate(3) != Some(1) && self.immediate(4).is_some_and(|bits| bits <= 32)
+    }
+
+    fn uses(&self) -> &'a [Operand] {
+        let operands = self.function.operands(self.inst);
+        let defs = operands.iter().take_while(|operand| operand.is_def()).count();
+        &operands[defs..]
+    }
+
+    fn part(&self, number: usize, index: u32) -> Source<'a> {
+        self.uses().get(number).map_or(Source::New, |operand| Source::Word(operand, index))
+    }
+
+    fn immediate(&self, number: usize) -> Option<i64> {
+        match self.uses().get(number).map(|operand| operand.value) {
+            Some(Value::Immediate(value)) => Some(value),
+            _ => None,
+        }
+    }
+}
