@@ -180,7 +180,7 @@ public:
 /// Names what does not compile, as the tool names it, and ends the process:
 /// LLVM does not go on after a fatal error.
 [[noreturn]] void endAfterFatalError(void *Name, const char *Reason, bool) {
-  errs() << "nvptx-ra: LLVM ERROR: " << Reason << "; "
+  errs() << "nvptx-ra: " << Reason << "; "
          << *static_cast<std::string *>(Name) << " does not compile\n";
   exit(1);
 }

@@ -108,7 +108,7 @@
 ; OWN: nvptx-ra: {{.*}}--budget: an allocation problem has its own; change the budgets of its files instead
 ; RUN: echo nonsense > %t.bad.ll
 ; RUN: not %nvptx-ra allocate %t.bad.ll 2>&1 | FileCheck %s --check-prefix=BAD
-; BAD: nvptx-ra: {{.*}}expected top-level entity{{.*}} does not compile
+; BAD: nvptx-ra: {{.*}}expected top-level entity{{.*}}; the input must be LLVM IR of this LLVM or an older one
 target triple = "nvptx64-nvidia-cuda"
 
 define ptx_kernel void @k(ptr %p, i32 %n) {
