@@ -38,7 +38,7 @@ mod tests {
 
     use super::super::abi;
     use super::super::run::nvptx_ra_run;
-    use super::super::tests::{Answer, Sample, request};
+    use super::super::tests::sample::{Answer, Sample, request};
     use super::{add, are_collected, collect};
     use crate::config::{COPY_COALESCER, FORECAST};
     use crate::function::FunctionBuilder;
