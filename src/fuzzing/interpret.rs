@@ -70,6 +70,8 @@ pub(super) struct Machine<'a> {
     pub(super) regs: IndexVec<VReg, Bits>,
     physical: BTreeMap<u32, Bits>,
     slots: BTreeMap<Slot, Bits>,
+    /// How many blocks were entered.
+    visits: usize,
     trace: Trace,
 }
 
@@ -84,6 +86,7 @@ impl<'a> Machine<'a> {
             regs: function.regs().map(|reg| Bits::undefined(width(function, reg))).collect(),
             physical: BTreeMap::new(),
             slots: BTreeMap::new(),
+            visits: 0,
             trace: Trace::default(),
         }
     }
@@ -98,6 +101,7 @@ impl<'a> Machine<'a> {
         loop {
             // Blocks without instructions cost too: loops of nothing else must end.
             budget = budget.saturating_sub(self.function.block_insts(block).len() + 1);
+            self.visits += 1;
             for inst in self.function.block_insts(block) {
                 self.execute(inst);
             }
@@ -130,7 +134,8 @@ impl<'a> Machine<'a> {
         }
         let inst = self.function.block_range(block).end;
         let (effects, space) = (Effects::TERMINATOR, MemorySpace::default());
-        self.trace.events.push(Event { inst, operation: hash_of("branch"), effects, space, reads });
+        let (operation, visit) = (hash_of("branch"), self.visits);
+        self.trace.events.push(Event { inst, visit, operation, effects, space, reads });
         Some(hash)
     }
 
@@ -214,7 +219,8 @@ impl<'a> Machine<'a> {
         let start = mix(mix(operation, self.seed), time);
         let hash = reads.iter().try_fold(start, |hash, read| Some(mix_wide(hash, read.number()?)));
         if !effects.is_pure() {
-            self.trace.events.push(Event { inst, operation: mix(operation, time), effects, space, reads });
+            let (operation, visit) = (mix(operation, time), self.visits);
+            self.trace.events.push(Event { inst, visit, operation, effects, space, reads });
         }
         let defs = function.operands(inst).iter().filter(|operand| operand.is_def()).count() as u32;
         for def in 0..defs {
