@@ -1,5 +1,4 @@
 //! Code generation in process: what the command-line tool needs of LLVM beyond inkwell.
-#![allow(unsafe_code, reason = "calls LLVM's C API and the shim")]
 
 use std::ffi::{CStr, CString, c_char};
 
