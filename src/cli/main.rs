@@ -3,6 +3,7 @@
 mod allocate;
 mod codegen;
 mod compile;
+mod dynamic_shared;
 mod explain;
 mod functions;
 mod interrupt;

@@ -77,6 +77,8 @@ pub struct Forecast {
     pub stack_bytes: u64,
     /// Bytes of static shared memory of a block.
     pub shared_bytes: u64,
+    /// Bytes of shared memory that the launch adds; 0 until [`launched_with`](Self::launched_with) says so.
+    pub dynamic_shared_bytes: u32,
     /// The most registers that the kernel may have, by its bounds and the limit.
     pub budget: u32,
     /// The kernel, or what it may call, asks for more or fewer registers while it runs: `setmaxnreg`.
@@ -109,12 +111,27 @@ impl Forecast {
         self.spill_store_bytes + self.spill_load_bytes
     }
 
-    /// What an SM is asked to hold: the registers expected, and blocks without dynamic shared memory.
+    /// Bytes of shared memory of a block, those of the launch included.
+    pub fn block_shared_bytes(&self) -> u64 {
+        self.shared_bytes + u64::from(self.dynamic_shared_bytes)
+    }
+
+    /// What an SM is asked to hold.
     pub fn launch(&self) -> Launch {
-        launch(self.registers, self.threads, self.shared_bytes)
+        let dynamic_shared = self.dynamic_shared_bytes;
+        Launch { dynamic_shared, ..launch(self.registers, self.threads, self.shared_bytes) }
+    }
+
+    /// The same kernel where the launch adds so many bytes of shared memory to what it declares.
+    #[must_use]
+    pub fn launched_with(mut self, dynamic_shared_bytes: u32, architecture: &Architecture) -> Self {
+        self.dynamic_shared_bytes = dynamic_shared_bytes;
+        let launch = self.launch();
+        Self { occupancy: architecture.occupancy(&launch), next_step: architecture.next_step(&launch), ..self }
     }
 }
 
+/// A launch without dynamic shared memory.
 fn launch(registers: u32, threads: Option<u32>, shared_bytes: u64) -> Launch {
     Launch { threads, static_shared: shared_bytes as u32, ..Launch::new(registers) }
 }
@@ -184,6 +201,7 @@ fn of_kernel(
         spill_load_bytes: words_up(spilled - f64::from(stored)),
         stack_bytes: function.stack_bytes,
         shared_bytes: function.shared_bytes,
+        dynamic_shared_bytes: 0,
         budget,
         is_repartitioned: !function.repartitions.is_empty(),
         ignored: limit.ignored,

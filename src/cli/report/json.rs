@@ -53,6 +53,7 @@ fn kernel(forecast: &Forecast) -> Value {
         "spill_load_bytes": forecast.spill_load_bytes,
         "stack_bytes": forecast.stack_bytes,
         "shared_bytes": forecast.shared_bytes,
+        "dynamic_shared_bytes": forecast.dynamic_shared_bytes,
         "threads": forecast.threads,
         "min_blocks": forecast.min_blocks,
         "budget": forecast.budget,

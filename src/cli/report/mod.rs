@@ -13,13 +13,14 @@ use std::process::ExitCode;
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, forecast};
+use nvptx_ra::forecast::{Case, Forecast, forecast};
 use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::schedule;
 use nvptx_ra::target::machine::Architecture;
 
 pub(crate) use table::shown_name;
 
+use crate::dynamic_shared::{self, DynamicShared};
 use crate::views::Source;
 
 /// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
@@ -48,6 +49,10 @@ pub(crate) struct Arguments {
     /// Only the kernels whose name contains this
     #[arg(long, value_name = "TEXT")]
     kernel: Option<String>,
+    /// Bytes of shared memory that the launch adds, of the kernels whose name contains KERNEL, or of all; repeat for
+    /// more, the last that fits a kernel counts
+    #[arg(long, value_name = "[KERNEL=]BYTES")]
+    dynamic_shared: Vec<DynamicShared>,
     /// One JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -88,6 +93,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             return Err(Error::new(ErrorKind::Option, problem, "name a part of one that is printed without it"));
         }
     }
+    let kernels = forecasts.iter().map(|forecast| forecast.name.as_str());
+    dynamic_shared::check(&arguments.dynamic_shared, kernels, &arguments.input.to_string_lossy())?;
+    let launched = |forecast: Forecast| match dynamic_shared::bytes_of(&arguments.dynamic_shared, &forecast.name) {
+        Some(bytes) => forecast.launched_with(bytes, architecture),
+        None => forecast,
+    };
+    let forecasts: Vec<Forecast> = forecasts.into_iter().map(launched).collect();
     let measured = if arguments.compare_ptxas { Some(compare::measure(arguments, &forecasts)?) } else { None };
     let object = json::object(&forecasts, architecture, arguments.features, measured.as_ref());
     let text = if arguments.json {

@@ -32,7 +32,7 @@ pub(super) fn table(
         let _ = write!(
             text,
             "{name:width$}  {registers:>9}  {spilled:>14}  {:>6}  {warps:>5}  {limits}",
-            forecast.shared_bytes
+            forecast.block_shared_bytes()
         );
         if let Some(real) = measured.and_then(|measured| measured.get(&forecast.name)) {
             let spills = real.spill_store_bytes + real.spill_load_bytes;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nvptx_ra::target::machine::Architecture;
 
-use super::figures::Figures;
+use super::figures::{Block, Figures};
 use super::sass::Sass;
 use crate::ptxas::Real;
 
@@ -19,16 +19,11 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// What one kernel costs, which is launched with so many threads in a block.
-    pub(super) fn figures(
-        &self,
-        kernel: &str,
-        threads: Option<u32>,
-        architecture: &Architecture,
-    ) -> Result<Figures, NoAnswer> {
+    /// What one kernel costs, which is launched in such blocks.
+    pub(super) fn figures(&self, kernel: &str, block: Block, architecture: &Architecture) -> Result<Figures, NoAnswer> {
         let nothing = || NoAnswer::Refused("ptxas: it makes nothing of the kernel".into());
         let found = self.kernels.get(kernel).ok_or_else(nothing)?;
-        Ok(Figures::new(found.0, found.1, architecture, threads))
+        Ok(Figures::new(found.0, found.1, architecture, block))
     }
 }
 

@@ -74,6 +74,6 @@ impl Whole {
 
     fn figures(&self, search: &Search<'_>, at: usize) -> Option<Figures> {
         let kernel = &search.kernels[at];
-        self.judged.as_ref()?.figures(&kernel.name, kernel.threads, search.aim.architecture).ok()
+        self.judged.as_ref()?.figures(&kernel.name, kernel.block, search.aim.architecture).ok()
     }
 }

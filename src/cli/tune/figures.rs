@@ -42,6 +42,16 @@ pub(super) struct Allowance {
     pub(super) more_instructions: bool,
 }
 
+/// A block of a kernel, as far as it is known how it is launched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Block {
+    /// Threads, where the kernel says how many.
+    pub(super) threads: Option<u32>,
+    /// Bytes of shared memory that the launch adds to those that the kernel declares; `None` where the kernel leaves it
+    /// to the launch and nobody says.
+    pub(super) dynamic_shared: Option<u32>,
+}
+
 /// What a kernel costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Figures {
@@ -56,9 +66,9 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// `threads` of a block, where the kernel says how many.
-    pub(super) fn new(real: Real, sass: Sass, architecture: &Architecture, threads: Option<u32>) -> Self {
-        let warps = architecture.occupancy(&launch(&real, threads)).warps;
+    /// Those of a kernel that is launched in such blocks.
+    pub(super) fn new(real: Real, sass: Sass, architecture: &Architecture, block: Block) -> Self {
+        let warps = architecture.occupancy(&launch(&real, block)).warps;
         Self { real, sass, warps, timing: None }
     }
 
@@ -127,8 +137,9 @@ impl Figures {
 }
 
 /// How a kernel is launched, as far as that is known.
-pub(super) fn launch(real: &Real, threads: Option<u32>) -> Launch {
-    Launch { threads, static_shared: real.shared_bytes, ..Launch::new(real.registers) }
+pub(super) fn launch(real: &Real, block: Block) -> Launch {
+    let (static_shared, dynamic_shared) = (real.shared_bytes, block.dynamic_shared.unwrap_or(0));
+    Launch { threads: block.threads, static_shared, dynamic_shared, ..Launch::new(real.registers) }
 }
 
 #[cfg(test)]
@@ -197,14 +208,22 @@ pub(super) mod tests {
         assert_eq!(figures(0, 64, 100).compare(&figures(4, 64, 100), &preference), Ordering::Less);
     }
 
-    /// More registers than a step of the occupancy cost warps.
+    /// More registers than a step of the occupancy cost warps, but none where the launch's shared memory leaves no room
+    /// for these anyway.
     #[test]
     fn warps_are_those_of_the_machine() {
         let hopper = Architecture::by_name("sm_90").expect("is known");
-        let of = |registers| {
+        let of = |registers, dynamic_shared| {
             let real = Real { registers, ..Real::default() };
-            Figures::new(real, Sass::default(), hopper, Some(256)).warps
+            Figures::new(
+                real,
+                Sass::default(),
+                hopper,
+                Block { threads: Some(256), dynamic_shared: Some(dynamic_shared) },
+            )
+            .warps
         };
-        assert_eq!((of(32), of(64), of(65), of(128)), (64, 32, 24, 16));
+        assert_eq!((of(32, 0), of(64, 0), of(65, 0), of(128, 0)), (64, 32, 24, 16));
+        assert_eq!((of(32, 98304), of(65, 98304), of(128, 98304), of(129, 98304)), (16, 16, 16, 8));
     }
 }

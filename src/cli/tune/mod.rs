@@ -47,6 +47,7 @@ use self::search::Aim;
 use self::stock::Judges;
 use crate::codegen::{self, Settings};
 use crate::compile::output_of;
+use crate::dynamic_shared::DynamicShared;
 use crate::interrupt;
 
 /// Search for the best way to compile each kernel, with ptxas as the judge; never worse than LLVM without the passes
@@ -79,6 +80,10 @@ pub(crate) struct Arguments {
     /// Only the kernels whose name contains this; the others are left as LLVM makes them
     #[arg(long, value_name = "TEXT")]
     kernel: Option<String>,
+    /// Bytes of shared memory that the launch adds, of the kernels whose name contains KERNEL, or of all; repeat for
+    /// more, the last that fits a kernel counts. Registers that cost no warp beside that much memory are free
+    #[arg(long, value_name = "[KERNEL=]BYTES")]
+    dynamic_shared: Vec<DynamicShared>,
     /// Allow variants with fewer warps on an SM than LLVM's own code has; --run allows them anyway
     #[arg(long)]
     allow_occupancy_loss: bool,
@@ -157,7 +162,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };
-    let judges = Judges { judge: &judge, benchmark: benchmark.as_ref(), aim: &aim, jobs: budget.jobs };
+    let judges = Judges {
+        judge: &judge,
+        benchmark: benchmark.as_ref(),
+        aim: &aim,
+        dynamic_shared: &arguments.dynamic_shared,
+        jobs: budget.jobs,
+    };
     let result = search(arguments, &compiler, judges, budget, start).and_then(|search| match &arguments.ninja {
         Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
         _ => finish(arguments, &search),

@@ -143,6 +143,8 @@ pub(super) fn json(search: &Search<'_>, composed: &Composed) -> String {
             json!({
                 "name": kernel.name,
                 "hash": kernel.hash,
+                "threads": kernel.block.threads,
+                "dynamic_shared_bytes": kernel.block.dynamic_shared,
                 "choice": variant.to_string(),
                 "stock": kernel.stock.json(),
                 "default": kernel.default().map(|figures| figures.json()),

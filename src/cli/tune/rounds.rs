@@ -9,7 +9,7 @@ use nvptx_ra::profile::fingerprint;
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
 use super::compiler::Compiler;
-use super::figures::Figures;
+use super::figures::{Block, Figures};
 use super::judge::{Judge, Look};
 use super::search::{Aim, Kernel};
 use super::turns::{Party, take_turns};
@@ -71,16 +71,16 @@ impl Search<'_> {
     fn work(&self, slice: &Slice<'_>, task: Task) -> Outcome {
         match task {
             Task::Compile { kernel, variant } => Outcome::Compiled(slice.compile(&kernel, &variant)),
-            Task::Judge { kernel, threads, ptx } => Outcome::Judged(self.verdict(slice, &kernel, threads, &ptx)),
+            Task::Judge { kernel, block, ptx } => Outcome::Judged(self.verdict(slice, &kernel, block, &ptx)),
         }
     }
 }
 
 impl Search<'_> {
     /// What ptxas says of a kernel's PTX, and the benchmark of what is admissible.
-    fn verdict(&self, slice: &Slice<'_>, kernel: &str, threads: Option<u32>, ptx: &[u8]) -> Result<Figures, NoAnswer> {
+    fn verdict(&self, slice: &Slice<'_>, kernel: &str, block: Block, ptx: &[u8]) -> Result<Figures, NoAnswer> {
         let judged = self.judge.judge(ptx, slice.limit, Look::Quickly)?;
-        let figures = judged.figures(kernel, threads, self.aim.architecture)?;
+        let figures = judged.figures(kernel, block, self.aim.architecture)?;
         let benchmark = self.benchmark.filter(|_| figures.is_no_worse(&slice.stock, self.aim.allowance));
         let Some(benchmark) = benchmark else { return Ok(figures) };
         let cubin = self.judge.cubin(ptx, slice.limit)?;
@@ -99,7 +99,7 @@ impl Slice<'_> {
 /// What a worker does for a kernel.
 enum Task {
     Compile { kernel: String, variant: Variant },
-    Judge { kernel: String, threads: Option<u32>, ptx: Vec<u8> },
+    Judge { kernel: String, block: Block, ptx: Vec<u8> },
 }
 
 /// What came of it.
@@ -140,9 +140,9 @@ impl Party for Course<'_> {
     type Outcome = Outcome;
 
     fn next(&mut self) -> Vec<Task> {
-        let (kernel, threads) = (&self.kernel.name, self.kernel.threads);
+        let (kernel, block) = (&self.kernel.name, self.kernel.block);
         if !self.ptx.is_empty() {
-            let judge = |ptx| Task::Judge { kernel: kernel.clone(), threads, ptx };
+            let judge = |ptx| Task::Judge { kernel: kernel.clone(), block, ptx };
             return std::mem::take(&mut self.ptx).into_iter().map(judge).collect();
         }
         if self.is_over() {

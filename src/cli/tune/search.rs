@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 
 use nvptx_ra::target::machine::Architecture;
 
-use super::figures::{Allowance, Figures, Preference, launch};
+use super::figures::{Allowance, Block, Figures, Preference, launch};
 use super::variant::{Names, Variant};
 
 /// A kernel and what was tried on it.
@@ -17,8 +17,7 @@ pub(super) struct Kernel {
     pub(super) name: String,
     /// Of its code.
     pub(super) hash: String,
-    /// Threads of a block, where the kernel says how many.
-    pub(super) threads: Option<u32>,
+    pub(super) block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub(super) may_spill_to_shared: bool,
     pub(super) stock: Figures,
@@ -49,11 +48,11 @@ pub(super) struct Aim {
 
 impl Kernel {
     /// A kernel of which nothing but stock is known.
-    pub(super) fn new(name: &str, hash: &str, threads: Option<u32>, stock: Figures, text: String) -> Self {
+    pub(super) fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String) -> Self {
         Self {
             name: name.to_owned(),
             hash: hash.to_owned(),
-            threads,
+            block,
             may_spill_to_shared: false,
             stock,
             tried: Vec::new(),
@@ -158,7 +157,7 @@ impl Kernel {
 
     /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
     fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
-        let launch = launch(&figures.real, self.threads);
+        let launch = launch(&figures.real, self.block);
         let edge = aim.architecture.step_edge(&launch);
         // What takes all registers that it may has that limit already.
         let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers);
@@ -186,8 +185,13 @@ mod tests {
         Aim { architecture, allowance: Allowance::default(), seed, preference: preference(&[]) }
     }
 
+    /// A kernel in blocks of four warps of which nothing but this is known.
+    fn kernel_with(stock: Figures) -> Kernel {
+        Kernel::new("k", "0", Block { threads: Some(128), dynamic_shared: Some(0) }, stock, "stock".into())
+    }
+
     fn kernel() -> Kernel {
-        Kernel::new("k", "0", Some(128), figures(100, 32, 500), "stock".into())
+        kernel_with(figures(100, 32, 500))
     }
 
     /// Variants differ from each other, the defaults come first, and all orders are among the first.
@@ -209,7 +213,7 @@ mod tests {
     #[test]
     fn limits() {
         for (spills, expected) in [(0, true), (100, false)] {
-            let mut kernel = Kernel::new("k", "0", Some(128), figures(spills, 32, 500), "stock".into());
+            let mut kernel = kernel_with(figures(spills, 32, 500));
             let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
             assert_eq!(variants.iter().any(Variant::limits_registers), expected, "{spills} bytes");
         }
@@ -219,8 +223,7 @@ mod tests {
     #[test]
     fn spills_to_shared() {
         for (spills, allowed, expected) in [(100, true, true), (0, true, false), (100, false, false)] {
-            let stock = figures(spills, 32, 500);
-            let mut kernel = Kernel::new("k", "0", Some(128), stock, "stock".into());
+            let mut kernel = kernel_with(figures(spills, 32, 500));
             kernel.may_spill_to_shared = allowed;
             let variants: Vec<Variant> = (0..16).map(|_| kernel.propose(&aim(0))).collect();
             assert_eq!(variants.iter().any(Variant::spills_to_shared), expected, "{spills} bytes, {allowed}");

@@ -9,12 +9,14 @@ use nvptx_ra::profile::fingerprint;
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
 use super::compiler::Compiler;
+use super::figures::Block;
 use super::judge::{Judge, Look};
 use super::ptx;
 use super::rounds::Slice;
 use super::search::{Aim, Kernel};
 use super::turns::in_parallel;
 use super::variant::Variant;
+use crate::dynamic_shared::{self, DynamicShared};
 
 /// How much longer than LLVM's own code a variant may take ptxas.
 const TIMES_STOCK: u32 = 10;
@@ -31,6 +33,8 @@ pub(super) struct Judges<'a> {
     pub(super) judge: &'a Judge,
     pub(super) benchmark: Option<&'a Benchmark>,
     pub(super) aim: &'a Aim,
+    /// What is known of how the kernels are launched.
+    pub(super) dynamic_shared: &'a [DynamicShared],
     /// Threads.
     pub(super) jobs: usize,
 }
@@ -54,6 +58,7 @@ pub(super) fn kernels<'a>(
         let problem = format!("{}: no kernel{}", path.display(), wanted.unwrap_or_default());
         return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
     }
+    dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &path.to_string_lossy())?;
     let slices = compiler.slices(names.iter().copied())?;
     let slices: Vec<(&str, Compiler<'_>)> = names.into_iter().zip(slices).collect();
     // Whether counting does is found out on the first.
@@ -76,6 +81,13 @@ pub(super) fn kernels<'a>(
         return Err(first.clone());
     }
     refused.iter().for_each(|error| eprintln!("{error}"));
+    let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
+    if unknown > 0 && !judges.judge.is_waiting() {
+        eprintln!(
+            "nvptx-ra: the launch says how much shared memory {unknown} of the kernels have; it counts as none for \
+             their warps, unless --dynamic-shared tells"
+        );
+    }
     Ok((kernels, apart))
 }
 
@@ -94,16 +106,19 @@ impl Judges<'_> {
         };
         let ptx = slice.compile(&slice.profile(|_| Some(&Variant::Stock)))?;
         let judged = self.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
-        let mut figures = judged.figures(name, threads, self.aim.architecture).map_err(refused)?;
+        let text = String::from_utf8_lossy(&ptx);
+        let sizes_shared_at_launch = ptx::sizes_shared_at_launch(&text);
+        let said = dynamic_shared::bytes_of(self.dynamic_shared, name);
+        let block = Block { threads, dynamic_shared: said.or((!sizes_shared_at_launch).then_some(0)) };
+        let mut figures = judged.figures(name, block, self.aim.architecture).map_err(refused)?;
         if let Some(benchmark) = self.benchmark {
             let cubin = self.judge.cubin(&ptx, STOCK_LIMIT).map_err(refused)?;
             let measured = benchmark.measure(&cubin, name).map_err(NoAnswer::Refused);
             figures.timing = Some(measured.map_err(refused)?);
         }
         let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
-        let text = String::from_utf8_lossy(&ptx);
-        let mut kernel = Kernel::new(name, hash, threads, figures, fingerprint(&text));
-        kernel.may_spill_to_shared = slice.knows_smem_spilling() && !ptx::sizes_shared_at_launch(&text);
+        let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text));
+        kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
         Ok((kernel, (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
     }
 }

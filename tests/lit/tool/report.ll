@@ -32,6 +32,19 @@
 ; RUN: %nvptx-ra report %s --json --features --kernel bounded | FileCheck %s --check-prefix=FEATURES
 ; FEATURES: "words": {{[1-9]}}
 ;
+; Shared memory that the launch adds counts with what the kernel declares: one block of 16 warps fits then, and registers
+; up to its limit would cost none.
+; RUN: %nvptx-ra report %s --dynamic-shared 4096 --dynamic-shared bounded=150000 --html %t.launch.html | FileCheck %s --check-prefix=LAUNCH
+; LAUNCH: bounded [[REGISTERS:[0-9]+]] 0 151024 16/64 shared memory
+; LAUNCH-NEXT: calls ≥{{[0-9]+}} 0 4096 {{[0-9]+}}/64
+; RUN: FileCheck %s --check-prefix=LAUNCHED --input-file=%t.launch.html
+; LAUNCHED: bytes of a block, 150,000 of the launch
+; RUN: %nvptx-ra report %s --dynamic-shared bounded=150000 --json | FileCheck %s --check-prefix=LAUNCHJSON
+; LAUNCHJSON: "dynamic_shared_bytes": 150000
+; LAUNCHJSON: "dynamic_shared_bytes": 0
+; RUN: not %nvptx-ra report %s --dynamic-shared nobody=8 2>&1 | FileCheck %s --check-prefix=NOLAUNCH
+; NOLAUNCH: nvptx-ra: --dynamic-shared nobody=8: {{.*}}report.ll has no kernel whose name contains 'nobody'
+;
 ; The page holds every kernel, its occupancy, peak and source, and nothing from elsewhere.
 ; RUN: %nvptx-ra report %s --html %t.html | FileCheck %s --check-prefix=STILL
 ; STILL: kernel registers

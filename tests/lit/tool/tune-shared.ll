@@ -32,6 +32,21 @@
 ; RUN: sed 's/; TILE //' %s > %t/tile.ll
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/tile.ptx --mattr=+ptx88 --runs 10 --allow-more-instructions > %t/table 2> %t/log
 ; RUN: not grep smem-spilling %t/table
+; RUN: FileCheck %s --check-prefix=UNKNOWN --input-file=%t/log
+; UNKNOWN: nvptx-ra: the launch says how much shared memory 1 of the kernels have; it counts as none for their warps, unless --dynamic-shared tells
+;
+; Where the search is told, registers that cost no warp beside that much memory are free: two blocks of 256 threads fit,
+; so that the limit of 40 registers, which spills, may go as far as 128.
+; RUN: sed 's/"nvvm.minctasm"="8"/"nvvm.maxnreg"="40"/' %t/tile.ll > %t/limited.ll
+; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/limited.ll -o %t/limited.ptx --mattr=+ptx88 --runs 12 --dynamic-shared spills=100000 > %t/table 2> %t/log
+; RUN: FileCheck %s --check-prefix=FREE --input-file=%t/table
+; FREE: {{^spills +[1-9][0-9]* → 0 +16 }}
+; RUN: FileCheck %s --check-prefix=LIMIT --input-file=%t/limited.ptx
+; LIMIT: .maxnreg 128
+; RUN: not grep "the launch says" %t/log
+; RUN: not env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/no.ptx --dynamic-shared spill=1 --dynamic-shared fills=1 2>&1 | FileCheck %s --check-prefix=NOBODY
+; NOBODY: nvptx-ra: --dynamic-shared fills=1: {{.*}}tile.ll has no kernel whose name contains 'fills'; name a part of one that it has
+; RUN: not test -e %t/no.ptx
 
 target triple = "nvptx64-nvidia-cuda"
 ; TILE @tile = external addrspace(3) global [0 x i32]

@@ -44,13 +44,17 @@ fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, 
         Some(threads) => (threads.to_string(), "threads, by the kernel's bounds".to_owned()),
         None => (DEFAULT_THREADS.to_string(), "threads, taken for want of launch bounds".to_owned()),
     };
+    let shared = match forecast.dynamic_shared_bytes {
+        0 => "bytes of a block, static".to_owned(),
+        bytes => format!("bytes of a block, {} of the launch", grouped(u64::from(bytes))),
+    };
     let warps = format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
     vec![
         ("registers", format!("{at_least}{}", forecast.registers), of),
         ("spills", grouped(u64::from(forecast.spill_bytes())), spills),
         ("warps", forecast.occupancy.warps.to_string(), warps),
         ("block", threads.0, threads.1),
-        ("shared memory", grouped(forecast.shared_bytes), "bytes of a block, static".into()),
+        ("shared memory", grouped(forecast.block_shared_bytes()), shared),
         ("stack", grouped(forecast.stack_bytes), "bytes of a thread, by the code itself".into()),
         ("predicates", forecast.predicates.to_string(), "live at once".into()),
         ("uniform words", forecast.uniform_registers.to_string(), "live at once, the same in a whole warp".into()),

@@ -43,7 +43,7 @@ fn row(report: &Report<'_>, number: usize, forecast: &Forecast) -> Markup {
             td.number { @if forecast.is_at_least { "≥" } (forecast.registers) }
             td { (bar(forecast.registers, MAX_REGISTERS)) }
             td.number.warning[spilled > 0] { (grouped(spilled)) }
-            td.number { (grouped(forecast.shared_bytes)) }
+            td.number { (grouped(forecast.block_shared_bytes())) }
             td.number { (forecast.occupancy.warps) "/" (report.architecture.max_warps) }
             td { (bar(forecast.occupancy.warps, report.architecture.max_warps)) }
             td { (forecast.occupancy.limits) }

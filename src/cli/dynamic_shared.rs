@@ -1,0 +1,86 @@
+//! `--dynamic-shared`: the shared memory that launches add to what kernels declare. The code does not say how much that
+//! is, but it decides how many warps an SM holds, and so how many registers cost none.
+
+use std::str::FromStr;
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+/// What one use of the option says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DynamicShared {
+    /// A part of the names of the kernels that it is said of; all kernels without one.
+    kernel: Option<String>,
+    /// Of a block.
+    bytes: u32,
+}
+
+impl FromStr for DynamicShared {
+    type Err = Error;
+
+    /// `[KERNEL=]BYTES`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (kernel, bytes) = match text.rsplit_once('=') {
+            Some((kernel, bytes)) => (Some(kernel.to_owned()), bytes),
+            None => (None, text),
+        };
+        let wrong = |_| {
+            let problem = format!("'{bytes}' is no number of bytes");
+            Error::new(ErrorKind::Option, problem, "say --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
+        };
+        Ok(Self { kernel, bytes: bytes.parse().map_err(wrong)? })
+    }
+}
+
+impl DynamicShared {
+    fn is_of(&self, kernel: &str) -> bool {
+        self.kernel.as_ref().is_none_or(|part| kernel.contains(part.as_str()))
+    }
+}
+
+/// The bytes that a launch of the kernel adds, if anything is said of it; the last that is said counts.
+pub(crate) fn bytes_of(said: &[DynamicShared], kernel: &str) -> Option<u32> {
+    said.iter().rfind(|one| one.is_of(kernel)).map(|one| one.bytes)
+}
+
+/// An error where something is said of kernels that are not there. `input` is the module's name, for the message.
+pub(crate) fn check<'a>(
+    said: &[DynamicShared],
+    kernels: impl Iterator<Item = &'a str> + Clone,
+    input: &str,
+) -> Result<(), Error> {
+    let is_idle = |one: &&DynamicShared| !kernels.clone().any(|kernel| one.is_of(kernel));
+    let Some(DynamicShared { kernel, bytes }) = said.iter().find(is_idle) else { return Ok(()) };
+    let kernel = kernel.as_deref().unwrap_or_default();
+    let problem = format!("--dynamic-shared {kernel}={bytes}: {input} has no kernel whose name contains '{kernel}'");
+    Err(Error::new(ErrorKind::Option, problem, "name a part of one that it has"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(texts: &[&str]) -> Vec<DynamicShared> {
+        texts.iter().map(|text| text.parse().expect("is well-formed")).collect()
+    }
+
+    /// What is said of one kernel holds for that one, what is said last counts, and of others nothing is known.
+    #[test]
+    fn the_last_that_is_said_counts() {
+        let all_and_one = said(&["1024", "dot=0", "dot_bwd=4096"]);
+        let of = |kernel| bytes_of(&all_and_one, kernel);
+        assert_eq!((of("softmax"), of("dot_fwd"), of("dot_bwd")), (Some(1024), Some(0), Some(4096)));
+        assert_eq!(bytes_of(&said(&["dot=64"]), "softmax"), None);
+    }
+
+    /// No number is an error that shows how to say it, a name that no kernel has one that names it.
+    #[test]
+    fn errors() {
+        let error = "dot=48k".parse::<DynamicShared>().expect_err("is no number").to_string();
+        assert!(error.contains("'48k' is no number of bytes") && error.contains("KERNEL=49152"), "{error}");
+        assert!("-1".parse::<DynamicShared>().is_err());
+        let kernels = ["dot", "softmax"].into_iter();
+        assert_eq!(check(&said(&["8", "max=16"]), kernels.clone(), "m.ll"), Ok(()));
+        let error = check(&said(&["sum=16"]), kernels, "m.ll").expect_err("there is no such kernel").to_string();
+        assert!(error.contains("m.ll has no kernel whose name contains 'sum'"), "{error}");
+    }
+}
