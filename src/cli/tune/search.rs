@@ -132,6 +132,7 @@ impl Kernel {
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
             around.push(best.with_smem_spilling());
         }
+        around.extend(self.held_to_warps(aim, &figures));
         around.extend(self.limits(aim, &best, &figures));
         if let Some(other) = orders.iter().find(|variant| **variant != best) {
             around.extend(self.limits(aim, other, &figures));
@@ -153,6 +154,16 @@ impl Kernel {
             );
         }
         self.queue.extend(around);
+    }
+
+    /// What spills least of all, if it would but hold fewer warps than stock: the same, held to the most registers that
+    /// cost none.
+    fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+        let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
+        let spills_less = found.filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
+        let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
+        let (variant, _) = least.filter(|(_, figures)| figures.warps < self.stock.warps)?;
+        Some(variant.with_limit(aim.architecture.step_edge(&launch(&self.stock.real, self.block))))
     }
 
     /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
@@ -217,6 +228,20 @@ mod tests {
             let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
             assert_eq!(variants.iter().any(Variant::limits_registers), expected, "{spills} bytes");
         }
+    }
+
+    /// What spills nothing for the price of warps is tried with as many registers as cost none.
+    #[test]
+    fn held_to_the_warps_of_stock() {
+        let mut kernel = kernel();
+        for number in 0..7u32 {
+            let variant = kernel.propose(&aim(0));
+            let is_third = number == 2;
+            let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
+            kernel.record(variant, number.to_string(), Some(outcome));
+        }
+        let costly = kernel.tried[2].0;
+        assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
     }
 
     /// Spills to shared memory are tried where there are spills and the kernel allows it, and else nowhere.
