@@ -12,9 +12,10 @@ use nvptx_ra::profile::fingerprint;
 
 use super::answer::{self, Judged, NoAnswer};
 use super::graph::Plan;
+use super::listing;
 use super::machine_code;
 use super::process::{self, Trouble};
-use super::sass::{self, Sass};
+use super::sass::Sass;
 use crate::ptxas::{self, Folder};
 
 /// The programs that are asked.
@@ -34,14 +35,16 @@ impl Tools {
 /// How machine code is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// By the disassembler.
+    /// By the disassembler; what we read ourselves is compared with that.
     Closely,
-    /// By counting, where that is enough.
+    /// By the disassembler where there is local memory.
+    WhereStack,
+    /// By reading it ourselves, unless that has been wrong before.
     Quickly,
 }
 
 /// The form in which results are kept: those in another are not read.
-const FORM: u32 = 3;
+const FORM: u32 = 4;
 
 /// Runs ptxas and the disassembler; several threads may share one.
 pub(super) struct Judge {
@@ -59,8 +62,8 @@ pub(super) struct Judge {
     files: AtomicUsize,
     /// How often ptxas ran.
     runs: AtomicUsize,
-    /// Whether counting has given what the disassembler gives.
-    counts_well: AtomicBool,
+    /// Whether reading machine code has given what the disassembler gives.
+    reads_well: AtomicBool,
 }
 
 impl Judge {
@@ -88,7 +91,7 @@ impl Judge {
             version: String::from_utf8_lossy(&version.stdout).into_owned(),
             files: AtomicUsize::new(0),
             runs: AtomicUsize::new(0),
-            counts_well: AtomicBool::new(true),
+            reads_well: AtomicBool::new(true),
             tools,
         })
     }
@@ -168,15 +171,16 @@ impl Judge {
         let judged = report.and_then(|report| {
             let reported = ptxas::parse(&report);
             let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
-            let counted = machine_code::count(&fs::read(&cubin).unwrap_or_default()).unwrap_or_default();
-            let is_counting_enough = look == Look::Quickly && !has_stack && self.counts_well.load(Ordering::Relaxed);
-            let code = if is_counting_enough {
-                counted
-                    .into_iter()
-                    .map(|(name, count)| (name, Sass { instructions: count, ..Sass::default() }))
-                    .collect()
+            let own = machine_code::read(&fs::read(&cubin).unwrap_or_default()).unwrap_or_default();
+            let is_own_enough = match look {
+                Look::Closely => false,
+                Look::WhereStack => !has_stack,
+                Look::Quickly => true,
+            };
+            let code = if is_own_enough && self.reads_well.load(Ordering::Relaxed) {
+                own
             } else {
-                self.disassemble(&cubin, &sass, limit, &counted)?
+                self.disassemble(&cubin, &sass, limit, &own)?
             };
             let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
             Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
@@ -204,13 +208,13 @@ impl Judge {
         Err(NoAnswer::Refused(format!("ptxas: {problem}")))
     }
 
-    /// What the disassembler says of a file. It is compared with what was counted.
+    /// What the disassembler says of a file. It is compared with what we read ourselves.
     fn disassemble(
         &self,
         cubin: &Path,
         listing: &Path,
         limit: Duration,
-        counted: &BTreeMap<String, u32>,
+        own: &BTreeMap<String, Sass>,
     ) -> Result<BTreeMap<String, Sass>, NoAnswer> {
         let mut disassembler = Command::new(&self.tools.cuobjdump);
         disassembler.arg("-sass").arg(cubin);
@@ -219,9 +223,10 @@ impl Judge {
             return Err(NoAnswer::Refused("cuobjdump: it does not take what ptxas wrote".into()));
         }
         let listing = fs::read(listing).map_err(|error| NoAnswer::Failed(format!("cuobjdump: {error}")))?;
-        let code = sass::read(&String::from_utf8_lossy(&listing));
-        if !code.iter().all(|(name, sass)| counted.get(name) == Some(&sass.instructions)) {
-            self.counts_well.store(false, Ordering::Relaxed);
+        let code = listing::read(&String::from_utf8_lossy(&listing));
+        if let Some((name, sass)) = code.iter().find(|(name, sass)| own.get(*name) != Some(sass)) {
+            self.reads_well.store(false, Ordering::Relaxed);
+            log::debug!("{name}: the disassembler has {sass:?}, its bits are read as {:?}", own.get(name));
         }
         Ok(code)
     }

@@ -2,8 +2,8 @@
 //!
 //! In the order of the files:
 //! * [`compiler`]: the module, and each kernel as a module of its own, compiled in process;
-//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: [`ptx`], [`machine_code`],
-//!   [`sass`], [`figures`], [`answer`]; [`benchmark`]: the user's own judge;
+//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: [`ptx`], [`listing`],
+//!   [`machine_code`], [`sass`], [`figures`], [`answer`]; [`benchmark`]: the user's own judge;
 //! * [`stock`]: LLVM's own code, where the search starts;
 //! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
 //! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
@@ -19,6 +19,7 @@ pub(crate) mod edge;
 mod figures;
 mod graph;
 mod judge;
+mod listing;
 mod machine_code;
 mod print;
 mod process;

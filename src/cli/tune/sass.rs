@@ -1,6 +1,6 @@
-//! Machine code as the disassembler prints it: how many instructions, and how often what was spilled moves.
+//! The machine instructions of a function: how many there are, where control goes, and how often what was spilled moves.
+//! The disassembler's [listing](super::listing) is read as them, and [machine code](super::machine_code) itself.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nvptx_ra::analysis::{Cfg, Dominators, block_frequencies};
@@ -20,119 +20,91 @@ pub(super) struct Sass {
 }
 
 /// An instruction.
-struct Instruction<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Instruction {
     /// In bytes from the start of the function.
-    address: u32,
-    has_guard: bool,
-    opcode: &'a str,
-    operands: &'a str,
+    pub(super) address: u32,
+    pub(super) kind: Kind,
+    /// Whether something decides if it is done.
+    pub(super) is_conditional: bool,
+    /// The address that it names, where it is one that control may go to.
+    pub(super) target: Option<u32>,
 }
 
-/// What each function of a listing is, by its name. O(length · log length).
-pub(super) fn read(listing: &str) -> BTreeMap<String, Sass> {
-    let mut functions: BTreeMap<String, Vec<Instruction<'_>>> = BTreeMap::new();
-    let mut name = "";
-    for line in listing.lines() {
-        if let Some(found) = line.trim_start().strip_prefix("Function : ") {
-            name = found.trim();
-            functions.entry(name.to_owned()).or_default();
-        }
-        if let (Some(of_function), Some(instruction)) = (functions.get_mut(name), Instruction::read(line)) {
-            of_function.push(instruction);
-        }
-    }
-    functions.into_iter().map(|(name, instructions)| (name, measure(&instructions))).collect()
+/// What matters of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// NOP.
+    Nothing,
+    /// LDL, STL: with the bytes that it moves from or to a fixed place of the stack, 0 for another place.
+    Local(u32),
+    /// A branch to an address that it names.
+    Branch,
+    /// A branch to an address in a register.
+    IndirectBranch,
+    /// A call.
+    Call,
+    /// EXIT, RET, KILL.
+    End,
+    /// BSSY, whose address is where a thread that waits at BSYNC continues.
+    Meeting,
+    /// Any other.
+    Other,
 }
 
-fn measure(instructions: &[Instruction<'_>]) -> Sass {
-    let is_local = |instruction: &&Instruction<'_>| instruction.is_local();
-    let mut sass = Sass {
-        instructions: instructions.iter().filter(|instruction| instruction.opcode != "NOP").count() as u32,
-        local: instructions.iter().filter(is_local).count() as u32,
-        stack_traffic: 0,
-    };
-    if sass.local > 0 {
-        let frequencies = frequencies(instructions);
-        let bytes = instructions.iter().zip(frequencies).map(|(one, runs)| f64::from(one.stack_bytes()) * runs);
-        // Below 2^53, and there exact, for all nests that a program has; beyond, it stays the largest.
-        sass.stack_traffic = bytes.sum::<f64>() as u64;
-    }
-    sass
-}
-
-impl<'a> Instruction<'a> {
-    /// Reads a line as `/*0010*/  @P0 LDL R1, [R2] ;  /* 0x… */`.
-    fn read(line: &'a str) -> Option<Self> {
-        let (address, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
-        let address = u32::from_str_radix(address, 16).ok().filter(|_| address.len() >= 4)?;
-        let text = rest.split(';').next()?.trim();
-        let (has_guard, text) = match text.strip_prefix('@') {
-            Some(guarded) => (true, guarded.split_once(' ')?.1.trim_start()),
-            None => (false, text),
+impl Sass {
+    /// What the instructions of a function are. O(n log n).
+    pub(super) fn of(instructions: &[Instruction]) -> Self {
+        let count = |is: fn(&Kind) -> bool| instructions.iter().filter(|one| is(&one.kind)).count() as u32;
+        let mut sass = Self {
+            instructions: count(|kind| *kind != Kind::Nothing),
+            local: count(|kind| matches!(kind, Kind::Local(_))),
+            stack_traffic: 0,
         };
-        let (opcode, operands) = text.split_once(' ').unwrap_or((text, ""));
-        let is_opcode = opcode.starts_with(|c: char| c.is_ascii_uppercase());
-        is_opcode.then_some(Self { address, has_guard, opcode, operands: operands.trim() })
-    }
-
-    /// The opcode without its modifiers.
-    fn base(&self) -> &str {
-        self.opcode.split('.').next().unwrap_or_default()
-    }
-
-    fn is_local(&self) -> bool {
-        matches!(self.base(), "LDL" | "STL")
-    }
-
-    /// Bytes that it moves from or to a fixed place of the stack: R1 is the stack's pointer.
-    fn stack_bytes(&self) -> u32 {
-        if !self.is_local() || !(self.operands.contains("[R1]") || self.operands.contains("[R1+0x")) {
-            return 0;
+        if sass.local > 0 {
+            let frequencies = frequencies(instructions);
+            let bytes = instructions.iter().zip(frequencies).map(|(one, runs)| f64::from(one.stack_bytes()) * runs);
+            // Below 2^53, and there exact, for all nests that a program has; beyond, it stays the largest.
+            sass.stack_traffic = bytes.sum::<f64>() as u64;
         }
-        let width = self.opcode.split('.').find_map(|modifier| match modifier {
-            "U8" | "S8" => Some(1),
-            "U16" | "S16" => Some(2),
-            "64" => Some(8),
-            "128" => Some(16),
-            _ => None,
-        });
-        width.unwrap_or(4)
+        sass
+    }
+}
+
+impl Instruction {
+    fn stack_bytes(&self) -> u32 {
+        match self.kind {
+            Kind::Local(bytes) => bytes,
+            _ => 0,
+        }
     }
 
-    /// The address that it may continue at, beside the next one. Subroutines stand behind what calls them; other
-    /// functions have listings of their own.
+    /// The address that it may continue at, beside the next one. A call comes back to the next. Subroutines stand behind
+    /// what calls them; other functions have code of their own.
     fn target(&self) -> Option<u32> {
-        let last = self.operands.rsplit([',', ' ']).next()?;
-        let target = u32::from_str_radix(last.strip_prefix("0x")?, 16).ok().filter(|_| self.leaves())?;
-        (self.base() != "CALL" || target > self.address).then_some(target)
+        match self.kind {
+            Kind::Branch | Kind::Meeting => self.target,
+            Kind::Call => self.target.filter(|&target| target > self.address),
+            _ => None,
+        }
     }
 
-    /// Whether what follows it begins a block. A thread that waits at BSYNC continues where its BSSY says.
+    /// Whether what follows it begins a block.
     fn leaves(&self) -> bool {
-        matches!(
-            self.base(),
-            "BRA" | "BRX" | "BRXU" | "JMP" | "JMX" | "JMXU" | "CALL" | "RET" | "EXIT" | "BSSY" | "KILL"
-        )
-    }
-
-    /// Whether it goes to an address in a register.
-    fn is_indirect(&self) -> bool {
-        matches!(self.base(), "BRX" | "BRXU" | "JMX" | "JMXU")
+        !matches!(self.kind, Kind::Nothing | Kind::Local(_) | Kind::Other)
     }
 
     /// Whether the next instruction may follow it.
     fn falls_through(&self) -> bool {
-        let is_conditional = self.has_guard || self.operands.contains(',');
-        match self.base() {
-            "BRA" | "JMP" => is_conditional,
-            "BRX" | "BRXU" | "JMX" | "JMXU" | "RET" | "EXIT" | "KILL" => self.has_guard,
+        match self.kind {
+            Kind::Branch | Kind::IndirectBranch | Kind::End => self.is_conditional,
             _ => true,
         }
     }
 }
 
 /// How often each instruction runs in a run of the function, by the loops around it.
-fn frequencies(instructions: &[Instruction<'_>]) -> Vec<f64> {
+fn frequencies(instructions: &[Instruction]) -> Vec<f64> {
     let (graph, blocks) = control_flow(instructions);
     let cfg = Cfg::new(&graph);
     let frequencies = block_frequencies(&graph, &cfg, &Dominators::new(&graph, &cfg));
@@ -141,7 +113,7 @@ fn frequencies(instructions: &[Instruction<'_>]) -> Vec<f64> {
 
 /// The control flow as a function without instructions, and the block of each instruction. A jump to an address in a
 /// register may go to each block that nothing else leads to.
-fn control_flow(instructions: &[Instruction<'_>]) -> (Function, Vec<Block>) {
+fn control_flow(instructions: &[Instruction]) -> (Function, Vec<Block>) {
     let mut leaders: Vec<u32> = instructions.iter().filter_map(Instruction::target).collect();
     leaders.extend(instructions.iter().take(1).map(|first| first.address));
     leaders.extend(instructions.windows(2).filter(|pair| pair[0].leaves()).map(|pair| pair[1].address));
@@ -159,7 +131,7 @@ fn control_flow(instructions: &[Instruction<'_>]) -> (Function, Vec<Block>) {
             successors[from].push(Block::new(to));
             is_reached[to] = true;
         }
-        indirect.extend(instruction.is_indirect().then_some(from));
+        indirect.extend((instruction.kind == Kind::IndirectBranch).then_some(from));
     }
     for from in indirect {
         successors[from].extend((1..leaders.len()).filter(|&to| !is_reached[to]).map(Block::new));
@@ -173,63 +145,64 @@ fn control_flow(instructions: &[Instruction<'_>]) -> (Function, Vec<Block>) {
 
 #[cfg(test)]
 mod tests {
+    use super::Kind::{Branch, Call, End, IndirectBranch, Local, Nothing, Other};
     use super::*;
 
-    /// A listing of the instructions, at addresses of 16 bytes each.
-    fn listing(instructions: &[&str]) -> String {
-        let line = |(at, text): (usize, &&str)| format!("        /*{:04x}*/  {text} ;  /* 0x0 */\n", at * 16);
-        let lines: String = instructions.iter().enumerate().map(line).collect();
-        format!("\t\tFunction : a\n\t.headerflags\t@\"EF\"\n{lines}")
+    /// The traffic of instructions at addresses of 16 bytes each; a condition is marked by `true`.
+    fn traffic(instructions: &[(Kind, bool, Option<u32>)]) -> u64 {
+        let one = |(at, &(kind, is_conditional, target)): (usize, &(Kind, bool, Option<u32>))| Instruction {
+            address: at as u32 * 16,
+            kind,
+            is_conditional,
+            target,
+        };
+        Sass::of(&instructions.iter().enumerate().map(one).collect::<Vec<_>>()).stack_traffic
     }
 
-    fn traffic(instructions: &[&str]) -> u64 {
-        read(&listing(instructions))["a"].stack_traffic
-    }
-
-    /// Instructions are counted for each function, NOPs apart, local accesses beside.
-    #[test]
-    fn counts_instructions() {
-        let first = listing(&["LDC R1, c[0x0][0x28]", "@!P0 STL.64 [R1], R4", "NOP"]);
-        let words = "                                       /* 0x000fe20000000800 */\n";
-        let read = read(&format!("{first}{words}\t\tFunction : b\n        /*0000*/  EXIT ;  /* 0x0 */\n"));
-        assert_eq!(read["a"], Sass { instructions: 2, local: 1, stack_traffic: 8 });
-        assert_eq!(read["b"], Sass { instructions: 1, local: 0, stack_traffic: 0 });
-    }
-
-    /// Bytes go by the width of the access, and only fixed places of the stack count.
-    #[test]
-    fn widths() {
-        assert_eq!(traffic(&["LDL R0, [R1+0x8]", "STL.128 [R1], R4", "LDL.U8 R0, [R1]", "LDL.LU R0, [R1]"]), 25);
-        assert_eq!(traffic(&["LDL R0, [R2]", "LDL R0, [R12+0x4]", "LDG.E R0, [R1]"]), 0);
-    }
+    const WORD: (Kind, bool, Option<u32>) = (Local(4), false, None);
 
     /// An access in a loop counts ten times, in a loop inside it a hundred times, behind it once.
     #[test]
     fn loops() {
-        let nest =
-            ["STL [R1], R0", "LDL R0, [R1]", "LDL R0, [R1]", "@P0 BRA 0x20", "@!P1 BRA 0x10", "LDL R0, [R1]", "EXIT"];
+        let nest = [WORD, WORD, WORD, (Branch, true, Some(0x20)), (Branch, true, Some(0x10)), WORD, (End, false, None)];
         assert_eq!(traffic(&nest), 4 + 40 + 400 + 4);
     }
 
     /// A block that stands behind the end, and goes back into straight code, makes no loop of what is between.
     #[test]
     fn code_out_of_line_is_no_loop() {
-        assert_eq!(traffic(&["@P0 BRA 0x40", "NOP", "LDL R0, [R1]", "EXIT", "STL [R1], R0", "BRA 0x10"]), 8);
+        let code = [
+            (Branch, true, Some(0x40)),
+            (Nothing, false, None),
+            WORD,
+            (End, false, None),
+            WORD,
+            (Branch, false, Some(0x10)),
+        ];
+        assert_eq!(traffic(&code), 8);
     }
 
     /// The blocks of a jump table are part of the loop that they return to.
     #[test]
     fn jump_tables() {
-        assert_eq!(traffic(&["NOP", "BRX R6 -0x20", "LDL R0, [R1]", "BRA 0x10", "NOP", "@P0 BRA 0x10", "EXIT"]), 40);
+        let table = [
+            (Nothing, false, None),
+            (IndirectBranch, false, None),
+            WORD,
+            (Branch, false, Some(0x10)),
+            (Other, false, None),
+            (Branch, true, Some(0x10)),
+            (End, false, None),
+        ];
+        assert_eq!(traffic(&table), 40);
     }
 
-    /// Broken listings are read as far as they go, without a panic.
+    /// A subroutine that returns goes back to no loop, whatever address its return names; what it holds counts once.
     #[test]
-    fn broken_listings() {
-        assert!(read("").is_empty());
-        for text in ["@P0", "BRA 0xfffffff0", "BRA", "BRX R6", "@P0 STL [R1], R0", "LDL"] {
-            let read = read(&listing(&[text]));
-            assert!(read["a"].instructions <= 1, "{text}");
-        }
+    fn subroutines_are_no_loops() {
+        let code = [WORD, (Call, false, Some(0x40)), WORD, (End, false, None), WORD, (End, false, Some(0))];
+        assert_eq!(traffic(&code), 12);
+        let backward = [WORD, (Call, false, Some(0)), (End, false, None)];
+        assert_eq!(traffic(&backward), 4);
     }
 }

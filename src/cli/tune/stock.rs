@@ -61,11 +61,11 @@ pub(super) fn kernels<'a>(
     dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &path.to_string_lossy())?;
     let slices = compiler.slices(names.iter().copied())?;
     let slices: Vec<(&str, Compiler<'_>)> = names.into_iter().zip(slices).collect();
-    // Whether counting does is found out on the first.
+    // Whether reading the machine code will do is found out on the first, and on those with local memory.
     let (first, others) = slices.split_at(1);
     let start = |&(name, ref slice): &(&str, Compiler<'_>), look| judges.start(name, slice, in_code[name], look);
     let mut judged = in_parallel(1, first, |slice| start(slice, Look::Closely));
-    judged.extend(in_parallel(judges.jobs, others, |slice| start(slice, Look::Quickly)));
+    judged.extend(in_parallel(judges.jobs, others, |slice| start(slice, Look::WhereStack)));
     let (mut kernels, mut apart, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, compiler), judged) in slices.into_iter().zip(judged) {
         match judged {
