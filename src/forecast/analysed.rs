@@ -51,7 +51,7 @@ impl Analysed {
         let Self { behaviours, words, stretches, pressures, loops, .. } = self;
         let input = Input { function, behaviours, words, stretches, pressures };
         let reached = self.reordering.reach(&input, loops);
-        let counts = Counts::new(function, behaviours, &pressures.varying);
+        let counts = Counts::new(function, behaviours, words, &pressures.varying);
         let live = Live { declared: &self.declared, pressures, hoisted, reached };
         Features::new(function.num_blocks(), &counts, &live)
     }
