@@ -39,6 +39,7 @@ pub(super) struct Counts {
     /// The most words that an instruction writes.
     pub(super) widest: u32,
     pub(super) assembly: u32,
+    pub(super) calls: u32,
     pub(super) ordered: u32,
     pub(super) exchanges: u32,
     pub(super) divisions: u32,
@@ -89,6 +90,7 @@ impl Counts {
     fn count_rare(&mut self, kinds: Kinds, live: u32) {
         let one = |kind| u32::from(kinds.contains(kind));
         self.assembly += one(Kinds::ASSEMBLY);
+        self.calls += one(Kinds::CALL);
         self.exchanges += one(Kinds::EXCHANGE);
         self.divisions += one(Kinds::DIVISION);
         self.wide_divisions += one(Kinds::WIDE_DIVISION);

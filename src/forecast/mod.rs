@@ -235,6 +235,7 @@ fn register_limit(bounds: &LaunchBounds, case: &Case) -> Result<RegisterLimit, E
 mod tests {
     use super::*;
     use crate::config::RegisterBudget;
+    use crate::fuzzing::{Options, lowered_function};
 
     fn case() -> Case {
         Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
@@ -267,6 +268,26 @@ mod tests {
         assert_eq!(registers(LaunchBounds { max_registers: Some(64), ..threads }), 64);
         assert!(registers(threads) < 40);
         assert!(registers(LaunchBounds::default()) < 40);
+    }
+
+    /// What a compiler keeps of functions gives the figures of a report, though that has all details and each kernel alone.
+    #[test]
+    fn figures_need_no_details() {
+        arbtest::arbtest(|u| {
+            let kernel = |function| Function { kernel: Some(LaunchBounds::default()), ..function };
+            let [a, b] =
+                [lowered_function(u, &Options::default())?, lowered_function(u, &Options::default())?].map(kernel);
+            let functions = [a.clone(), b, a];
+            let summaries: Vec<Summary> = functions.iter().map(Summary::new).collect();
+            let small = forecast_module(&summaries.iter().collect::<Vec<_>>(), &case()).expect("forecasts");
+            for (function, small) in functions.iter().zip(small) {
+                let whole = forecast(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0);
+                assert_eq!((whole.figures(), &whole.features), (small.figures(), &small.features), "{function}");
+                assert!(small.curve.words.is_empty() && small.peak.live.is_empty());
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
     }
 
     /// A limit would make ptxas do what it ignores: kernels that ask for registers, themselves or by what they call,

@@ -124,15 +124,15 @@ impl WordPressures {
         let Self { all, varying, most_uniform, .. } = self;
         all.live.resize(self.changes.0.len(), 0);
         varying.live.resize(self.changes.0.len(), 0);
-        (all.most, varying.most, *most_uniform) = (0, 0, 0);
-        let mut points = all.live.iter_mut().zip(&mut varying.live);
-        self.changes.sum(|[live, uniform]| {
-            let Some(point) = points.next() else { return };
-            (*point.0, *point.1) = (live + uniform, live);
-            all.most = all.most.max(live + uniform);
-            varying.most = varying.most.max(live);
-            *most_uniform = uniform.max(*most_uniform);
-        });
+        let (mut live, mut most) = ([0_i32; 2], [0_i32; 3]);
+        let points = all.live.iter_mut().zip(&mut varying.live);
+        for (&[varying_by, uniform_by], (all, varying)) in self.changes.0.iter().zip(points) {
+            live = [live[0] + varying_by, live[1] + uniform_by];
+            let sum = live[0] + live[1];
+            (*all, *varying) = (sum as u32, live[0] as u32);
+            most = [most[0].max(sum), most[1].max(live[0]), most[2].max(live[1])];
+        }
+        [all.most, varying.most, *most_uniform] = most.map(|most| most as u32);
     }
 
     /// The words whose registers are all the same in the threads of a warp.

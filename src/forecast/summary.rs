@@ -84,12 +84,16 @@ impl Summary {
             peak.find_live(function, analysed);
             Kernel { bounds, curve: Curve::new(function, pressure), peak }
         };
+        let calls = match analysed.has_calls {
+            true => function.insts().filter_map(|inst| callee(function, inst)).collect(),
+            false => Vec::new(),
+        };
         // Only inline assembly asks.
         let repartitions = if features.get("assembly") > 0.0 { repartitions(function) } else { Vec::new() };
         Self {
             name: function.name().to_owned(),
             kernel: function.kernel().map(kernel),
-            calls: function.insts().filter_map(|inst| callee(function, inst)).collect(),
+            calls,
             features,
             uniform_words: analysed.pressures.most_uniform,
             repartitions,
