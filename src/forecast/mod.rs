@@ -270,7 +270,8 @@ mod tests {
         assert!(registers(LaunchBounds::default()) < 40);
     }
 
-    /// What a compiler keeps of functions gives the figures of a report, though that has all details and each kernel alone.
+    /// What a compiler keeps of functions gives the figures of a report, though that has all details and each kernel
+    /// alone.
     #[test]
     fn figures_need_no_details() {
         arbtest::arbtest(|u| {

@@ -56,8 +56,8 @@ pub(super) enum Detail {
 }
 
 impl Summary {
-    /// The summary of a function that has left SSA form and is coalesced: what the figures of a forecast take, without a
-    /// curve and without the values at the peak. O(n log n) in its operands and live ranges.
+    /// The summary of a function that has left SSA form and is coalesced: what the figures of a forecast take, without
+    /// a curve and without the values at the peak. O(n log n) in its operands and live ranges.
     pub fn new(function: &Function) -> Self {
         Self::with(function, Detail::Figures)
     }
