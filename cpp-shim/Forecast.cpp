@@ -71,6 +71,8 @@ bool Forecaster::finish(Module &M, bool Limit) {
   Request.parameters = toStr(Parameters);
   Request.command_line = toStr(CommandLine);
   Request.target = toStr(Target);
+  if (wantedBy(M.getContext()))
+    Request.flags |= NVPTX_RA_REQUEST_REMARKS;
   std::vector<const nvptx_ra_response *> Responses;
   for (const Summarised &Function : Functions)
     Responses.push_back(Function.Seen.Response.get());

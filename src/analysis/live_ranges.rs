@@ -112,6 +112,12 @@ impl LiveRanges {
         }
     }
 
+    /// Whether the ranges are those of this register, too: it was wanted.
+    #[inline]
+    pub fn has(&self, reg: VReg) -> bool {
+        self.numbers[reg] != 0
+    }
+
     /// The segments of a register; none where it is not wanted, or occurs nowhere.
     #[inline]
     pub fn segments(&self, reg: VReg) -> &[Segment] {
@@ -221,8 +227,10 @@ impl LiveRanges {
         scratch.liveness.propagate(cfg);
         if !scratch.liveness.live_in().is_empty() {
             // A lone definition that no path from the entry, or from unreachable blocks, gets around reaches all.
-            let gets_around = |&block: &Block| block.index() == 0 || !cfg.is_reachable(block);
-            if num_defs == 1 && !scratch.liveness.live_in().iter().any(gets_around) {
+            let is_unreachable = |&block: &Block| !cfg.is_reachable(block);
+            let gets_around = scratch.liveness.is_live_in(Block(0))
+                || (cfg.rpo().len() < cfg.num_blocks() && scratch.liveness.live_in().iter().any(is_unreachable));
+            if num_defs == 1 && !gets_around {
                 scratch.liveness.sort_live_in();
                 let live_in = scratch.liveness.live_in().iter();
                 self.live_ins.extend(live_in.map(|&block| LiveIn { block, value: first_value }));

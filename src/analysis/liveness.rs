@@ -87,6 +87,9 @@ impl BlockLiveness {
     /// Brings [`live_in`](Self::live_in) into layout order. Mostly the blocks stand close together, and are found sooner
     /// than sorted.
     pub(super) fn sort_live_in(&mut self) {
+        if self.live_in.len() < 2 {
+            return;
+        }
         let Some((first, last)) = self.live_in.iter().min().copied().zip(self.live_in.iter().max().copied()) else {
             return;
         };

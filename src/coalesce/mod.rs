@@ -35,7 +35,7 @@ pub use report::{Refusal, Report};
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, block_frequencies};
 use crate::config::Config;
-use crate::function::{EditList, Function, Role};
+use crate::function::{EditList, Function};
 use crate::index::IndexVec;
 use classes::Classes;
 use program::Program;
@@ -60,7 +60,7 @@ pub struct Outcome {
 pub fn coalesce(function: &Function, options: &Config) -> Outcome {
     let start = Instant::now();
     let mut program = Program::new(function, options);
-    if options.join_liveintervals && !has_phis(function) {
+    if options.join_liveintervals && !function.has_phis() {
         if options.wide_pairs {
             wide_pairs::forward(&mut program);
         }
@@ -108,11 +108,4 @@ fn run_rounds(program: &mut Program<'_>) {
         classes.settle_debug_values(program, &occurrences, &ranges, &values, &wanted);
         program.report.refused = worklist::standing(program, &refused);
     }
-}
-
-fn has_phis(function: &Function) -> bool {
-    // PHIs stand first in their block.
-    function
-        .blocks()
-        .any(|block| function.block_insts(block).next().is_some_and(|inst| function.role(inst) == Role::Phi))
 }

@@ -51,7 +51,7 @@ unsafe fn try_forecast(
     let functions: Vec<Option<&Summary>> =
         responses.iter().map(|&response| unsafe { Response::lent(response) }?.summary()).collect();
     let output = run_on_module(&request.pass, &functions, &request.target, &config)?;
-    Ok(Response::of_module(output, &config))
+    Ok(Response::of_module(output, &config, request.has(abi::NVPTX_RA_REQUEST_REMARKS)))
 }
 
 #[cfg(test)]
@@ -75,6 +75,7 @@ mod tests {
     fn forecast(pass: &str, target: &str, answers: &[Answer]) -> Answer {
         let mut request = request(ptr::null(), pass, "");
         request.target = abi::borrow(target);
+        request.flags = abi::NVPTX_RA_REQUEST_REMARKS;
         let responses: Vec<_> = answers.iter().map(|answer| answer.0).chain([ptr::null()]).collect();
         // SAFETY: the request and the responses are alive.
         Answer(unsafe { nvptx_ra_forecast(&request, responses.as_ptr(), responses.len() as u64) })

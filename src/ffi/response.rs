@@ -57,8 +57,8 @@ impl Response {
         response
     }
 
-    /// The forecast of a module: the figures of its kernels.
-    pub(super) fn of_module(output: ModuleOutput, config: &Config) -> Self {
+    /// The forecast of a module: the figures of its kernels, where somebody reads them as remarks.
+    pub(super) fn of_module(output: ModuleOutput, config: &Config, wants_remarks: bool) -> Self {
         let mut response = Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED);
         response.raw.strict = config.strict.into();
         response.output = output.output;
@@ -66,6 +66,9 @@ impl Response {
         response.edits = RawEdits::of_limits(limits);
         if !response.edits.edits.is_empty() {
             response.raw.status = abi::NVPTX_RA_STATUS_EDITS;
+        }
+        if !wants_remarks {
+            return response;
         }
         let of_kernel = |(number, figures): (usize, Vec<Figure>)| {
             figures.into_iter().map(move |figure| (number as u32, figure)).collect::<Vec<_>>()

@@ -63,6 +63,10 @@ impl<'a> Request<'a> {
         Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
     }
 
+    pub(super) fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
     /// Runs the pass. An error leaves nothing behind but the response.
     ///
     /// # Safety
@@ -98,7 +102,6 @@ impl<'a> Request<'a> {
 
     /// What a bundle says of this run, whatever goes wrong in it.
     fn report(&self) -> Report {
-        let has = |flag| self.flags & flag != 0;
         Report {
             llvm: llvm_version(),
             pass: self.pass.clone().into_owned(),
@@ -109,9 +112,9 @@ impl<'a> Request<'a> {
                 command_line: self.command_line.clone().into_owned(),
                 attribute: self.attribute.clone().into_owned(),
             },
-            is_ssa: has(abi::NVPTX_RA_REQUEST_SSA),
-            is_o0: has(abi::NVPTX_RA_REQUEST_O0),
-            is_optnone: has(abi::NVPTX_RA_REQUEST_OPTNONE),
+            is_ssa: self.has(abi::NVPTX_RA_REQUEST_SSA),
+            is_o0: self.has(abi::NVPTX_RA_REQUEST_O0),
+            is_optnone: self.has(abi::NVPTX_RA_REQUEST_OPTNONE),
             ..Report::new()
         }
     }
@@ -124,16 +127,15 @@ impl<'a> Request<'a> {
         // SAFETY: as the caller promises.
         let (function, classification) = unsafe { view::read(self.view) }?;
         let crossed = Instant::now();
-        let has = |flag| self.flags & flag != 0;
         let context = RunContext {
             config,
             classification,
             target: self.target.clone().into_owned(),
-            is_ssa: has(abi::NVPTX_RA_REQUEST_SSA),
-            is_o0: has(abi::NVPTX_RA_REQUEST_O0),
-            is_optnone: has(abi::NVPTX_RA_REQUEST_OPTNONE),
-            wants_remarks: has(abi::NVPTX_RA_REQUEST_REMARKS),
-            is_coalesced: has(abi::NVPTX_RA_REQUEST_COALESCED),
+            is_ssa: self.has(abi::NVPTX_RA_REQUEST_SSA),
+            is_o0: self.has(abi::NVPTX_RA_REQUEST_O0),
+            is_optnone: self.has(abi::NVPTX_RA_REQUEST_OPTNONE),
+            wants_remarks: self.has(abi::NVPTX_RA_REQUEST_REMARKS),
+            is_coalesced: self.has(abi::NVPTX_RA_REQUEST_COALESCED),
         };
         if self.pass == COPY_COALESCER && views::are_collected() {
             if !passes::is_excluded(&function, &context) {
@@ -142,7 +144,7 @@ impl<'a> Request<'a> {
             return Ok(Response::of_nothing());
         }
         let mut output = passes::run(&self.pass, &function, &context)?;
-        if has(abi::NVPTX_RA_REQUEST_SUMMARY) {
+        if self.has(abi::NVPTX_RA_REQUEST_SUMMARY) {
             // Without it the forecast makes its own, and says what is wrong.
             output.summary = guard(|| passes::summarise_coalesced(&function, &output.edits, &context)).unwrap_or(None);
         }

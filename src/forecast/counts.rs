@@ -2,6 +2,7 @@
 
 use super::behaviour::{Behaviours, Kinds, Motion};
 use super::pressure::Pressure;
+use super::words::Words;
 use crate::function::{Function, Inst, MemorySpace};
 
 /// The most varying words that are live where something is done.
@@ -38,6 +39,7 @@ pub(super) struct Counts {
     /// The most words that an instruction writes.
     pub(super) widest: u32,
     pub(super) assembly: u32,
+    pub(super) calls: u32,
     pub(super) ordered: u32,
     pub(super) exchanges: u32,
     pub(super) divisions: u32,
@@ -54,9 +56,9 @@ struct InBlock {
 }
 
 impl Counts {
-    /// Counts. O(operands).
-    pub(super) fn new(function: &Function, behaviours: &Behaviours, varying: &Pressure) -> Self {
-        let mut counts = Self::default();
+    /// Counts. O(instructions, and operands of loads).
+    pub(super) fn new(function: &Function, behaviours: &Behaviours, words: &Words, varying: &Pressure) -> Self {
+        let mut counts = Self { widest: words.widest(), ..Self::default() };
         for block in function.blocks() {
             let depth = function.loop_depth(block);
             counts.depth = depth.max(counts.depth);
@@ -72,12 +74,10 @@ impl Counts {
                 if kinds != Kinds::CODE {
                     counts.count_rare(kinds, varying.at(inst));
                 }
-                let written = words_written(function, inst);
-                counts.widest = written.max(counts.widest);
                 counts.ordered += u32::from(behaviours.motion(inst) == Motion::Ordered);
                 if behaviours.is_load(function, inst) {
                     in_block.loads += 1;
-                    in_block.load_words += written;
+                    in_block.load_words += words_written(function, inst);
                     counts.count_load(function.memory_space(inst));
                 }
             }
@@ -90,6 +90,7 @@ impl Counts {
     fn count_rare(&mut self, kinds: Kinds, live: u32) {
         let one = |kind| u32::from(kinds.contains(kind));
         self.assembly += one(Kinds::ASSEMBLY);
+        self.calls += one(Kinds::CALL);
         self.exchanges += one(Kinds::EXCHANGE);
         self.divisions += one(Kinds::DIVISION);
         self.wide_divisions += one(Kinds::WIDE_DIVISION);

@@ -21,6 +21,11 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// A curve of which nothing is told but the length of its steps.
+    pub(super) fn none(function: &Function) -> Self {
+        Self { stride: stride(function), words: Vec::new() }
+    }
+
     /// The curve of a function. O(instructions).
     pub(super) fn new(function: &Function, pressure: &Pressure) -> Self {
         let insts = function.num_insts() as u32;

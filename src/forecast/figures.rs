@@ -43,6 +43,10 @@ impl Forecast {
 
     /// The figures as lines of text.
     pub fn to_text(&self) -> String {
-        self.figures().iter().map(|figure| format!("{}: {}\n", figure.label, figure.value)).collect()
+        let mut text = String::new();
+        for Figure { label, value, .. } in self.figures() {
+            [label, ": ", &value, "\n"].into_iter().for_each(|part| text.push_str(part));
+        }
+        text
     }
 }

@@ -41,12 +41,16 @@ impl EarliestPlaces {
             let (mut ordered, mut stored) = (start, start);
             // The first of the debug values in front of the instruction at hand.
             let mut debug = start;
+            let mut has_debug = false;
             for inst in function.block_insts(block) {
                 if !is_code(inst) {
+                    has_debug = true;
                     continue;
                 }
                 let next = Inst(inst.0 + 1);
-                places.range_mut(debug..inst).fill(inst);
+                if debug < inst {
+                    places.range_mut(debug..inst).fill(inst);
+                }
                 debug = next;
                 let operands = function.operands(inst);
                 let bound = match behaviours.motion(inst) {
@@ -63,7 +67,7 @@ impl EarliestPlaces {
                 };
                 let reads = operands.iter().filter_map(Operand::read_reg);
                 let place = reads.map(|reg| defined[reg]).fold(bound, Inst::max).min(inst);
-                let place = if is_code(place) { place } else { places[place] };
+                let place = if has_debug && !is_code(place) { places[place] } else { place };
                 places[inst] = place;
                 for reg in operands.iter().filter_map(Operand::def) {
                     defined[reg] = Inst(place.0 + 1);

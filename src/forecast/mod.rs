@@ -31,12 +31,12 @@ use call_graph::CallGraph;
 pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
-use model::Asked;
+use model::Answers;
 pub use model::Values;
 pub use order::preferred_order;
 pub use peak::{LiveValue, Peak};
-use summary::Kernel;
 pub use summary::Summary;
+use summary::{Detail, Kernel};
 pub use table::Model;
 
 use crate::error::Error;
@@ -97,7 +97,7 @@ pub struct Forecast {
     pub occupancy: Occupancy,
     /// The most registers with which an SM holds more warps.
     pub next_step: Option<u32>,
-    /// How many words are live along the code.
+    /// How many words are live along the code; no steps where only the figures were asked for.
     pub curve: Curve,
     /// Where the most words are live.
     pub peak: Peak,
@@ -143,7 +143,8 @@ fn launch(registers: u32, threads: Option<u32>, shared_bytes: u64) -> Launch {
 ///
 /// For a kernel whose bounds contradict each other, so that ptxas does not assemble it.
 pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {
-    let summaries: Vec<Summary> = functions.iter().map(Summary::new).collect();
+    let summaries: Vec<Summary> =
+        functions.iter().map(|function| Summary::with(function, Detail::Everything)).collect();
     forecast_module(&summaries.iter().collect::<Vec<_>>(), case)
 }
 
@@ -153,13 +154,13 @@ pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Er
 ///
 /// As [`forecast`].
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
-    let models = (&Asked::by(Model::registers()), &Asked::by(Model::spills()));
+    let mut answers = Answers::new();
     let joined = CallGraph::new(functions).join(functions);
     let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
     let mut forecasts = Vec::new();
     for (function, joined) in functions.iter().zip(joined) {
         if let Some(kernel) = &function.kernel {
-            let forecast = of_kernel(function, kernel, joined, case, models);
+            let forecast = of_kernel(function, kernel, joined, case, &mut answers);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.is_repartitioned |= any_repartitions && !function.calls.is_empty();
             forecasts.push(forecast);
@@ -173,21 +174,22 @@ fn of_kernel(
     Kernel { bounds, curve, peak }: &Kernel,
     (features, is_whole): (Features, bool),
     case: &Case,
-    (registers, spills): (&Asked<'_>, &Asked<'_>),
+    answers: &mut Answers<'_>,
 ) -> Result<Forecast, Error> {
     let threads = bounds.required_threads.or(bounds.max_threads);
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
     let min_blocks = bounds.min_blocks.unwrap_or(0);
-    let wanted = registers.forecast(&features, budget, min_blocks);
+    let (wanted, spilled) = answers.forecast(&features, budget, min_blocks);
+    let (registers, spills) = (answers.registers.model, answers.spills.model);
     let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
-    let floor = if calls { registers.model.with_calls } else { 1.0 };
+    let floor = if calls { registers.with_calls } else { 1.0 };
     let needed = (wanted.round().max(floor) as u32).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
-    let spilled = spills.forecast(&features, budget, min_blocks) - 1.0;
-    let spilled = if spilled < spills.model.least { 0.0 } else { spilled };
-    let stored = words_up(spilled * spills.model.share_of_stores);
+    let spilled = spilled - 1.0;
+    let spilled = if spilled < spills.least { 0.0 } else { spilled };
+    let stored = words_up(spilled * spills.share_of_stores);
     let launch = launch(registers, threads, function.shared_bytes);
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
@@ -251,6 +253,7 @@ fn register_limit(bounds: &LaunchBounds, case: &Case) -> Result<RegisterLimit, E
 mod tests {
     use super::*;
     use crate::config::RegisterBudget;
+    use crate::fuzzing::{Options, lowered_function};
 
     fn case() -> Case {
         Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
@@ -283,6 +286,27 @@ mod tests {
         assert_eq!(registers(LaunchBounds { max_registers: Some(64), ..threads }), 64);
         assert!(registers(threads) < 40);
         assert!(registers(LaunchBounds::default()) < 40);
+    }
+
+    /// What a compiler keeps of functions gives the figures of a report, though that has all details and each kernel
+    /// alone.
+    #[test]
+    fn figures_need_no_details() {
+        arbtest::arbtest(|u| {
+            let kernel = |function| Function { kernel: Some(LaunchBounds::default()), ..function };
+            let [a, b] =
+                [lowered_function(u, &Options::default())?, lowered_function(u, &Options::default())?].map(kernel);
+            let functions = [a.clone(), b, a];
+            let summaries: Vec<Summary> = functions.iter().map(Summary::new).collect();
+            let small = forecast_module(&summaries.iter().collect::<Vec<_>>(), &case()).expect("forecasts");
+            for (function, small) in functions.iter().zip(small) {
+                let whole = forecast(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0);
+                assert_eq!((whole.figures(), &whole.features), (small.figures(), &small.features), "{function}");
+                assert!(small.curve.words.is_empty() && small.peak.live.is_empty());
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
     }
 
     /// A limit would make ptxas do what it ignores: kernels that ask for registers, themselves or by what they call,

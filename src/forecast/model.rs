@@ -4,6 +4,8 @@
 //! [table](super::table) is text, made by `make calibrate`. The forecast is the exponential of the sum of all trees'
 //! leaves. A feature whose name ends with `_over_budget` is how many more there are than the kernel may have registers.
 
+use rustc_hash::FxHashMap;
+
 use super::features::Features;
 use super::table::{Model, Node};
 
@@ -92,7 +94,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The forecast of a function with these features and limits.
-    pub(super) fn forecast(&self, features: &Features, budget: u32, min_blocks: u32) -> f64 {
+    fn forecast(&self, features: &Features, budget: u32, min_blocks: u32) -> f64 {
         self.model.forecast(&self.values(features, budget, min_blocks))
     }
 
@@ -105,6 +107,33 @@ impl<'a> Asked<'a> {
             Question::OverBudget(at) => feature(at) - f64::from(budget),
         };
         Values(self.questions.iter().map(value).collect())
+    }
+}
+
+/// What both models say, asked once of all kernels that are alike, as instances of one template often are.
+pub(super) struct Answers<'a> {
+    pub(super) registers: Asked<'a>,
+    pub(super) spills: Asked<'a>,
+    /// By the features' bits and the limits.
+    known: FxHashMap<Vec<u64>, (f64, f64)>,
+}
+
+impl Answers<'_> {
+    /// Nothing has been asked.
+    pub(super) fn new() -> Self {
+        let [registers, spills] = [Model::registers(), Model::spills()].map(Asked::by);
+        Self { registers, spills, known: FxHashMap::default() }
+    }
+
+    /// The registers and bytes of a function with these features and limits.
+    pub(super) fn forecast(&mut self, features: &Features, budget: u32, min_blocks: u32) -> (f64, f64) {
+        let Self { registers, spills, known } = self;
+        let limits = [budget, min_blocks].map(u64::from);
+        let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
+        *known.entry(asked).or_insert_with(|| {
+            let of = |model: &Asked<'_>| model.forecast(features, budget, min_blocks);
+            (of(registers), of(spills))
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::analysed::Analysed;
 use super::curve::covered;
+use super::pressure::Pressure;
 use super::words::Word;
 use crate::analysis::{Occurrence, ValueDef, ValueNumber};
 use crate::function::{Function, Inst, VReg};
@@ -19,7 +20,8 @@ pub struct Peak {
     pub place: Option<Inst>,
     /// How many words are live.
     pub words: u32,
-    /// The values that they belong to; those with most words first, then in the order of the code.
+    /// The values that they belong to; those with most words first, then in the order of the code. None where only the
+    /// figures were asked for.
     pub live: Vec<LiveValue>,
 }
 
@@ -41,11 +43,20 @@ pub struct LiveValue {
 }
 
 impl Peak {
-    pub(super) fn new(function: &Function, analysed: &Analysed) -> Self {
-        let point = analysed.pressures.all.peak();
+    /// The place alone, which stands for all that is live there. O(instructions).
+    pub(super) fn new(function: &Function, pressure: &Pressure) -> Self {
+        let (point, words) = pressure.peak();
         let last = Inst(function.num_insts().saturating_sub(1) as u32);
         let inst = point.inst().min(last);
-        let mut live = Vec::new();
+        let place = if function.num_insts() == 0 { None } else { place_of_line(function, inst) };
+        let line = place.map_or(0, |place| function.line(place));
+        Self { inst, line, place, words, live: Vec::new() }
+    }
+
+    /// Finds the values that are live there. O(registers, and the segments of those that are listed).
+    pub(super) fn find_live(&mut self, function: &Function, analysed: &Analysed) {
+        let (point, _) = analysed.pressures.all.peak();
+        let live = &mut self.live;
         let mut told: Vec<Word> = Vec::new();
         for reg in function.regs() {
             let segments = analysed.ranges.segments(reg);
@@ -73,9 +84,6 @@ impl Peak {
             live.push(LiveValue { reg, name, line, words, is_uniform, ranges });
         }
         live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));
-        let place = if function.num_insts() == 0 { None } else { place_of_line(function, inst) };
-        let line = place.map_or(0, |place| function.line(place));
-        Self { inst, line, place, words: analysed.pressures.all.most(), live }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How much is live at each point.
 
-use super::stretches::Stretches;
+use super::stretches::{Moved, Stretches};
 use super::words::{Word, Words};
 use crate::analysis::{LiveRanges, Point};
 use crate::function::{Function, Inst, RegClass, VReg};
@@ -8,23 +8,27 @@ use crate::index::{EntityIndex, IndexVec};
 
 /// How much is live at each point of a function.
 #[derive(Debug, Default)]
-pub(super) struct Pressure(Vec<u32>);
+pub(super) struct Pressure {
+    live: Vec<u32>,
+    most: u32,
+}
 
 impl Pressure {
     /// The most that is live at once.
     pub(super) fn most(&self) -> u32 {
-        most_of(&self.0)
+        self.most
     }
 
     /// The most that is live at once from an instruction up to another.
     pub(super) fn most_between(&self, first: Inst, end: Inst) -> u32 {
-        most_of(&self.0[Point::early(first).0 as usize..Point::early(end).0 as usize])
+        let live = &self.live[Point::early(first).0 as usize..Point::early(end).0 as usize];
+        live.iter().copied().max().unwrap_or(0)
     }
 
-    /// The first point where the most is live.
-    pub(super) fn peak(&self) -> Point {
-        let most = self.most();
-        Point(self.0.iter().position(|&live| live == most).unwrap_or(0) as u32)
+    /// The first point where the most is live, and how much that is.
+    pub(super) fn peak(&self) -> (Point, u32) {
+        let point = self.live.iter().position(|&live| live == self.most).unwrap_or(0);
+        (Point(point as u32), self.most)
     }
 
     /// What is live while an instruction reads or writes, whichever is more.
@@ -36,18 +40,14 @@ impl Pressure {
     /// What is live where the instruction reads, and at the start of a block for its first.
     #[inline]
     pub(super) fn before(&self, inst: Inst) -> u32 {
-        self.0[Point::early(inst).0 as usize]
+        self.live[Point::early(inst).0 as usize]
     }
 
     /// What is live where the instruction writes.
     #[inline]
     pub(super) fn behind(&self, inst: Inst) -> u32 {
-        self.0[Point::late(inst).0 as usize]
+        self.live[Point::late(inst).0 as usize]
     }
-}
-
-fn most_of(live: &[u32]) -> u32 {
-    live.iter().copied().max().unwrap_or(0)
 }
 
 /// By how much several pressures, the lanes, change at each point.
@@ -103,6 +103,7 @@ pub(super) struct WordPressures {
     changes: Changes<2>,
     hoisted: Changes<1>,
     is_moved: IndexVec<Word, bool>,
+    moved: Moved,
 }
 
 impl WordPressures {
@@ -120,17 +121,18 @@ impl WordPressures {
             let weights = if self.uniform[word] { [0, 1] } else { [1, 0] };
             stretches.of(word).iter().for_each(|&stretch| self.changes.add(stretch, weights));
         }
-        let Self { all: Pressure(all), varying: Pressure(varying), most_uniform, .. } = self;
-        all.clear();
-        varying.clear();
-        all.reserve(self.changes.0.len());
-        varying.reserve(self.changes.0.len());
-        *most_uniform = 0;
-        self.changes.sum(|[live, uniform]| {
-            all.push(live + uniform);
-            varying.push(live);
-            *most_uniform = uniform.max(*most_uniform);
-        });
+        let Self { all, varying, most_uniform, .. } = self;
+        all.live.resize(self.changes.0.len(), 0);
+        varying.live.resize(self.changes.0.len(), 0);
+        let (mut live, mut most) = ([0_i32; 2], [0_i32; 3]);
+        let points = all.live.iter_mut().zip(&mut varying.live);
+        for (&[varying_by, uniform_by], (all, varying)) in self.changes.0.iter().zip(points) {
+            live = [live[0] + varying_by, live[1] + uniform_by];
+            let sum = live[0] + live[1];
+            (*all, *varying) = (sum as u32, live[0] as u32);
+            most = [most[0].max(sum), most[1].max(live[0]), most[2].max(live[1])];
+        }
+        [all.most, varying.most, *most_uniform] = most.map(|most| most as u32);
     }
 
     /// The words whose registers are all the same in the threads of a warp.
@@ -165,7 +167,7 @@ impl WordPressures {
                     continue;
                 }
                 stretches.of(word).iter().for_each(|&stretch| self.hoisted.add(stretch, [-1]));
-                for stretch in stretches.moved(word, words, ranges, &place) {
+                for &stretch in stretches.moved(word, words, ranges, &place, &mut self.moved) {
                     self.hoisted.add(stretch, [1]);
                 }
             }

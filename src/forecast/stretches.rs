@@ -72,20 +72,28 @@ impl Stretches {
     }
 
     /// What the stretches of a word would be if its segments started where `place` says, which is no later than they do.
-    pub(super) fn moved(
+    pub(super) fn moved<'m>(
         &self,
         word: Word,
         words: &Words,
         ranges: &LiveRanges,
         place: impl Fn(Point) -> Point,
-    ) -> Vec<(Point, Point)> {
+        Moved { sorted, stretches }: &'m mut Moved,
+    ) -> &'m [(Point, Point)] {
         let own = words.holder(word).map_or(&[][..], |reg| ranges.segments(reg));
         let all = own.iter().map(ends).chain(self.shared.of(word).iter().copied());
-        let (mut sorted, mut moved) = (Vec::new(), Vec::new());
-        sort_into(&mut sorted, all.map(|(start, end)| (place(start), end)));
-        unite(&mut moved, sorted.into_iter());
-        moved
+        sort_into(sorted, all.map(|(start, end)| (place(start), end)));
+        stretches.clear();
+        unite(stretches, sorted.iter().copied());
+        stretches
     }
+}
+
+/// Memory for the stretches of one word that are moved.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    sorted: Vec<(Point, Point)>,
+    stretches: Vec<(Point, Point)>,
 }
 
 #[inline]

@@ -46,32 +46,57 @@ pub(super) struct Kernel {
     pub(super) peak: Peak,
 }
 
+/// How much is kept of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// What its [figures](super::Figure) say.
+    Figures,
+    /// The curve, and who lives at the peak, too.
+    Everything,
+}
+
 impl Summary {
-    /// The summary of a function that has left SSA form and is coalesced. O(n log n) in its operands and live ranges.
+    /// The summary of a function that has left SSA form and is coalesced: what the figures of a forecast take, without
+    /// a curve and without the values at the peak. O(n log n) in its operands and live ranges.
     pub fn new(function: &Function) -> Self {
+        Self::with(function, Detail::Figures)
+    }
+
+    /// The same with as much detail as is asked for.
+    pub(super) fn with(function: &Function, detail: Detail) -> Self {
         // It is out of its place while it is used, so that a panic leaves nothing half done behind.
         let mut memory = MEMORY.take().unwrap_or_default();
-        let summary = Self::from_analyses(function, &mut memory);
+        let summary = Self::from_analyses(function, detail, &mut memory);
         if function.num_insts() <= MOST_KEPT {
             MEMORY.set(Some(memory));
         }
         summary
     }
 
-    fn from_analyses(function: &Function, analysed: &mut Analysed) -> Self {
+    fn from_analyses(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
         let features = analysed.compute(function);
-        let kernel = |bounds: &LaunchBounds| Kernel {
-            bounds: *bounds,
-            curve: Curve::new(function, &analysed.pressures.all),
-            peak: Peak::new(function, analysed),
+        let kernel = |bounds: &LaunchBounds| {
+            let pressure = &analysed.pressures.all;
+            let (bounds, mut peak) = (*bounds, Peak::new(function, pressure));
+            if detail == Detail::Figures {
+                return Kernel { bounds, curve: Curve::none(function), peak };
+            }
+            peak.find_live(function, analysed);
+            Kernel { bounds, curve: Curve::new(function, pressure), peak }
         };
+        let calls = match analysed.has_calls {
+            true => function.insts().filter_map(|inst| callee(function, inst)).collect(),
+            false => Vec::new(),
+        };
+        // Only inline assembly asks.
+        let repartitions = if features.get("assembly") > 0.0 { repartitions(function) } else { Vec::new() };
         Self {
             name: function.name().to_owned(),
             kernel: function.kernel().map(kernel),
-            calls: function.insts().filter_map(|inst| callee(function, inst)).collect(),
+            calls,
             features,
             uniform_words: analysed.pressures.most_uniform,
-            repartitions: repartitions(function),
+            repartitions,
             stack_bytes: (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum(),
             shared_bytes: shared_bytes(function),
         }

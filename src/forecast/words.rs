@@ -38,6 +38,7 @@ pub(super) struct Words {
     definitions: Definitions,
     /// Whether a definition of the register has been seen.
     seen: IndexVec<VReg, bool>,
+    widest: u32,
 }
 
 impl Words {
@@ -57,13 +58,16 @@ impl Words {
         }
         self.first.push(self.places.next_id());
         self.definitions.compute(function, behaviours, occurrences);
+        self.widest = 0;
         self.seen.clear();
         self.seen.resize(function.num_regs(), false);
         for inst in function.insts() {
             let known = behaviours.known(function, inst);
             let computes = known.shares == Shares::Nothing && known.info.purity != Purity::Reads;
+            let mut written = 0;
             for (number, operand) in function.operands(inst).iter().enumerate() {
                 let Some(reg) = operand.def() else { continue };
+                written += function.class(reg).words();
                 let definition = Definition { function, known, inst, number, reg };
                 let is_first = !std::mem::replace(&mut self.seen[reg], true);
                 // Words that are computed are where they are from the start.
@@ -76,6 +80,7 @@ impl Words {
                     self.places[own] = if is_first || self.places[own] == place { place } else { Place::With(own) };
                 }
             }
+            self.widest = self.widest.max(written);
         }
     }
 
@@ -85,6 +90,11 @@ impl Words {
         let mut words = Self::default();
         words.compute(function, behaviours, occurrences);
         words
+    }
+
+    /// The most words that an instruction writes, held or not.
+    pub(super) fn widest(&self) -> u32 {
+        self.widest
     }
 
     /// The number of words, held or not.

@@ -345,6 +345,11 @@ impl Function {
         self.symbols[symbol].shared_bytes
     }
 
+    /// Whether there is a PHI: one stands first in its block. O(blocks).
+    pub(crate) fn has_phis(&self) -> bool {
+        self.blocks().any(|block| self.block_insts(block).next().is_some_and(|inst| self.role(inst) == Role::Phi))
+    }
+
     /// Whether an instruction is a copy between virtual registers of one class: `Some((definition, source))`.
     #[inline]
     pub fn as_copy(&self, inst: Inst) -> Option<(VReg, VReg)> {

@@ -52,6 +52,7 @@ pub struct UniformityInfo {
     uniform_regs: IndexVec<VReg, bool>,
     divergent_branches: IndexVec<Block, bool>,
     // The rest is memory for the computation.
+    has_phis: bool,
     reactions: IndexVec<Inst, Reaction>,
     known: OpcodeFacts<OpcodeInfo>,
     /// Whose value it is.
@@ -65,6 +66,36 @@ pub struct UniformityInfo {
     worklist: Vec<ValueNumber>,
     branches: Vec<Block>,
     joins: Vec<Block>,
+}
+
+/// What an instruction does with registers.
+#[derive(Clone, Copy, Default)]
+struct Accesses {
+    defines: bool,
+    reads: bool,
+    reads_undefined: bool,
+    /// It reads a register of which nothing is known.
+    reads_unknown: bool,
+}
+
+impl Accesses {
+    #[inline]
+    fn of(operands: &[Operand], live_ranges: &LiveRanges) -> Self {
+        let mut accesses = Self::default();
+        for operand in operands {
+            match operand.value {
+                Value::Reg(_) if operand.is_def() => accesses.defines = true,
+                Value::Reg(_) if operand.use_reg().is_none() => accesses.reads_undefined = true,
+                Value::Reg(reg) => {
+                    accesses.reads = true;
+                    accesses.reads_unknown |= !live_ranges.has(reg);
+                }
+                Value::Physical(_) => accesses.reads_unknown |= !operand.is_def(),
+                _ => {}
+            }
+        }
+        accesses
+    }
 }
 
 /// What the analysis reads.
@@ -143,6 +174,7 @@ impl UniformityInfo {
     }
 
     fn reset(&mut self, function: &Function, live_ranges: &LiveRanges) {
+        self.has_phis = function.has_phis();
         self.is_divergent.clear();
         self.is_divergent.resize(live_ranges.num_values(), false);
         self.divergent_branches.clear();
@@ -164,25 +196,20 @@ impl UniformityInfo {
     /// its terminators read; nothing to read is no reason to go one way.
     fn find_reactions(&mut self, input: Input<'_>, block: Block, in_kernel: bool) {
         let Input { function, live_ranges, .. } = input;
-        let is_unknown = |operand: &Operand| match operand.value {
-            Value::Physical(_) => !operand.is_def(),
-            _ => operand.use_reg().is_some_and(|reg| live_ranges.segments(reg).is_empty()),
-        };
         let branches = function.succs(block).len() > 1;
         let (mut reads, mut is_divergent) = (false, false);
         for inst in function.block_insts(block) {
-            let operands = function.operands(inst);
-            let defines = operands.iter().any(|operand| operand.def().is_some());
+            let Accesses { defines, reads: reads_value, reads_undefined, reads_unknown } =
+                Accesses::of(function.operands(inst), live_ranges);
             if branches && function.effects(inst).contains(Effects::TERMINATOR) {
                 self.reactions[inst] = if defines { Reaction::Diverges } else { Reaction::Branches };
-                reads |= operands.iter().any(|operand| operand.use_reg().is_some());
-                let reads_undefined = operands.iter().any(|operand| operand.read_reg() != operand.use_reg());
-                is_divergent |= defines || reads_undefined || operands.iter().any(is_unknown);
+                reads |= reads_value;
+                is_divergent |= defines || reads_undefined || reads_unknown;
                 is_divergent |= self.info(function, inst).purity != Purity::Terminator;
             } else if defines {
                 self.reactions[inst] = match self.info(function, inst).uniformity_of(function, inst, in_kernel) {
                     Uniformity::Uniform => Reaction::None,
-                    Uniformity::Propagates if operands.iter().any(is_unknown) => Reaction::Diverges,
+                    Uniformity::Propagates if reads_unknown => Reaction::Diverges,
                     Uniformity::Propagates => Reaction::Propagates,
                     Uniformity::Divergent => Reaction::Diverges,
                 };
@@ -205,8 +232,9 @@ impl UniformityInfo {
         let Input { function, cfg, live_ranges, occurrences, .. } = input;
         let values = live_ranges.values_of(reg);
         let has_one = values.end.0 - values.start.0 == 1;
+        let occurrences = if has_one && !self.has_phis { &[] } else { occurrences.of(reg) };
         let is_found = |occurrence: &&Occurrence| (!has_one || occurrence.is_phi) && occurrence.is_use();
-        for occurrence in occurrences.of(reg).iter().filter(is_found) {
+        for occurrence in occurrences.iter().filter(is_found) {
             let Some(user) = self.user_at(occurrence) else { continue };
             // Nothing is read where the register is not live: that would be an error in the view.
             match value_read(function, live_ranges, reg, occurrence) {
@@ -218,7 +246,7 @@ impl UniformityInfo {
             self.registers[value] = reg;
             match live_ranges.value_def(value) {
                 ValueDef::Inst { inst, .. } if self.reactions[inst] == Reaction::Diverges => self.value_diverges(value),
-                ValueDef::Inst { inst, .. } if function.role(inst) == Role::Phi => {
+                ValueDef::Inst { inst, .. } if self.has_phis && function.role(inst) == Role::Phi => {
                     self.found_meetings.push((function.block_of(inst), value));
                 }
                 ValueDef::Phi(block) => {

@@ -113,25 +113,18 @@ struct List<'a> {
     uniform: &'a IndexVec<Word, bool>,
 }
 
-/// Schedules a region and says what was live at most, or only that as much as is `wanted` was. `words` are those live in
-/// it, with their states at its start.
+/// Schedules a region and says what was live at most, or only that as much as is `wanted` was. `live` is what comes in;
+/// `states` are those of the region's words at its start.
 pub(super) fn schedule(
     input: &Input<'_>,
     dependences: &Dependences,
-    words: &[Word],
+    live: Live,
     states: &mut IndexVec<Word, WordState>,
     queues: &mut Queues,
     wanted: Live,
 ) -> Live {
     queues.reset(input, dependences, states);
-    let (live, most, uniform) = (Live::default(), Live::default(), input.pressures.uniform());
-    let mut list = List { dependences, states, queues, live, most, uniform };
-    for &word in words {
-        if list.states[word].is_live {
-            list.count(word, 1);
-        }
-    }
-    list.most = list.live;
+    let mut list = List { dependences, states, queues, live, most: live, uniform: input.pressures.uniform() };
     for node in dependences.nodes() {
         if list.queues.nodes[node].waits_for == 0 {
             list.offer(node);

@@ -119,11 +119,19 @@ impl Reordering {
     fn schedule(&mut self, input: &Input<'_>, number: RegionNumber, wanted: Live) -> Live {
         let region = self.regions.all()[number];
         let words = self.regions.words(number);
-        for &word in words {
-            self.states[word] = region.boundary(input, word);
+        let mut live = Live::default();
+        for &(word, boundary) in words {
+            let state = boundary.state(&region);
+            self.states[word] = state;
+            live.all += u32::from(state.is_live);
+            live.varying += u32::from(state.is_live && !input.pressures.uniform()[word]);
+        }
+        // What comes in is live at once before anything is scheduled.
+        if live.covers(wanted) {
+            return live;
         }
         self.dependences.compute(input, region.first, region.end);
-        schedule(input, &self.dependences, words, &mut self.states, &mut self.queues, wanted)
+        schedule(input, &self.dependences, live, &mut self.states, &mut self.queues, wanted)
     }
 }
 

@@ -48,21 +48,33 @@ impl Region {
         }
     }
 
-    /// Whether a word comes into the region from outside, and whether it is read behind it.
-    pub(super) fn boundary(&self, input: &Input<'_>, word: Word) -> WordState {
+    /// What a stretch of a word, which may start or stop outside, does at the region's ends.
+    fn boundary(&self, function: &Function, (start, stop): (Point, Point)) -> Boundary {
         let (first, end) = (Point::early(self.first), Point::early(self.end));
-        let mut state = WordState::default();
-        for &(start, stop) in input.stretches.of(word) {
-            if stop > first && start < end {
-                // What comes into a block starts where its first instruction reads; so does what that writes early, which
-                // is taken for the same.
-                state.is_live |= start < first || is_block_start(input.function, start);
-                state.stays |= stop >= end;
-            }
+        if stop <= first || start >= end {
+            return Boundary::default();
         }
+        // What comes into a block starts where its first instruction reads; so does what that writes early, which is
+        // taken for the same.
+        Boundary { comes_in: start < first || is_block_start(function, start), goes_out: stop >= end }
+    }
+}
+
+/// What a word does at the ends of a region.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Boundary {
+    /// It comes from outside.
+    comes_in: bool,
+    /// It is read behind the region.
+    goes_out: bool,
+}
+
+impl Boundary {
+    /// What the word does at first in a region.
+    pub(super) fn state(self, region: &Region) -> WordState {
         // What comes into a loop comes round.
-        state.stays |= self.is_loop && state.is_live;
-        state
+        let stays = self.goes_out || (region.is_loop && self.comes_in);
+        WordState { is_live: self.comes_in, stays, ..WordState::default() }
     }
 }
 
@@ -71,8 +83,8 @@ impl Region {
 pub(super) struct Regions {
     regions: IndexVec<RegionNumber, Region>,
     region_of: IndexVec<Inst, RegionNumber>,
-    found: Vec<(RegionNumber, Word)>,
-    words: Grouping<RegionNumber, Word>,
+    found: Vec<(RegionNumber, (Word, Boundary))>,
+    words: Grouping<RegionNumber, (Word, Boundary)>,
 }
 
 impl Regions {
@@ -110,21 +122,30 @@ impl Regions {
         }
         found.clear();
         for word in (0..input.words.len()).map(Word::new) {
-            let mut next = RegionNumber(0);
+            let first_found = found.len();
             for &(start, end) in input.stretches.of(word) {
-                let mut at = region_of.get(start.inst()).map_or(regions.next_id(), |&region| region).max(next);
-                while regions.get(at).is_some_and(|region| Point::early(region.first) < end) {
-                    found.push((at, word));
+                let mut at = region_of.get(start.inst()).map_or(regions.next_id(), |&region| region);
+                // Of several stretches, one may start where another stops.
+                if let Some((last, (_, boundary))) = found[first_found..].last_mut()
+                    && at <= *last
+                {
+                    let more = regions[*last].boundary(input.function, (start, end));
+                    boundary.comes_in |= more.comes_in;
+                    boundary.goes_out |= more.goes_out;
+                    at = RegionNumber(last.0 + 1);
+                }
+                while let Some(region) = regions.get(at).filter(|region| Point::early(region.first) < end) {
+                    found.push((at, (word, region.boundary(input.function, (start, end)))));
                     at.0 += 1;
                 }
-                next = at;
             }
         }
         words.compute(regions.len(), found.iter().copied());
     }
 
-    /// The words that [`find_words`](Self::find_words) found in a region, in order, each once.
-    pub(super) fn words(&self, region: RegionNumber) -> &[Word] {
+    /// The words that [`find_words`](Self::find_words) found in a region, in order, each once, and what they do at its
+    /// ends.
+    pub(super) fn words(&self, region: RegionNumber) -> &[(Word, Boundary)] {
         self.words.of(region)
     }
 }

@@ -34,7 +34,7 @@ impl<'f> Editor<'f> {
         Self {
             before,
             copy: before.opcodes().copy(),
-            work: before.clone(),
+            work: copy_with_room(before, num_edits),
             origin: before.insts().map(Origin::Kept).collect(),
             splits: SplitEdges::default(),
             layout: Layout::new(before, num_edits),
@@ -266,6 +266,32 @@ impl<'f> Editor<'f> {
         }
         self.deleted[inst] = true;
         Ok(())
+    }
+}
+
+/// A copy of a function that takes an instruction, mostly of two operands, from each edit without moving.
+fn copy_with_room(function: &Function, num_edits: usize) -> Function {
+    fn copy<T: Clone>(from: &[T], room: usize) -> Vec<T> {
+        let mut copy = Vec::with_capacity(from.len() + room);
+        copy.extend_from_slice(from);
+        copy
+    }
+    Function {
+        name: function.name.clone(),
+        kernel: function.kernel,
+        file: function.file.clone(),
+        opcodes: function.opcodes.clone(),
+        blocks: function.blocks.clone(),
+        succs: function.succs.clone(),
+        inst_opcode: copy(function.inst_opcode.as_slice(), num_edits).into(),
+        inst_effects: copy(function.inst_effects.as_slice(), num_edits).into(),
+        inst_space: copy(function.inst_space.as_slice(), num_edits).into(),
+        inst_line: copy(function.inst_line.as_slice(), num_edits).into(),
+        operand_start: copy(&function.operand_start, num_edits),
+        operands: copy(&function.operands, 2 * num_edits),
+        regs: copy(function.regs.as_slice(), num_edits).into(),
+        slots: function.slots.clone(),
+        symbols: function.symbols.clone(),
     }
 }
 

@@ -1,19 +1,22 @@
 //! Builds the edited function from what the edits ask for.
 
+use std::mem::take;
+use std::ops::Range;
+
 use super::Applied;
 use super::editor::Editor;
 use super::split::{SplitEdge, SplitEdges};
-use crate::function::{Block, BlockData, Function, Inst, Value};
+use crate::function::{Block, BlockData, Function, Inst, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
 /// Lays the instructions out anew, without the deleted ones and under the names that merges give.
 pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<Block, Vec<Inst>>) -> Applied {
-    let Editor { work, origin, merged, deleted, .. } = editor;
+    let Editor { mut work, origin, merged, deleted, .. } = editor;
     let count = work.num_insts();
     let mut after = Function {
-        name: work.name.clone(),
+        name: take(&mut work.name),
         kernel: work.kernel,
-        file: work.file.clone(),
+        file: work.file.take(),
         opcodes: work.opcodes.clone(),
         blocks: IndexVec::new(),
         succs: Vec::with_capacity(work.succs.len() + splits.len()),
@@ -23,30 +26,22 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<
         inst_line: IndexVec::from(Vec::with_capacity(count)),
         operand_start: Vec::with_capacity(count + 1),
         operands: Vec::with_capacity(work.operands.len()),
-        regs: work.regs.clone(),
-        slots: work.slots.clone(),
-        symbols: work.symbols.clone(),
+        regs: take(&mut work.regs),
+        slots: take(&mut work.slots),
+        symbols: take(&mut work.symbols),
     };
     after.operand_start.push(0);
     let mut after_origin = IndexVec::from(Vec::with_capacity(count));
     for (block, insts) in order.iter_enumerated() {
         let first = after.inst_opcode.next_id();
-        for &inst in insts.iter().filter(|&&inst| !deleted[inst]) {
-            after.inst_opcode.push(work.inst_opcode[inst]);
-            after.inst_effects.push(work.inst_effects[inst]);
-            after.inst_space.push(work.inst_space[inst]);
-            after.inst_line.push(work.inst_line[inst]);
-            after.operands.extend(work.operands(inst).iter().map(|operand| {
-                let mut operand = *operand;
-                if let Value::Reg(reg) = &mut operand.value
-                    && let Some((into, _)) = merged[*reg]
-                {
-                    *reg = into;
-                }
-                operand
-            }));
-            after.operand_start.push(after.operands.len() as u32);
-            after_origin.push(origin[inst]);
+        // Most instructions stay, and stay where they are.
+        for run in insts.chunk_by(|&a, &b| b.0 == a.0 + 1 && deleted[a] == deleted[b]) {
+            let insts = run[0]..Inst(run[0].0 + run.len() as u32);
+            if deleted[insts.start] {
+                continue;
+            }
+            after_origin.extend(origin.range(insts.clone()).iter().copied());
+            append(&mut after, &work, insts, &merged);
         }
         let insts = first.0..after.inst_opcode.next_id().0;
         let data = block_data(&work, splits, block, insts, &mut after.succs);
@@ -55,12 +50,33 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<
     Applied { function: after, origin: after_origin }
 }
 
+/// Appends instructions that follow each other, under the names that merges give to their registers.
+fn append(after: &mut Function, work: &Function, insts: Range<Inst>, merged: &IndexVec<VReg, Option<(VReg, usize)>>) {
+    after.inst_opcode.extend(work.inst_opcode.range(insts.clone()).iter().copied());
+    after.inst_effects.extend(work.inst_effects.range(insts.clone()).iter().copied());
+    after.inst_space.extend(work.inst_space.range(insts.clone()).iter().copied());
+    after.inst_line.extend(work.inst_line.range(insts.clone()).iter().copied());
+    let starts = &work.operand_start[insts.start.index()..=insts.end.index()];
+    let (first, end) = (starts[0], starts[insts.end.index() - insts.start.index()]);
+    let before = after.operands.len() as u32;
+    after.operand_start.extend(starts[1..].iter().map(|start| start - first + before));
+    after.operands.extend(work.operands[first as usize..end as usize].iter().map(|operand| {
+        let mut operand = *operand;
+        if let Value::Reg(reg) = &mut operand.value
+            && let Some((into, _)) = merged[*reg]
+        {
+            *reg = into;
+        }
+        operand
+    }));
+}
+
 /// A block's data; its successors are appended to `succs`.
 fn block_data(
     work: &Function,
     splits: &SplitEdges,
     block: Block,
-    insts: std::ops::Range<u32>,
+    insts: Range<u32>,
     succs: &mut Vec<Block>,
 ) -> BlockData {
     let start = succs.len() as u32;
