@@ -179,12 +179,11 @@ fn of_kernel(
     let threads = bounds.required_threads.or(bounds.max_threads);
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
-    let min_blocks = bounds.min_blocks.unwrap_or(0);
-    let (wanted, spilled) = answers.forecast(&features, budget, min_blocks);
+    let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (registers, spills) = (answers.registers.model, answers.spills.model);
     let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
     let floor = if calls { registers.with_calls } else { 1.0 };
-    let needed = (wanted.round().max(floor) as u32).min(budget);
+    let needed = at_step(wanted.round().max(floor) as u32, registers, case.architecture).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spilled - 1.0;
@@ -217,6 +216,13 @@ fn of_kernel(
         peak: peak.clone(),
         features,
     })
+}
+
+/// The registers that are expected where so many are wanted: ptxas comes down to a step of the occupancy, by registers
+/// alone, that is near enough.
+fn at_step(wanted: u32, model: &Model, architecture: &Architecture) -> u32 {
+    let step = architecture.next_step(&Launch::new(wanted));
+    step.filter(|&step| f64::from(wanted - step) <= model.step_reach).unwrap_or(wanted)
 }
 
 /// Bytes of whole words.
@@ -257,6 +263,14 @@ mod tests {
 
     fn case() -> Case {
         Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
+    }
+
+    /// A few registers above a step of the occupancy are the step, and nothing else changes.
+    #[test]
+    fn steps() {
+        let model = Model::parse("step-reach 3\ntree 1\n").expect("a table");
+        let at_step = |wanted| at_step(wanted, &model, case().architecture);
+        assert_eq!([1, 32, 33, 35, 36, 40, 43, 44, 255].map(at_step), [1, 32, 32, 32, 36, 40, 40, 44, 255]);
     }
 
     /// The forecast of a kernel that takes 96 registers and gives all but 40 back.

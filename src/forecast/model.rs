@@ -2,12 +2,16 @@
 //!
 //! Boosted trees (Friedman, "Greedy Function Approximation", 2001) on the logarithm of what is forecast. The
 //! [table](super::table) is text, made by `make calibrate`. The forecast is the exponential of the sum of all trees'
-//! leaves. A feature whose name ends with `_over_budget` is how many more there are than the kernel may have registers.
+//! leaves, times the table's base: a weighted sum of features, which carries the forecast on beyond the kernels that
+//! the trees have seen. A feature whose name ends with `_over_budget` is how many more there are than the kernel may
+//! have registers.
 
 use rustc_hash::FxHashMap;
 
 use super::features::Features;
 use super::table::{Model, Node};
+use crate::function::LaunchBounds;
+use crate::target::machine::MAX_REGISTERS;
 
 /// The tables `registers.model` and `spills.model`, as the build script wrote them.
 mod shipped {
@@ -37,15 +41,17 @@ impl Model {
         &shipped::SPILLS
     }
 
-    /// The values that the model asks about: a function's features, the most registers that it may have, and the blocks
-    /// that an SM must hold, 0 where nobody says.
-    pub fn values(&self, features: &Features, budget: u32, min_blocks: u32) -> Values {
-        Asked::by(self).values(features, budget, min_blocks)
+    /// The values that the model asks about: a function's features, the most registers that it may have, and what its
+    /// bounds say.
+    pub fn values(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Values {
+        Asked::by(self).values(features, budget, bounds)
     }
 
     /// The forecast. O(trees × their depth).
     pub fn forecast(&self, values: &Values) -> f64 {
-        self.roots.iter().map(|&root| self.leaf(root, values)).sum::<f64>().exp()
+        let base = self.base.iter().map(|&(value, factor)| factor * values.0[value as usize]).sum::<f64>();
+        let trees = self.roots.iter().map(|&root| self.leaf(root, values)).sum::<f64>();
+        (self.constant + base).clamp(1.0, f64::from(MAX_REGISTERS)) * trees.exp()
     }
 
     fn leaf(&self, root: u32, values: &Values) -> f64 {
@@ -63,7 +69,11 @@ impl Model {
 #[derive(Clone, Copy, Debug)]
 enum Question {
     Budget,
+    /// The blocks that an SM must hold, 0 where nobody says.
     MinBlocks,
+    /// Whether the bounds say how large a block is, but not how many of them an SM must hold: ptxas then trades
+    /// registers for warps.
+    AnyBlocks,
     /// A feature by its place; 0 where there is none of that name.
     Feature(Option<usize>),
     /// By how much it is over the budget.
@@ -75,6 +85,7 @@ impl Question {
         match (name, name.strip_suffix(OVER_BUDGET)) {
             ("budget", _) => Self::Budget,
             ("min_blocks", _) => Self::MinBlocks,
+            ("any_blocks", _) => Self::AnyBlocks,
             (_, Some(name)) => Self::OverBudget(Features::place(name)),
             (_, None) => Self::Feature(Features::place(name)),
         }
@@ -94,20 +105,26 @@ impl<'a> Asked<'a> {
     }
 
     /// The forecast of a function with these features and limits.
-    fn forecast(&self, features: &Features, budget: u32, min_blocks: u32) -> f64 {
-        self.model.forecast(&self.values(features, budget, min_blocks))
+    fn forecast(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> f64 {
+        self.model.forecast(&self.values(features, budget, bounds))
     }
 
-    fn values(&self, features: &Features, budget: u32, min_blocks: u32) -> Values {
+    fn values(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Values {
         let feature = |at: Option<usize>| at.map_or(0.0, |at| features.values()[at]);
         let value = |question: &Question| match *question {
             Question::Budget => f64::from(budget),
-            Question::MinBlocks => f64::from(min_blocks),
+            Question::MinBlocks => f64::from(bounds.min_blocks.unwrap_or(0)),
+            Question::AnyBlocks => f64::from(u32::from(any_blocks(bounds))),
             Question::Feature(at) => feature(at),
             Question::OverBudget(at) => feature(at) - f64::from(budget),
         };
         Values(self.questions.iter().map(value).collect())
     }
+}
+
+/// Whether the bounds say how large a block is, and nothing of how many an SM must hold.
+fn any_blocks(bounds: &LaunchBounds) -> bool {
+    bounds.required_threads.or(bounds.max_threads).is_some() && bounds.min_blocks.is_none()
 }
 
 /// What both models say, asked once of all kernels that are alike, as instances of one template often are.
@@ -126,12 +143,12 @@ impl Answers<'_> {
     }
 
     /// The registers and bytes of a function with these features and limits.
-    pub(super) fn forecast(&mut self, features: &Features, budget: u32, min_blocks: u32) -> (f64, f64) {
+    pub(super) fn forecast(&mut self, features: &Features, budget: u32, bounds: &LaunchBounds) -> (f64, f64) {
         let Self { registers, spills, known } = self;
-        let limits = [budget, min_blocks].map(u64::from);
+        let limits = [budget, bounds.min_blocks.unwrap_or(0), any_blocks(bounds).into()].map(u64::from);
         let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
         *known.entry(asked).or_insert_with(|| {
-            let of = |model: &Asked<'_>| model.forecast(features, budget, min_blocks);
+            let of = |model: &Asked<'_>| model.forecast(features, budget, bounds);
             (of(registers), of(spills))
         })
     }
@@ -141,6 +158,7 @@ impl Answers<'_> {
 mod tests {
     use super::{Model, OVER_BUDGET, Values};
     use crate::forecast::features::{FEATURES, Features};
+    use crate::function::LaunchBounds;
 
     /// The first answer is taken below the threshold, the second at it, and trees add up in the logarithm.
     #[test]
@@ -153,15 +171,37 @@ mod tests {
         assert_eq!(model.about, "fitted on two\n");
     }
 
+    /// Trees correct the base, which is no more than a kernel may have.
+    #[test]
+    fn base() {
+        let text = "features loads words\nbase 3 words 0.5\ntree loads<1.5 0 -1\n";
+        let model = Model::parse(text).expect("a table");
+        let forecast = |loads, words| model.forecast(&Values(vec![loads, words]));
+        assert_eq!([forecast(1.0, 8.0), forecast(1.0, 900.0)], [7.0, 255.0]);
+        assert!((forecast(2.0, 8.0).ln() - (7.0_f64.ln() - 1.0)).abs() < 1e-12);
+    }
+
     /// The larger the budget, the less a feature is over it.
     #[test]
     fn over_budget() {
         let text = "features words_over_budget budget\ntree words_over_budget<-31.5 1 2\n";
         let model = Model::parse(text).expect("a table");
         let none = Features::none();
-        let forecast = |budget| model.forecast(&model.values(&none, budget, 0)).ln();
+        let values = |budget| model.values(&none, budget, &LaunchBounds::default());
+        let forecast = |budget| model.forecast(&values(budget)).ln();
         assert_eq!([forecast(31), forecast(32)], [2.0, 1.0]);
-        assert_eq!(model.values(&none, 40, 0).0, [-40.0, 40.0]);
+        assert_eq!(values(40).0, [-40.0, 40.0]);
+    }
+
+    /// Any number of blocks will do where bounds say how large they are and no more.
+    #[test]
+    fn blocks() {
+        let model = Model::parse("features any_blocks min_blocks\ntree 1\n").expect("a table");
+        let values = |bounds| model.values(&Features::none(), 255, &bounds).0;
+        let threads = LaunchBounds { max_threads: Some(128), ..LaunchBounds::default() };
+        assert_eq!(values(LaunchBounds::default()), [0.0, 0.0]);
+        assert_eq!(values(threads), [1.0, 0.0]);
+        assert_eq!(values(LaunchBounds { min_blocks: Some(2), ..threads }), [0.0, 2.0]);
     }
 
     /// The tables that are shipped ask for nothing that nobody computes.
@@ -171,7 +211,7 @@ mod tests {
             for name in model.features.iter() {
                 let name = name.strip_suffix(OVER_BUDGET).unwrap_or(name);
                 let is_known = FEATURES.iter().any(|feature| feature.0 == name);
-                assert!(is_known || ["budget", "min_blocks"].contains(&name), "{name}");
+                assert!(is_known || ["any_blocks", "budget", "min_blocks"].contains(&name), "{name}");
             }
         }
     }

@@ -1,9 +1,10 @@
 //! A model, and its text as `make calibrate` writes it.
 //!
 //! What it was fitted on and how well that went, the names of its features, and a tree on each line, in prefix
-//! notation: `words<23.5 A B` is A where there are fewer words than that, else B; a number is a leaf. The build script
-//! reads it, so that a broken table breaks the build and nobody reads thousands of numbers while compiling; it shares
-//! this file, which therefore knows nothing of the crate.
+//! notation: `words<23.5 A B` is A where there are fewer words than that, else B; a number is a leaf. Where there is a
+//! base, `base 12 words 0.5` say, the trees correct that sum. The build script reads it, so that a broken table breaks
+//! the build and nobody reads thousands of numbers while compiling; it shares this file, which therefore knows nothing
+//! of the crate.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -35,6 +36,11 @@ pub struct Model {
     pub least: f64,
     /// What a kernel with a call takes at least.
     pub with_calls: f64,
+    /// A forecast of at most so many registers above a step of the occupancy is that step.
+    pub step_reach: f64,
+    /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
+    pub(crate) constant: f64,
+    pub(crate) base: Cow<'static, [(u32, f64)]>,
     pub(crate) features: Cow<'static, [Cow<'static, str>]>,
     pub(crate) nodes: Cow<'static, [Node]>,
     /// Where each tree starts.
@@ -51,6 +57,9 @@ impl Model {
             share_of_stores: 0.5,
             least: 0.0,
             with_calls: 0.0,
+            step_reach: 0.0,
+            constant: 1.0,
+            base: Cow::default(),
             features: Cow::default(),
             nodes: Cow::default(),
             roots: Cow::default(),
@@ -65,11 +74,12 @@ impl Model {
                 Some("#") => *model.about.to_mut() += &format!("{}\n", line.trim_start_matches('#').trim()),
                 Some("processor") => model.processor = words.collect::<Vec<_>>().join(" ").into(),
                 Some("ptxas") => model.ptxas = words.collect::<Vec<_>>().join(" ").into(),
-                Some(word @ ("stores" | "least" | "with-calls")) => {
+                Some(word @ ("stores" | "least" | "with-calls" | "step-reach")) => {
                     let number = words.next().and_then(|word| word.parse().ok()).ok_or_else(|| wrong("no number"))?;
                     *match word {
                         "stores" => &mut model.share_of_stores,
                         "least" => &mut model.least,
+                        "step-reach" => &mut model.step_reach,
                         _ => &mut model.with_calls,
                     } = number;
                 }
@@ -77,6 +87,7 @@ impl Model {
                     numbers = words.clone().zip(0..).collect();
                     model.features = words.map(|name| Cow::Owned(name.to_owned())).collect();
                 }
+                Some("base") => model.parse_base(&mut words, &numbers).map_err(|what| wrong(&what))?,
                 Some("tree") => {
                     model.roots.to_mut().push(model.nodes.len() as u32);
                     model.parse_tree(&mut words, &numbers).map_err(|what| wrong(&what))?;
@@ -88,6 +99,21 @@ impl Model {
             }
         }
         if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
+    }
+
+    /// Reads what the trees correct: a constant, and names of features, each with its factor.
+    fn parse_base<'a>(
+        &mut self,
+        words: &mut impl Iterator<Item = &'a str>,
+        numbers: &HashMap<&str, u32>,
+    ) -> Result<(), String> {
+        let number = |word: Option<&str>| word.and_then(|word| word.parse::<f64>().ok()).ok_or("no number");
+        self.constant = number(words.next())?;
+        while let Some(name) = words.next() {
+            let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
+            self.base.to_mut().push((value, number(words.next())?));
+        }
+        Ok(())
     }
 
     /// Reads nodes until as many leaves as the questions ask for are there. Without recursion, so that no table can
@@ -142,6 +168,9 @@ mod tests {
             ("features a\ntree a<x 2 3", "'x' is no number"),
             ("tree 1 2", "goes on behind its end"),
             ("least many", "line 1: no number"),
+            ("base many", "line 1: no number"),
+            ("features a\nbase 1 a", "line 2: no number"),
+            ("features a\nbase 1 b 2", "'b' is no feature"),
             ("trees 1", "'trees' begins nothing"),
         ] {
             let problem = Model::parse(text).expect_err(text);

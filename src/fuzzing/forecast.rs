@@ -50,7 +50,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     assert!(feature("reordered_varying_words") <= feature("varying_words"), "{}", functions[0]);
     check_debug_values(&functions[0], &case, forecast);
     let spills = Model::spills();
-    let bytes = |budget| spills.forecast(&spills.values(&forecast.features, budget, 0));
+    let bytes = |budget| spills.forecast(&spills.values(&forecast.features, budget, &LaunchBounds::default()));
     assert!((24..255).all(|budget| bytes(budget + 1) <= bytes(budget)), "{forecast:?}");
     Ok(())
 }

@@ -12,11 +12,12 @@ from ptxas import resident_warps
 # Kernels of so many registers or more are counted apart: few kernels have that many, and ptxas unrolls, hoists and
 # reorders most there.
 LARGE = 64
+MOST_REGISTERS = 255
 
 
 def step(row, registers):
     """Warps that an SM holds by registers alone."""
-    return resident_warps(max(1, min(255, round(registers))), row.get("cpu", "sm_90"))
+    return resident_warps(max(1, min(MOST_REGISTERS, round(registers))), row.get("cpu", "sm_90"))
 
 
 def means(of_rows):
