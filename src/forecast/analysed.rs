@@ -25,8 +25,8 @@ pub(super) struct Analysed {
     pub(super) occurrences: Occurrences,
     /// Which registers are the same in all threads of a warp.
     pub(super) uniformity: UniformityInfo,
-    /// Whether it calls anything.
-    pub(super) has_calls: bool,
+    /// What was counted of its instructions.
+    pub(super) counts: Counts,
     registers: Vec<VReg>,
     cfg: Cfg,
     dominators: Dominators,
@@ -53,10 +53,9 @@ impl Analysed {
         let Self { behaviours, words, stretches, pressures, loops, .. } = self;
         let input = Input { function, behaviours, words, stretches, pressures };
         let reached = self.reordering.reach(&input, loops);
-        let counts = Counts::new(function, behaviours, words, &pressures.varying);
-        self.has_calls = counts.calls > 0;
+        self.counts = Counts::new(function, behaviours, words, &pressures.varying);
         let live = Live { declared: &self.declared, pressures, hoisted, reached };
-        Features::new(function.num_blocks(), &counts, &live)
+        Features::new(function.num_blocks(), &self.counts, &live)
     }
 
     /// Where registers live, and which are the same in all threads of a warp.

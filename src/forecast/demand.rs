@@ -2,7 +2,7 @@
 
 use super::behaviour::Behaviours;
 use crate::analysis::Occurrences;
-use crate::function::{Effects, Function, Inst, Operand, RegClass, Role, VReg, Value};
+use crate::function::{Effects, Function, Inst, Operand, RegClass, Role, VReg};
 use crate::index::IndexVec;
 
 /// What an opcode asks of its 64-bit sources.
@@ -94,8 +94,5 @@ fn demand(function: &Function, behaviours: &Behaviours, inst: Inst) -> Demand {
 
 /// The immediate that an instruction ends with.
 fn immediate(function: &Function, inst: Inst) -> Option<i64> {
-    match function.operands(inst).last().map(|operand| operand.value) {
-        Some(Value::Immediate(value)) => Some(value),
-        _ => None,
-    }
+    function.operands(inst).last().and_then(Operand::as_immediate)
 }

@@ -7,7 +7,8 @@ use super::behaviour::{Behaviours, Kinds, Motion};
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
-/// For each load the first instruction of its block that it could stand in front of. Memory for one function after another.
+/// For each load the first instruction of its block that it could stand in front of. Memory for one function after
+/// another.
 #[derive(Debug, Default)]
 pub(super) struct EarliestPlaces {
     places: IndexVec<Inst, Inst>,
@@ -22,9 +23,9 @@ impl EarliestPlaces {
         self.places[inst]
     }
 
-    /// Becomes the places of a function's loads, and of what they wait for: behind the definitions of what they read, as early as those
-    /// could stand, and a load behind stores and what is ordered. Debug values are no places: who could stand in front
-    /// of one could stand in front of the instruction behind it. O(operands).
+    /// Becomes the places of a function's loads, and of what they wait for: behind the definitions of what they read,
+    /// as early as those could stand, and a load behind stores and what is ordered. Debug values are no places: who
+    /// could stand in front of one could stand in front of the instruction behind it. O(operands).
     pub(super) fn compute(&mut self, function: &Function, behaviours: &Behaviours) {
         let Self { places, defined } = self;
         places.clear();

@@ -77,7 +77,7 @@ pub struct Forecast {
     pub stack_bytes: u64,
     /// Bytes of static shared memory of a block.
     pub shared_bytes: u64,
-    /// Bytes of shared memory that the launch adds; 0 until [`launched_with`](Self::launched_with) says so.
+    /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) says so.
     pub dynamic_shared_bytes: u32,
     /// The most registers that the kernel may have, by its bounds and the limit.
     pub budget: u32,
@@ -122,12 +122,11 @@ impl Forecast {
         Launch { dynamic_shared, ..launch(self.registers, self.threads, self.shared_bytes) }
     }
 
-    /// The same kernel where the launch adds so many bytes of shared memory to what it declares.
-    #[must_use]
-    pub fn launched_with(mut self, dynamic_shared_bytes: u32, architecture: &Architecture) -> Self {
+    /// Has the launch add so many bytes of shared memory to what the kernel declares, and says anew what an SM holds.
+    pub fn launch_with(&mut self, dynamic_shared_bytes: u32, architecture: &Architecture) {
         self.dynamic_shared_bytes = dynamic_shared_bytes;
         let launch = self.launch();
-        Self { occupancy: architecture.occupancy(&launch), next_step: architecture.next_step(&launch), ..self }
+        (self.occupancy, self.next_step) = (architecture.occupancy(&launch), architecture.next_step(&launch));
     }
 }
 

@@ -77,14 +77,14 @@ impl<const LANES: usize> Changes<LANES> {
         }
     }
 
-    /// Calls `each` with what is live at each point, in order.
+    /// What is live at each point, in order.
     #[inline]
-    fn sum(&self, mut each: impl FnMut([u32; LANES])) {
+    fn live(&self) -> impl Iterator<Item = [u32; LANES]> {
         let mut live = [0_i32; LANES];
-        for changes in &self.0 {
+        self.0.iter().map(move |changes| {
             live.iter_mut().zip(changes).for_each(|(live, change)| *live += change);
-            each(live.map(|live| live as u32));
-        }
+            live.map(|live| live as u32)
+        })
     }
 }
 
@@ -124,15 +124,13 @@ impl WordPressures {
         let Self { all, varying, most_uniform, .. } = self;
         all.live.resize(self.changes.0.len(), 0);
         varying.live.resize(self.changes.0.len(), 0);
-        let (mut live, mut most) = ([0_i32; 2], [0_i32; 3]);
+        let mut most = [0; 3];
         let points = all.live.iter_mut().zip(&mut varying.live);
-        for (&[varying_by, uniform_by], (all, varying)) in self.changes.0.iter().zip(points) {
-            live = [live[0] + varying_by, live[1] + uniform_by];
-            let sum = live[0] + live[1];
-            (*all, *varying) = (sum as u32, live[0] as u32);
-            most = [most[0].max(sum), most[1].max(live[0]), most[2].max(live[1])];
+        for ([varying_live, uniform_live], (all, varying)) in self.changes.live().zip(points) {
+            (*all, *varying) = (varying_live + uniform_live, varying_live);
+            most = [most[0].max(*all), most[1].max(varying_live), most[2].max(uniform_live)];
         }
-        [all.most, varying.most, *most_uniform] = most.map(|most| most as u32);
+        [all.most, varying.most, *most_uniform] = most;
     }
 
     /// The words whose registers are all the same in the threads of a warp.
@@ -172,9 +170,7 @@ impl WordPressures {
                 }
             }
         }
-        let mut most = 0;
-        self.hoisted.sum(|[live]| most = live.max(most));
-        most
+        self.hoisted.live().map(|[live]| live).max().unwrap_or(0)
     }
 }
 
@@ -209,10 +205,10 @@ impl Declared {
             }
         }
         let mut most = [0; 4];
-        self.changes.sum(|[wide, halves, predicates, others]| {
+        for [wide, halves, predicates, others] in self.changes.live() {
             let live = [2 * wide + halves + others, 2 * wide, halves, predicates];
             most.iter_mut().zip(live).for_each(|(most, live)| *most = live.max(*most));
-        });
+        }
         [self.words, self.wide, self.halves, self.predicates] = most;
     }
 }

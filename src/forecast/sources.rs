@@ -1,7 +1,7 @@
 //! Where the words of a result come from: whose words an opcode only moves, extends, cuts off or masks.
 
 use super::behaviour::{Known, reads_own_parameter};
-use crate::function::{Function, Inst, Operand, Role, VReg, Value};
+use crate::function::{Function, Inst, Operand, Role, VReg};
 use crate::target::{CopyFamily, OpcodeInfo, Purity};
 
 /// Whose words an opcode's results are.
@@ -139,9 +139,6 @@ impl<'a> Definition<'a> {
     }
 
     fn immediate(&self, number: usize) -> Option<i64> {
-        match self.uses().get(number).map(|operand| operand.value) {
-            Some(Value::Immediate(value)) => Some(value),
-            _ => None,
-        }
+        self.uses().get(number).and_then(Operand::as_immediate)
     }
 }

@@ -84,12 +84,12 @@ impl Summary {
             peak.find_live(function, analysed);
             Kernel { bounds, curve: Curve::new(function, pressure), peak }
         };
-        let calls = match analysed.has_calls {
+        let calls = match analysed.counts.calls > 0 {
             true => function.insts().filter_map(|inst| callee(function, inst)).collect(),
             false => Vec::new(),
         };
         // Only inline assembly asks.
-        let repartitions = if features.get("assembly") > 0.0 { repartitions(function) } else { Vec::new() };
+        let repartitions = if analysed.counts.assembly > 0 { repartitions(function) } else { Vec::new() };
         Self {
             name: function.name().to_owned(),
             kernel: function.kernel().map(kernel),

@@ -85,6 +85,15 @@ impl Operand {
         }
     }
 
+    /// The integer that it is.
+    #[inline]
+    pub fn as_immediate(&self) -> Option<i64> {
+        match self.value {
+            Value::Immediate(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Whether it writes a register.
     #[inline]
     pub fn is_def(&self) -> bool {

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, Forecast, forecast};
+use nvptx_ra::forecast::{Case, forecast};
 use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::schedule;
 use nvptx_ra::target::machine::Architecture;
@@ -95,11 +95,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let kernels = forecasts.iter().map(|forecast| forecast.name.as_str());
     dynamic_shared::check(&arguments.dynamic_shared, kernels, &arguments.input.to_string_lossy())?;
-    let launched = |forecast: Forecast| match dynamic_shared::bytes_of(&arguments.dynamic_shared, &forecast.name) {
-        Some(bytes) => forecast.launched_with(bytes, architecture),
-        None => forecast,
-    };
-    let forecasts: Vec<Forecast> = forecasts.into_iter().map(launched).collect();
+    for forecast in &mut forecasts {
+        if let Some(bytes) = dynamic_shared::bytes_of(&arguments.dynamic_shared, &forecast.name) {
+            forecast.launch_with(bytes, architecture);
+        }
+    }
     let measured = if arguments.compare_ptxas { Some(compare::measure(arguments, &forecasts)?) } else { None };
     let object = json::object(&forecasts, architecture, arguments.features, measured.as_ref());
     let text = if arguments.json {

@@ -41,8 +41,7 @@ fn page_of(functions: &[Function]) -> String {
 fn fix(forecast: &mut Forecast, architecture: &Architecture, registers: u32) {
     forecast.registers = registers;
     (forecast.spill_store_bytes, forecast.spill_load_bytes) = (0, 8);
-    forecast.occupancy = architecture.occupancy(&forecast.launch());
-    forecast.next_step = architecture.next_step(&forecast.launch());
+    forecast.launch_with(0, architecture);
 }
 
 /// The page of two kernels, one with its source, is the one that was looked at in a browser.
