@@ -24,7 +24,7 @@ use nvptx_ra::error::Error;
 
 // Ahead of the libraries that the crates ask for: the loader looks for each of LLVM's many symbols in the libraries in
 // their order, and is done with the first.
-#[allow(unsafe_code, reason = "nothing is declared: it only says what to link first")]
+#[expect(unsafe_code, reason = "nothing is declared: it only says what to link first")]
 #[link(name = "LLVM-22")]
 unsafe extern "C" {}
 

@@ -72,8 +72,8 @@ impl Source {
         let level = format!("-O{}", self.level);
         let features = format!("--mattr={}", self.mattr);
         let (path, output) = (self.path.to_string_lossy(), output.to_string_lossy());
-        let fixed = ["-o", &output, "--cpu", &self.cpu, &level, &features, &path];
-        ["compile"].iter().chain(&fixed).copied().map(str::to_owned).collect()
+        let command = ["compile", "-o", &output, "--cpu", &self.cpu, &level, &features, &path];
+        command.into_iter().map(str::to_owned).collect()
     }
 
     /// How to have the tool itself print the functions of machine code.

@@ -6,7 +6,7 @@
 //! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`], [`profile`] and
 //! [`mir`], and takes functions as they are by [`views`].
 
-#![allow(unsafe_code, reason = "this is where C++ calls in, and the only place that may")]
+#![expect(unsafe_code, reason = "this is where C++ calls in")]
 
 mod abi;
 mod choices;

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             write it anew with what is to run it";
         return Err(Error::new(ErrorKind::File, problem, remedy));
     }
-    // Elsewhere the disassembler is asked only where counting is not enough, for time alone.
+    // Elsewhere most machine code is read without the disassembler, for time alone.
     let answer = match judge.assemble(&ptx, Duration::from_millis(arguments.limit_ms), Look::Closely) {
         Ok(judged) => Ok(judged),
         Err(NoAnswer::Refused(problem)) => Err(problem),

@@ -34,24 +34,28 @@ pub(super) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
 #[derive(Clone, Copy)]
 struct Encoded(u128);
 
+/// A branch by a uniform predicate.
+const UNIFORM_BRANCH: u64 = 0x547;
+
 /// The predicate that always holds, and is not printed.
 const ALWAYS: u64 = 7;
 
 impl Encoded {
     fn instruction(self, address: u32) -> Instruction {
-        let has_guard = self.bits(12, 4) != ALWAYS;
-        let (kind, is_conditional, distance) = match self.bits(0, 12) {
-            0x918 => (Kind::Nothing, has_guard, None),
-            0x387 | 0x983 => (Kind::Local(self.stack_bytes()), has_guard, None),
-            0x947 => (Kind::Branch, has_guard || self.bits(87, 4) != ALWAYS, Some(self.distance())),
-            // With a uniform predicate.
-            0x547 => (Kind::Branch, true, Some(self.distance())),
-            0x949 | 0x958 => (Kind::IndirectBranch, has_guard, None),
-            0x944 => (Kind::Call, has_guard, Some(self.distance())),
-            0x94d | 0x950 => (Kind::End, has_guard, None),
-            0x945 => (Kind::Meeting, has_guard, Some(self.signed(32, 32))),
-            _ => (Kind::Other, has_guard, None),
+        let opcode = self.bits(0, 12);
+        let (kind, distance) = match opcode {
+            0x918 => (Kind::Nothing, None),
+            0x387 | 0x983 => (Kind::Local(self.stack_bytes()), None),
+            0x947 | UNIFORM_BRANCH => (Kind::Branch, Some(self.distance())),
+            0x949 | 0x958 => (Kind::IndirectBranch, None),
+            0x944 => (Kind::Call, Some(self.distance())),
+            0x94d | 0x950 => (Kind::End, None),
+            0x945 => (Kind::Meeting, Some(self.signed(32, 32))),
+            _ => (Kind::Other, None),
         };
+        // A branch may have a condition beside its guard.
+        let has_condition = kind == Kind::Branch && (opcode == UNIFORM_BRANCH || self.bits(87, 4) != ALWAYS);
+        let is_conditional = has_condition || self.bits(12, 4) != ALWAYS;
         let next = i64::from(address) + BYTES as i64;
         let target = distance.and_then(|distance| u32::try_from(next.checked_add(distance)?).ok());
         Instruction { address, kind, is_conditional, target }

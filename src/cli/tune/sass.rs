@@ -1,5 +1,5 @@
-//! The machine instructions of a function: how many there are, where control goes, and how often what was spilled moves.
-//! The disassembler's [listing](super::listing) is read as them, and [machine code](super::machine_code) itself.
+//! The machine instructions of a function: how many there are, where control goes, and how often what was spilled
+//! moves. The disassembler's [listing](super::listing) is read as them, and [machine code](super::machine_code) itself.
 
 use std::sync::Arc;
 
@@ -79,8 +79,8 @@ impl Instruction {
         }
     }
 
-    /// The address that it may continue at, beside the next one. A call comes back to the next. Subroutines stand behind
-    /// what calls them; other functions have code of their own.
+    /// The address that it may continue at, beside the next one. A call comes back to the next. Subroutines stand
+    /// behind what calls them; other functions have code of their own.
     fn target(&self) -> Option<u32> {
         match self.kind {
             Kind::Branch | Kind::Meeting => self.target,

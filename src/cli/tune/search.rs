@@ -99,10 +99,14 @@ impl Kernel {
         self.tried.push((variant, None));
     }
 
+    /// What was tried and ptxas took, in the order in which it was tried.
+    fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
+        self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)))
+    }
+
     /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
     pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
-        let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
-        let better = found.filter(|(_, figures)| {
+        let better = self.judged().filter(|(_, figures)| {
             figures.is_no_worse(&self.stock, aim.allowance) && figures.is_better(&self.stock, &aim.preference)
         });
         let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
@@ -116,8 +120,8 @@ impl Kernel {
 
     /// The orders by what came of them, best first: those that are admissible before those that are not.
     fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
-        let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
-        let mut ranked: Vec<(bool, Figures, &Variant)> = found
+        let mut ranked: Vec<(bool, Figures, &Variant)> = self
+            .judged()
             .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allowance), figures, variant))
             .collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
@@ -159,8 +163,7 @@ impl Kernel {
     /// What spills least of all, if it would but hold fewer warps than stock: the same, held to the most registers that
     /// cost none.
     fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
-        let found = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
-        let spills_less = found.filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
+        let spills_less = self.judged().filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
         let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
         let (variant, _) = least.filter(|(_, figures)| figures.warps < self.stock.warps)?;
         Some(variant.with_limit(aim.architecture.step_edge(&launch(&self.stock.real, self.block))))
