@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use nvptx_ra::error::{Error, ErrorKind};
 
+use crate::kernel_names;
+
 /// What one use of the option says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DynamicShared {
@@ -48,11 +50,12 @@ pub(crate) fn check<'a>(
     kernels: impl Iterator<Item = &'a str> + Clone,
     input: &str,
 ) -> Result<(), Error> {
-    let is_idle = |one: &&DynamicShared| !kernels.clone().any(|kernel| one.is_of(kernel));
-    let Some(DynamicShared { kernel, bytes }) = said.iter().find(is_idle) else { return Ok(()) };
-    let kernel = kernel.as_deref().unwrap_or_default();
-    let problem = format!("--dynamic-shared {kernel}={bytes}: {input} has no kernel whose name contains '{kernel}'");
-    Err(Error::new(ErrorKind::Option, problem, "name a part of one that it has"))
+    said.iter().try_for_each(|DynamicShared { kernel, bytes }| match kernel {
+        Some(kernel) => {
+            kernel_names::check(&format!("--dynamic-shared {kernel}={bytes}"), kernel, kernels.clone(), input)
+        }
+        None => Ok(()),
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod dynamic_shared;
 mod explain;
 mod functions;
 mod interrupt;
+mod kernel_names;
 mod mir;
 mod optimum;
 mod ptxas;

@@ -21,6 +21,7 @@ use nvptx_ra::target::machine::Architecture;
 pub(crate) use table::shown_name;
 
 use crate::dynamic_shared::{self, DynamicShared};
+use crate::kernel_names;
 use crate::views::Source;
 
 /// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
@@ -46,9 +47,9 @@ pub(crate) struct Arguments {
     /// What if the instructions of each block were in this order? As the option `order` of the passes names them
     #[arg(long, value_name = "ORDER", value_parser = order)]
     order: Option<Order>,
-    /// Only the kernels whose name contains this
+    /// Only the kernels whose name contains this; repeat for more
     #[arg(long, value_name = "TEXT")]
-    kernel: Option<String>,
+    kernel: Vec<String>,
     /// Bytes of shared memory that the launch adds, of the kernels whose name contains KERNEL, or of all; repeat for
     /// more, the last that fits a kernel counts
     #[arg(long, value_name = "[KERNEL=]BYTES")]
@@ -86,15 +87,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         return Err(Error::new(ErrorKind::View, problem, remedy));
     }
-    if let Some(wanted) = &arguments.kernel {
-        forecasts.retain(|forecast| forecast.name.contains(wanted.as_str()));
-        if forecasts.is_empty() {
-            let problem = format!("--kernel {wanted}: there is none in {}", arguments.input.display());
-            return Err(Error::new(ErrorKind::Option, problem, "name a part of one that is printed without it"));
-        }
-    }
+    let input = arguments.input.to_string_lossy();
+    kernel_names::check_wanted(&arguments.kernel, forecasts.iter().map(|forecast| forecast.name.as_str()), &input)?;
+    forecasts.retain(|forecast| kernel_names::is_wanted(&arguments.kernel, &forecast.name));
     let kernels = forecasts.iter().map(|forecast| forecast.name.as_str());
-    dynamic_shared::check(&arguments.dynamic_shared, kernels, &arguments.input.to_string_lossy())?;
+    dynamic_shared::check(&arguments.dynamic_shared, kernels, &input)?;
     for forecast in &mut forecasts {
         if let Some(bytes) = dynamic_shared::bytes_of(&arguments.dynamic_shared, &forecast.name) {
             forecast.launch_with(bytes, architecture);
@@ -109,7 +106,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     super::print(text.as_bytes())?;
     if let Some(path) = &arguments.html {
-        let input = arguments.input.to_string_lossy();
         let (forecasts, functions, measured) = (&forecasts, &functions, measured.as_ref());
         let page = page::page(&page::Report { input: &input, forecasts, functions, architecture, measured });
         std::fs::write(path, page).map_err(|error| Error::file(path, &error))?;

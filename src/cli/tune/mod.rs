@@ -78,9 +78,9 @@ pub(crate) struct Arguments {
     /// What changes at random are drawn by
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u32,
-    /// Only the kernels whose name contains this; the others are left as LLVM makes them
+    /// Only the kernels whose name contains this; repeat for more. The others are left as LLVM makes them
     #[arg(long, value_name = "TEXT")]
-    kernel: Option<String>,
+    kernel: Vec<String>,
     /// Bytes of shared memory that the launch adds, of the kernels whose name contains KERNEL, or of all; repeat for
     /// more, the last that fits a kernel counts. Registers that cost no warp beside that much memory are free
     #[arg(long, value_name = "[KERNEL=]BYTES")]
@@ -191,7 +191,7 @@ fn search<'a>(
     budget: Budget,
     start: Instant,
 ) -> Result<Search<'a>, Error> {
-    let (kernels, slices) = stock::kernels(compiler, &arguments.input, arguments.kernel.as_deref(), judges)?;
+    let (kernels, slices) = stock::kernels(compiler, &arguments.input, &arguments.kernel, judges)?;
     let progress = print::Progress::new(start, kernels.len() * budget.runs);
     let Judges { judge, benchmark, aim, .. } = judges;
     let mut search = Search { compiler, judge, benchmark, aim: *aim, kernels, slices, budget };

@@ -17,6 +17,7 @@ use super::search::{Aim, Kernel};
 use super::turns::in_parallel;
 use super::variant::Variant;
 use crate::dynamic_shared::{self, DynamicShared};
+use crate::kernel_names;
 
 /// How much longer than LLVM's own code a variant may take ptxas.
 const TIMES_STOCK: u32 = 10;
@@ -39,26 +40,27 @@ pub(super) struct Judges<'a> {
     pub(super) jobs: usize,
 }
 
-/// The kernels whose names contain `wanted`, as LLVM compiles them, and each as a module of its own. `path` is the
+/// The kernels whose names contain a part of `wanted`, or all, as LLVM compiles them, and each as a module of its own. `path` is the
 /// module's, for messages. A kernel that ptxas or the benchmark refuses is left out, and named: the others can be tuned
 /// all the same.
 pub(super) fn kernels<'a>(
     compiler: &Compiler<'a>,
     path: &Path,
-    wanted: Option<&str>,
+    wanted: &[String],
     judges: Judges<'_>,
 ) -> Result<(Vec<Kernel>, Vec<Slice<'a>>), Error> {
     let whole = compiler.compile(&compiler.profile(|_| None))?;
     let in_code = ptx::kernels(&String::from_utf8_lossy(&whole));
-    let is_wanted = |name: &str| wanted.is_none_or(|wanted| name.contains(wanted)) && in_code.contains_key(name);
     let functions = compiler.functions.iter().map(|(name, _)| name.as_str());
-    let names: Vec<&str> = functions.filter(|name| is_wanted(name)).collect();
+    let mut names: Vec<&str> = functions.filter(|&name| in_code.contains_key(name)).collect();
     if names.is_empty() {
-        let wanted = wanted.map(|wanted| format!(" whose name contains '{wanted}'"));
-        let problem = format!("{}: no kernel{}", path.display(), wanted.unwrap_or_default());
+        let problem = format!("{}: no kernel", path.display());
         return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
     }
-    dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &path.to_string_lossy())?;
+    let input = path.to_string_lossy();
+    kernel_names::check_wanted(wanted, names.iter().copied(), &input)?;
+    names.retain(|name| kernel_names::is_wanted(wanted, name));
+    dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &input)?;
     let slices = compiler.slices(names.iter().copied())?;
     let slices: Vec<(&str, Compiler<'_>)> = names.into_iter().zip(slices).collect();
     // Whether reading the machine code will do is found out on the first, and on those with local memory.

@@ -77,7 +77,7 @@
 ; RUN: not %nvptx-ra report %s --cpu sm_42 2>&1 | FileCheck %s --check-prefix=CPU
 ; CPU: nvptx-ra: {{.*}}sm_42{{.*}}sm_90
 ; RUN: not %nvptx-ra report %s --kernel nobody 2>&1 | FileCheck %s --check-prefix=NOBODY
-; NOBODY: nvptx-ra: --kernel nobody: there is none in {{.*}}report.ll
+; NOBODY: nvptx-ra: --kernel nobody: {{.*}}report.ll has no kernel whose name contains 'nobody'
 ; RUN: not %nvptx-ra report %s --max-regs 256 2>&1 | FileCheck %s --check-prefix=LIMIT
 ; LIMIT: 256 is not in 24..=255
 ; RUN: not %nvptx-ra report %s --max-regs 23 2>&1 | FileCheck %s --check-prefix=LEAST
