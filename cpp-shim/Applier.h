@@ -24,7 +24,7 @@ public:
   Applier(llvm::MachineFunction &MF, const FlatFunction &Flat,
           const nvptx_ra_response &Response)
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
-        Opcodes(opcodeTableOf(TII)), Flat(Flat), Response(Response),
+        Opcodes(opcodeTableOf(MF)), Flat(Flat), Response(Response),
         Classes(registerClassesOf(*MF.getSubtarget().getRegisterInfo())),
         NumViewBlocks(Flat.view().num_blocks),
         NumViewInsts(Flat.view().num_insts), NumViewRegs(Flat.view().num_regs) {

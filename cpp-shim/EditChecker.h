@@ -29,7 +29,7 @@ public:
   EditChecker(llvm::MachineFunction &MF, const FlatFunction &Flat,
               const nvptx_ra_response &Response)
       : MF(MF), MRI(MF.getRegInfo()), TII(*MF.getSubtarget().getInstrInfo()),
-        Opcodes(opcodeTableOf(TII)), Flat(Flat), View(Flat.view()),
+        Opcodes(opcodeTableOf(MF)), Flat(Flat), View(Flat.view()),
         Response(Response),
         Classes(registerClassesOf(*MF.getSubtarget().getRegisterInfo())),
         NumBlocks(View.num_blocks), NumInsts(View.num_insts) {}

@@ -85,7 +85,7 @@ class FlatFunction::Writer {
 public:
   Writer(FlatFunction &Flat, llvm::MachineFunction &MF)
       : Flat(Flat), Data(*Flat.Data), MF(MF),
-        Opcodes(opcodeTableOf(*MF.getSubtarget().getInstrInfo())),
+        Opcodes(opcodeTableOf(MF)),
         File(fileOf(MF.getFunction())) {}
 
   void write(const llvm::MachineBlockFrequencyInfo *MBFI,

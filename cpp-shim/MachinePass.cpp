@@ -170,9 +170,8 @@ private:
   }
 
   FlatFunction flatten(ViewScope Scope = ViewScope::Whole) {
-    const TargetInstrInfo &TII = *MF.getSubtarget().getInstrInfo();
     return FlatFunction(MF, Analyses.MBFI, Analyses.MLI,
-                        opcodeTableOf(TII).core(), Scope);
+                        opcodeTableOf(MF).core(), Scope);
   }
 
   /// Reports an error that leaves the function as it was.

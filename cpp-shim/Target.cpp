@@ -9,9 +9,15 @@
 
 #include "Text.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetOpcodes.h"
 #include "llvm/CodeGen/TargetRegisterInfo.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/MC/MCInst.h"
+#include "llvm/MC/MCInstPrinter.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Target/TargetMachine.h"
 #include <vector>
 
 using namespace llvm;
@@ -34,20 +40,53 @@ static uint32_t descriptorFlags(const MCInstrDesc &Desc) {
   return Flags;
 }
 
-OpcodeTable::OpcodeTable(const TargetInstrInfo &TII)
-    : Info(TII), Roles(new std::atomic<uint8_t>[TII.getNumOpcodes()]) {
+static const TargetInstrInfo &instrInfoOf(const MachineFunction &MF) {
+  return *MF.getSubtarget().getInstrInfo();
+}
+
+OpcodeTable::OpcodeTable(const MachineFunction &MF)
+    : Info(instrInfoOf(MF)),
+      Roles(new std::atomic<uint8_t>[Info.getNumOpcodes()]) {
   for (unsigned Opcode = 0; Opcode != Info.getNumOpcodes(); ++Opcode)
     Roles[Opcode].store(Unknown, std::memory_order_relaxed);
+  nameSetMaxNReg(MF);
   auto Describe = [](const void *Table, uint32_t Opcode) {
     return static_cast<const OpcodeTable *>(Table)->describe(Opcode);
   };
   Core = nvptx_ra_opcodes_create(this, Describe, Info.getNumOpcodes());
 }
 
+// What an opcode prints is static data of the target, as its name is.
+void OpcodeTable::nameSetMaxNReg(const MachineFunction &MF) {
+  const TargetMachine &TM = MF.getTarget();
+  std::unique_ptr<MCInstPrinter> Printer(TM.getTarget().createMCInstPrinter(
+      TM.getTargetTriple(), 0, *TM.getMCAsmInfo(), Info,
+      *TM.getMCRegisterInfo()));
+  if (!Printer)
+    return;
+  for (unsigned Opcode = 0; Opcode != Info.getNumOpcodes(); ++Opcode) {
+    const MCInstrDesc &Desc = Info.get(Opcode);
+    if (Desc.getNumOperands() != 1 || Desc.getNumDefs() != 0 ||
+        !Info.getName(Opcode).starts_with("anonymous_"))
+      continue;
+    MCInst Inst;
+    Inst.setOpcode(Opcode);
+    StringRef Printed = StringRef(Printer->getMnemonic(Inst).first).trim();
+    if (Printed.starts_with("setmaxnreg."))
+      SetMaxNReg.emplace_back(Opcode, Printed);
+  }
+}
+
+StringRef OpcodeTable::name(unsigned Opcode) const {
+  for (auto [Nameless, Printed] : SetMaxNReg)
+    if (Nameless == Opcode)
+      return Printed;
+  return Info.getName(Opcode);
+}
+
 nvptx_ra_opcode_desc OpcodeTable::describe(unsigned Opcode) const {
   const MCInstrDesc &Desc = Info.get(Opcode);
-  return {toStr(Info.getName(Opcode)), descriptorFlags(Desc),
-          Desc.getNumDefs()};
+  return {toStr(name(Opcode)), descriptorFlags(Desc), Desc.getNumDefs()};
 }
 
 OpcodeRole OpcodeTable::findRole(unsigned Opcode) const {
@@ -83,7 +122,7 @@ const SpillOpcodes &OpcodeTable::spilling() const {
   return Spilling;
 }
 
-const OpcodeTable &opcodeTableOf(const TargetInstrInfo &TII) {
+const OpcodeTable &opcodeTableOf(const MachineFunction &MF) {
   // The descriptors are static data of the target: their address names it,
   // whatever the subtarget. An entry lives as long as the process, because any
   // function of the target may still refer to it.
@@ -94,12 +133,12 @@ const OpcodeTable &opcodeTableOf(const TargetInstrInfo &TII) {
   static std::mutex Mutex;
   static std::vector<Entry> Entries;
 
-  const MCInstrDesc *Descs = &TII.get(0);
+  const MCInstrDesc *Descs = &instrInfoOf(MF).get(0);
   std::lock_guard<std::mutex> Lock(Mutex);
   for (const Entry &E : Entries)
     if (E.Descs == Descs)
       return *E.Table;
-  Entries.push_back({Descs, std::make_unique<OpcodeTable>(TII)});
+  Entries.push_back({Descs, std::make_unique<OpcodeTable>(MF)});
   return *Entries.back().Table;
 }
 

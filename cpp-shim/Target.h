@@ -15,15 +15,18 @@
 #define NVPTX_RA_TARGET_H
 
 #include "nvptx_ra.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/MC/MCInstrInfo.h"
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace llvm {
-class TargetInstrInfo;
+class MachineFunction;
 class TargetRegisterClass;
 class TargetRegisterInfo;
 } // namespace llvm
@@ -63,7 +66,7 @@ struct SpillOpcodes {
 /// threads.
 class OpcodeTable {
 public:
-  explicit OpcodeTable(const llvm::TargetInstrInfo &TII);
+  explicit OpcodeTable(const llvm::MachineFunction &MF);
   OpcodeTable(const OpcodeTable &) = delete;
   OpcodeTable &operator=(const OpcodeTable &) = delete;
   ~OpcodeTable() { nvptx_ra_opcodes_free(Core); }
@@ -82,21 +85,25 @@ public:
 private:
   static constexpr uint8_t Unknown = 255;
 
+  void nameSetMaxNReg(const llvm::MachineFunction &MF);
   OpcodeRole findRole(unsigned Opcode) const;
+  llvm::StringRef name(unsigned Opcode) const;
   nvptx_ra_opcode_desc describe(unsigned Opcode) const;
 
   /// A copy, because the target machine that the original belongs to may go
   /// before the table does. What it points to is static data of the target.
   llvm::MCInstrInfo Info;
   std::unique_ptr<std::atomic<uint8_t>[]> Roles;
+  /// LLVM's records for setmaxnreg have no name; here it is what they print.
+  llvm::SmallVector<std::pair<unsigned, llvm::StringRef>, 2> SetMaxNReg;
   mutable std::once_flag SearchedSpilling;
   mutable SpillOpcodes Spilling;
   const nvptx_ra_opcodes *Core;
 };
 
-/// The table of a target, made on the first call and kept for the life of the
+/// The table of a function's target, made on the first call and kept for the life of the
 /// process. May be called from several threads.
-const OpcodeTable &opcodeTableOf(const llvm::TargetInstrInfo &TII);
+const OpcodeTable &opcodeTableOf(const llvm::MachineFunction &MF);
 
 /// The register classes in the order of nvptx_ra_reg.reg_class; null for one
 /// that the target lacks.

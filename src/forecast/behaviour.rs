@@ -6,7 +6,7 @@ use super::demand::Demand;
 use super::sources::Shares;
 use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Role, Symbol, Value};
 use crate::index::IndexVec;
-use crate::target::{OpcodeInfo, Purity, classify, named_space};
+use crate::target::{OpcodeInfo, Purity, asks_for_registers, classify, named_space};
 
 /// How an instruction's place may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ bitflags! {
         const EXCHANGE = 1 << 6;
         /// A call.
         const CALL = 1 << 7;
+        /// It asks for more registers or gives some back.
+        const REPARTITION = 1 << 8;
     }
 }
 
@@ -128,6 +130,7 @@ impl Known {
         kinds.set(Kinds::ASSEMBLY, info.purity == Purity::InlineAsm);
         kinds.set(Kinds::EXCHANGE, name.starts_with("anonymous_"));
         kinds.set(Kinds::CALL, info.purity == Purity::Call);
+        kinds.set(Kinds::REPARTITION, asks_for_registers(name));
         Self { info, kinds, demand: Demand::of(name, role), shares: Shares::of(name, role, &info) }
     }
 }

@@ -42,6 +42,8 @@ pub(super) struct Counts {
     pub(super) calls: u32,
     pub(super) ordered: u32,
     pub(super) exchanges: u32,
+    /// Instructions that ask for other registers than the kernel was entered with.
+    pub(super) repartitions: u32,
     pub(super) divisions: u32,
     pub(super) wide_divisions: u32,
     pub(super) doubles: u32,
@@ -92,6 +94,7 @@ impl Counts {
         self.assembly += one(Kinds::ASSEMBLY);
         self.calls += one(Kinds::CALL);
         self.exchanges += one(Kinds::EXCHANGE);
+        self.repartitions += one(Kinds::REPARTITION);
         self.divisions += one(Kinds::DIVISION);
         self.wide_divisions += one(Kinds::WIDE_DIVISION);
         self.doubles += one(Kinds::DOUBLE);

@@ -88,8 +88,9 @@ impl Summary {
             true => function.insts().filter_map(|inst| callee(function, inst)).collect(),
             false => Vec::new(),
         };
-        // Only inline assembly asks.
-        let repartitions = if analysed.counts.assembly > 0 { repartitions(function) } else { Vec::new() };
+        // Only inline assembly and instructions of that name ask.
+        let may_ask = analysed.counts.assembly > 0 || analysed.counts.repartitions > 0;
+        let repartitions = if may_ask { repartitions(function) } else { Vec::new() };
         Self {
             name: function.name().to_owned(),
             kernel: function.kernel().map(kernel),

@@ -28,7 +28,7 @@ pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, TupleKind, VectorShape};
-pub use setmaxnreg::repartitions;
+pub use setmaxnreg::{asks_for_registers, repartitions};
 pub(crate) use uniformity::named_space;
 
 /// A pattern, and what the names that it stands for are.
@@ -58,7 +58,8 @@ thread_local! {
 ///
 /// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. So are its records without a name,
 /// `anonymous_N` (shuffles, matrix instructions, some fences): but for the fences all of them are of the whole warp,
-/// though LLVM leaves that out for some, so they count as convergent.
+/// though LLVM leaves that out for some, so they count as convergent. The shim calls those of `setmaxnreg` by what they
+/// print.
 pub fn classify(name: &str) -> OpcodeInfo {
     CLASSIFIED.with_borrow_mut(|classified| match classified.get(name) {
         Some(&info) => info,
@@ -72,7 +73,7 @@ fn search(name: &str) -> OpcodeInfo {
     if let Some((_, info)) = candidates.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {
         return **info;
     }
-    if is_anonymous(name) { OpcodeInfo::UNKNOWN.collective() } else { OpcodeInfo::UNKNOWN }
+    if is_anonymous(name) || asks_for_registers(name) { OpcodeInfo::UNKNOWN.collective() } else { OpcodeInfo::UNKNOWN }
 }
 
 /// Whether the opcode of that name calls a function.

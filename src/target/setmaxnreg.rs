@@ -1,32 +1,39 @@
-//! Where a function gives registers back and takes them while it runs: `setmaxnreg` in inline assembly.
-//!
-//! LLVM's own instructions for it have no name (`anonymous_N`) and are not seen.
+//! Where a function gives registers back and takes them while it runs: `setmaxnreg`, as LLVM's own instruction or in
+//! inline assembly.
 
 use super::assembly::operand_of;
 use super::machine::Repartition;
-use crate::function::{Function, Inst, Operand, Symbol, Value};
+use crate::function::{Function, Operand, Value};
 
 const NAME: &str = "setmaxnreg.";
 
+/// Whether the opcode of that name is LLVM's own instruction, `setmaxnreg.inc.sync.aligned.u32` or `.dec`. LLVM itself
+/// has no name for it.
+pub fn asks_for_registers(opcode: &str) -> bool {
+    opcode.starts_with(NAME)
+}
+
 /// The requests of a function, in the order of its code. One whose number is no constant is left out: ptxas takes none
-/// such. O(symbols), their texts, and where one of them asks, instructions.
+/// such. O(instructions), and the texts of inline assembly.
 pub fn repartitions(function: &Function) -> Vec<Repartition> {
-    let mut symbols = (0..function.num_symbols()).map(|symbol| function.symbol(Symbol(symbol as u32)));
-    if !symbols.any(|text| text.contains(NAME)) {
-        return Vec::new();
+    let mut requests = Vec::new();
+    for inst in function.insts() {
+        let (opcode, operands) = (function.opcodes().name(function.opcode(inst)), function.operands(inst));
+        match operands.first().map(|operand| operand.value) {
+            Some(Value::Immediate(number)) if asks_for_registers(opcode) => {
+                requests.extend(u32::try_from(number).ok().and_then(|number| request(opcode, number)));
+            }
+            Some(Value::Symbol(symbol)) => requests.extend(of_text(function.symbol(symbol), operands)),
+            _ => {}
+        }
     }
-    let text = |inst: Inst| match function.operands(inst).first()?.value {
-        Value::Symbol(symbol) => Some(function.symbol(symbol)).filter(|text| text.contains(NAME)),
-        _ => None,
-    };
-    let asking = function.insts().filter_map(|inst| Some((text(inst)?, function.operands(inst))));
-    asking.flat_map(|(text, operands)| of_text(text, operands)).collect()
+    requests
 }
 
 fn of_text<'a>(text: &'a str, operands: &'a [Operand]) -> impl Iterator<Item = Repartition> + 'a {
     text.split([';', '\n', '{', '}']).filter_map(|statement| {
-        let rest = statement.split_once(NAME)?.1;
-        let (instruction, number) = rest.trim_end().rsplit_once(char::is_whitespace)?;
+        let start = statement.find(NAME)?;
+        let (instruction, number) = statement[start..].trim_end().rsplit_once(char::is_whitespace)?;
         let number = match number.strip_prefix('$') {
             None => number.parse().ok()?,
             Some(operand) => match operands[operand_of(operands, operand.parse().ok()?)?].value {
@@ -34,12 +41,17 @@ fn of_text<'a>(text: &'a str, operands: &'a [Operand]) -> impl Iterator<Item = R
                 _ => return None,
             },
         };
-        match instruction.split('.').next()? {
-            "inc" => Some(Repartition::Increase(number)),
-            "dec" => Some(Repartition::Decrease(number)),
-            _ => None,
-        }
+        request(instruction, number)
     })
+}
+
+/// What the instruction of that name asks for.
+fn request(name: &str, number: u32) -> Option<Repartition> {
+    match name.strip_prefix(NAME)?.split('.').next()? {
+        "inc" => Some(Repartition::Increase(number)),
+        "dec" => Some(Repartition::Decrease(number)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -60,6 +72,17 @@ mod tests {
     fn numbers() {
         let texts = ["&setmaxnreg.inc.sync.aligned.u32 $1;\\n", "&{setmaxnreg.dec.sync.aligned.u32 40;}"];
         assert_eq!(of(texts, ["1, 13, 24, 13, 96", "1"]), [Increase(96), Decrease(40)]);
+    }
+
+    /// LLVM's own instructions count as those in assembly do, in the order of the code.
+    #[test]
+    fn instructions() {
+        let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode setmaxnreg.inc.sync.aligned.u32\n\
+            opcode setmaxnreg.dec.sync.aligned.u32\n@0 = \"&setmaxnreg.dec.sync.aligned.u32 32;\"\n\
+            bb0: frequency 1.0 depth 0\n  setmaxnreg.dec.sync.aligned.u32 40\n  INLINEASM @0, 1\n  \
+            setmaxnreg.inc.sync.aligned.u32 232\nend\n";
+        let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(repartitions(&function), [Decrease(40), Decrease(32), Increase(232)]);
     }
 
     /// Other instructions, and numbers that are missing or none, ask for nothing.

@@ -2,7 +2,8 @@
 //!
 //! Meanings come from LLVM's `NVPTXInstrInfo.td` and `NVPTXIntrinsics.td` and from the PTX ISA. Not listed, and so
 //! [opaque](super::OpcodeInfo::UNKNOWN): GlobalISel's `G_*`, which NVPTX never selects; pseudo-instructions of other
-//! targets; and the records without a name, `anonymous_N`, whose numbers move from build to build.
+//! targets; and the records without a name, `anonymous_N`, whose numbers move from build to build, with those of
+//! `setmaxnreg`, which the shim calls by what they print.
 
 mod arithmetic;
 mod generic;

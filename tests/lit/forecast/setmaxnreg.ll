@@ -7,6 +7,9 @@
 ; CHECK: .entry limited(
 ; CHECK: .maxnreg 64
 ; CHECK: .entry ignored(
+; CHECK: .entry intrinsic(
+; CHECK: setmaxnreg.dec.sync.aligned.u32 40;
+; CHECK: setmaxnreg.inc.sync.aligned.u32 104;
 ; RUN: FileCheck %s --check-prefix=PRINTED --implicit-check-not='Limited to' --input-file=%t.printed
 ; PRINTED:      Function Name: increases
 ; PRINTED-NEXT: Registers: 96
@@ -15,10 +18,13 @@
 ; PRINTED:      Function Name: ignored
 ; PRINTED-NOT:  Registers: {{[0-9][0-9][0-9]|[3-9][0-9]}}
 ; PRINTED:      Spill Stores
+; PRINTED:      Function Name: intrinsic
+; PRINTED-NEXT: Registers: 104
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90a < %t.ptx %}
 ; RUN: %if ptxas %{ %ptxas -v -arch sm_90a %t.ptx -o /dev/null 2>&1 | FileCheck %s --check-prefix=PTXAS %}
 ; PTXAS-DAG: Used 96 registers
 ; PTXAS-DAG: Used 64 registers
+; PTXAS-DAG: Used 104 registers
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -36,3 +42,12 @@ define ptx_kernel void @ignored() "nvvm.maxntid"="128" {
   call void asm sideeffect "setmaxnreg.inc.sync.aligned.u32 $0;", "n"(i32 96)
   ret void
 }
+
+define ptx_kernel void @intrinsic() "nvvm.maxntid"="128" "nvvm.minctasm"="1" {
+  call void @llvm.nvvm.setmaxnreg.dec.sync.aligned.u32(i32 40)
+  call void @llvm.nvvm.setmaxnreg.inc.sync.aligned.u32(i32 104)
+  ret void
+}
+
+declare void @llvm.nvvm.setmaxnreg.dec.sync.aligned.u32(i32)
+declare void @llvm.nvvm.setmaxnreg.inc.sync.aligned.u32(i32)
