@@ -50,11 +50,11 @@ impl<'a> Compiler<'a> {
         PtxVersion::of_features(self.settings.features()) >= Some(PtxVersion::SMEM_SPILLING)
     }
 
-    /// The profile that gives kernels their variants. Every other function is left as LLVM makes it: its figures are
-    /// part of those of all kernels that call it.
-    pub(super) fn profile<'v>(&self, variants: impl Fn(&str) -> Option<&'v Variant>) -> Profile {
+    /// The profile that gives functions their variants. Where there is none, a function is left as LLVM makes it: its
+    /// figures may be part of those of several kernels.
+    pub(super) fn profile(&self, variants: impl Fn(&str) -> Option<Variant>) -> Profile {
         let entry =
-            |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(&Variant::Stock).entry(name, hash) };
+            |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(Variant::Stock).entry(name, hash) };
         Profile::new(self.cpu, self.functions.iter().map(entry).collect())
     }
 

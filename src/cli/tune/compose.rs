@@ -61,7 +61,9 @@ impl Whole {
     /// `None` where it is judged later.
     fn new(search: &Search<'_>, variant: impl Fn(usize) -> Variant) -> Result<Option<Self>, Error> {
         let variants: Vec<Variant> = (0..search.kernels.len()).map(variant).collect();
-        let of = |name: &str| search.kernels.iter().position(|kernel| kernel.name == name).map(|at| &variants[at]);
+        let in_slice =
+            |name: &str, at: usize| search.slices[at].variant_of(name, &search.kernels[at].name, &variants[at]);
+        let of = |name: &str| (0..search.kernels.len()).find_map(|at| in_slice(name, at));
         let profile = search.compiler.profile(of);
         let ptx = search.compiler.compile(&profile)?;
         let limit = search.slices.iter().map(|slice| slice.limit).sum();

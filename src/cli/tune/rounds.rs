@@ -37,6 +37,8 @@ pub(super) struct Budget {
 /// A kernel as a module of its own, without the other kernels.
 pub(super) struct Slice<'a> {
     pub(super) compiler: Compiler<'a>,
+    /// The functions that this kernel reaches and no other one of the module does, by name, sorted.
+    pub(super) owned: Vec<String>,
     /// How long one run of ptxas may take.
     pub(super) limit: Duration,
     /// Of LLVM's own code.
@@ -90,9 +92,19 @@ impl Search<'_> {
 }
 
 impl Slice<'_> {
-    /// The PTX of the kernel's variant, what it calls as LLVM makes it.
+    /// The PTX of the kernel's variant.
     pub(super) fn compile(&self, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
-        self.compiler.compile(&self.compiler.profile(|name| (name == kernel).then_some(variant)))
+        self.compiler.compile(&self.compiler.profile(|name| self.variant_of(name, kernel, variant)))
+    }
+
+    /// How a function is compiled where the kernel is by that variant: what the kernel alone reaches like the kernel,
+    /// because its registers and spills are the kernel's. `None` of what is not its own.
+    pub(super) fn variant_of(&self, function: &str, kernel: &str, variant: &Variant) -> Option<Variant> {
+        if function == kernel {
+            return Some(*variant);
+        }
+        let is_owned = self.owned.binary_search_by(|owned| owned.as_str().cmp(function)).is_ok();
+        is_owned.then(|| variant.of_callee())
     }
 }
 

@@ -1,5 +1,6 @@
 //! LLVM's own code, which is where the search of each kernel starts.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,7 +16,6 @@ use super::ptx;
 use super::rounds::Slice;
 use super::search::{Aim, Kernel};
 use super::turns::in_parallel;
-use super::variant::Variant;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::kernel_names;
 
@@ -59,6 +59,7 @@ pub(super) fn kernels<'a>(
     }
     let input = path.to_string_lossy();
     kernel_names::check_wanted(wanted, names.iter().copied(), &input)?;
+    let owners = Owners::new(compiler, &names)?;
     names.retain(|name| kernel_names::is_wanted(wanted, name));
     dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &input)?;
     let slices = compiler.slices(names.iter().copied())?;
@@ -72,7 +73,8 @@ pub(super) fn kernels<'a>(
     for ((name, compiler), judged) in slices.into_iter().zip(judged) {
         match judged {
             Ok((kernel, limit)) => {
-                apart.push(Slice { compiler, limit, stock: kernel.stock });
+                let owned = owners.owned(&compiler);
+                apart.push(Slice { compiler, owned, limit, stock: kernel.stock });
                 kernels.push(kernel);
             }
             Err(None) => {}
@@ -93,6 +95,37 @@ pub(super) fn kernels<'a>(
     Ok((kernels, apart))
 }
 
+/// Which functions several kernels reach.
+struct Owners {
+    /// How many kernels reach each function that is none itself.
+    reached: BTreeMap<String, usize>,
+}
+
+impl Owners {
+    /// Of all kernels of a module, whatever is tuned. O(kernels) modules, where a function is no kernel.
+    fn new(compiler: &Compiler<'_>, kernels: &[&str]) -> Result<Self, Error> {
+        let is_kernel = |name: &str| kernels.contains(&name);
+        let callees = compiler.functions.iter().map(|(name, _)| name).filter(|name| !is_kernel(name));
+        let mut reached: BTreeMap<String, usize> = callees.map(|name| (name.clone(), 0)).collect();
+        if !reached.is_empty() {
+            for slice in compiler.slices(kernels.iter().copied())? {
+                for (name, _) in &slice.functions {
+                    reached.entry(name.clone()).and_modify(|kernels| *kernels += 1);
+                }
+            }
+        }
+        Ok(Self { reached })
+    }
+
+    /// What the kernel of a slice reaches and no other one does, sorted.
+    fn owned(&self, slice: &Compiler<'_>) -> Vec<String> {
+        let is_owned = |name: &&String| self.reached.get(*name) == Some(&1);
+        let mut owned: Vec<String> = slice.functions.iter().map(|(name, _)| name).filter(is_owned).cloned().collect();
+        owned.sort_unstable();
+        owned
+    }
+}
+
 impl Judges<'_> {
     /// A kernel with its figures, and how long ptxas may take on its variants; no error where ptxas is asked later.
     fn start(
@@ -106,7 +139,7 @@ impl Judges<'_> {
             let problem = format!("{reason}, on the code that LLVM makes without the passes");
             (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
         };
-        let ptx = slice.compile(&slice.profile(|_| Some(&Variant::Stock)))?;
+        let ptx = slice.compile(&slice.profile(|_| None))?;
         let judged = self.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = ptx::sizes_shared_at_launch(&text);

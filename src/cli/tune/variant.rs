@@ -97,6 +97,14 @@ impl Variant {
         Self::Passes(Passes { smem_spilling: true, ..self.passes() })
     }
 
+    /// The same for a function that the kernel calls: bounds are the kernel's.
+    pub(super) fn of_callee(&self) -> Self {
+        match self {
+            Self::Stock => Self::Stock,
+            Self::Passes(passes) => Self::Passes(Passes { max_registers: None, smem_spilling: false, ..*passes }),
+        }
+    }
+
     /// The places where values may be computed again.
     pub(super) fn remats() -> impl Iterator<Item = &'static str> {
         find("remat").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name)
@@ -184,11 +192,13 @@ mod tests {
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));
                 let shared = variant.with_smem_spilling();
-                assert_eq!(shared.entry("k", "0"), Entry { smem_spilling: true, ..entry });
+                assert_eq!(shared.entry("k", "0"), Entry { smem_spilling: true, ..entry.clone() });
                 assert_eq!(shared.to_string(), format!("{variant};smem-spilling"));
+                let callee = shared.of_callee().entry("f", "0");
+                assert_eq!((callee.options, callee.maxnreg, callee.smem_spilling), (entry.options, None, false));
             }
         }
-        assert_eq!(Variant::Stock.entry("k", "0").options, "off");
+        assert_eq!(Variant::Stock.of_callee().entry("k", "0").options, "off");
         assert_eq!(Variant::DEFAULT.to_string(), "default");
         assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
     }
