@@ -22,6 +22,10 @@ LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nv
  * to the caller and to the context of the one it was made from, which stays as it is. */
 LLVMModuleRef nvptx_ra_slice(LLVMModuleRef module, nvptx_ra_str function);
 
+/* What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and
+ * parameters. Null where the name is not mangled; else to be freed by LLVMDisposeMessage. */
+char *nvptx_ra_demangle(nvptx_ra_str name);
+
 /* Gives LLVM the options of a main function, the program's name first. 1 where they are right, else 0; `message` then
  * holds what is wrong, to be freed by LLVMDisposeMessage. LLVM's C API keeps that to itself. */
 uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **message);

@@ -35,7 +35,7 @@ impl FromStr for DynamicShared {
 
 impl DynamicShared {
     fn is_of(&self, kernel: &str) -> bool {
-        self.kernel.as_ref().is_none_or(|part| kernel.contains(part.as_str()))
+        self.kernel.as_ref().is_none_or(|part| kernel_names::fits(part, kernel))
     }
 }
 

@@ -1,10 +1,36 @@
-//! `--kernel` and what else names kernels by a part of their names.
+//! Names of kernels, as people read and write them: in tables as the source has them, and a part of either in `--kernel`
+//! and the like.
 
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::ffi::codegen::demangle;
+
+/// Letters of a name that a table has room for, and how many of them are the name's first.
+const ROOM: usize = 60;
+const FIRST: usize = 24;
+
+/// A kernel's name as the source has it, with scope and template arguments; as it is where it is not mangled.
+pub(crate) fn readable(name: &str) -> String {
+    demangle(name).unwrap_or_else(|| name.to_owned())
+}
+
+/// The same for a table. Of long ones the middle is left out: instances of a template differ at the end.
+pub(crate) fn short(name: &str) -> String {
+    let letters: Vec<char> = readable(name).chars().collect();
+    if letters.len() <= ROOM {
+        return letters.into_iter().collect();
+    }
+    let (head, tail) = (&letters[..FIRST], &letters[letters.len() - (ROOM - FIRST - 1)..]);
+    format!("{}…{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
+}
+
+/// Whether a part is one of the kernel's name, as it is or as the source has it.
+pub(crate) fn fits(part: &str, kernel: &str) -> bool {
+    kernel.contains(part) || demangle(kernel).is_some_and(|name| name.contains(part))
+}
 
 /// Whether a kernel is meant: by one of the parts, or by none being given.
 pub(crate) fn is_wanted(parts: &[String], kernel: &str) -> bool {
-    parts.is_empty() || parts.iter().any(|part| kernel.contains(part.as_str()))
+    parts.is_empty() || parts.iter().any(|part| fits(part, kernel))
 }
 
 /// An error where no kernel's name contains a part: a name that is written wrong must not go unseen beside others.
@@ -15,7 +41,7 @@ pub(crate) fn check<'a>(
     mut kernels: impl Iterator<Item = &'a str>,
     input: &str,
 ) -> Result<(), Error> {
-    if kernels.any(|kernel| kernel.contains(part)) {
+    if kernels.any(|kernel| fits(part, kernel)) {
         return Ok(());
     }
     let problem = format!("{option}: {input} has no kernel whose name contains '{part}'");
@@ -34,6 +60,23 @@ pub(crate) fn check_wanted<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Instances of a template are told apart, and what is read can be written.
+    #[test]
+    fn names_as_the_source_has_them() {
+        const MANGLED: &str =
+            "_ZN4vllm25paged_attention_v1_kernelIffLNS_18Fp8KVCacheDataTypeE0ELi512ELi32ELi128EEEvPT_";
+        let name = "vllm::paged_attention_v1_kernel<float, float, (vllm::Fp8KVCacheDataType)0, 512, 32, 128>";
+        assert_eq!(readable(MANGLED), name);
+        assert_eq!(short(MANGLED), "vllm::paged_attention_v1…Fp8KVCacheDataType)0, 512, 32, 128>");
+        assert_eq!(short(MANGLED).chars().count(), ROOM);
+        assert_eq!(
+            (readable("_Z1kPi"), short("saxpy"), readable("_Zebra")),
+            ("k".into(), "saxpy".into(), "_Zebra".into())
+        );
+        assert!(fits("float, (vllm", MANGLED) && fits("v1_kernelIff", MANGLED) && !fits("v2_kernel", MANGLED));
+        assert_eq!(readable("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
+    }
 
     /// Any of the parts will do, and all kernels are wanted where none is named.
     #[test]

@@ -1,5 +1,14 @@
 //! The command-line tool: compiles in process with the passes active, replays functions, explains options.
 
+/// Writes a line to standard error. Where nobody listens any more (`2>&1 | head`) the work goes on, which `eprintln`
+/// would end by a panic.
+macro_rules! say {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($part)*);
+    }};
+}
+
 mod allocate;
 mod codegen;
 mod compile;
@@ -71,7 +80,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{error}");
+            say!("{error}");
             ExitCode::FAILURE
         }
     }

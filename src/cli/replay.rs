@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     eprint!("{}", summary(pass, &function, &output, &mut times, arguments.edits));
     if !arguments.no_check {
         prove(&function, &output.edits).map_err(in_function)?;
-        eprintln!("checked: the function computes the same");
+        say!("checked: the function computes the same");
     }
     match &arguments.output {
         None => Ok(ExitCode::SUCCESS),

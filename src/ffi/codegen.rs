@@ -25,6 +25,7 @@ impl From<&[u8]> for Str {
 // Mirrors cpp-shim/include/nvptx_ra_codegen.h.
 unsafe extern "C" {
     fn nvptx_ra_parse_ir(context: LLVMContextRef, content: Str, name: Str, message: *mut *mut c_char) -> LLVMModuleRef;
+    fn nvptx_ra_demangle(name: Str) -> *mut c_char;
     fn nvptx_ra_slice(module: LLVMModuleRef, function: Str) -> LLVMModuleRef;
     fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_generate(
@@ -72,6 +73,15 @@ pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
     let slice = unsafe { nvptx_ra_slice(module.as_mut_ptr(), function.as_bytes().into()) };
     // SAFETY: a fresh module of the same context, which nobody else owns.
     (!slice.is_null()).then(|| unsafe { Module::new(slice) })
+}
+
+/// What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and
+/// parameters. `None` where the name is not mangled.
+pub fn demangle(name: &str) -> Option<String> {
+    // SAFETY: the name is given with its length.
+    let text = unsafe { nvptx_ra_demangle(name.as_bytes().into()) };
+    // SAFETY: where there is a text it is the shim's, and nobody else has it.
+    (!text.is_null()).then(|| unsafe { take_message(text) })
 }
 
 /// Runs the code generator on a module, which it changes, and prints nothing: `-stop-after` says how far it goes. An error

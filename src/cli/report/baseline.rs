@@ -6,6 +6,8 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::Forecast;
 use serde_json::Value;
 
+use crate::kernel_names;
+
 /// Compares with the file, and says what grew and what shrank on standard error. Whether a kernel grew. A file that is
 /// not there is made, and nothing grew.
 pub(super) fn compare(path: &Path, object: &Value, forecasts: &[Forecast]) -> Result<bool, Error> {
@@ -13,7 +15,7 @@ pub(super) fn compare(path: &Path, object: &Value, forecasts: &[Forecast]) -> Re
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             std::fs::write(path, format!("{object:#}\n")).map_err(|error| Error::file(path, &error))?;
-            eprintln!("nvptx-ra: {}: written", path.display());
+            say!("nvptx-ra: {}: written", path.display());
             return Ok(false);
         }
         Err(error) => return Err(Error::file(path, &error)),
@@ -38,13 +40,13 @@ pub(super) fn compare(path: &Path, object: &Value, forecasts: &[Forecast]) -> Re
         ];
         for (what, old, new) in changes.into_iter().filter(|&(_, old, new)| old != new) {
             let verb = if new > old { "grew" } else { "shrank" };
-            eprintln!("nvptx-ra: kernel '{}' {verb}: {old} → {new} {what}", forecast.name);
+            say!("nvptx-ra: kernel '{}' {verb}: {old} → {new} {what}", kernel_names::readable(&forecast.name));
             grew |= new > old;
             shrank |= new < old;
         }
     }
     if shrank && !grew {
-        eprintln!("nvptx-ra: {}: remove it and run this again to keep what was won", path.display());
+        say!("nvptx-ra: {}: remove it and run this again to keep what was won", path.display());
     }
     Ok(grew)
 }

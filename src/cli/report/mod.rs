@@ -18,8 +18,6 @@ use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::schedule;
 use nvptx_ra::target::machine::Architecture;
 
-pub(crate) use table::shown_name;
-
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::kernel_names;
 use crate::views::Source;
@@ -116,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if arguments.fail_on_spill {
         for forecast in forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0) {
-            eprintln!("nvptx-ra: kernel '{}' is expected to spill", forecast.name);
+            say!("nvptx-ra: kernel '{}' is expected to spill", kernel_names::readable(&forecast.name));
             failed = true;
         }
     }

@@ -7,6 +7,7 @@ use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 
 use super::lines::{SourceText, by_line, has_lines};
+use crate::kernel_names;
 use crate::ptxas::Measured;
 
 /// How many lines of a peak are shown.
@@ -19,7 +20,8 @@ pub(super) fn table(
     measured: Option<&Measured>,
 ) -> String {
     let mut text = String::new();
-    let width = forecasts.iter().map(|forecast| shown_name(&forecast.name).chars().count()).max().unwrap_or(0).max(6);
+    let width =
+        forecasts.iter().map(|forecast| kernel_names::short(&forecast.name).chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
     let _ = write!(text, "{:width$}  registers  spills (bytes)  shared  warps  limited by", "kernel");
     let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
@@ -28,7 +30,7 @@ pub(super) fn table(
         let spilled = forecast.spill_bytes();
         let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
         let limits = forecast.occupancy.limits.to_string();
-        let name = shown_name(&forecast.name);
+        let name = kernel_names::short(&forecast.name);
         let _ = write!(
             text,
             "{name:width$}  {registers:>9}  {spilled:>14}  {:>6}  {warps:>5}  {limits}",
@@ -55,7 +57,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
     let source = SourceText::of(function);
     let peak = &forecast.peak;
     let place = if peak.line == 0 { String::new() } else { format!(" at {}:{}", short(file), peak.line) };
-    let _ = writeln!(text, "\n{}", forecast.name);
+    let _ = writeln!(text, "\n{}", kernel_names::readable(&forecast.name));
     let _ = write!(text, "  {} registers", forecast.registers);
     if forecast.spill_bytes() > 0 {
         let _ = write!(text, " of {}, spilling", forecast.budget);
@@ -99,14 +101,4 @@ fn quoted(source: &SourceText, line: u32) -> String {
 /// A path's last part.
 pub(super) fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// The middle of long names, where template arguments are, is left out.
-pub(crate) fn shown_name(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= 50 {
-        return name.to_owned();
-    }
-    let (head, tail) = (&letters[..29], &letters[letters.len() - 20..]);
-    format!("{}…{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
 }

@@ -175,9 +175,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         _ => finish(arguments, &search),
     });
     if interrupt::is_interrupted() {
-        eprintln!(
-            "nvptx-ra: interrupted, and nothing is written; with --cache FOLDER a search goes on where it stopped"
-        );
+        say!("nvptx-ra: interrupted, and nothing is written; with --cache FOLDER a search goes on where it stopped");
         return Ok(interrupt::exit_code());
     }
     result

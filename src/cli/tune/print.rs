@@ -11,7 +11,7 @@ use super::compose::Composed;
 use super::figures::Figures;
 use super::rounds::Search;
 use super::search::Kernel;
-use crate::report::shown_name;
+use crate::kernel_names;
 
 /// Lines on standard error while a search runs: at most one a second, and one in the end.
 pub(super) struct Progress {
@@ -51,7 +51,7 @@ impl Progress {
         let kernels = state.kernels.values();
         let (judged, stock, best) = kernels.fold((0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
         let (wanted, seconds) = (self.wanted, self.start.elapsed().as_secs());
-        eprintln!("nvptx-ra: {judged} of {wanted} variants, {stock} → {best} bytes spilled, {seconds} s");
+        say!("nvptx-ra: {judged} of {wanted} variants, {stock} → {best} bytes spilled, {seconds} s");
     }
 }
 
@@ -59,14 +59,14 @@ impl Progress {
 pub(super) fn losses(search: &Search<'_>) {
     let lost: usize = search.kernels.iter().map(|kernel| kernel.lost).sum();
     if let Some((kernel, problem)) = search.kernels.iter().find_map(|k| Some((&k.name, k.first_loss.as_ref()?))) {
-        let kernel = shown_name(kernel);
-        eprintln!("nvptx-ra: {lost} of the variants are lost; the first, of kernel '{kernel}': {problem}");
+        let kernel = kernel_names::short(kernel);
+        say!("nvptx-ra: {lost} of the variants are lost; the first, of kernel '{kernel}': {problem}");
     }
 }
 
 /// Before and after for each kernel, and in total.
 pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
-    let names: Vec<String> = search.kernels.iter().map(|kernel| shown_name(&kernel.name)).collect();
+    let names: Vec<String> = search.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
     let mut text = format!("{:width$}  spills (bytes)        warps  registers     instructions  choice\n", "kernel");

@@ -84,10 +84,10 @@ pub(super) fn kernels<'a>(
     if let Some(first) = refused.first().filter(|_| kernels.is_empty() && !judges.judge.is_waiting()) {
         return Err(first.clone());
     }
-    refused.iter().for_each(|error| eprintln!("{error}"));
+    refused.iter().for_each(|error| say!("{error}"));
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
     if unknown > 0 && !judges.judge.is_waiting() {
-        eprintln!(
+        say!(
             "nvptx-ra: the launch says how much shared memory {unknown} of the kernels have; it counts as none for \
              their warps, unless --dynamic-shared tells"
         );

@@ -92,6 +92,8 @@ impl<R> Party for List<R> {
 }
 
 fn serve<P: Party>(state: &Mutex<State<P>>, changed: &Condvar, work: &impl Fn(usize, P::Task) -> P::Outcome) {
+    // Ahead of the lock, so that it is dropped behind it.
+    let _alarm = Alarm { state, changed };
     let mut held = lock(state);
     loop {
         if held.is_broken || held.seats.iter().all(Seat::is_done) {
@@ -103,30 +105,30 @@ fn serve<P: Party>(state: &Mutex<State<P>>, changed: &Condvar, work: &impl Fn(us
             continue;
         };
         drop(held);
-        let guard = Guard { state, changed };
         let start = Instant::now();
         let outcome = work(number, task);
-        std::mem::forget(guard);
         held = lock(state);
         held.seats[number].finish(place, outcome, start.elapsed());
         changed.notify_all();
     }
 }
 
-/// Wakes the other workers where a task panics, so that the panic reaches the caller.
-struct Guard<'a, P: Party> {
+/// Wakes the other workers where a task or a party panics, so that the panic reaches the caller.
+struct Alarm<'a, P: Party> {
     state: &'a Mutex<State<P>>,
     changed: &'a Condvar,
 }
 
-impl<P: Party> Drop for Guard<'_, P> {
+impl<P: Party> Drop for Alarm<'_, P> {
     fn drop(&mut self) {
-        lock(self.state).is_broken = true;
-        self.changed.notify_all();
+        if std::thread::panicking() {
+            lock(self.state).is_broken = true;
+            self.changed.notify_all();
+        }
     }
 }
 
-/// A worker that panics holds no lock, so that what is in it is whole.
+/// What a party left behind that panicked under the lock is not looked at: its worker says that all is broken.
 fn lock<P: Party>(state: &Mutex<State<P>>) -> MutexGuard<'_, State<P>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -239,6 +241,35 @@ mod tests {
     fn panics_end_it() {
         let outcome = std::panic::catch_unwind(|| {
             take_turns(3, vec![Counter::new(2, 0), Counter::new(2, 0)], |_, _| -> u32 { std::panic::panic_any("task") })
+        });
+        assert!(outcome.is_err());
+    }
+
+    /// Panics with its first outcome.
+    struct Fragile {
+        is_asked: bool,
+    }
+
+    impl Party for Fragile {
+        type Task = ();
+        type Outcome = ();
+
+        fn next(&mut self) -> Vec<()> {
+            let is_first = !std::mem::replace(&mut self.is_asked, true);
+            if is_first { vec![()] } else { Vec::new() }
+        }
+
+        fn take(&mut self, _: Vec<()>) {
+            std::panic::panic_any("party")
+        }
+    }
+
+    /// The same of a party's, though the other workers wait for its lock then.
+    #[test]
+    fn panics_of_parties_end_it() {
+        let outcome = std::panic::catch_unwind(|| {
+            let pause = |_, ()| std::thread::sleep(Duration::from_millis(20));
+            take_turns(3, vec![Fragile { is_asked: false }], pause)
         });
         assert!(outcome.is_err());
     }

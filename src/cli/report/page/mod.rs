@@ -20,6 +20,7 @@ use nvptx_ra::target::machine::Architecture;
 
 use super::lines::{by_line, has_lines};
 use super::table::short;
+use crate::kernel_names;
 use crate::ptxas::Measured;
 
 /// Pages with more kernels show only the one that takes most registers; a click opens the others.
@@ -83,8 +84,8 @@ fn kernel(report: &Report<'_>, number: usize, forecast: &Forecast, is_open: bool
     let function = report.functions.iter().find(|function| function.name() == forecast.name);
     html! {
         details open[is_open] {
-            summary {
-                (forecast.name)
+            summary title=(forecast.name) {
+                (kernel_names::readable(&forecast.name))
                 span.brief {
                     (counted(forecast.registers as usize, "register")) ", "
                     (forecast.occupancy.warps) "/" (report.architecture.max_warps) " warps"

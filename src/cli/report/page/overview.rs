@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
 use nvptx_ra::target::machine::MAX_REGISTERS;
 
-use super::super::table::shown_name;
 use super::{Report, grouped};
+use crate::kernel_names;
 
 /// A row for each kernel, with a link to it.
 pub(super) fn overview(report: &Report<'_>) -> Markup {
@@ -39,7 +39,7 @@ fn row(report: &Report<'_>, number: usize, forecast: &Forecast) -> Markup {
     let real = report.measured.and_then(|measured| measured.get(&forecast.name));
     html! {
         tr {
-            td { a href=(format!("#k{number}")) title=(forecast.name) { (shown_name(&forecast.name)) } }
+            td { a href=(format!("#k{number}")) title=(forecast.name) { (kernel_names::short(&forecast.name)) } }
             td.number { @if forecast.is_at_least { "≥" } (forecast.registers) }
             td { (bar(forecast.registers, MAX_REGISTERS)) }
             td.number.warning[spilled > 0] { (grouped(spilled)) }
