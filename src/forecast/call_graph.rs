@@ -13,6 +13,16 @@ pub(super) struct CallGraph {
     calls: Vec<(u32, u32)>,
 }
 
+/// A function with all that it calls.
+#[derive(Clone, Debug)]
+pub(super) struct Joined {
+    pub(super) features: Features,
+    /// Nothing outside the module is called, and no function calls itself, however indirectly.
+    pub(super) is_whole: bool,
+    /// The function that holds the most words: this one, or one that it calls.
+    pub(super) holder: usize,
+}
+
 impl CallGraph {
     /// The calls among `functions`. O(calls).
     pub(super) fn new(functions: &[&Summary]) -> Self {
@@ -32,10 +42,9 @@ impl CallGraph {
         graph
     }
 
-    /// The features of each function with those of its callees, and whether that is all: not where something outside
-    /// the module is called, or a function calls itself, however indirectly.
-    pub(super) fn join(&self, own: &[&Summary]) -> Vec<(Features, bool)> {
-        let mut joined: Vec<Option<(Features, bool)>> = vec![None; own.len()];
+    /// Each function with its callees.
+    pub(super) fn join(&self, own: &[&Summary]) -> Vec<Joined> {
+        let mut joined: Vec<Option<Joined>> = vec![None; own.len()];
         let mut on_path = vec![false; own.len()];
         for root in 0..own.len() {
             // Depth first, callees before callers; a call back into the path is left out.
@@ -62,22 +71,25 @@ impl CallGraph {
         joined.into_iter().flatten().collect()
     }
 
-    fn join_one(&self, function: usize, own: &[&Summary], joined: &[Option<(Features, bool)>]) -> (Features, bool) {
+    fn join_one(&self, function: usize, own: &[&Summary], joined: &[Option<Joined>]) -> Joined {
         let (inside, outside) = self.calls[function];
         let mut features = own[function].features.clone();
         features.set("internal_calls", f64::from(inside));
         features.set("external_calls", f64::from(outside));
-        let mut is_whole = outside == 0;
+        let (mut is_whole, mut holder, mut most) = (outside == 0, function, own[function].held.peak.words);
         for &callee in &self.callees[function] {
-            match &joined[callee] {
-                Some((callee, callee_is_whole)) => {
-                    features.join(&own[function].features, callee);
-                    is_whole &= callee_is_whole;
-                }
-                None => is_whole = false,
+            let Some(callee) = &joined[callee] else {
+                is_whole = false;
+                continue;
+            };
+            features.join(&own[function].features, &callee.features);
+            is_whole &= callee.is_whole;
+            let held = own[callee.holder].held.peak.words;
+            if held > most {
+                (holder, most) = (callee.holder, held);
             }
         }
-        (features, is_whole)
+        Joined { features, is_whole, holder }
     }
 }
 
@@ -93,6 +105,21 @@ mod tests {
              bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence\nend\n"
         );
         Function::parse(&text).expect("a view")
+    }
+
+    /// Where a callee holds more than the kernel, the callee is whose lines are shown.
+    #[test]
+    fn who_holds_the_most() {
+        let callee = "mfv 1\nfunction \"f\"\nopcode LD_i32\nopcode ADD32rr\nopcode ST_i32\nregs %0 B32 B32 B32\n\
+            bb0: frequency 1.0 depth 0\n%0 = LD_i32 0 :: read\n%1 = LD_i32 1 :: read\n\
+            %2 = ADD32rr %0, %1\nST_i32 %2, 0 :: write\nend\n";
+        let kernel = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "f") };
+        let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
+        let callee = Function::parse(callee).expect("a view");
+        let forecasts = forecast(&[kernel, callee], &case).expect("a forecast");
+        assert_eq!((forecasts[0].holder.as_str(), forecasts[0].peak.words), ("f", 2));
+        let own = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "vprintf") };
+        assert_eq!(forecast(&[own], &case).expect("a forecast")[0].holder, "k");
     }
 
     /// A kernel makes the calls of its callees, too, and with a call it takes what calls take at least.

@@ -11,7 +11,8 @@ pub struct Figure {
     pub label: &'static str,
     /// The value; `none` where there is none, as of the next step on the last one.
     pub value: String,
-    /// It is about [the place where most is live](super::Peak::place), not about the kernel as a whole.
+    /// It is about [the place where most is live](super::Peak::place) in the kernel itself, not about the kernel as a
+    /// whole.
     pub is_of_peak: bool,
 }
 
@@ -22,7 +23,8 @@ impl Forecast {
         let registers = if self.is_at_least { "    Registers, at least" } else { "    Registers" };
         let or_none = |number: Option<u32>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
         let figure = |name, label, value: String| Figure { name, label, value, is_of_peak: false };
-        let of_peak = |name, label, value: String| Figure { name, label, value, is_of_peak: true };
+        let is_of_peak = self.holder == self.name;
+        let of_peak = |name, label, value: String| Figure { name, label, value, is_of_peak };
         let mut figures = vec![
             figure("FunctionName", "Function Name", self.name.clone()),
             figure("Registers", registers, self.registers.to_string()),
@@ -37,6 +39,9 @@ impl Forecast {
             of_peak("PeakWords", "    Peak [words]", self.peak.words.to_string()),
             of_peak("PeakLine", "    Peak [line]", or_none(Some(self.peak.line).filter(|&line| line != 0))),
         ];
+        if !is_of_peak {
+            figures.push(figure("PeakFunction", "    Peak [function]", self.holder.clone()));
+        }
         figures.extend(self.limited_to.map(|limit| figure("Limit", "    Limited to [registers]", limit.to_string())));
         figures
     }

@@ -27,7 +27,7 @@ mod summary;
 mod table;
 mod words;
 
-use call_graph::CallGraph;
+use call_graph::{CallGraph, Joined};
 pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
@@ -35,8 +35,8 @@ use model::Answers;
 pub use model::Values;
 pub use order::preferred_order;
 pub use peak::{LiveValue, Peak};
+use summary::Detail;
 pub use summary::Summary;
-use summary::{Detail, Kernel};
 pub use table::Model;
 
 use crate::error::Error;
@@ -97,6 +97,8 @@ pub struct Forecast {
     pub occupancy: Occupancy,
     /// The most registers with which an SM holds more warps.
     pub next_step: Option<u32>,
+    /// The function that holds the most words: the kernel, or one that it calls. Curve and peak are of that one.
+    pub holder: String,
     /// How many words are live along the code; no steps where only the figures were asked for.
     pub curve: Curve,
     /// Where the most words are live.
@@ -158,8 +160,9 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
     let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
     let mut forecasts = Vec::new();
     for (function, joined) in functions.iter().zip(joined) {
-        if let Some(kernel) = &function.kernel {
-            let forecast = of_kernel(function, kernel, joined, case, &mut answers);
+        if let Some(bounds) = &function.bounds {
+            let holder = functions[joined.holder];
+            let forecast = of_kernel(function, bounds, &joined, holder, case, &mut answers);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.is_repartitioned |= any_repartitions && !function.calls.is_empty();
             forecasts.push(forecast);
@@ -170,15 +173,16 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 
 fn of_kernel(
     function: &Summary,
-    Kernel { bounds, curve, peak }: &Kernel,
-    (features, is_whole): (Features, bool),
+    bounds: &LaunchBounds,
+    Joined { features, is_whole, .. }: &Joined,
+    holder: &Summary,
     case: &Case,
     answers: &mut Answers<'_>,
 ) -> Result<Forecast, Error> {
     let threads = bounds.required_threads.or(bounds.max_threads);
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
-    let (wanted, spilled) = answers.forecast(&features, budget, bounds);
+    let (wanted, spilled) = answers.forecast(features, budget, bounds);
     let (registers, spills) = (answers.registers.model, answers.spills.model);
     let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
     let floor = if calls { registers.with_calls } else { 1.0 };
@@ -211,9 +215,10 @@ fn of_kernel(
         limited_to: None,
         occupancy: architecture.occupancy(&launch),
         next_step: architecture.next_step(&launch),
-        curve: curve.clone(),
-        peak: peak.clone(),
-        features,
+        holder: holder.name.clone(),
+        curve: holder.held.curve.clone(),
+        peak: holder.held.peak.clone(),
+        features: features.clone(),
     })
 }
 

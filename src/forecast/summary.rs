@@ -23,8 +23,9 @@ thread_local! {
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub(super) name: String,
-    /// `None` where it is no kernel.
-    pub(super) kernel: Option<Kernel>,
+    /// How it is launched; `None` where it is no kernel.
+    pub(super) bounds: Option<LaunchBounds>,
+    pub(super) held: Held,
     /// Per call: whom it names, `None` where nobody knows.
     pub(super) calls: Vec<Option<Box<str>>>,
     /// Its features, without calls.
@@ -37,19 +38,17 @@ pub struct Summary {
     pub(super) shared_bytes: u64,
 }
 
-/// What is asked of kernels alone.
+/// What a function holds, and where the most.
 #[derive(Clone, Debug)]
-pub(super) struct Kernel {
-    /// How it is launched.
-    pub(super) bounds: LaunchBounds,
+pub(super) struct Held {
     pub(super) curve: Curve,
     pub(super) peak: Peak,
 }
 
-/// How much is kept of a kernel.
+/// How much is kept of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// What its [figures](super::Figure) say.
+    /// What a kernel's [figures](super::Figure) say.
     Figures,
     /// The curve, and who lives at the peak, too.
     Everything,
@@ -75,15 +74,12 @@ impl Summary {
 
     fn from_analyses(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
         let features = analysed.compute(function);
-        let kernel = |bounds: &LaunchBounds| {
-            let pressure = &analysed.pressures.all;
-            let (bounds, mut peak) = (*bounds, Peak::new(function, pressure));
-            if detail == Detail::Figures {
-                return Kernel { bounds, curve: Curve::none(function), peak };
-            }
-            peak.find_live(function, analysed);
-            Kernel { bounds, curve: Curve::new(function, pressure), peak }
-        };
+        let pressure = &analysed.pressures.all;
+        let mut held = Held { curve: Curve::none(function), peak: Peak::new(function, pressure) };
+        if detail == Detail::Everything {
+            held.peak.find_live(function, analysed);
+            held.curve = Curve::new(function, pressure);
+        }
         let calls = match analysed.counts.calls > 0 {
             true => function.insts().filter_map(|inst| callee(function, inst)).collect(),
             false => Vec::new(),
@@ -93,7 +89,8 @@ impl Summary {
         let repartitions = if may_ask { repartitions(function) } else { Vec::new() };
         Self {
             name: function.name().to_owned(),
-            kernel: function.kernel().map(kernel),
+            bounds: function.kernel().copied(),
+            held,
             calls,
             features,
             uniform_words: analysed.pressures.most_uniform,
@@ -105,12 +102,12 @@ impl Summary {
 
     /// Whether it is a kernel.
     pub fn is_kernel(&self) -> bool {
-        self.kernel.is_some()
+        self.bounds.is_some()
     }
 
     /// A kernel's [place where most is live](Peak::place).
     pub fn place(&self) -> Option<Inst> {
-        self.kernel.as_ref()?.peak.place
+        self.held.peak.place.filter(|_| self.is_kernel())
     }
 }
 

@@ -61,7 +61,7 @@ fn kernel(forecast: &Forecast) -> Value {
         "limited_by": forecast.occupancy.limits.to_string(),
         "next_step_registers": forecast.next_step,
         "peak": {
-            "line": line(peak.line), "words": peak.words, "instruction": peak.inst.0,
+            "function": forecast.holder, "line": line(peak.line), "words": peak.words, "instruction": peak.inst.0,
             "live": peak.live.iter().map(live).collect::<Vec<_>>(),
         },
     })

@@ -44,7 +44,7 @@ pub(super) fn table(
         text.push('\n');
     }
     for forecast in forecasts {
-        if let Some(function) = functions.iter().find(|function| function.name() == forecast.name) {
+        if let Some(function) = functions.iter().find(|function| function.name() == forecast.holder) {
             peak(&mut text, forecast, function);
         }
     }
@@ -72,7 +72,11 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
     for ignored in &forecast.ignored {
         let _ = writeln!(text, "  ptxas does not do: {ignored}");
     }
-    let _ = writeln!(text, "  most is live{place}: {} words{}", peak.words, quoted(&source, peak.line));
+    let holder = match forecast.holder == forecast.name {
+        true => String::new(),
+        false => format!(" in {}, which it calls", kernel_names::readable(&forecast.holder)),
+    };
+    let _ = writeln!(text, "  most is live{place}{holder}: {} words{}", peak.words, quoted(&source, peak.line));
     if !has_lines(function) {
         let _ = writeln!(text, "  compile with -gline-tables-only or -g to see the lines and variables that hold them");
         return;

@@ -81,7 +81,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
 
 /// One kernel: its figures and its occupancy, then the pressure and the source beside it.
 fn kernel(report: &Report<'_>, number: usize, forecast: &Forecast, is_open: bool) -> Markup {
-    let function = report.functions.iter().find(|function| function.name() == forecast.name);
+    let function = report.functions.iter().find(|function| function.name() == forecast.holder);
     html! {
         details open[is_open] {
             summary title=(forecast.name) {
@@ -100,7 +100,13 @@ fn kernel(report: &Report<'_>, number: usize, forecast: &Forecast, is_open: bool
                 section { h2 { "Occupancy" } (occupancy::occupancy(forecast, report.architecture)) }
                 @if let Some(function) = function {
                     @let lines = by_line(&forecast.peak);
-                    section { h2 { "Pressure along the code" } (pressure::pressure(forecast, function, &lines)) }
+                    section {
+                        h2 { "Pressure along the code" }
+                        @if forecast.holder != forecast.name {
+                            p { "Of " code { (kernel_names::readable(&forecast.holder)) } ", which it calls and which holds more." }
+                        }
+                        (pressure::pressure(forecast, function, &lines))
+                    }
                     @if has_lines(function) {
                         section { h2 { "Source" } (source::source(forecast, function, &lines)) }
                     }

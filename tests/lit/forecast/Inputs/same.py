@@ -25,6 +25,8 @@ def reported(path):
             figures = {"Function Name": kernel["name"], "Registers" + at_least: kernel["registers"]}
             figures |= {label: kernel[key] for label, key in FIGURES.items()}
             figures |= {"Peak [words]": kernel["peak"]["words"], "Peak [line]": kernel["peak"]["line"]}
+            if kernel["peak"]["function"] != kernel["name"]:
+                figures["Peak [function]"] = kernel["peak"]["function"]
             yield {label: "none" if value is None else str(value) for label, value in figures.items()}
 
 

@@ -1,0 +1,65 @@
+; Where a function that a kernel calls holds more than the kernel, the report and the remarks blame that function's lines,
+; and not the kernel's; where the kernel holds more, they say nothing of its callees.
+; RUN: %nvptx-ra report %s | FileCheck %s --check-prefix=TABLE
+; TABLE: outer<float>
+; TABLE:      {{^}}outer<float>
+; TABLE:      most is live at k.cu:7 in work, which it calls: {{[0-9]+}} words
+; TABLE:      {{^}}alone
+; TABLE:      most is live: {{[0-9]+}} words
+; RUN: %nvptx-ra report %s --json --kernel 'outer<' > %t.json
+; RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
+; JSON: "function": "_Z4workPi"
+; JSON: "line": 7
+; RUN: %nvptx-ra report %s --html %t.html > /dev/null
+; RUN: FileCheck %s --check-prefix=PAGE --input-file=%t.html
+; PAGE-COUNT-1: which it calls and which holds more
+; PAGE-NOT: which it calls
+; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -nvptx-ra-forecast %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=PRINTED
+; PRINTED: Function Name: _Z5outerIfEvPi
+; PRINTED: Peak [line]: 7
+; PRINTED: Peak [function]: _Z4workPi
+; PRINTED: Function Name: alone
+; PRINTED-NOT: Peak [function]
+;
+; It is a line of the callee, so the remark stands at the kernel.
+; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o /dev/null 2>&1 \
+; RUN:   | FileCheck %s --check-prefix=REMARK
+; REMARK: remark: k.cu:2:0: {{ *}}Peak [function]: _Z4workPi
+
+target triple = "nvptx64-nvidia-cuda"
+
+define void @_Z4workPi(ptr %p) noinline !dbg !4 {
+  %p1 = getelementptr i32, ptr %p, i64 1
+  %p2 = getelementptr i32, ptr %p, i64 2
+  %a = load volatile i32, ptr %p, !dbg !7
+  %b = load volatile i32, ptr %p1, !dbg !7
+  %c = load volatile i32, ptr %p2, !dbg !7
+  store volatile i32 %a, ptr %p, !dbg !7
+  store volatile i32 %b, ptr %p, !dbg !7
+  store volatile i32 %c, ptr %p, !dbg !7
+  ret void, !dbg !7
+}
+
+define ptx_kernel void @_Z5outerIfEvPi(ptr %p) !dbg !5 {
+  call void @_Z4workPi(ptr %p), !dbg !8
+  ret void, !dbg !8
+}
+
+define ptx_kernel void @alone(ptr %p) {
+  %p1 = getelementptr i32, ptr %p, i64 1
+  %a = load volatile i32, ptr %p
+  store volatile i32 %a, ptr %p1
+  ret void
+}
+
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!2, !3}
+!0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, emissionKind: LineTablesOnly)
+!1 = !DIFile(filename: "k.cu", directory: "/")
+!2 = !{i32 2, !"Debug Info Version", i32 3}
+!3 = !{i32 7, !"Dwarf Version", i32 2}
+!4 = distinct !DISubprogram(name: "work", scope: !1, file: !1, line: 6, type: !6, unit: !0, spFlags: DISPFlagDefinition)
+!5 = distinct !DISubprogram(name: "outer", scope: !1, file: !1, line: 2, type: !6, unit: !0, spFlags: DISPFlagDefinition)
+!6 = !DISubroutineType(types: !{})
+!7 = !DILocation(line: 7, column: 3, scope: !4)
+!8 = !DILocation(line: 3, column: 3, scope: !5)
