@@ -51,7 +51,7 @@ pub(super) struct Kernel {
 pub(super) enum Detail {
     /// What its [figures](super::Figure) say.
     Figures,
-    /// The curve, and who lives at the peak, too.
+    /// The curve, who lives at the peak, and what reports alone show of loops, too.
     Everything,
 }
 
@@ -74,7 +74,10 @@ impl Summary {
     }
 
     fn from_analyses(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
-        let features = analysed.compute(function);
+        let mut features = analysed.compute(function);
+        if detail == Detail::Everything {
+            analysed.add_invariants(function, &mut features);
+        }
         let kernel = |bounds: &LaunchBounds| {
             let pressure = &analysed.pressures.all;
             let (bounds, mut peak) = (*bounds, Peak::new(function, pressure));
