@@ -4,9 +4,11 @@ use super::behaviour::{Behaviours, Motion};
 use super::counts::Counts;
 use super::features::{Features, Live};
 use super::hoisting::EarliestPlaces;
+use super::invariants::{Invariants, Policy};
 use super::pressure::{Declared, WordPressures};
 use super::reordering::{Input, Reordering};
 use super::stretches::Stretches;
+use super::unrolling::{self, Unrolling};
 use super::words::Words;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UniformityInfo};
 use crate::function::{Function, Inst, RegClass, VReg};
@@ -36,6 +38,7 @@ pub(super) struct Analysed {
     places: EarliestPlaces,
     declared: Declared,
     reordering: Reordering,
+    unrolling: Unrolling,
 }
 
 impl Analysed {
@@ -54,8 +57,20 @@ impl Analysed {
         let input = Input { function, behaviours, words, stretches, pressures };
         let reached = self.reordering.reach(&input, loops);
         self.counts = Counts::new(function, behaviours, words, &pressures.varying);
-        let live = Live { declared: &self.declared, pressures, hoisted, reached };
+        let occurrences = &self.occurrences;
+        let input = unrolling::Input { function, behaviours, words, varying: &pressures.varying, occurrences, loops };
+        let unrolled = self.unrolling.most_words(&input);
+        let live = Live { declared: &self.declared, pressures, hoisted, reached, unrolled };
         Features::new(function.num_blocks(), &self.counts, &live)
+    }
+
+    /// Adds what only reports show of the function that was analysed last: what HoistInvariants could move.
+    pub(super) fn add_invariants(&self, function: &Function, features: &mut Features) {
+        let Self { behaviours, words, occurrences, cfg, loops, .. } = self;
+        for (name, policy) in [("invariant_words", Policy::Always), ("inner_invariant_words", Policy::InnerLoops)] {
+            let invariants = Invariants::new(function, (cfg, loops), behaviours, occurrences, policy);
+            features.set(name, f64::from(invariants.most_words(function, (occurrences, loops), words)));
+        }
     }
 
     /// Where registers live, and which are the same in all threads of a warp.

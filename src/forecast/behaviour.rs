@@ -44,6 +44,8 @@ bitflags! {
         const CALL = 1 << 7;
         /// It asks for more registers or gives some back.
         const REPARTITION = 1 << 8;
+        /// Division, reciprocal or root of 32-bit floating-point numbers as exact as can be: with a branch to a slow path.
+        const SLOW_PATH = 1 << 9;
     }
 }
 
@@ -131,6 +133,8 @@ impl Known {
         kinds.set(Kinds::EXCHANGE, name.starts_with("anonymous_"));
         kinds.set(Kinds::CALL, info.purity == Purity::Call);
         kinds.set(Kinds::REPARTITION, asks_for_registers(name));
+        let is_exact = name.starts_with("FDIV32") && name.ends_with("_prec") || name.starts_with("FRCP32r_prec");
+        kinds.set(Kinds::SLOW_PATH, is_exact || (name.contains("SQRT") && name.contains("RN") && !is_double));
         Self { info, kinds, demand: Demand::of(name, role), shares: Shares::of(name, role, &info) }
     }
 }

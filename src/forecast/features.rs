@@ -25,6 +25,7 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("words", OnTop, "the most words live at once"),
     ("varying_words", OnTop, "the same of words that differ between the threads of a warp"),
     ("hoisted_words", OnTop, "the same where every load is issued as early as it can be"),
+    ("unrolled_words", OnTop, "`words`, or the varying words of a loop that ptxas unrolls, with all its loads ahead"),
     ("reordered_words", OnTop, "the most words live at once in the better of the code's order and one for registers"),
     ("reordered_varying_words", OnTop, "the same of varying words"),
     ("reordered_loop_words", OnTop, "the same in loops"),
@@ -56,6 +57,8 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("doubles", Sum, "instructions on 64-bit floating-point numbers"),
     ("external_calls", Sum, "calls of functions that are not there, or not known"),
     ("internal_calls", Sum, "calls of functions that are there"),
+    ("invariant_words", Most, "the most words computed in a loop that could be in front of it; for reports alone"),
+    ("inner_invariant_words", Most, "the same of innermost loops, in front of these alone; for reports alone"),
 ];
 
 /// A function's features, as [`FEATURES`] lists them.
@@ -75,13 +78,14 @@ impl Features {
 
     /// Those of a function, without calls, from what was counted of it.
     pub(super) fn new(blocks: usize, counts: &Counts, live: &Live<'_>) -> Self {
-        let Live { declared, pressures, hoisted, reached } = live;
+        let Live { declared, pressures, hoisted, reached, unrolled } = live;
         let at = &counts.words_at;
         let values = [
             declared.words,
             pressures.all.most(),
             pressures.varying.most(),
             *hoisted,
+            pressures.all.most().max(*unrolled),
             reached.all,
             reached.varying,
             reached.varying_in_loops,
@@ -111,6 +115,8 @@ impl Features {
             counts.divisions,
             counts.wide_divisions,
             counts.doubles,
+            0,
+            0,
             0,
             0,
         ];
@@ -161,4 +167,6 @@ pub(super) struct Live<'a> {
     pub(super) hoisted: u32,
     /// Where the order is free.
     pub(super) reached: Reached,
+    /// Varying words where loops are unrolled.
+    pub(super) unrolled: u32,
 }

@@ -1,8 +1,8 @@
 //! The forecast: what ptxas will need for a kernel, before it runs.
 //!
 //! Two parts. The analysis says what the hardware has to hold: the words of registers ([`words`]), how many of them are
-//! live at once ([`pressure`]), how many if loads are hoisted ([`hoisting`]) or the order is free ([`reordering`]),
-//! and which are the same in all threads of a warp. The model ([`model`]), fitted to what ptxas made of real kernels,
+//! live at once ([`pressure`]), how many if loads are hoisted ([`hoisting`]), loops unrolled ([`unrolling`]) or the
+//! order is free ([`reordering`]), and which are the same in all threads of a warp. The model ([`model`]), fitted to what ptxas made of real kernels,
 //! says what it usually makes of that: it fills up to a step of the occupancy, unrolls, and keeps more than it needs.
 
 mod analysed;
@@ -14,6 +14,7 @@ mod demand;
 mod features;
 mod figures;
 mod hoisting;
+mod invariants;
 mod limit;
 mod model;
 mod order;
@@ -25,6 +26,7 @@ mod stretches;
 mod summary;
 #[allow(dead_code, reason = "the build script reads tables, and tests do")]
 mod table;
+mod unrolling;
 mod words;
 
 use call_graph::{CallGraph, Joined};
@@ -307,9 +309,13 @@ mod tests {
     }
 
     /// What a compiler keeps of functions gives the figures of a report, though that has all details and each kernel
-    /// alone.
+    /// alone; the features that only a report has no model asks about.
     #[test]
     fn figures_need_no_details() {
+        let for_reports = ["invariant_words", "inner_invariant_words"];
+        for model in [Model::registers(), Model::spills()] {
+            assert!(!model.features.iter().any(|name| for_reports.contains(&&**name)));
+        }
         arbtest::arbtest(|u| {
             let kernel = |function| Function { kernel: Some(LaunchBounds::default()), ..function };
             let [a, b] =
@@ -318,7 +324,8 @@ mod tests {
             let summaries: Vec<Summary> = functions.iter().map(Summary::new).collect();
             let small = forecast_module(&summaries.iter().collect::<Vec<_>>(), &case()).expect("forecasts");
             for (function, small) in functions.iter().zip(small) {
-                let whole = forecast(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0);
+                let mut whole = forecast(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0);
+                for_reports.iter().for_each(|name| whole.features.set(name, 0.0));
                 assert_eq!((whole.figures(), &whole.features), (small.figures(), &small.features), "{function}");
                 assert!(small.curve.words.is_empty() && small.peak.live.is_empty());
             }

@@ -34,6 +34,11 @@ pub(super) enum Shares {
 }
 
 impl Shares {
+    /// Whether nothing is done for it: a constant, or a copy.
+    pub(super) fn is_free(self) -> bool {
+        matches!(self, Self::Constants | Self::Source)
+    }
+
     /// By an opcode's name and what it is.
     pub(super) fn of(name: &str, role: Role, info: &OpcodeInfo) -> Self {
         match info.family {

@@ -50,7 +50,7 @@ pub(super) struct Held {
 pub(super) enum Detail {
     /// What a kernel's [figures](super::Figure) say.
     Figures,
-    /// The curve, and who lives at the peak, too.
+    /// The curve, who lives at the peak, and what reports alone show of loops, too.
     Everything,
 }
 
@@ -73,10 +73,11 @@ impl Summary {
     }
 
     fn from_analyses(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
-        let features = analysed.compute(function);
+        let mut features = analysed.compute(function);
         let pressure = &analysed.pressures.all;
         let mut held = Held { curve: Curve::none(function), peak: Peak::new(function, pressure) };
         if detail == Detail::Everything {
+            analysed.add_invariants(function, &mut features);
             held.peak.find_live(function, analysed);
             held.curve = Curve::new(function, pressure);
         }
