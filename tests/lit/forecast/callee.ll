@@ -58,8 +58,8 @@ define ptx_kernel void @alone(ptr %p) {
 !1 = !DIFile(filename: "k.cu", directory: "/")
 !2 = !{i32 2, !"Debug Info Version", i32 3}
 !3 = !{i32 7, !"Dwarf Version", i32 2}
-!4 = distinct !DISubprogram(name: "work", scope: !1, file: !1, line: 6, type: !6, unit: !0, spFlags: DISPFlagDefinition)
-!5 = distinct !DISubprogram(name: "outer", scope: !1, file: !1, line: 2, type: !6, unit: !0, spFlags: DISPFlagDefinition)
+!4 = distinct !DISubprogram(name: "work", scope: !1, file: !1, line: 6, type: !6, scopeLine: 6, unit: !0, spFlags: DISPFlagDefinition)
+!5 = distinct !DISubprogram(name: "outer", scope: !1, file: !1, line: 2, type: !6, scopeLine: 2, unit: !0, spFlags: DISPFlagDefinition)
 !6 = !DISubroutineType(types: !{})
 !7 = !DILocation(line: 7, column: 3, scope: !4)
 !8 = !DILocation(line: 3, column: 3, scope: !5)
