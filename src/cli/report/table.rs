@@ -87,7 +87,10 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         let names = line.names();
         let names = if names.is_empty() { String::new() } else { format!("  ({})", names.join(", ")) };
         let uniform = if line.is_uniform() { "  uniform" } else { "" };
-        let quoted = quoted(&source, line.number);
+        let quoted = match line.number {
+            0 => "  | no line: LLVM moved or made it".to_owned(),
+            number => quoted(&source, number),
+        };
         let _ = writeln!(text, "  {:>5} from line {at:>5}{uniform}{names}{quoted}", line.words);
     }
     if lines.len() > SHOWN_LINES {
