@@ -174,18 +174,34 @@ def preferred(forecasts, margins):
     return best
 
 
+def chosen(kernel, setting, margins):
+    """The order that `order=auto` takes, and what ptxas makes of the source's and of that: bytes spilled, then warps
+    that an SM does not hold."""
+    best = preferred({order: kernel[order][setting]["forecast"] for order in ORDERS}, margins)
+    before, after = (
+        (of["spills"], -ptxas.resident_warps(of["registers"], "sm_90"))
+        for of in (kernel["source"][setting], kernel[best][setting])
+    )
+    return best, before, after
+
+
 def automatic(kernels, margins):
     """What comes of `order=auto`, as ptxas has it: better and worse are bytes spilled, then resident warps."""
     counts = Counter()
     for kernel, setting in itertools.product(kernels, SETTINGS):
-        best = preferred({order: kernel[order][setting]["forecast"] for order in ORDERS}, margins)
-        before, after = (
-            (of["spills"], -ptxas.resident_warps(of["registers"], "sm_90"))
-            for of in (kernel["source"][setting], kernel[best][setting])
-        )
+        best, before, after = chosen(kernel, setting, margins)
         counts.update(before=before[0], after=after[0])
         counts.update(changed=best != "source", better=after < before, worse=after > before)
     return counts
+
+
+def losses(kernels, margins):
+    """A line for each kernel, by name, that `order=auto` makes worse."""
+    for (name, kernel), setting in itertools.product(kernels.items(), SETTINGS):
+        best, before, after = chosen(kernel, setting, margins)
+        if after > before:
+            bytes_and_warps = f"{before[0]} → {after[0]} bytes spilled, {-before[1]} → {-after[1]} warps"
+            yield f"worse by order=auto, with the order {best}: {name} ({setting}): {bytes_and_warps}"
 
 
 def shown(kernels):
@@ -220,15 +236,16 @@ def main():
         name = Path(module).name
         return name, known[name] if name in known else measured(module, found, arguments)
 
-    kernels = []
+    kernels = {}
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for name, of_module in pool.map(one, modules):
-            kernels += of_module.values()
+            kernels |= {f"{name}: {kernel}": orders for kernel, orders in of_module.items()}
             if arguments.runs and name not in known:
                 with open(arguments.runs, "a", encoding="utf8") as file:
                     file.write(json.dumps([name, of_module]) + "\n")
     print(f"{len(kernels)} kernels of {len(modules)} modules, {len(ORDERS)} orders\n")
-    print("\n".join(shown(kernels)))
+    print("\n".join(shown(list(kernels.values()))))
+    print("\n".join(losses(kernels, ORDER_AUTO)))
 
 
 if __name__ == "__main__":

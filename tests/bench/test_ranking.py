@@ -82,6 +82,9 @@ class Automatic(unittest.TestCase):
                 kernels[0][order][setting]["forecast"] = {"spills": 0, "registers": 100}
         made = ranking.automatic(kernels, ranking.ORDER_AUTO)
         self.assertEqual((made["changed"], made["better"], made["worse"]), (2, 0, 2))
+        told = list(ranking.losses({"m.ll: k": kernels[0]}, ranking.ORDER_AUTO))
+        self.assertIn("late: m.ll: k (own): 0 → 0 bytes spilled, 16 → 12 warps", told[0])
+        self.assertEqual(len(told), 2)
 
 
 if __name__ == "__main__":
