@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     /// Exit with 1 where a kernel is expected to spill
     #[arg(long)]
     fail_on_spill: bool,
+    /// Warn of each kernel that is expected to spill, in the words of ptxas's option of that name
+    #[arg(long)]
+    warn_on_spills: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -111,6 +114,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut failed = false;
     if let Some(path) = &arguments.baseline {
         failed |= baseline::compare(path, &object, &forecasts)?;
+    }
+    if arguments.warn_on_spills {
+        for forecast in forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0) {
+            let (stores, loads) = (forecast.spill_store_bytes, forecast.spill_load_bytes);
+            say!(
+                "nvptx-ra: warning: Registers are spilled to local memory in function '{}', {stores} bytes spill stores, \
+                 {loads} bytes spill loads",
+                forecast.name
+            );
+        }
     }
     if arguments.fail_on_spill {
         for forecast in forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0) {
