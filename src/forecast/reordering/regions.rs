@@ -7,7 +7,7 @@ use crate::forecast::words::Word;
 use crate::function::{Function, Inst, Role};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Blocks in layout order whose innermost loop is the same.
+/// Blocks in layout order whose innermost loop is the same, from the first instruction of which code comes to the last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Region {
     pub(super) first: Inst,
@@ -101,9 +101,12 @@ impl Regions {
             before = Some(innermost);
         }
         for region in self.regions.iter_mut() {
-            // What the last instruction writes counts as read behind the region, with debug values behind it, too.
-            let code = (region.first.0..region.end.0).map(Inst).rfind(|&inst| function.role(inst) != Role::Debug);
-            region.end = code.map_or(region.first, |last| Inst(last.0 + 1));
+            // What the first instruction writes early counts as coming in, and what the last one writes as read behind
+            // the region, with debug values around them, too.
+            let mut code = (region.first.0..region.end.0).map(Inst).filter(|&inst| is_code(function, inst));
+            let (first, last) = (code.next(), code.next_back());
+            region.first = first.unwrap_or(region.end);
+            region.end = last.or(first).map_or(region.first, |last| Inst(last.0 + 1));
         }
     }
 
@@ -116,9 +119,12 @@ impl Regions {
     pub(super) fn find_words(&mut self, input: &Input<'_>) {
         let Self { regions, region_of, found, words } = self;
         region_of.clear();
-        region_of.resize(input.function.num_insts(), RegionNumber(0));
+        region_of.resize(input.function.num_insts(), regions.next_id());
+        let mut previous_end = Inst(0);
         for (number, region) in regions.iter_enumerated() {
-            region_of.range_mut(region.first..region.end).fill(number);
+            // With the debug values ahead of it.
+            region_of.range_mut(previous_end..region.end).fill(number);
+            previous_end = region.end;
         }
         found.clear();
         for word in (0..input.words.len()).map(Word::new) {
@@ -150,8 +156,15 @@ impl Regions {
     }
 }
 
-/// O(log blocks) where an instruction reads.
+/// O(log blocks) where an instruction reads, and the debug values at the start of its block.
 fn is_block_start(function: &Function, point: Point) -> bool {
-    let is_first = |inst| function.block_range(function.block_of(inst)).start == inst;
+    let is_first = |inst: Inst| {
+        let start = function.block_range(function.block_of(inst)).start;
+        !(start.0..inst.0).map(Inst).any(|before| is_code(function, before))
+    };
     point == Point::early(point.inst()) && is_first(point.inst())
+}
+
+fn is_code(function: &Function, inst: Inst) -> bool {
+    function.role(inst) != Role::Debug
 }

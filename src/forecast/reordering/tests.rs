@@ -112,6 +112,20 @@ fn early_clobbers_start_where_they_are_written() {
     assert_eq!((in_order, reached.all), (1, 1));
 }
 
+/// At the start of a block it is taken for what comes in, with debug values ahead of it, too.
+#[test]
+fn early_clobbers_behind_debug_values() {
+    let reached = |debug: &str| {
+        let body = format!(
+            "@0 = \"\"\nbb0: frequency 1.0 depth 0 -> bb1\nbb1: frequency 9.0 depth 1 -> bb1 bb2\n{debug}\
+             INLINEASM @0, 1, def early_clobber %1, %2 :: opaque\n%3 = MAD_LO_S32rrr %1, %0, %4\n\
+             ST_i32 %1, %5 :: write\nbb2: frequency 1.0 depth 0"
+        );
+        pressures("DBG_VALUE:debug INLINEASM MAD_LO_S32rrr ST_i32", 6, &body).1
+    };
+    assert_eq!(reached("DBG_VALUE %4, $noreg :: meta\n"), reached(""));
+}
+
 /// What is reached where each region is scheduled to its end.
 fn reach_all(input: &Input<'_>, loops: &Loops) -> Reached {
     let mut reordering = Reordering::default();
