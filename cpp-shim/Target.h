@@ -101,8 +101,8 @@ private:
   const nvptx_ra_opcodes *Core;
 };
 
-/// The table of a function's target, made on the first call and kept for the life of the
-/// process. May be called from several threads.
+/// The table of a function's target, made on the first call and kept for the
+/// life of the process. May be called from several threads.
 const OpcodeTable &opcodeTableOf(const llvm::MachineFunction &MF);
 
 /// The register classes in the order of nvptx_ra_reg.reg_class; null for one
