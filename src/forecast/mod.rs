@@ -2,8 +2,9 @@
 //!
 //! Two parts. The analysis says what the hardware has to hold: the words of registers ([`words`]), how many of them are
 //! live at once ([`pressure`]), how many if loads are hoisted ([`hoisting`]), loops unrolled ([`unrolling`]) or the
-//! order is free ([`reordering`]), and which are the same in all threads of a warp. The model ([`model`]), fitted to what ptxas made of real kernels,
-//! says what it usually makes of that: it fills up to a step of the occupancy, unrolls, and keeps more than it needs.
+//! order is free ([`reordering`]), and which are the same in all threads of a warp. The model ([`model`]), fitted to
+//! what ptxas made of real kernels, says what it usually makes of that: it fills up to a step of the occupancy, unrolls,
+//! and keeps more than it needs.
 
 mod analysed;
 mod behaviour;
@@ -164,7 +165,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
     for (function, joined) in functions.iter().zip(joined) {
         if let Some(bounds) = &function.bounds {
             let holder = functions[joined.holder];
-            let forecast = of_kernel(function, bounds, &joined, holder, case, &mut answers);
+            let forecast = of_kernel(function, bounds, joined, holder, case, &mut answers);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.is_repartitioned |= any_repartitions && !function.calls.is_empty();
             forecasts.push(forecast);
@@ -176,7 +177,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 fn of_kernel(
     function: &Summary,
     bounds: &LaunchBounds,
-    Joined { features, is_whole, .. }: &Joined,
+    Joined { features, is_whole, .. }: Joined,
     holder: &Summary,
     case: &Case,
     answers: &mut Answers<'_>,
@@ -184,7 +185,7 @@ fn of_kernel(
     let threads = bounds.required_threads.or(bounds.max_threads);
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
-    let (wanted, spilled) = answers.forecast(features, budget, bounds);
+    let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (registers, spills) = (answers.registers.model, answers.spills.model);
     let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
     let floor = if calls { registers.with_calls } else { 1.0 };
@@ -220,7 +221,7 @@ fn of_kernel(
         holder: holder.name.clone(),
         curve: holder.held.curve.clone(),
         peak: holder.held.peak.clone(),
-        features: features.clone(),
+        features,
     })
 }
 

@@ -20,17 +20,16 @@ pub(super) fn table(
     measured: Option<&Measured>,
 ) -> String {
     let mut text = String::new();
-    let width =
-        forecasts.iter().map(|forecast| kernel_names::short(&forecast.name).chars().count()).max().unwrap_or(0).max(6);
+    let names: Vec<String> = forecasts.iter().map(|forecast| kernel_names::short(&forecast.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
     let _ = write!(text, "{:width$}  registers  spills (bytes)  shared  warps  limited by", "kernel");
     let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
-    for forecast in forecasts {
+    for (forecast, name) in forecasts.iter().zip(&names) {
         let registers = format!("{}{}", if forecast.is_at_least { "≥" } else { "" }, forecast.registers);
         let spilled = forecast.spill_bytes();
         let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
         let limits = forecast.occupancy.limits.to_string();
-        let name = kernel_names::short(&forecast.name);
         let _ = write!(
             text,
             "{name:width$}  {registers:>9}  {spilled:>14}  {:>6}  {warps:>5}  {limits}",

@@ -40,9 +40,9 @@ pub(super) struct Judges<'a> {
     pub(super) jobs: usize,
 }
 
-/// The kernels whose names contain a part of `wanted`, or all, as LLVM compiles them, and each as a module of its own. `path` is the
-/// module's, for messages. A kernel that ptxas or the benchmark refuses is left out, and named: the others can be tuned
-/// all the same.
+/// The kernels whose names contain a part of `wanted`, or all, as LLVM compiles them, and each as a module of its own.
+/// `path` is the module's, for messages. A kernel that ptxas or the benchmark refuses is left out, and named: the
+/// others can be tuned all the same.
 pub(super) fn kernels<'a>(
     compiler: &Compiler<'a>,
     path: &Path,

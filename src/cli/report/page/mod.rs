@@ -103,7 +103,10 @@ fn kernel(report: &Report<'_>, number: usize, forecast: &Forecast, is_open: bool
                     section {
                         h2 { "Pressure along the code" }
                         @if forecast.holder != forecast.name {
-                            p { "Of " code { (kernel_names::readable(&forecast.holder)) } ", which it calls and which holds more." }
+                            p {
+                                "Of " code { (kernel_names::readable(&forecast.holder)) }
+                                ", which it calls and which holds more."
+                            }
                         }
                         (pressure::pressure(forecast, function, &lines))
                     }
