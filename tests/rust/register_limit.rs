@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use nvptx_ra::error::Error;
 use nvptx_ra::function::LaunchBounds;
 use nvptx_ra::target::machine::{
-    Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, Refusal, Repartition,
+    Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, Refusal, RegisterLimit, Repartition,
 };
 
 /// ptxas; `None` where it is not there.
@@ -251,6 +251,56 @@ fn what_changes_no_limit() {
         let (used, said) = assemble(&ptxas, "unchanged", "sm_90", &kernels, &[option.to_owned()]);
         assert_eq!(used, expected, "{option}: {said}");
     }
+}
+
+/// A device function that keeps so many values live.
+fn device_function(values: u32) -> String {
+    let mut text = format!(
+        ".visible .func f(.param .u64 p)\n{{\n.reg .u64 %rd<2>; .reg .f32 %f<{values}>;\nld.param.u64 %rd1, [p];\n"
+    );
+    for access in ["ld.volatile.global.f32 %fN, [%rd1+N];\n", "st.volatile.global.f32 [%rd1+N], %fN;\n"] {
+        (0..values).for_each(|value| {
+            text += &access.replace("+N", &format!("+{}", 4 * value)).replace('N', &value.to_string())
+        });
+    }
+    text + "ret;\n}\n"
+}
+
+/// Device functions by themselves spill as with the limit that the model says, and a patch of tools has the fewest
+/// registers, no kernels, and no larger limit.
+#[test]
+fn device_functions_have_limits_of_their_own() {
+    let none = CommandLine::default();
+    let patch = CommandLine { tools_patch: true, ..none };
+    let error = RegisterLimit::of_function(&CommandLine { max_registers: Some(64), ..patch }).expect_err("refused");
+    assert!(error.to_string().contains("-maxrregcount 64 for a patch of tools, which has 24"), "{error}");
+    assert!(hopper().register_limit(&LaunchBounds::default(), &patch).is_err(), "a kernel in a patch");
+    let Some(ptxas) = ptxas() else { return };
+    let spilled = |options: &[&str]| -> Option<u32> {
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let (_, said) = assemble(&ptxas, "functions", "sm_90", &device_function(60), &options);
+        said.split(" bytes spill stores").next()?.rsplit(' ').next()?.parse().ok()
+    };
+    let by_limit = |limit: u32| spilled(&["-c", &format!("-maxrregcount={limit}")]);
+    assert!(by_limit(24) > by_limit(40) && by_limit(40) > by_limit(64) && by_limit(255) == Some(0));
+    for (options, line) in [
+        (vec!["-c"], none),
+        (vec!["-c", "-maxrregcount=40"], CommandLine { max_registers: Some(40), ..none }),
+        (vec!["-c", "-func-maxrregcount=16"], CommandLine { device_registers: Some(16), ..none }),
+        (
+            vec!["-c", "-func-maxrregcount=40", "-maxrregcount=64"],
+            CommandLine { device_registers: Some(40), max_registers: Some(64), ..none },
+        ),
+        (vec!["--compile-as-tools-patch"], patch),
+        (vec!["--compile-as-tools-patch", "-maxrregcount=16"], CommandLine { max_registers: Some(16), ..patch }),
+    ] {
+        let limit = RegisterLimit::of_function(&line).expect("nothing is refused");
+        assert_eq!(spilled(&options), by_limit(limit.registers), "{options:?}: {limit:?}");
+    }
+    assert_eq!(spilled(&["--compile-as-tools-patch", "-maxrregcount=64"]), None);
+    let text = kernel("k", "", 4, "");
+    let (used, said) = assemble(&ptxas, "functions", "sm_90", &text, &["--compile-as-tools-patch".to_owned()]);
+    assert!(used.is_empty() && said.contains("Entry function is not allowed"), "{said}");
 }
 
 /// ptxas refuses what the model calls a contradiction, and what no view can say: bounds of zero.

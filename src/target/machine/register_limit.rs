@@ -7,7 +7,8 @@
 //! Of the directives, `.maxnreg` wins over what `.maxntid` or `.reqntid` alone leave, even where no block of so many
 //! threads can then be launched; beside `.minnctapersm` the smaller of both holds. `-maxrregcount` holds for kernels
 //! that no directive limits, unless `--override-directive-values` stands beside it: then it alone holds. The sizes of
-//! clusters, `--register-usage-level` and `--device-function-maxrregcount` change no kernel's limit.
+//! clusters, `--register-usage-level` and `--device-function-maxrregcount` change no kernel's limit. Device functions that
+//! are compiled by themselves have a limit of their own.
 
 use std::fmt;
 
@@ -29,6 +30,10 @@ pub struct CommandLine {
     pub min_blocks: Option<u32>,
     /// `--override-directive-values`: the three win over a kernel's own directives.
     pub overrides: bool,
+    /// `--device-function-maxrregcount`: for device functions that are compiled with `-c`, instead of `-maxrregcount`.
+    pub device_registers: Option<u32>,
+    /// `--compile-as-tools-patch`: device functions alone, with as few registers as the calling convention needs.
+    pub tools_patch: bool,
 }
 
 /// What decides the limit.
@@ -42,8 +47,10 @@ pub enum Decider {
     Threads,
     /// The blocks that are to be resident.
     Blocks,
-    /// `-maxrregcount`.
+    /// `-maxrregcount`, or for device functions `--device-function-maxrregcount`.
     CommandLine,
+    /// `--compile-as-tools-patch`.
+    ToolsPatch,
 }
 
 /// What is said of a kernel and does not hold. ptxas warns of each, but not of [`Self::CommandLine`] beside a directive
@@ -96,6 +103,29 @@ pub struct RegisterLimit {
 }
 
 impl RegisterLimit {
+    /// How many registers ptxas lets a device function have that is compiled by itself, with `-c` or as a patch for
+    /// tools; within a whole program it has those of the kernel that calls it. Constant time.
+    ///
+    /// # Errors
+    ///
+    /// Of kind [`crate::error::ErrorKind::Pass`] for a patch with a `-maxrregcount` above what it may have.
+    pub fn of_function(options: &CommandLine) -> Result<Self, Error> {
+        let mut ignored = Vec::new();
+        if options.tools_patch {
+            if let Some(limit) = options.max_registers.filter(|&limit| limit > MIN_REGISTER_LIMIT) {
+                let problem = format!("-maxrregcount {limit} for a patch of tools, which has {MIN_REGISTER_LIMIT}");
+                return Err(Error::pass(problem, "leave -maxrregcount out: ptxas refuses them together"));
+            }
+            ignored.extend(options.max_registers.filter(|&limit| limit < MIN_REGISTER_LIMIT).map(Ignored::TooFew));
+            return Ok(Self { registers: MIN_REGISTER_LIMIT, decider: Decider::ToolsPatch, ignored });
+        }
+        let (decider, registers) = match options.device_registers.or(options.max_registers) {
+            Some(limit) => (Decider::CommandLine, clamped(limit, &mut ignored)),
+            None => (Decider::Machine, MAX_REGISTERS),
+        };
+        Ok(Self { registers, decider, ignored })
+    }
+
     /// Whether ptxas gives every thread just so many registers when the kernel is entered if it asks for more or fewer
     /// later (`setmaxnreg`): not where nothing limits it, or the size of its blocks alone.
     pub fn is_known_at_entry(&self) -> bool {
@@ -109,11 +139,15 @@ impl Architecture {
     /// # Errors
     ///
     /// Of kind [`crate::error::ErrorKind::Pass`] for a kernel that says both how many threads its blocks have at most
-    /// and how many they have: ptxas does not assemble it.
+    /// and how many they have, and for any in a patch of tools: ptxas does not assemble it.
     pub fn register_limit(&self, bounds: &LaunchBounds, options: &CommandLine) -> Result<RegisterLimit, Error> {
         if let (Some(most), Some(all)) = (bounds.max_threads, bounds.required_threads) {
             let problem = format!("maxntid {most} and reqntid {all} contradict each other");
             return Err(Error::pass(problem, "keep one of both: ptxas refuses them together"));
+        }
+        if options.tools_patch {
+            let problem = "a kernel cannot be compiled as a patch of tools";
+            return Err(Error::pass(problem, "leave --compile-as-tools-patch out, or the kernel"));
         }
         let mut ignored = Vec::new();
         let by_launch = self.by_launch(bounds, options, &mut ignored);
