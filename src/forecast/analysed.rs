@@ -6,6 +6,7 @@ use super::features::{Features, Live};
 use super::hoisting::EarliestPlaces;
 use super::invariants::{Invariants, Policy};
 use super::pressure::{Declared, WordPressures};
+use super::promotion::Promotion;
 use super::reordering::{Input, Reordering};
 use super::stretches::Stretches;
 use super::unrolling::{self, Unrolling};
@@ -27,6 +28,8 @@ pub(super) struct Analysed {
     pub(super) occurrences: Occurrences,
     /// Which registers are the same in all threads of a warp.
     pub(super) uniformity: UniformityInfo,
+    /// Its stack variables, as far as ptxas keeps them in registers.
+    pub(super) promotion: Promotion,
     /// What was counted of its instructions.
     pub(super) counts: Counts,
     registers: Vec<VReg>,
@@ -46,11 +49,14 @@ impl Analysed {
     /// O(n log n) in its operands and live ranges.
     pub(super) fn compute(&mut self, function: &Function) -> Features {
         self.find_lives(function);
-        let Self { behaviours, words, ranges, stretches, pressures, uniformity, .. } = self;
+        let Self { behaviours, words, ranges, stretches, pressures, uniformity, promotion, .. } = self;
         behaviours.compute(function);
         words.compute(function, behaviours, &self.occurrences);
+        promotion.compute(function, (&self.cfg, &self.loops), (&self.occurrences, ranges));
+        promotion.addresses().for_each(|reg| words.drop_all(reg));
         stretches.compute(words, ranges);
-        pressures.compute(function, words, stretches, |reg| uniformity.is_uniform(reg));
+        let is_uniform = |reg| uniformity.is_uniform(reg);
+        pressures.compute((function, words, stretches), promotion.words(), is_uniform);
         self.declared.compute(function, ranges);
         let hoisted = self.hoist(function);
         let Self { behaviours, words, stretches, pressures, loops, .. } = self;
@@ -64,9 +70,11 @@ impl Analysed {
         Features::new(function.num_blocks(), &self.counts, &live)
     }
 
-    /// Adds what only reports show of the function that was analysed last: what HoistInvariants could move.
-    pub(super) fn add_invariants(&self, function: &Function, features: &mut Features) {
-        let Self { behaviours, words, occurrences, cfg, loops, .. } = self;
+    /// Adds what only reports show of the function that was analysed last: what HoistInvariants could move, and what of
+    /// the stack is in registers.
+    pub(super) fn add_for_reports(&self, function: &Function, features: &mut Features) {
+        let Self { behaviours, words, occurrences, cfg, loops, pressures, .. } = self;
+        features.set("stack_words", f64::from(pressures.most_of_stack()));
         for (name, policy) in [("invariant_words", Policy::Always), ("inner_invariant_words", Policy::InnerLoops)] {
             let invariants = Invariants::new(function, (cfg, loops), behaviours, occurrences, policy);
             features.set(name, f64::from(invariants.most_words(function, (occurrences, loops), words)));

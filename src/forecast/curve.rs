@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::pressure::Pressure;
-use crate::analysis::Segment;
+use crate::analysis::Point;
 use crate::function::{Function, Inst};
 
 /// How many steps a curve has at most: a step for each pixel of a drawing is enough.
@@ -35,12 +35,12 @@ impl Curve {
     }
 }
 
-/// The instructions that segments cover, in order, joined where less than a step of the curve is between them.
-pub(super) fn covered(function: &Function, segments: &[Segment]) -> Vec<Range<Inst>> {
+/// The instructions that stretches of points cover, in order, joined where less than a step of the curve is between them.
+pub(super) fn covered(function: &Function, stretches: impl Iterator<Item = (Point, Point)>) -> Vec<Range<Inst>> {
     let stride = stride(function);
     let mut covered: Vec<Range<Inst>> = Vec::new();
-    for segment in segments {
-        let (start, end) = (segment.start.inst(), Inst(segment.end.0.div_ceil(2)));
+    for (start, end) in stretches {
+        let (start, end) = (start.inst(), Inst(end.0.div_ceil(2)));
         match covered.last_mut() {
             Some(last) if start.0 < last.end.0 + stride => last.end = last.end.max(end),
             _ => covered.push(start..end),
@@ -56,7 +56,7 @@ fn stride(function: &Function) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{MAX_STEPS, covered, stride};
-    use crate::analysis::{Point, Segment, ValueNumber};
+    use crate::analysis::Point;
     use crate::forecast::{Case, forecast};
     use crate::function::{Function, Inst};
     use crate::target::machine::Architecture;
@@ -91,8 +91,8 @@ mod tests {
     fn near_segments_are_joined() {
         let function = function(2_048, 0);
         assert_eq!(stride(&function), 4);
-        let segment = |start, end| Segment { start: Point(start), end: Point(end), value: ValueNumber(0) };
-        let covered = covered(&function, &[segment(1, 5), segment(12, 13), segment(30, 32)]);
+        let stretches = [(1, 5), (12, 13), (30, 32)].map(|(start, end)| (Point(start), Point(end)));
+        let covered = covered(&function, stretches.into_iter());
         assert_eq!(covered, [Inst(0)..Inst(7), Inst(15)..Inst(16)]);
     }
 }

@@ -59,6 +59,7 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("internal_calls", Sum, "calls of functions that are there"),
     ("invariant_words", Most, "the most words computed in a loop that could be in front of it; for reports alone"),
     ("inner_invariant_words", Most, "the same of innermost loops, in front of these alone; for reports alone"),
+    ("stack_words", Most, "the most words of stack variables that ptxas keeps in registers; for reports alone"),
 ];
 
 /// A function's features, as [`FEATURES`] lists them.
@@ -115,6 +116,7 @@ impl Features {
             counts.divisions,
             counts.wide_divisions,
             counts.doubles,
+            0,
             0,
             0,
             0,

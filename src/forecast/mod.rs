@@ -17,10 +17,12 @@ mod figures;
 mod hoisting;
 mod invariants;
 mod limit;
+mod local_memory;
 mod model;
 mod order;
 mod peak;
 mod pressure;
+mod promotion;
 mod reordering;
 mod sources;
 mod stretches;
@@ -34,10 +36,11 @@ use call_graph::{CallGraph, Joined};
 pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
+pub use local_memory::LocalMemory;
 use model::Answers;
 pub use model::Values;
 pub use order::preferred_order;
-pub use peak::{LiveValue, Peak};
+pub use peak::{Holder, LiveValue, Peak};
 use summary::Detail;
 pub use summary::Summary;
 pub use table::Model;
@@ -76,8 +79,12 @@ pub struct Forecast {
     pub spill_store_bytes: u32,
     /// Bytes that it loads from them.
     pub spill_load_bytes: u32,
-    /// Bytes of stack that the code itself asks for.
+    /// Bytes of stack that the code itself asks for and ptxas does not keep in registers.
     pub stack_bytes: u64,
+    /// Bytes that its code stores there.
+    pub stack_store_bytes: u64,
+    /// Bytes that its code loads from there.
+    pub stack_load_bytes: u64,
     /// Bytes of static shared memory of a block.
     pub shared_bytes: u64,
     /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) says so.
@@ -206,7 +213,9 @@ fn of_kernel(
         uniform_registers: function.uniform_words.min(architecture.uniform_registers),
         spill_store_bytes: stored,
         spill_load_bytes: words_up(spilled - f64::from(stored)),
-        stack_bytes: function.stack_bytes,
+        stack_bytes: function.stack.bytes,
+        stack_store_bytes: function.stack.stored,
+        stack_load_bytes: function.stack.loaded,
         shared_bytes: function.shared_bytes,
         dynamic_shared_bytes: 0,
         budget,

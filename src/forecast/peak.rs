@@ -1,13 +1,14 @@
 //! Who holds the registers where the most are held.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::analysed::Analysed;
 use super::curve::covered;
 use super::pressure::Pressure;
 use super::words::Word;
-use crate::analysis::{Occurrence, ValueDef, ValueNumber};
-use crate::function::{Function, Inst, VReg};
+use crate::analysis::{ValueDef, ValueNumber};
+use crate::function::{Function, Inst, Slot, VReg};
 
 /// Where the most words are live in a function.
 #[derive(Clone, Debug)]
@@ -28,8 +29,8 @@ pub struct Peak {
 /// A value that takes registers at the peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveValue {
-    /// The register of PTX.
-    pub reg: VReg,
+    /// The register of PTX, or the stack variable that is held in registers.
+    pub holder: Holder,
     /// The source variable, where LLVM knows it.
     pub name: Option<String>,
     /// The source line where it is computed; 0 where unknown.
@@ -40,6 +41,24 @@ pub struct LiveValue {
     pub is_uniform: bool,
     /// Where its register is live, in layout order; what is less than a step of the [curve](super::Curve) apart is one.
     pub ranges: Vec<Range<Inst>>,
+}
+
+/// What takes registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holder {
+    /// A register of PTX.
+    Register(VReg),
+    /// A stack variable, by its number in the function.
+    StackVariable(Slot),
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Register(reg) => reg.fmt(f),
+            Self::StackVariable(slot) => slot.fmt(f),
+        }
+    }
 }
 
 impl Peak {
@@ -80,10 +99,16 @@ impl Peak {
             }
             let (name, line) = (function.reg_name(reg).map(str::to_owned), analysed.line_of(function, reg, value));
             let is_uniform = analysed.uniformity.is_uniform(reg);
-            let ranges = covered(function, segments);
-            live.push(LiveValue { reg, name, line, words, is_uniform, ranges });
+            let ranges = covered(function, segments.iter().map(|segment| (segment.start, segment.end)));
+            live.push(LiveValue { holder: Holder::Register(reg), name, line, words, is_uniform, ranges });
         }
-        live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.reg));
+        for (slot, words) in analysed.promotion.held_at(point) {
+            let line = often_run_line(function, analysed.promotion.stores_to(slot));
+            let ranges = covered(function, analysed.promotion.stretches_of(slot));
+            let holder = Holder::StackVariable(slot);
+            live.push(LiveValue { holder, name: None, line, words, is_uniform: false, ranges });
+        }
+        live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.holder));
     }
 }
 
@@ -103,9 +128,13 @@ impl Analysed {
             return function.line(inst);
         }
         let definitions = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
-        let with_line = definitions.filter(|definition| function.line(definition.inst) != 0);
-        let often =
-            |a: &&Occurrence, b: &&Occurrence| function.frequency(a.block).total_cmp(&function.frequency(b.block));
-        with_line.max_by(often).map_or(0, |definition| function.line(definition.inst))
+        often_run_line(function, definitions.map(|definition| definition.inst))
     }
+}
+
+/// The source line of the instruction that runs most often, of those that have one; 0 where none has.
+fn often_run_line(function: &Function, insts: impl Iterator<Item = Inst>) -> u32 {
+    let with_line = insts.filter(|&inst| function.line(inst) != 0);
+    let frequency = |inst: &Inst| function.frequency(function.block_of(*inst));
+    with_line.max_by(|a, b| frequency(a).total_cmp(&frequency(b))).map_or(0, |inst| function.line(inst))
 }

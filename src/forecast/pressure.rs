@@ -97,6 +97,8 @@ pub(super) struct WordPressures {
     pub(super) varying: Pressure,
     /// The most words that are the same in all threads of a warp, live at once.
     pub(super) most_uniform: u32,
+    /// Words of stack variables that are held in registers, which are among the others; without points where none is.
+    stack: Pressure,
     /// Which words are the same in all threads of a warp.
     uniform: IndexVec<Word, bool>,
     /// Varying words, then uniform ones.
@@ -107,12 +109,12 @@ pub(super) struct WordPressures {
 }
 
 impl WordPressures {
-    /// Becomes the pressures of a function's words. O(points + words + stretches).
+    /// Becomes the pressures of a function's words, and of the words of its `stack` variables that are held between two
+    /// points. O(points + words + stretches).
     pub(super) fn compute(
         &mut self,
-        function: &Function,
-        words: &Words,
-        stretches: &Stretches,
+        (function, words, stretches): (&Function, &Words, &Stretches),
+        stack: impl Iterator<Item = ((Point, Point), u32)>,
         is_uniform: impl Fn(VReg) -> bool,
     ) {
         self.find_uniform(function, words, is_uniform);
@@ -121,6 +123,7 @@ impl WordPressures {
             let weights = if self.uniform[word] { [0, 1] } else { [1, 0] };
             stretches.of(word).iter().for_each(|&stretch| self.changes.add(stretch, weights));
         }
+        self.add_stack(stack);
         let Self { all, varying, most_uniform, .. } = self;
         all.live.resize(self.changes.0.len(), 0);
         varying.live.resize(self.changes.0.len(), 0);
@@ -131,6 +134,29 @@ impl WordPressures {
             most = [most[0].max(*all), most[1].max(varying_live), most[2].max(uniform_live)];
         }
         [all.most, varying.most, *most_uniform] = most;
+    }
+
+    /// Adds the words of stack variables, each as one that differs between the threads.
+    fn add_stack(&mut self, held: impl Iterator<Item = ((Point, Point), u32)>) {
+        let Self { stack, changes, .. } = self;
+        stack.live.clear();
+        stack.most = 0;
+        for ((start, end), words) in held {
+            changes.add((start, end), [words as i32, 0]);
+            stack.live.resize(changes.0.len(), 0);
+            stack.live[start.0 as usize..end.0 as usize].fill(words);
+            stack.most = stack.most.max(words);
+        }
+    }
+
+    /// The words of stack variables that are held where an instruction reads or another one writes, whichever is more.
+    pub(super) fn stack_at_ends(&self, first: Inst, last: Inst) -> u32 {
+        if self.stack.most == 0 { 0 } else { self.stack.before(first).max(self.stack.behind(last)) }
+    }
+
+    /// The most words of stack variables that are held in registers at once.
+    pub(super) fn most_of_stack(&self) -> u32 {
+        self.stack.most
     }
 
     /// The words whose registers are all the same in the threads of a warp.

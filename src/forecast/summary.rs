@@ -5,8 +5,9 @@ use std::cell::Cell;
 use super::analysed::Analysed;
 use super::curve::Curve;
 use super::features::Features;
+use super::local_memory::Stack;
 use super::peak::Peak;
-use crate::function::{Effects, Function, Inst, LaunchBounds, Slot, Symbol, Value};
+use crate::function::{Effects, Function, Inst, LaunchBounds, Symbol, Value};
 use crate::target::machine::Repartition;
 use crate::target::{is_call, repartitions};
 
@@ -34,7 +35,7 @@ pub struct Summary {
     pub(super) uniform_words: u32,
     /// What it asks of its registers while it runs.
     pub(super) repartitions: Vec<Repartition>,
-    pub(super) stack_bytes: u64,
+    pub(super) stack: Stack,
     pub(super) shared_bytes: u64,
 }
 
@@ -77,7 +78,7 @@ impl Summary {
         let pressure = &analysed.pressures.all;
         let mut held = Held { curve: Curve::none(function), peak: Peak::new(function, pressure) };
         if detail == Detail::Everything {
-            analysed.add_invariants(function, &mut features);
+            analysed.add_for_reports(function, &mut features);
             held.peak.find_live(function, analysed);
             held.curve = Curve::new(function, pressure);
         }
@@ -96,7 +97,7 @@ impl Summary {
             features,
             uniform_words: analysed.pressures.most_uniform,
             repartitions,
-            stack_bytes: (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum(),
+            stack: if analysed.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
             shared_bytes: shared_bytes(function),
         }
     }

@@ -92,6 +92,14 @@ impl Words {
         words
     }
 
+    /// Nobody needs a register: it is held nowhere. No other may share its words.
+    pub(super) fn drop_all(&mut self, reg: VReg) {
+        for index in 0..self.first[VReg(reg.0 + 1)].0 - self.first[reg].0 {
+            let word = self.word(reg, index);
+            self.places[word] = Place::Nowhere;
+        }
+    }
+
     /// The most words that an instruction writes, held or not.
     pub(super) fn widest(&self) -> u32 {
         self.widest

@@ -36,7 +36,7 @@ WITH_CALLS = 24
 # instructions and in the largest), and what callees need is in the other features.
 OF_CALLS = ("external_calls", "internal_calls", "words_at_call")
 # For reports alone, or in the sum: the trees do not ask about them.
-NOT_ASKED = ("inner_invariant_words", "invariant_words", "unrolled_words")
+NOT_ASKED = ("inner_invariant_words", "invariant_words", "stack_words", "unrolled_words")
 # What the trees correct, in registers: what must be held, as counted in three ways, and what ptxas adds. Trees alone
 # know nothing beyond the kernels that they have seen, and share the credit among all that grows with the code.
 BASE_CONSTANT = 11

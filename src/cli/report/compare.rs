@@ -24,8 +24,11 @@ pub(super) fn measure(arguments: &Arguments, forecasts: &[Forecast]) -> Result<M
         std::fs::write(&ptx, limited(&text, limit, has_less)).map_err(|error| Error::file(&ptx, &error))?;
     }
     let failed = |problem: String, remedy: &str| Error::pass(problem, remedy.to_owned());
+    // What is called and not there is no error then.
+    let is_part = forecasts.iter().any(|forecast| forecast.is_at_least);
     let assembled = Command::new(ptxas::tool("ptxas"))
         .args(["-v", "-O3", "-arch", &arguments.cpu, "-o", "/dev/null"])
+        .args(is_part.then_some("-c"))
         .arg(&ptx)
         .output()
         .map_err(|error| failed(format!("ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas"))?;

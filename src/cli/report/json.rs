@@ -39,7 +39,7 @@ fn kernel(forecast: &Forecast) -> Value {
     let peak = &forecast.peak;
     let live = |value: &LiveValue| {
         json!({
-            "register": value.reg.to_string(), "name": value.name, "line": line(value.line), "words": value.words,
+            "register": value.holder.to_string(), "name": value.name, "line": line(value.line), "words": value.words,
             "uniform": value.is_uniform,
         })
     };
@@ -52,6 +52,8 @@ fn kernel(forecast: &Forecast) -> Value {
         "spill_store_bytes": forecast.spill_store_bytes,
         "spill_load_bytes": forecast.spill_load_bytes,
         "stack_bytes": forecast.stack_bytes,
+        "stack_store_bytes": forecast.stack_store_bytes,
+        "stack_load_bytes": forecast.stack_load_bytes,
         "shared_bytes": forecast.shared_bytes,
         "dynamic_shared_bytes": forecast.dynamic_shared_bytes,
         "threads": forecast.threads,

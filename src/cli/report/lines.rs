@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nvptx_ra::forecast::{LiveValue, Peak};
+use nvptx_ra::forecast::{Holder, LiveValue, Peak};
 use nvptx_ra::function::Function;
 
 /// The values that one source line computes and that are live at a peak.
@@ -22,10 +22,14 @@ impl<'a> Line<'a> {
         Self { number, words: values.iter().map(|value| value.words).sum(), values }
     }
 
-    /// The source variables, each once.
+    /// The source variables, each once. LLVM names none for the stack's.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
-        for name in self.values.iter().filter_map(|value| value.name.as_deref()) {
+        let name = |value: &&'a LiveValue| match value.holder {
+            Holder::StackVariable(_) => Some("on the stack, as ptxas keeps it in registers"),
+            Holder::Register(_) => value.name.as_deref(),
+        };
+        for name in self.values.iter().filter_map(name) {
             if !names.contains(&name) {
                 names.push(name);
             }

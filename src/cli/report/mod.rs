@@ -6,6 +6,7 @@ mod json;
 mod lines;
 mod page;
 mod table;
+mod verbose;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +56,9 @@ pub(crate) struct Arguments {
     /// One JSON object instead of the table
     #[arg(long)]
     json: bool,
+    /// Behind the table, what ptxas -v and its statistics would say, in their words
+    #[arg(short, long, conflicts_with = "json")]
+    verbose: bool,
     /// Write a page for a browser, too: pressure along the code, live ranges, occupancy and source of each kernel
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -103,7 +107,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let text = if arguments.json {
         format!("{object:#}\n")
     } else {
-        table::table(&forecasts, &functions, architecture, measured.as_ref())
+        let table = table::table(&forecasts, &functions, architecture, measured.as_ref());
+        if arguments.verbose { table + &verbose::text(&forecasts) } else { table }
     };
     super::print(text.as_bytes())?;
     if let Some(path) = &arguments.html {

@@ -27,7 +27,7 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
     let words = Words::new(&function, &behaviours, &occurrences);
     let stretches = Stretches::new(&words, &ranges);
     let mut pressures = WordPressures::default();
-    pressures.compute(&function, &words, &stretches, |_| false);
+    pressures.compute((&function, &words, &stretches), std::iter::empty(), |_| false);
     let input = Input {
         function: &function,
         behaviours: &behaviours,

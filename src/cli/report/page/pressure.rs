@@ -167,7 +167,7 @@ impl Drawing<'_> {
     fn label(&self, line: &Line<'_>) -> String {
         match line.values.as_slice() {
             _ if line.number != 0 => line.number.to_string(),
-            [value] if !has_lines(self.function) => value.reg.to_string(),
+            [value] if !has_lines(self.function) => value.holder.to_string(),
             _ => "?".to_owned(),
         }
     }

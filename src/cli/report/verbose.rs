@@ -1,0 +1,29 @@
+//! The forecast in the words of `ptxas -v` and of ptxas's statistics, for those who read these already.
+
+use std::fmt::Write as _;
+
+use nvptx_ra::forecast::Forecast;
+
+/// Some lines for each kernel.
+pub(super) fn text(forecasts: &[Forecast]) -> String {
+    let mut text = String::new();
+    for forecast in forecasts {
+        let memory = forecast.local_memory();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "\nFunction properties for {}\n    {} bytes stack frame, {} bytes spill stores, {} bytes spill loads",
+            forecast.name,
+            memory.frame(),
+            memory.spilled,
+            memory.refilled
+        );
+        let at_least = if forecast.is_at_least { "at least " } else { "" };
+        let shared = match forecast.block_shared_bytes() {
+            0 => String::new(),
+            bytes => format!(", {bytes} bytes smem"),
+        };
+        let _ = writeln!(text, "Used {at_least}{} registers{shared}\n{memory}", forecast.registers);
+    }
+    text
+}
