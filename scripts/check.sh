@@ -59,6 +59,8 @@ else
   echo "valgrind                     skipped: not there; apt-get install valgrind brings it"
 fi
 
+command -v chromium chromium-browser google-chrome >/dev/null ||
+  echo "the page in a browser         skipped: no Chromium; scripts/setup.sh browser brings it"
 echo "logs in ${LOGS#"$ROOT"/}, $((SECONDS - started)) s"
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|bench|valgrind|sanitizers|all]
+#   scripts/setup.sh [build|cuda|bench|calibrate|valgrind|browser|sanitizers|all]
 #     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
 #     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
 #     bench       what draws and schedules the benchmark, from PyPI, into the same environment
+#     calibrate   what fits the forecast's tables, from PyPI, into the same environment
 #     valgrind    where apt has it
+#     browser     Chromium, from apt, for the test that opens the report's page; nothing else asks for it
 #     sanitizers  clang's runtime libraries for them
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
@@ -116,6 +118,11 @@ setup_valgrind() {
   command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
 }
 
+setup_browser() {
+  OTHERWISE="install Chromium beside it"
+  command -v chromium chromium-browser google-chrome >/dev/null || apt_install chromium
+}
+
 setup_sanitizers() {
   OTHERWISE="install clang's runtime libraries for sanitizers beside it"
   [[ -f $(asan_runtime) ]] || apt_install "libclang-rt-$LLVM_MAJOR-dev"
@@ -127,10 +134,11 @@ case ${1:-all} in
   bench) setup_bench ;;
   calibrate) setup_calibrate ;;
   valgrind) setup_valgrind ;;
+  browser) setup_browser ;;
   sanitizers) setup_sanitizers ;;
   all)
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|bench|valgrind|sanitizers|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|bench|calibrate|valgrind|browser|sanitizers|all]" ;;
 esac

@@ -9,8 +9,8 @@
 #   %cuda         the CUDA toolkit
 #   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
 #   %llc14 %llc19 llc of other LLVM majors
-#   %python       the Python that runs lit              %ninja   ninja, or none
-# FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, llc14, llc19, and
+#   %python       the Python that runs lit              %ninja   ninja, or none         %chromium   a browser, or none
+# FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, chromium, llc14, llc19, and
 # NAME-registered-target for each target of llc; slow with SLOW=1, for tests that take minutes.
 #
 # RUN_UNDER holds a command that every program which may load the plugin runs under, RUN_CLANG_UNDER another for clang
@@ -60,6 +60,7 @@ def under(program, command=run_under):
 
 
 clang = under(tool("clang"), clang_under)
+chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 substitutions = {
     "%llc-ra": f"{under(tool('llc'))} -load-pass-plugin={plugin} -nvptx-ra-strict -nvptx-ra-verify",
     "%llc14": under("llc-14"),
@@ -76,6 +77,7 @@ substitutions = {
     "%ptxas": ptxas,
     "%FileCheck": "FileCheck",
     "%ninja": shutil.which("ninja") or "none",
+    "%chromium": chromium or "none",
     "%not": "not",
     "%python": sys.executable,
 }
@@ -86,6 +88,8 @@ if os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
 if os.path.exists(os.path.join(cuda, "include/cuda.h")) and os.path.exists(tool("clang")):
     config.available_features.add("cuda")
+if chromium:
+    config.available_features.add("chromium")
 if os.path.exists(tool("clang-nvlink-wrapper")):
     config.available_features.add("nvlink-wrapper")
 if environment("SLOW") == "1":

@@ -75,7 +75,13 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         true => String::new(),
         false => format!(" in {}, which it calls", kernel_names::readable(&forecast.holder)),
     };
-    let _ = writeln!(text, "  most is live{place}{holder}: {} words{}", peak.words, quoted(&source, peak.line));
+    let _ = writeln!(
+        text,
+        "  most is live{place}{holder}: {} word{}{}",
+        peak.words,
+        if peak.words == 1 { "" } else { "s" },
+        quoted(&source, peak.line)
+    );
     if !has_lines(function) {
         let _ = writeln!(text, "  compile with -gline-tables-only or -g to see the lines and variables that hold them");
         return;
