@@ -48,7 +48,7 @@ impl Forecast {
 
     /// The figures as lines of text.
     pub fn to_text(&self) -> String {
-        let mut text = String::new();
+        let mut text = String::with_capacity(512);
         for Figure { label, value, .. } in self.figures() {
             [label, ": ", &value, "\n"].into_iter().for_each(|part| text.push_str(part));
         }

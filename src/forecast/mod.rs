@@ -168,7 +168,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
     let mut answers = Answers::new();
     let joined = CallGraph::new(functions).join(functions);
     let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
-    let mut forecasts = Vec::new();
+    let mut forecasts = Vec::with_capacity(functions.len());
     for (function, joined) in functions.iter().zip(joined) {
         if let Some(bounds) = &function.bounds {
             let holder = functions[joined.holder];

@@ -3,13 +3,14 @@
 use std::cell::Cell;
 
 use super::analysed::Analysed;
+use super::counts::Counts;
 use super::curve::Curve;
 use super::features::Features;
 use super::local_memory::Stack;
 use super::peak::Peak;
 use crate::function::{Effects, Function, Inst, LaunchBounds, Symbol, Value};
 use crate::target::machine::Repartition;
-use crate::target::{is_call, repartitions};
+use crate::target::{assembly_may_ask, is_call, repartitions};
 
 /// Of functions with more instructions the memory of the analyses is given back.
 const MOST_KEPT: usize = 1 << 18;
@@ -87,7 +88,8 @@ impl Summary {
             false => Vec::new(),
         };
         // Only inline assembly and instructions of that name ask.
-        let may_ask = analysed.counts.assembly > 0 || analysed.counts.repartitions > 0;
+        let Counts { assembly, repartitions: asking, .. } = analysed.counts;
+        let may_ask = asking > 0 || (assembly > 0 && assembly_may_ask(function));
         let repartitions = if may_ask { repartitions(function) } else { Vec::new() };
         Self {
             name: function.name().to_owned(),

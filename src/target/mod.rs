@@ -28,7 +28,7 @@ pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, TupleKind, VectorShape};
-pub use setmaxnreg::{asks_for_registers, repartitions};
+pub use setmaxnreg::{asks_for_registers, assembly_may_ask, repartitions};
 pub(crate) use uniformity::named_space;
 
 /// A pattern, and what the names that it stands for are.

@@ -3,7 +3,7 @@
 
 use super::assembly::operand_of;
 use super::machine::Repartition;
-use crate::function::{Function, Operand, Value};
+use crate::function::{Function, Operand, Symbol, Value};
 
 const NAME: &str = "setmaxnreg.";
 
@@ -11,6 +11,11 @@ const NAME: &str = "setmaxnreg.";
 /// has no name for it.
 pub fn asks_for_registers(opcode: &str) -> bool {
     opcode.starts_with(NAME)
+}
+
+/// Whether inline assembly of a function may ask. O(the texts of its symbols).
+pub fn assembly_may_ask(function: &Function) -> bool {
+    (0..function.num_symbols()).any(|symbol| function.symbol(Symbol(symbol as u32)).contains(NAME))
 }
 
 /// The requests of a function, in the order of its code. One whose number is no constant is left out: ptxas takes none

@@ -81,7 +81,7 @@ impl Promotion {
 
     /// The registers that are addresses of what is in registers: nobody computes them.
     pub(super) fn addresses(&self) -> impl Iterator<Item = VReg> + '_ {
-        self.stack.addresses().filter(|_| self.is_promoted)
+        self.is_promoted.then(|| self.stack.addresses()).into_iter().flatten()
     }
 
     /// Between which points how many words of the variables are held, in the order of the code.

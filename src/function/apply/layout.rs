@@ -114,7 +114,7 @@ impl Layout {
         }
         self.placed.sort_by_key(|&(place, _)| place);
         let mut placed = self.placed.iter().peekable();
-        let mut order: IndexVec<Block, Vec<Inst>> = IndexVec::new();
+        let mut order: IndexVec<Block, Vec<Inst>> = IndexVec::from(Vec::with_capacity(work.num_blocks() + num_splits));
         for block in (0..work.num_blocks() + num_splits).map(Block::new) {
             let range = if block.index() < work.num_blocks() { work.block_range(block) } else { Inst(0)..Inst(0) };
             let mut insts = Vec::with_capacity(range.end.index() - range.start.index() + 1);

@@ -18,7 +18,7 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<
         kernel: work.kernel,
         file: work.file.take(),
         opcodes: work.opcodes.clone(),
-        blocks: IndexVec::new(),
+        blocks: IndexVec::from(Vec::with_capacity(order.len())),
         succs: Vec::with_capacity(work.succs.len() + splits.len()),
         inst_opcode: IndexVec::from(Vec::with_capacity(count)),
         inst_effects: IndexVec::from(Vec::with_capacity(count)),

@@ -2,7 +2,9 @@
 //!
 //! All of it rests on one fact: with more registers, never more blocks are resident.
 
-use super::{Architecture, Launch, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, REGISTERS, SUB_PARTITIONS, WARP_SIZE};
+use super::{
+    Architecture, BlockLimits, Launch, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, REGISTERS, SUB_PARTITIONS, WARP_SIZE,
+};
 
 /// Registers come to a thread in multiples of so many: [`super::REGISTER_GRANULARITY`] over a warp.
 const STEP: u32 = super::REGISTER_GRANULARITY / WARP_SIZE;
@@ -45,9 +47,16 @@ impl Architecture {
 
     /// The most registers, fewer than the launch has, with which more warps are resident: what an allocator must come
     /// down to for the next step of occupancy. `None` where registers are not what keeps more warps away.
+    /// Constant time.
     pub fn next_step(&self, launch: &Launch) -> Option<u32> {
-        let now = self.warps(launch, launch.registers);
-        last(launch.registers.checked_sub(1)?.min(MAX_REGISTERS), |registers| self.warps(launch, registers) > now)
+        let now = self.occupancy(launch);
+        let BlockLimits { warps, blocks, shared_memory, barriers, .. } = now.block_limits;
+        if [Some(warps), Some(blocks), shared_memory, barriers].into_iter().flatten().any(|limit| limit <= now.blocks) {
+            return None;
+        }
+        let more = (now.blocks + 1) * launch.warps();
+        let registers = fitting(REGISTERS / SUB_PARTITIONS, more.div_ceil(SUB_PARTITIONS));
+        (1..launch.registers).contains(&registers).then_some(registers)
     }
 
     fn warps(&self, launch: &Launch, registers: u32) -> u32 {
