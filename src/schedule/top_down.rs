@@ -8,6 +8,7 @@ use super::region::{Held, Kind, Region};
 use crate::analysis::Node;
 use crate::function::MemorySpace;
 use crate::index::{EntityIndex, IndexVec};
+use crate::target::machine::latency;
 
 /// Those first that most of the region has to wait for, as long as no more is live than in the order of the code;
 /// beyond that, what frees registers.
@@ -113,14 +114,14 @@ impl Order for LatencyAware {
     }
 }
 
-/// Cycles from an instruction to one that reads its result, roughly: what counts is their ratio.
+/// Cycles from an instruction to one that reads its result.
 fn latency(region: &Region<'_>, node: Node) -> u32 {
     match (region.kinds[node], region.space(node)) {
-        (Kind::Load, MemorySpace::Shared | MemorySpace::SharedCluster) => 30,
-        (Kind::Load, MemorySpace::Constant | MemorySpace::Param) => 10,
-        (Kind::Load, _) => 400,
-        _ if region.is_convergent(node) => 30,
-        _ => 4,
+        (Kind::Load, MemorySpace::Shared | MemorySpace::SharedCluster) => latency::SHARED_LOAD,
+        (Kind::Load, MemorySpace::Constant | MemorySpace::Param) => latency::CONSTANT_LOAD,
+        (Kind::Load, _) => latency::GLOBAL_LOAD,
+        _ if region.is_convergent(node) => latency::EXCHANGE,
+        _ => latency::ARITHMETIC,
     }
 }
 

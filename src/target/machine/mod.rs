@@ -9,6 +9,7 @@
 
 mod architecture;
 mod budget;
+pub mod latency;
 mod occupancy;
 mod register_limit;
 mod repartition;
