@@ -35,7 +35,8 @@ impl Curve {
     }
 }
 
-/// The instructions that stretches of points cover, in order, joined where less than a step of the curve is between them.
+/// The instructions that stretches of points cover, in order, joined where less than a step of the curve is between
+/// them.
 pub(super) fn covered(function: &Function, stretches: impl Iterator<Item = (Point, Point)>) -> Vec<Range<Inst>> {
     let stride = stride(function);
     let mut covered: Vec<Range<Inst>> = Vec::new();

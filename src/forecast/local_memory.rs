@@ -41,10 +41,11 @@ impl Stack {
 }
 
 /// What a kernel is expected to do in local memory, in bytes and in the order of ptxas's statistics, whose names its
-/// [`Display`](fmt::Display) uses. What is stored and loaded is that of the code, however often it runs.
+/// [`Display`](fmt::Display) uses: what stands there behind the estimate of the latency. What is stored and loaded is
+/// that of the code, however often it runs.
 ///
-/// The documents' *SSpillB* and *SRefillB*, spills to shared memory, are always 0: where a kernel asks for them they are
-/// forecast as if they went to local memory. Their estimate of the latency is not made.
+/// The documents' *SSpillB* and *SRefillB*, spills to shared memory, are always 0: where a kernel asks for them they
+/// are forecast as if they went to local memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalMemory {
     /// Stored to slots.
@@ -93,7 +94,7 @@ impl fmt::Display for LocalMemory {
         let Self { spilled, refilled, least_slots, slots, stored, loaded, variables } = self;
         writeln!(
             f,
-            "# [LSpillB={spilled}] [LRefillB={refilled}], [SSpillB=0], [SRefillB=0], [LowLmemSpillSize={least_slots}] \
+            "[LSpillB={spilled}] [LRefillB={refilled}], [SSpillB=0], [SRefillB=0], [LowLmemSpillSize={least_slots}] \
              [FrameLmemSpillSize={slots}]"
         )?;
         write!(f, "# [LNonSpillB={stored}] [LNonRefillB={loaded}], [NonSpillSize={variables}]")
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!((free.stored, free.loaded, free.variables, free.frame()), (4, 16, 12, 16));
         assert_eq!(
             free.to_string(),
-            "# [LSpillB=0] [LRefillB=0], [SSpillB=0], [SRefillB=0], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]\n\
+            "[LSpillB=0] [LRefillB=0], [SSpillB=0], [SRefillB=0], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]\n\
              # [LNonSpillB=4] [LNonRefillB=16], [NonSpillSize=12]"
         );
         let tight = kernel(200, Some(32));

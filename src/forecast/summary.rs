@@ -9,6 +9,7 @@ use super::features::Features;
 use super::local_memory::Stack;
 use super::peak::Peak;
 use crate::function::{Effects, Function, Inst, LaunchBounds, Symbol, Value};
+use crate::schedule::estimated_cycles;
 use crate::target::machine::Repartition;
 use crate::target::{assembly_may_ask, is_call, repartitions};
 
@@ -20,8 +21,8 @@ thread_local! {
     static MEMORY: Cell<Option<Box<Analysed>>> = const { Cell::new(None) };
 }
 
-/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler can
-/// make the summaries one by one and forecast the module at its end.
+/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler
+/// can make the summaries one by one and forecast the module at its end.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub(super) name: String,
@@ -38,6 +39,8 @@ pub struct Summary {
     pub(super) repartitions: Vec<Repartition>,
     pub(super) stack: Stack,
     pub(super) shared_bytes: u64,
+    /// Cycles of one run, where everything was asked for.
+    pub(super) cycles: Option<f64>,
 }
 
 /// What a function holds, and where the most.
@@ -101,6 +104,7 @@ impl Summary {
             repartitions,
             stack: if analysed.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
             shared_bytes: shared_bytes(function),
+            cycles: (detail == Detail::Everything).then(|| estimated_cycles(function)),
         }
     }
 

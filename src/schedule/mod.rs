@@ -8,9 +8,11 @@
 //! * [`facts`]: what is known of the function;
 //! * [`effects`], [`region`]: stretches of blocks whose instructions may change places, and what holds them;
 //! * [`demand`], [`bottom_up`], [`top_down`]: the orders;
-//! * [`perturb`]: small changes at random of any of them.
+//! * [`perturb`]: small changes at random of any of them;
+//! * [`cycles`]: how long the code takes at least, whatever its order.
 
 mod bottom_up;
+mod cycles;
 mod demand;
 mod effects;
 mod facts;
@@ -24,6 +26,7 @@ use crate::analysis::{Edges, Node};
 use crate::config;
 use crate::function::{Block, Edit, EditList, Function, Inst};
 use bottom_up::BottomUp;
+pub use cycles::estimated_cycles;
 use demand::{Late, LoadsLate, SethiUllman};
 use facts::Facts;
 use perturb::Perturbed;

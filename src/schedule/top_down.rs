@@ -115,7 +115,7 @@ impl Order for LatencyAware {
 }
 
 /// Cycles from an instruction to one that reads its result.
-fn latency(region: &Region<'_>, node: Node) -> u32 {
+pub(super) fn latency(region: &Region<'_>, node: Node) -> u32 {
     match (region.kinds[node], region.space(node)) {
         (Kind::Load, MemorySpace::Shared | MemorySpace::SharedCluster) => latency::SHARED_LOAD,
         (Kind::Load, MemorySpace::Constant | MemorySpace::Param) => latency::CONSTANT_LOAD,

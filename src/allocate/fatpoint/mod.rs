@@ -9,8 +9,10 @@
 //!
 //! What ptxas is read to have and this has not, because an allocation problem does not tell it: opcodes, which make
 //! candidates for pre-allocation eligible; modes for PHIs and for spilling to shared memory; predicated copies;
-//! barriers; the class for constraints across files. Uniform registers and accumulators are files like others, where a
-//! problem has them. Of pre-colouring a whole function only the knob is known: here it is what is fixed from the start.
+//! barriers; the class for constraints across files. Uniform registers and accumulators are files like others, where
+//! a problem has them. Of pre-colouring a whole function only the knob is known: here it is what is fixed from the
+//! start. The fix-up of call-saved registers behind the allocation finds nothing to do, for what a call clobbers is
+//! excluded from the start, and what a pair consumes, its place and one more, is what every node does by its width.
 //! The fraction of the budget by occupancy is left out, and so is the check that lets only the dear be spilled: its
 //! floors of 0.9 and 1.0 exclude nothing where an access costs 15. That weight, and the multiplier of 4, scale all
 //! costs alike.

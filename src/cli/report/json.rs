@@ -56,6 +56,7 @@ fn kernel(forecast: &Forecast) -> Value {
         "stack_load_bytes": forecast.stack_load_bytes,
         "shared_bytes": forecast.shared_bytes,
         "dynamic_shared_bytes": forecast.dynamic_shared_bytes,
+        "estimated_cycles": forecast.estimated_cycles,
         "threads": forecast.threads,
         "min_blocks": forecast.min_blocks,
         "budget": forecast.budget,

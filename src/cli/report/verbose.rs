@@ -23,7 +23,9 @@ pub(super) fn text(forecasts: &[Forecast]) -> String {
             0 => String::new(),
             bytes => format!(", {bytes} bytes smem"),
         };
-        let _ = writeln!(text, "Used {at_least}{} registers{shared}\n{memory}", forecast.registers);
+        let cycles = forecast.estimated_cycles.unwrap_or_default();
+        let _ = writeln!(text, "Used {at_least}{} registers{shared}", forecast.registers);
+        let _ = writeln!(text, "# [est latency = {cycles:.0}] {memory}");
     }
     text
 }

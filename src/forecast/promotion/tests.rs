@@ -57,8 +57,8 @@ fn stores(words: u64) -> String {
 const LOAD: &str = "  %4 = LD_i32 0, 0, 5, 3, 32, -1, %1, 0 :: read local\n";
 const KNOWN_LOAD: &str = "  %4 = LD_i32 0, 0, 5, 3, 32, -1, %5, 4 :: read local\n";
 
-/// As ptxas 13.0.88 was seen to decide: up to 6 loads of 16 words where the place is computed, 14 of 8, any number of 5,
-/// and 93 words.
+/// As ptxas 13.0.88 was seen to decide: up to 6 loads of 16 words where the place is computed, 14 of 8, any number of
+/// 5, and 93 words.
 #[test]
 fn what_is_picked_pays() {
     for (words, most) in [(5, 99), (8, 14), (12, 7), (16, 6), (24, 5), (32, 4), (64, 4)] {

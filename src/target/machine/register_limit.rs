@@ -7,8 +7,8 @@
 //! Of the directives, `.maxnreg` wins over what `.maxntid` or `.reqntid` alone leave, even where no block of so many
 //! threads can then be launched; beside `.minnctapersm` the smaller of both holds. `-maxrregcount` holds for kernels
 //! that no directive limits, unless `--override-directive-values` stands beside it: then it alone holds. The sizes of
-//! clusters, `--register-usage-level` and `--device-function-maxrregcount` change no kernel's limit. Device functions that
-//! are compiled by themselves have a limit of their own.
+//! clusters, `--register-usage-level` and `--device-function-maxrregcount` change no kernel's limit. Device functions
+//! that are compiled by themselves have a limit of their own.
 
 use std::fmt;
 

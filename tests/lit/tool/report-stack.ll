@@ -6,7 +6,7 @@
 ; CHECK: Function properties for picked
 ; CHECK-NEXT: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ; CHECK-NEXT: Used [[#REGISTERS:]] registers
-; CHECK-NEXT: # [LSpillB=0] [LRefillB=0], [SSpillB=0], [SRefillB=0], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]
+; CHECK-NEXT: # [est latency = {{[1-9][0-9]+}}] [LSpillB=0] [LRefillB=0], [SSpillB=0], [SRefillB=0], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]
 ; CHECK-NEXT: # [LNonSpillB=0] [LNonRefillB=0], [NonSpillSize=0]
 ; CHECK: Function properties for given
 ; CHECK-NEXT: 16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads

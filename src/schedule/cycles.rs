@@ -1,0 +1,70 @@
+//! How long a function takes at least.
+
+use super::facts::Facts;
+use super::region::{Region, regions};
+use super::top_down::latency;
+use crate::analysis::{Cfg, Dominators, Edges, block_frequencies};
+use crate::function::Function;
+use crate::index::IndexVec;
+
+/// Cycles that a warp which has the machine to itself takes for one run of a function that has left SSA form: in each
+/// stretch of a block the longest chain of instructions that read each other's results, by the latencies of the machine
+/// model, or a cycle for each instruction where that is more; weighted by how often blocks run. What it calls counts as
+/// one instruction. O(n log n) in the operands and dependences.
+pub fn estimated_cycles(function: &Function) -> f64 {
+    let facts = Facts::new(function);
+    let cfg = Cfg::new(function);
+    let frequencies = block_frequencies(function, &cfg, &Dominators::new(function, &cfg));
+    let mut edges = Edges::default();
+    let mut total = 0.0;
+    for block in function.blocks() {
+        let mut cycles = function.block_insts(block).len() as u32;
+        for (first, end) in regions(function, block) {
+            let longest = longest_chain(&Region::new(&facts, &mut edges, first, end));
+            cycles += longest.saturating_sub(end.0 - first.0);
+        }
+        total += frequencies[block] * f64::from(cycles);
+    }
+    total
+}
+
+/// Cycles until the last result of a region is there. Only who reads a result waits for it: registers that are written
+/// again have other names in the machine.
+fn longest_chain(region: &Region<'_>) -> u32 {
+    let mut done = IndexVec::filled(0, region.kinds.len());
+    for node in region.nodes() {
+        let definitions = region.reads.of(node).iter().filter_map(|&value| region.values[value].definition);
+        done[node] = definitions.map(|definition| done[definition]).max().unwrap_or(0) + latency(region, node);
+    }
+    done.iter().copied().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::estimated_cycles;
+    use crate::function::Function;
+
+    /// Two loads that wait for nothing take the time of one, a chain takes that of all, and a loop that of its turns.
+    #[test]
+    fn chains() {
+        let cycles = |frequency: &str, body: &str| {
+            let text = format!(
+                "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode LD_i32\nregs %0 B32 B32 B64 B32\n\
+                 bb0: frequency {frequency} depth 0\n{body}end\n"
+            );
+            estimated_cycles(&Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")))
+        };
+        let load = |to: &str| format!("  {to} = LD_i32 0, 0, 1, 3, 32, -1, %2, 0 :: read global\n");
+        let add = "  %0 = ADD32ri %0, 1\n";
+        assert_eq!(cycles("1.0", add), 4.0);
+        assert_eq!(cycles("1.0", &add.repeat(3)), 12.0);
+        assert_eq!(cycles("1.0", &(load("%0") + &load("%1"))), 400.0);
+        assert_eq!(cycles("1.0", &(load("%0") + add)), 404.0);
+        assert_eq!(cycles("16.0", &(load("%0") + add)), 16.0 * 404.0);
+        assert_eq!(
+            cycles("1.0", &"  %3 = ADD32ri %1, 1\n".repeat(9)),
+            9.0,
+            "one a cycle, though all write one register"
+        );
+    }
+}
