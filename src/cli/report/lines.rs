@@ -26,7 +26,7 @@ impl<'a> Line<'a> {
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         let name = |value: &&'a LiveValue| match value.holder {
-            Holder::StackVariable(_) => Some("on the stack, as ptxas keeps it in registers"),
+            Holder::StackVariable(_) => Some("stack, in registers"),
             Holder::Register(_) => value.name.as_deref(),
         };
         for name in self.values.iter().filter_map(name) {
