@@ -74,7 +74,7 @@ impl Analysed {
     /// the stack is in registers.
     pub(super) fn add_for_reports(&self, function: &Function, features: &mut Features) {
         let Self { behaviours, words, occurrences, cfg, loops, pressures, .. } = self;
-        features.set("stack_words", f64::from(pressures.most_of_stack()));
+        features.set("stack_words", f64::from(pressures.stack.most()));
         for (name, policy) in [("invariant_words", Policy::Always), ("inner_invariant_words", Policy::InnerLoops)] {
             let invariants = Invariants::new(function, (cfg, loops), behaviours, occurrences, policy);
             features.set(name, f64::from(invariants.most_words(function, (occurrences, loops), words)));

@@ -87,11 +87,6 @@ pub struct Forecast {
     pub stack_load_bytes: u64,
     /// Bytes of static shared memory of a block.
     pub shared_bytes: u64,
-    /// Cycles that a warp alone takes for one run of the kernel's own code, as [`estimated_cycles`] counts them; `None`
-    /// where only the figures were asked for.
-    ///
-    /// [`estimated_cycles`]: crate::schedule::estimated_cycles
-    pub estimated_cycles: Option<f64>,
     /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) says so.
     pub dynamic_shared_bytes: u32,
     /// The most registers that the kernel may have, by its bounds and the limit.
@@ -222,7 +217,6 @@ fn of_kernel(
         stack_store_bytes: function.stack.stored,
         stack_load_bytes: function.stack.loaded,
         shared_bytes: function.shared_bytes,
-        estimated_cycles: function.cycles,
         dynamic_shared_bytes: 0,
         budget,
         is_repartitioned: !function.repartitions.is_empty(),

@@ -98,7 +98,7 @@ pub(super) struct WordPressures {
     /// The most words that are the same in all threads of a warp, live at once.
     pub(super) most_uniform: u32,
     /// Words of stack variables that are held in registers, which are among the others; without points where none is.
-    stack: Pressure,
+    pub(super) stack: Pressure,
     /// Which words are the same in all threads of a warp.
     uniform: IndexVec<Word, bool>,
     /// Varying words, then uniform ones.
@@ -147,16 +147,6 @@ impl WordPressures {
             stack.live[start.0 as usize..end.0 as usize].fill(words);
             stack.most = stack.most.max(words);
         }
-    }
-
-    /// The words of stack variables that are held where an instruction reads or another one writes, whichever is more.
-    pub(super) fn stack_at_ends(&self, first: Inst, last: Inst) -> u32 {
-        if self.stack.most == 0 { 0 } else { self.stack.before(first).max(self.stack.behind(last)) }
-    }
-
-    /// The most words of stack variables that are held in registers at once.
-    pub(super) fn most_of_stack(&self) -> u32 {
-        self.stack.most
     }
 
     /// The words whose registers are all the same in the threads of a warp.

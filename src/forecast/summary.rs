@@ -9,7 +9,6 @@ use super::features::Features;
 use super::local_memory::Stack;
 use super::peak::Peak;
 use crate::function::{Effects, Function, Inst, LaunchBounds, Symbol, Value};
-use crate::schedule::estimated_cycles;
 use crate::target::machine::Repartition;
 use crate::target::{assembly_may_ask, is_call, repartitions};
 
@@ -39,8 +38,6 @@ pub struct Summary {
     pub(super) repartitions: Vec<Repartition>,
     pub(super) stack: Stack,
     pub(super) shared_bytes: u64,
-    /// Cycles of one run, where everything was asked for.
-    pub(super) cycles: Option<f64>,
 }
 
 /// What a function holds, and where the most.
@@ -104,7 +101,6 @@ impl Summary {
             repartitions,
             stack: if analysed.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
             shared_bytes: shared_bytes(function),
-            cycles: (detail == Detail::Everything).then(|| estimated_cycles(function)),
         }
     }
 

@@ -1,14 +1,17 @@
 //! The report as one JSON object.
 
 use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue};
+use nvptx_ra::function::Function;
 use nvptx_ra::target::machine::Architecture;
 use serde_json::{Map, Value, json};
 
+use super::cycles;
 use crate::ptxas::Measured;
 
 /// The object: the processor, and `kernels` in the module's order.
 pub(super) fn object(
     forecasts: &[Forecast],
+    functions: &[Function],
     architecture: &Architecture,
     with_features: bool,
     measured: Option<&Measured>,
@@ -16,7 +19,7 @@ pub(super) fn object(
     let kernels: Vec<Value> = forecasts
         .iter()
         .map(|forecast| {
-            let mut kernel = kernel(forecast);
+            let mut kernel = kernel(forecast, cycles(forecast, functions));
             if with_features {
                 let values = FEATURES.iter().zip(forecast.features.values());
                 let features: Map<_, _> =
@@ -35,7 +38,7 @@ pub(super) fn object(
     json!({ "version": nvptx_ra::VERSION, "processor": architecture.name, "kernels": kernels })
 }
 
-fn kernel(forecast: &Forecast) -> Value {
+fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
     let peak = &forecast.peak;
     let live = |value: &LiveValue| {
         json!({
@@ -56,7 +59,7 @@ fn kernel(forecast: &Forecast) -> Value {
         "stack_load_bytes": forecast.stack_load_bytes,
         "shared_bytes": forecast.shared_bytes,
         "dynamic_shared_bytes": forecast.dynamic_shared_bytes,
-        "estimated_cycles": forecast.estimated_cycles,
+        "estimated_cycles": cycles,
         "threads": forecast.threads,
         "min_blocks": forecast.min_blocks,
         "budget": forecast.budget,

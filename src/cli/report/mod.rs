@@ -8,15 +8,16 @@ mod page;
 mod table;
 mod verbose;
 
+use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, forecast};
+use nvptx_ra::forecast::{Case, Forecast, forecast};
 use nvptx_ra::function::{EditList, Function};
-use nvptx_ra::schedule::schedule;
+use nvptx_ra::schedule::{estimated_cycles, schedule};
 use nvptx_ra::target::machine::Architecture;
 
 use crate::dynamic_shared::{self, DynamicShared};
@@ -103,12 +104,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     let measured = if arguments.compare_ptxas { Some(compare::measure(arguments, &forecasts)?) } else { None };
-    let object = json::object(&forecasts, architecture, arguments.features, measured.as_ref());
+    // Only who asks for the object waits for it.
+    let object =
+        LazyCell::new(|| json::object(&forecasts, &functions, architecture, arguments.features, measured.as_ref()));
     let text = if arguments.json {
-        format!("{object:#}\n")
+        format!("{:#}\n", *object)
     } else {
         let table = table::table(&forecasts, &functions, architecture, measured.as_ref());
-        if arguments.verbose { table + &verbose::text(&forecasts) } else { table }
+        if arguments.verbose { table + &verbose::text(&forecasts, &functions) } else { table }
     };
     super::print(text.as_bytes())?;
     if let Some(path) = &arguments.html {
@@ -120,8 +123,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(path) = &arguments.baseline {
         failed |= baseline::compare(path, &object, &forecasts)?;
     }
+    let spilling = || forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0);
     if arguments.warn_on_spills {
-        for forecast in forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0) {
+        for forecast in spilling() {
             let (stores, loads) = (forecast.spill_store_bytes, forecast.spill_load_bytes);
             say!(
                 "nvptx-ra: warning: Registers are spilled to local memory in function '{}', {stores} bytes spill stores, \
@@ -131,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     if arguments.fail_on_spill {
-        for forecast in forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0) {
+        for forecast in spilling() {
             say!("nvptx-ra: kernel '{}' is expected to spill", kernel_names::readable(&forecast.name));
             failed = true;
         }
@@ -176,6 +180,11 @@ fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
         Ok(())
     })?;
     Ok(functions)
+}
+
+/// Cycles that a warp alone takes for one run of the kernel's own code.
+fn cycles(forecast: &Forecast, functions: &[Function]) -> Option<f64> {
+    functions.iter().find(|function| function.name() == forecast.name).map(estimated_cycles)
 }
 
 /// The function as the edits make it.

@@ -76,7 +76,7 @@ impl StackAccesses {
         if !self.are_addresses_alone(function, occurrences) {
             return false;
         }
-        self.collect(function);
+        self.accesses = function.insts().filter_map(|inst| self.access(function, inst)).collect();
         !self.accesses.is_empty()
     }
 
@@ -173,11 +173,6 @@ impl StackAccesses {
         let computes = |inst| matches!(self.step(function, inst), Step::Computes(_));
         let held = function.regs().filter(|&reg| self.addresses[reg].is_some());
         held.flat_map(|reg| occurrences.of(reg)).all(|occurrence| !occurrence.is_def() || computes(occurrence.inst))
-    }
-
-    fn collect(&mut self, function: &Function) {
-        let accesses = function.insts().filter_map(|inst| self.access(function, inst));
-        self.accesses = accesses.collect();
     }
 }
 

@@ -24,7 +24,7 @@ use super::stretches::Stretches;
 use super::words::{Word, Words};
 use crate::analysis::Loops;
 use crate::define_index;
-use crate::function::{Function, Inst};
+use crate::function::Function;
 use crate::index::IndexVec;
 
 /// What is live at once where the order is free.
@@ -127,7 +127,7 @@ impl Reordering {
             live.varying += u32::from(state.is_live && !input.pressures.uniform()[word]);
         }
         // What is held of the stack stays where it is.
-        let stack = input.pressures.stack_at_ends(region.first, Inst(region.end.0.max(region.first.0 + 1) - 1));
+        let stack = region.more_at_ends(&input.pressures.stack);
         live.all += stack;
         live.varying += stack;
         // What comes in is live at once before anything is scheduled.

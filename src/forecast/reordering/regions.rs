@@ -2,7 +2,7 @@
 
 use super::{Input, Live, RegionNumber};
 use crate::analysis::{Grouping, Loops, Point};
-use crate::forecast::pressure::WordPressures;
+use crate::forecast::pressure::{Pressure, WordPressures};
 use crate::forecast::words::Word;
 use crate::function::{Function, Inst, Role};
 use crate::index::{EntityIndex, IndexVec};
@@ -37,15 +37,16 @@ impl Region {
     /// What is live where the region starts or where its last instruction writes, whichever is more: no order has less
     /// at once, because what is live there comes in, or stays.
     pub(super) fn at_ends(&self, pressures: &WordPressures) -> Live {
-        if self.first == self.end {
-            return Live::default();
-        }
-        let last = Inst(self.end.0 - 1);
         let WordPressures { all, varying, .. } = pressures;
-        Live {
-            all: all.before(self.first).max(all.behind(last)),
-            varying: varying.before(self.first).max(varying.behind(last)),
+        Live { all: self.more_at_ends(all), varying: self.more_at_ends(varying) }
+    }
+
+    /// The same of one pressure; 0 where the region is empty, or nothing is live anywhere.
+    pub(super) fn more_at_ends(&self, pressure: &Pressure) -> u32 {
+        if self.first == self.end || pressure.most() == 0 {
+            return 0;
         }
+        pressure.before(self.first).max(pressure.behind(Inst(self.end.0 - 1)))
     }
 
     /// What a stretch of a word, which may start or stop outside, does at the region's ends.

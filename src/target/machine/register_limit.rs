@@ -116,8 +116,8 @@ impl RegisterLimit {
                 let problem = format!("-maxrregcount {limit} for a patch of tools, which has {MIN_REGISTER_LIMIT}");
                 return Err(Error::pass(problem, "leave -maxrregcount out: ptxas refuses them together"));
             }
-            ignored.extend(options.max_registers.filter(|&limit| limit < MIN_REGISTER_LIMIT).map(Ignored::TooFew));
-            return Ok(Self { registers: MIN_REGISTER_LIMIT, decider: Decider::ToolsPatch, ignored });
+            let registers = clamped(options.max_registers.unwrap_or(MIN_REGISTER_LIMIT), &mut ignored);
+            return Ok(Self { registers, decider: Decider::ToolsPatch, ignored });
         }
         let (decider, registers) = match options.device_registers.or(options.max_registers) {
             Some(limit) => (Decider::CommandLine, clamped(limit, &mut ignored)),

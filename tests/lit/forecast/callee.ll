@@ -5,7 +5,7 @@
 ; TABLE:      {{^}}outer<float>
 ; TABLE:      most is live at k.cu:7 in work, which it calls: {{[0-9]+}} words
 ; TABLE:      {{^}}alone
-; TABLE:      most is live: {{[0-9]+}} word{{s?}}
+; TABLE:      most is live: 1 word{{$}}
 ; RUN: %nvptx-ra report %s --json --kernel 'outer<' > %t.json
 ; RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
 ; JSON: "function": "_Z4workPi"

@@ -4,6 +4,7 @@
 The page itself has no script; a copy with one measures it.
 """
 
+import html
 import json
 import re
 import subprocess
@@ -51,8 +52,7 @@ def main():
     found = re.search(r"<title>measured (\{.*?\})</title>", run.stdout, flags=re.S)
     if not found:
         sys.exit(f"no measurement in {run.stdout[:400]}\n{run.stderr[-400:]}")
-    text = found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    print(json.dumps(json.loads(text), indent=1))
+    print(json.dumps(json.loads(html.unescape(found[1])), indent=1))
 
 
 if __name__ == "__main__":
