@@ -13,12 +13,14 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "BranchingPoint.h"
 #include "Clone.h"
 #include "Forecast.h"
 #include "HeaderNote.h"
 #include "MachinePass.h"
 #include "Options.h"
 #include "ProfileReplay.h"
+#include "SkipPasses.h"
 #include "Text.h"
 #include "nvptx_ra_host.h"
 #include "nvptx_ra_ir.h"
@@ -28,6 +30,7 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/InitializePasses.h"
 #include "llvm/PassInfo.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -101,8 +104,8 @@ void insertCoalescer(TargetPassConfig &Config, uint32_t Position,
   }
 }
 
-/// Inserts a pass behind one of NVPTX's own, which have no public names but
-/// those that they are registered under.
+/// Inserts a pass behind one that has no public name but that which it is
+/// registered under, as NVPTX's own have none.
 void insertBehind(TargetPassConfig &Config, StringRef Anchor, Pass *Inserted) {
   if (const PassInfo *Info =
           PassRegistry::getPassRegistry()->getPassInfo(Anchor))
@@ -179,6 +182,14 @@ void insertForecast(TargetPassConfig &Config, const nvptx_ra_pipeline &Wanted,
   Config.insertPass(&Anchor, new LegacyForecast<Forecast>(Use));
 }
 
+/// Puts the pass that notes the function of a loop ahead of loop strength
+/// reduction: behind the pass on loops that stands there. llc registers all
+/// passes, who else generates code perhaps not.
+void insertLoopPlace(TargetPassConfig &Config) {
+  initializeCanonicalizeFreezeInLoopsPass(*PassRegistry::getPassRegistry());
+  insertBehind(Config, "canon-freeze", new LoopPlace());
+}
+
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX())
@@ -197,6 +208,10 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
     insertRename(*Config, TM.getOptLevel());
   if (Wanted.profile)
     PM.add(new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
+  PM.add(new SkipPasses());
+  insertLoopPlace(*Config);
+  if (hasBranchingPoint())
+    Config->insertPass(&FinalizeISelID, new BranchingPoint());
   if (Wanted.cssa || Coalesces || Wanted.rename)
     PM.add(new HeaderNote());
 }

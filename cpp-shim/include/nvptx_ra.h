@@ -325,6 +325,13 @@ typedef struct nvptx_ra_pipeline {
 /* The pipeline that the -nvptx-ra-… options ask for; the default where they are wrong, which is reported elsewhere. */
 nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line);
 
+/* The optimisations of LLVM that a function with this attribute goes without, as a set of bits; none where its options
+ * are wrong, which is reported elsewhere. */
+uint32_t nvptx_ra_skipped(nvptx_ra_str command_line, nvptx_ra_str attribute);
+
+/* The bit of an optimisation by the name that LLVM's -opt-disable has for it; 0 of one that no function goes without. */
+uint32_t nvptx_ra_skip_bit(nvptx_ra_str pass);
+
 /* The version of the plugin, "0.1.0". */
 nvptx_ra_str nvptx_ra_version(void);
 

@@ -35,6 +35,10 @@ uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **me
  * status 1, after a line that says that `name` does not compile. */
 uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, nvptx_ra_str name, char **message);
 
+/* Calls `reached` with `data` in what this thread generates from now on, once: when instruction selection is done with the
+ * first function. Null: calls nobody any more. */
+void nvptx_ra_set_branching_point(void (*reached)(void *data), void *data);
+
 #define NVPTX_RA_FP_CONTRACT_FAST 0u
 #define NVPTX_RA_FP_CONTRACT_ON 1u
 #define NVPTX_RA_FP_CONTRACT_OFF 2u

@@ -14,7 +14,7 @@ pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, op
 pub use grammar::{Origin, assignments, find};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, FORECAST, Injection, OPTIONS, OptionSpec,
-    Order, PRINT_FORECAST, Priority, REMAT, RENAME, Remat, SCHEDULE, Scope, Trace,
+    Order, PRINT_FORECAST, Priority, REMAT, RENAME, Remat, SCHEDULE, Scope, Skip, Trace,
 };
 pub use value::{Choice, Shape};
 

@@ -116,6 +116,56 @@ flags! {
     }
 }
 
+flags! {
+    /// Optimisations of LLVM's code generator that a function may go without. What each does may cost registers: most
+    /// move or merge computations without asking how long their values then live.
+    pub struct Skip {
+        /// Addresses are separated into a base that is shared and a constant.
+        "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 0,
+        /// Computations under a condition are done ahead of it.
+        "speculative-execution" => SPECULATIVE_EXECUTION = 1,
+        /// Multiples of a value are computed from each other.
+        "slsr" => SLSR = 2,
+        /// Equal values are computed once.
+        "gvn" => GVN = 3,
+        /// Loads and stores beside each other become one.
+        "load-store-vectorizer" => LOAD_STORE_VECTORIZER = 4,
+        /// Addresses move to the loads and stores that use them, and other code closer to its use.
+        "codegenprepare" => CODE_GEN_PREPARE = 5,
+        /// What does not change moves out of loops.
+        "early-machinelicm" => MACHINE_LICM = 6,
+        /// Equal instructions are done once.
+        "machine-cse" => MACHINE_CSE = 7,
+        /// Instructions move to the branch that needs their value.
+        "machine-sink" => MACHINE_SINK = 8,
+        /// Blocks are laid out by how often they run.
+        "block-placement" => BLOCK_PLACEMENT = 9,
+        /// Addresses in loops are counted up, each by itself.
+        "loop-reduce" => LOOP_REDUCE = 10,
+    }
+}
+
+impl Skip {
+    /// Those of LLVM IR; the others are of machine code.
+    pub const OF_IR: Self = Self::SEPARATE_CONST_OFFSET
+        .union(Self::SPECULATIVE_EXECUTION)
+        .union(Self::SLSR)
+        .union(Self::GVN)
+        .union(Self::LOAD_STORE_VECTORIZER)
+        .union(Self::CODE_GEN_PREPARE)
+        .union(Self::LOOP_REDUCE);
+
+    /// The optimisation that LLVM has under a name; none where it is not one of these.
+    pub fn of_pass(name: &str) -> Self {
+        Self::parse(name, &Self::SHAPE).unwrap_or_default()
+    }
+
+    /// The value of the option that asks for it.
+    pub fn words(self) -> Cow<'static, str> {
+        self.print()
+    }
+}
+
 /// Where an option may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -249,6 +299,9 @@ options! {
         /// Checks every change: the symbolic checker proves that the function computes the same, and LLVM's machine
         /// verifier runs before and after. Costs about as much time as the passes themselves.
         "verify" => verify: bool = false;
+        /// Optimisations of LLVM that the function goes without, by the names that -opt-disable has for them. Some cost
+        /// registers; which do differs from kernel to kernel: `nvptx-ra tune` tries them.
+        "skip" => skip: Skip = Skip::empty();
         /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
         /// `nvptx-ra stats FILE` adds them up.
         "stats" => stats: Option<PathBuf> = None, scope Trusted;

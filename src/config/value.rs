@@ -213,7 +213,7 @@ macro_rules! flags {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[doc = $help:literal])+ $word:literal => $flag:ident = $bit:literal,)+ }) => {
         bitflags::bitflags! {
             $(#[$meta])*
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
             pub struct $name: u32 {
                 $($(#[doc = $help])+ const $flag = 1 << $bit;)+
             }

@@ -3,12 +3,13 @@
 //! A function comes in as a raw view, is checked and turned into a [`Function`](crate::function::Function) ([`view`]);
 //! a pass runs under a guard that turns panics into errors ([`guard`], [`run`]); its edits go out as flat arrays
 //! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]). LLVM's
-//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`], [`profile`] and
+//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`], [`branch`], [`profile`] and
 //! [`mir`], and takes functions as they are by [`views`].
 
 #![expect(unsafe_code, reason = "this is where C++ calls in")]
 
 mod abi;
+pub mod branch;
 mod choices;
 pub mod codegen;
 mod compare;
@@ -24,6 +25,7 @@ pub mod profile;
 mod resolved;
 mod response;
 mod run;
+mod skip;
 mod verify;
 mod view;
 pub mod views;

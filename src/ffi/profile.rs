@@ -6,7 +6,7 @@ use inkwell::module::Module as OwnedModule;
 use llvm_sys::prelude::LLVMModuleRef;
 
 use super::abi::{self, nvptx_ra_response, nvptx_ra_str};
-use super::choices::{Module, OFF, merge};
+use super::choices::{Function, Module, OFF, merge};
 use super::guard::guard;
 use super::response::Response;
 use crate::config::{Config, Layers};
@@ -49,6 +49,18 @@ pub fn replay(module: &OwnedModule<'_>, profile: &Profile, features: &str) -> Un
     replay_in(&unsafe { Module::new(module.as_mut_ptr()) }, profile, features)
 }
 
+/// Gives each function of a module those choices of a profile that are attributes, whatever its code is now: for a
+/// module that the profile was made for and that is half-way through code generation.
+pub fn replay_attributes(module: &OwnedModule<'_>, profile: &Profile) {
+    // SAFETY: the module is alive during the call, and nobody else touches it.
+    let module = unsafe { Module::new(module.as_mut_ptr()) };
+    for function in module.definitions() {
+        if let Some(entry) = profile.entry(&function.name()) {
+            set_attributes(&module, function, entry);
+        }
+    }
+}
+
 fn hash(ir: &str) -> String {
     fingerprint(&code_only(ir))
 }
@@ -61,31 +73,34 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
     let knows_smem_spilling = PtxVersion::of_features(features) >= Some(PtxVersion::SMEM_SPILLING);
     for function in module.definitions() {
         let name = function.name();
-        let Some(Entry { hash: expected, options, maxnreg, smem_spilling, .. }) = profile.entry(&name) else {
-            continue;
-        };
-        if hash(&function.ir()) != *expected {
+        let Some(entry) = profile.entry(&name) else { continue };
+        if hash(&function.ir()) != entry.hash {
             unfit.changed.push(name);
             continue;
         }
         // ptxas refuses the whole module for it.
-        if *smem_spilling && !knows_smem_spilling {
+        if entry.smem_spilling && !knows_smem_spilling {
             unfit.ahead.push(name);
             continue;
         }
-        if options == OFF {
-            module.record(function, OFF);
-        } else if let Some(merged) = merge(function.recorded().as_deref(), options) {
-            module.record(function, &merged);
-        }
-        if let Some(registers) = maxnreg {
-            module.set(function, MAXNREG, &registers.to_string());
-        }
-        if *smem_spilling && function.is_kernel() {
+        set_attributes(module, function, entry);
+        if entry.smem_spilling && function.is_kernel() {
             module.insert_directive(function, SMEM_SPILLING);
         }
     }
     unfit
+}
+
+/// Gives a function those choices that are attributes.
+fn set_attributes(module: &Module, function: Function, Entry { options, maxnreg, .. }: &Entry) {
+    if options == OFF {
+        module.record(function, OFF);
+    } else if let Some(merged) = merge(function.recorded().as_deref(), options) {
+        module.record(function, &merged);
+    }
+    if let Some(registers) = maxnreg {
+        module.set(function, MAXNREG, &registers.to_string());
+    }
 }
 
 /// Reads the profile of the options and replays it. What there is to say is a warning.

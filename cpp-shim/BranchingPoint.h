@@ -1,0 +1,47 @@
+//===- BranchingPoint.h - Where variants of a module part -------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Up to the end of instruction selection variants of a module differ in
+/// nothing but what their IR goes through. Whoever makes many of them is told
+/// there, and forks.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_BRANCHINGPOINT_H
+#define NVPTX_RA_BRANCHINGPOINT_H
+
+#include "llvm/CodeGen/MachineFunctionPass.h"
+
+namespace nvptx_ra {
+
+/// Whether somebody wants to be told on this thread.
+bool hasBranchingPoint();
+
+/// Tells them, ahead of the first function that comes through, and changes
+/// nothing.
+class BranchingPoint : public llvm::MachineFunctionPass {
+public:
+  static char ID;
+
+  BranchingPoint() : MachineFunctionPass(ID) {}
+
+  llvm::StringRef getPassName() const override {
+    return "NVPTX branching point";
+  }
+
+  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
+    AU.setPreservesAll();
+    MachineFunctionPass::getAnalysisUsage(AU);
+  }
+
+  bool runOnMachineFunction(llvm::MachineFunction &) override;
+};
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_BRANCHINGPOINT_H

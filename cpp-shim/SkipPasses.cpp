@@ -1,0 +1,85 @@
+//===- SkipPasses.cpp - LLVM's passes left out by function ----------------===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// See SkipPasses.h.
+///
+//===----------------------------------------------------------------------===//
+
+#include "SkipPasses.h"
+
+#include "BranchingPoint.h"
+#include "Options.h"
+#include "Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include <cstdint>
+
+using namespace llvm;
+
+namespace nvptx_ra {
+
+char SkipPasses::ID = 0;
+char LoopPlace::ID = 0;
+
+/// The function of the loop that was reached last.
+static thread_local const Function *FunctionOfLoop = nullptr;
+
+bool LoopPlace::runOnLoop(Loop *L, LPPassManager &) {
+  FunctionOfLoop = L->getHeader()->getParent();
+  return false;
+}
+
+static uint32_t skippedBy(const Function &F, StringRef Options) {
+  StringRef Attribute = F.getFnAttribute("nvptx-ra").getValueAsString();
+  return nvptx_ra_skipped(toStr(Options), toStr(Attribute));
+}
+
+/// The function that LLVM describes, which it does by name. Null where it is
+/// none of the module.
+static const Function *functionOf(StringRef Description, const Module &M) {
+  if (Description == "loop")
+    return FunctionOfLoop;
+  if (Description.consume_front("function (") && Description.consume_back(")"))
+    return M.getFunction(Description);
+  return nullptr;
+}
+
+bool SkipGate::shouldRunPass(StringRef Pass, StringRef Description) const {
+  if (Outer.isEnabled() && !Outer.shouldRunPass(Pass, Description))
+    return false;
+  // Passes on loops come under their titles.
+  if (Pass == "Loop Strength Reduction")
+    Pass = "loop-reduce";
+  uint32_t Bit = nvptx_ra_skip_bit(toStr(Pass));
+  const Function *F = Bit ? functionOf(Description, M) : nullptr;
+  return !F || !(skippedBy(*F, Options) & Bit);
+}
+
+bool SkipPasses::doInitialization(Module &M) {
+  std::string Options = commandLine();
+  auto Asks = [&](const Function &F) {
+    return !F.isDeclaration() && skippedBy(F, Options);
+  };
+  if (hasBranchingPoint() || any_of(M, Asks)) {
+    LLVMContext &Context = M.getContext();
+    Gate = std::make_unique<SkipGate>(Context.getOptPassGate(), M, Options);
+    Context.setOptPassGate(*Gate);
+  }
+  return false;
+}
+
+bool SkipPasses::doFinalization(Module &M) {
+  if (Gate)
+    M.getContext().setOptPassGate(Gate->outer());
+  Gate.reset();
+  return false;
+}
+
+} // namespace nvptx_ra

@@ -1,0 +1,91 @@
+//===- SkipPasses.h - LLVM's passes left out by function --------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// LLVM asks a gate before it runs an optimisation on a function; bisection is
+/// one such gate. This one leaves out what the function's options say.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_SKIPPASSES_H
+#define NVPTX_RA_SKIPPASSES_H
+
+#include "llvm/Analysis/LoopPass.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/Pass.h"
+#include <memory>
+#include <string>
+
+namespace nvptx_ra {
+
+/// Lets a function go without the optimisations that its options name. What
+/// another gate leaves out stays left out.
+class SkipGate : public llvm::OptPassGate {
+  llvm::OptPassGate &Outer;
+  const llvm::Module &M;
+  const std::string Options;
+
+public:
+  SkipGate(llvm::OptPassGate &Outer, const llvm::Module &M,
+           llvm::StringRef Options)
+      : Outer(Outer), M(M), Options(Options) {}
+
+  llvm::OptPassGate &outer() const { return Outer; }
+
+  bool isEnabled() const override { return true; }
+
+  bool shouldRunPass(llvm::StringRef Pass,
+                     llvm::StringRef Description) const override;
+};
+
+/// Of a loop LLVM tells the gate nothing. This pass stands ahead of loop
+/// strength reduction in the same manager, so that it comes to each loop just
+/// before that does, and notes the function.
+class LoopPlace : public llvm::LoopPass {
+public:
+  static char ID;
+
+  LoopPlace() : LoopPass(ID) {}
+
+  llvm::StringRef getPassName() const override { return "NVPTX loop place"; }
+
+  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
+    AU.setPreservesAll();
+  }
+
+  bool runOnLoop(llvm::Loop *L, llvm::LPPassManager &) override;
+};
+
+/// Puts a gate into the module's context while the code generator runs, where a
+/// function asks for it or may ask later. It acts at initialisation, behind the
+/// replay of a profile, which may ask, and ahead of all passes.
+class SkipPasses : public llvm::ModulePass {
+  std::unique_ptr<SkipGate> Gate;
+
+public:
+  static char ID;
+
+  SkipPasses() : ModulePass(ID) {}
+
+  llvm::StringRef getPassName() const override {
+    return "NVPTX choice of LLVM's passes";
+  }
+
+  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
+    AU.setPreservesAll();
+  }
+
+  bool doInitialization(llvm::Module &M) override;
+
+  bool runOnModule(llvm::Module &) override { return false; }
+
+  bool doFinalization(llvm::Module &M) override;
+};
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_SKIPPASSES_H

@@ -1,0 +1,106 @@
+; What options say of LLVM's own optimisations is done for that function and no other one where an attribute says it, for
+; every function where the command line does, and for none that is off; bisection goes on beside it; the IR that the
+; optimiser leaves is the same.
+; RUN: %llc -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=SUNK-A,SUNK-B,SUNK-C
+; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,SUNK-B,SUNK-C
+; RUN: %llc-ra -nvptx-ra-skip=machine-sink -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
+; RUN: %nvptx-ra compile --set skip=machine-sink --cpu sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
+; RUN: %llc-ra -nvptx-ra-skip=gvn+slsr -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=SUNK-A,SUNK-B,SUNK-C
+; RUN: %llc-ra -opt-disable=machine-sink -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,AHEAD-C
+; RUN: %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<skip=machine-sink>' %s -o - \
+; RUN:   | %llc-ra -mcpu=sm_90 -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
+; RUN: not %llc-ra -nvptx-ra-skip=machine-sunk -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
+; WRONG: skip=machine-sunk: unknown; use {{.*}}machine-sink
+
+target triple = "nvptx64-nvidia-cuda"
+
+; A product that one branch needs alone sinks into it.
+; SUNK-A-LABEL:  .entry a(
+; SUNK-A:        bra
+; SUNK-A:        mul.lo.s32
+; AHEAD-A-LABEL: .entry a(
+; AHEAD-A-NOT:   bra
+; AHEAD-A:       mul.lo.s32
+define ptx_kernel void @a(ptr %out, i32 %x, i1 %needs) "nvptx-ra"="skip=machine-sink" {
+  %product = mul i32 %x, 12345
+  br i1 %needs, label %then, label %end
+then:
+  store volatile i32 %x, ptr %out
+  store volatile i32 %product, ptr %out
+  br label %end
+end:
+  ret void
+}
+
+; SUNK-B-LABEL:  .entry b(
+; SUNK-B:        bra
+; SUNK-B:        mul.lo.s32
+; AHEAD-B-LABEL: .entry b(
+; AHEAD-B-NOT:   bra
+; AHEAD-B:       mul.lo.s32
+define ptx_kernel void @b(ptr %out, i32 %x, i1 %needs) {
+  %product = mul i32 %x, 12345
+  br i1 %needs, label %then, label %end
+then:
+  store volatile i32 %x, ptr %out
+  store volatile i32 %product, ptr %out
+  br label %end
+end:
+  ret void
+}
+
+; SUNK-C-LABEL:  .entry c(
+; SUNK-C:        bra
+; SUNK-C:        mul.lo.s32
+; AHEAD-C-LABEL: .entry c(
+; AHEAD-C-NOT:   bra
+; AHEAD-C:       mul.lo.s32
+define ptx_kernel void @c(ptr %out, i32 %x, i1 %needs) "nvptx-ra"="off" {
+  %product = mul i32 %x, 12345
+  br i1 %needs, label %then, label %end
+then:
+  store volatile i32 %x, ptr %out
+  store volatile i32 %product, ptr %out
+  br label %end
+end:
+  ret void
+}
+
+; Of two functions with a loop the one that says so computes its addresses from the counter; the other one counts them up.
+; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=LOOP
+; RUN: %nvptx-ra compile --cpu sm_90 %s -o - | FileCheck %s --check-prefix=LOOP
+; LOOP-LABEL: .entry counts_up(
+; LOOP:       add.s64 {{.*}}, 12;
+; LOOP-LABEL: .entry computes(
+; LOOP:       mul.wide.u32 {{.*}}, 12;
+; LOOP-NOT:   add.s64 {{.*}}, 12;
+; LOOP:       ret;
+define ptx_kernel void @counts_up(ptr addrspace(1) %out, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %wide = zext i32 %i to i64
+  %at = getelementptr [3 x i32], ptr addrspace(1) %out, i64 %wide
+  store volatile i32 %n, ptr addrspace(1) %at
+  %next = add nuw nsw i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+
+define ptx_kernel void @computes(ptr addrspace(1) %out, i32 %n) "nvptx-ra"="skip=loop-reduce" {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %wide = zext i32 %i to i64
+  %at = getelementptr [3 x i32], ptr addrspace(1) %out, i64 %wide
+  store volatile i32 %n, ptr addrspace(1) %at
+  %next = add nuw nsw i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
