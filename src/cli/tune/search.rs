@@ -1,12 +1,13 @@
 //! The search for one kernel: which variant to try next, and which is the best so far.
 //!
-//! First the defaults and every order. Then, from the best that was found, what is near it: spills to shared memory,
-//! limits on registers that cost no warp or win one, other names, copies left alone, values computed again; and small
-//! changes of good orders at random, for as long as the budget lasts. What is tried depends on the figures and the seed
-//! alone.
+//! First the defaults and every order. Then, from the best that was found, what is near it: one of LLVM's optimisations
+//! less or more, spills to shared memory, limits on registers that cost no warp or win one, other names, copies left
+//! alone, values computed again; and small changes of good orders at random, for as long as the budget lasts. What is
+//! tried depends on the figures and the seed alone.
 
 use std::collections::{HashMap, VecDeque};
 
+use nvptx_ra::config::Skip;
 use nvptx_ra::target::machine::Architecture;
 
 use super::figures::{Allowance, Block, Figures, Preference, launch};
@@ -30,7 +31,7 @@ pub(super) struct Kernel {
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
     queue: VecDeque<Variant>,
-    /// How many perturbed orders were proposed.
+    /// How many orders were changed at random.
     perturbed: u32,
 }
 
@@ -147,16 +148,15 @@ impl Kernel {
         // Of all that is near it helps the fewest kernels.
         around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
         around.retain(|variant| !self.proposed.contains(variant));
-        // One of these for every three orders: orders bring the most, and a small budget is to see some of everything.
+        // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(1);
-        let bases = orders.iter().take(3).chain(orders.is_empty().then_some(&best));
-        for base in bases.take(3) {
-            self.perturbed += 1;
-            // A new seed each time, and one that no other `--seed` gives.
-            around.push(
-                base.with_order(base.order(), aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1)),
-            );
-        }
+        let toggled = TOGGLES.map(|skip| best.without(best.skip() ^ skip));
+        around.extend(toggled.into_iter().filter(|variant| !self.proposed.contains(variant)).take(2));
+        let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
+        self.perturbed += 1;
+        // A new seed each time, and one that no other `--seed` gives.
+        let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
+        around.push(base.with_order(base.order(), seed));
         self.queue.extend(around);
     }
 
@@ -188,6 +188,21 @@ impl Kernel {
 fn first() -> VecDeque<Variant> {
     Variant::orders().map(|order| Variant::ordered(order, 0)).collect()
 }
+
+/// What of LLVM's optimisations to leave out, or to have again: first what helps most kernels.
+const TOGGLES: [Skip; 11] = [
+    Skip::LOOP_REDUCE,
+    Skip::MACHINE_SINK,
+    Skip::CODE_GEN_PREPARE,
+    Skip::LOAD_STORE_VECTORIZER,
+    Skip::MACHINE_CSE,
+    Skip::SLSR,
+    Skip::MACHINE_LICM,
+    Skip::SPECULATIVE_EXECUTION,
+    Skip::SEPARATE_CONST_OFFSET,
+    Skip::GVN,
+    Skip::BLOCK_PLACEMENT,
+];
 
 #[cfg(test)]
 mod tests {
@@ -221,6 +236,24 @@ mod tests {
         }
         assert_eq!(seen[0], Variant::DEFAULT);
         assert!(Variant::orders().all(|order| seen[..7].contains(&Variant::ordered(order, 0))));
+    }
+
+    /// Each of LLVM's optimisations is left out once, one at a time; where one is best left out, others go with it.
+    #[test]
+    fn toggles() {
+        let mut kernel = kernel();
+        let mut sets: Vec<Skip> = Vec::new();
+        for number in 0..60u32 {
+            let variant = kernel.propose(&aim(0));
+            let is_good = variant.skip().contains(Skip::SLSR);
+            let outcome = if is_good { figures(10, 32, 500) } else { figures(100, 32, 500) };
+            kernel.record(variant, number.to_string(), Some(outcome));
+            sets.push(variant.skip());
+        }
+        assert!(sets[..7].iter().all(|skip| skip.is_empty()));
+        assert!(TOGGLES.iter().take(5).all(|toggle| sets.contains(toggle)));
+        assert!(TOGGLES.iter().all(|&toggle| toggle == Skip::SLSR || sets.contains(&(toggle | Skip::SLSR))));
+        assert_eq!(TOGGLES.iter().fold(Skip::empty(), |all, toggle| all | *toggle), Skip::all());
     }
 
     /// Limits on registers are tried where they may win warps, and not where they can only cost spills.

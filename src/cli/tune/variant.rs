@@ -1,6 +1,6 @@
 //! A way to compile a kernel, and the ways near it.
 
-use nvptx_ra::config::find;
+use nvptx_ra::config::{Skip, find};
 use nvptx_ra::profile::Entry;
 
 /// How registers are named.
@@ -26,6 +26,8 @@ pub(super) enum Variant {
 /// What the passes are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Passes {
+    /// What of LLVM's optimisations is left out.
+    skip: Skip,
     /// The order of instructions, by the name of the option.
     order: &'static str,
     /// What changes the order at random; 0: nothing.
@@ -43,6 +45,7 @@ pub(super) struct Passes {
 
 impl Passes {
     const DEFAULT: Self = Self {
+        skip: Skip::empty(),
         order: "source",
         seed: 0,
         coalesces: true,
@@ -75,6 +78,16 @@ impl Variant {
             Self::Stock => Passes::DEFAULT,
             Self::Passes(passes) => *passes,
         }
+    }
+
+    /// The same without some of LLVM's optimisations.
+    pub(super) fn without(&self, skip: Skip) -> Self {
+        Self::Passes(Passes { skip, ..self.passes() })
+    }
+
+    /// What of LLVM's optimisations is left out.
+    pub(super) fn skip(&self) -> Skip {
+        self.passes().skip
     }
 
     /// The same with another order.
@@ -142,8 +155,11 @@ impl Variant {
 
     /// Those options that are not the defaults.
     fn options(&self) -> String {
-        let Self::Passes(Passes { order, seed, coalesces, names, remat, .. }) = self else { return "off".into() };
+        let Self::Passes(Passes { skip, order, seed, coalesces, names, remat, .. }) = self else { return "off".into() };
         let mut options = Vec::new();
+        if !skip.is_empty() {
+            options.push(format!("skip={}", skip.words()));
+        }
         if *order != "source" {
             options.push(format!("order={order}"));
         }
