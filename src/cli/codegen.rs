@@ -45,6 +45,16 @@ impl Settings {
         Self { mattr: mattr.to_owned(), fp_contract: FpContract::On, level }
     }
 
+    /// The arguments of a command that say the same.
+    pub(crate) fn arguments(&self) -> [String; 3] {
+        let contract = match self.fp_contract {
+            FpContract::Fast => "fast",
+            FpContract::On => "on",
+            FpContract::Off => "off",
+        };
+        [format!("--mattr={}", self.mattr), format!("--fp-contract={contract}"), format!("-O{}", self.level)]
+    }
+
     /// The features of the processor and the PTX version, as LLVM takes them.
     pub(crate) fn features(&self) -> &str {
         &self.mattr

@@ -54,6 +54,8 @@ enum Command {
     Allocate(allocate::Arguments),
     Compile(compile::Arguments),
     Explain(explain::Arguments),
+    #[command(hide = true)]
+    ForkServer(tune::fork_server::Arguments),
     Judge(tune::edge::Arguments),
     Mir(mir::Arguments),
     Optimum(optimum::Arguments),
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Allocate(arguments) => allocate::run(&arguments),
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::ForkServer(arguments) => tune::fork_server::run(&arguments),
         Command::Judge(arguments) => tune::edge::run(&arguments),
         Command::Mir(arguments) => mir::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),

@@ -1,6 +1,7 @@
 //! The module under search, whole or a kernel of it alone, compiled with variants in process.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::Path;
 
 use inkwell::context::Context;
@@ -43,6 +44,18 @@ impl<'a> Compiler<'a> {
             Ok(Self { content: content.into(), functions: profile::functions(&module), ..*self })
         };
         kernels.map(of_kernel).collect()
+    }
+
+    /// What the module is.
+    pub(super) fn content(&self) -> &[u8] {
+        &self.content
+    }
+
+    /// How a server is told to compile it.
+    pub(super) fn arguments(&self) -> Vec<OsString> {
+        let settings = self.settings.arguments().map(OsString::from);
+        let cpu = OsString::from(format!("--cpu={}", self.cpu));
+        settings.into_iter().chain([cpu, "--".into(), self.path.into()]).collect()
     }
 
     /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.

@@ -2,6 +2,7 @@
 //!
 //! In the order of the files:
 //! * [`compiler`]: the module, and each kernel as a module of its own, compiled in process;
+//! * [`branches`], [`fork_server`]: what variants have in common, done once;
 //! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: [`ptx`], [`listing`],
 //!   [`machine_code`], [`sass`], [`figures`], [`answer`]; [`benchmark`]: the user's own judge;
 //! * [`stock`]: LLVM's own code, where the search starts;
@@ -13,10 +14,12 @@
 
 mod answer;
 mod benchmark;
+mod branches;
 mod compiler;
 mod compose;
 pub(crate) mod edge;
 mod figures;
+pub(crate) mod fork_server;
 mod graph;
 mod judge;
 mod listing;
@@ -39,6 +42,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::target::machine::Architecture;
 
 use self::benchmark::Benchmark;
+use self::branches::Servers;
 use self::compiler::Compiler;
 use self::compose::compose;
 use self::figures::{Allowance, Measure, preference};
@@ -117,6 +121,9 @@ pub(crate) struct Arguments {
     /// How many runs at a time; unless given, as many as there are processors
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    /// How long LLVM takes for a kernel, at least, whose variants are compiled by a process that forks for each of them
+    #[arg(long, value_name = "MS", default_value_t = 200, hide = true)]
+    fork_from: u64,
     /// Where results of ptxas are kept, so that a later search asks only for what is new
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
@@ -163,6 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };
+    let servers = Servers::new(Duration::from_millis(arguments.fork_from))?;
     let judges = Judges {
         judge: &judge,
         benchmark: benchmark.as_ref(),
@@ -170,10 +178,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         dynamic_shared: &arguments.dynamic_shared,
         jobs: budget.jobs,
     };
-    let result = search(arguments, &compiler, judges, budget, start).and_then(|search| match &arguments.ninja {
-        Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
-        _ => finish(arguments, &search),
-    });
+    let result =
+        search(arguments, &compiler, judges, &servers, budget, start).and_then(|search| match &arguments.ninja {
+            Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
+            _ => finish(arguments, &search),
+        });
     if interrupt::is_interrupted() {
         say!("nvptx-ra: interrupted, and nothing is written; with --cache FOLDER a search goes on where it stopped");
         return Ok(interrupt::exit_code());
@@ -186,13 +195,14 @@ fn search<'a>(
     arguments: &Arguments,
     compiler: &'a Compiler<'_>,
     judges: Judges<'a>,
+    servers: &'a Servers,
     budget: Budget,
     start: Instant,
 ) -> Result<Search<'a>, Error> {
     let (kernels, slices) = stock::kernels(compiler, &arguments.input, &arguments.kernel, judges)?;
     let progress = print::Progress::new(start, kernels.len() * budget.runs);
     let Judges { judge, benchmark, aim, .. } = judges;
-    let mut search = Search { compiler, judge, benchmark, aim: *aim, kernels, slices, budget };
+    let mut search = Search { compiler, judge, servers, benchmark, aim: *aim, kernels, slices, budget };
     if judge.is_waiting() {
         return Ok(search);
     }

@@ -3,11 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use nvptx_ra::config::Skip;
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
 
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
+use super::branches::{Branches, Servers};
 use super::compiler::Compiler;
 use super::figures::{Block, Figures};
 use super::judge::{Judge, Look};
@@ -39,6 +41,9 @@ pub(super) struct Slice<'a> {
     pub(super) compiler: Compiler<'a>,
     /// The functions that this kernel reaches and no other one of the module does, by name, sorted.
     pub(super) owned: Vec<String>,
+    /// How long LLVM took for it.
+    pub(super) took: Duration,
+    pub(super) branches: Branches,
     /// How long one run of ptxas may take.
     pub(super) limit: Duration,
     /// Of LLVM's own code.
@@ -50,6 +55,7 @@ pub(super) struct Search<'a> {
     /// The whole module.
     pub(super) compiler: &'a Compiler<'a>,
     pub(super) judge: &'a Judge,
+    pub(super) servers: &'a Servers,
     pub(super) benchmark: Option<&'a Benchmark>,
     pub(super) aim: Aim,
     pub(super) kernels: Vec<Kernel>,
@@ -72,7 +78,7 @@ impl Search<'_> {
 
     fn work(&self, slice: &Slice<'_>, task: Task) -> Outcome {
         match task {
-            Task::Compile { kernel, variant } => Outcome::Compiled(slice.compile(&kernel, &variant)),
+            Task::Compile { kernel, variant } => Outcome::Compiled(slice.compile(self.servers, &kernel, &variant)),
             Task::Judge { kernel, block, ptx } => Outcome::Judged(self.verdict(slice, &kernel, block, &ptx)),
         }
     }
@@ -93,8 +99,18 @@ impl Search<'_> {
 
 impl Slice<'_> {
     /// The PTX of the kernel's variant.
-    pub(super) fn compile(&self, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
-        self.compiler.compile(&self.compiler.profile(|name| self.variant_of(name, kernel, variant)))
+    fn compile(&self, servers: &Servers, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
+        let profile_of = |variant: &Variant| self.compiler.profile(|name| self.variant_of(name, kernel, variant));
+        let profile = profile_of(variant);
+        // Spills to shared memory are asked for in the IR.
+        if self.took >= servers.least && !variant.spills_to_shared() {
+            let skip = variant.skip() & Skip::OF_IR;
+            let shared = || profile_of(&Variant::DEFAULT.without(skip));
+            if let Some(ptx) = self.branches.compile(servers, &self.compiler, skip, shared, &profile) {
+                return Ok(ptx);
+            }
+        }
+        self.compiler.compile(&profile)
     }
 
     /// How a function is compiled where the kernel is by that variant: what the kernel alone reaches like the kernel,

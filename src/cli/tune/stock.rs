@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
 
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
+use super::branches::Branches;
 use super::compiler::Compiler;
 use super::figures::Block;
 use super::judge::{Judge, Look};
@@ -72,9 +73,9 @@ pub(super) fn kernels<'a>(
     let (mut kernels, mut apart, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, compiler), judged) in slices.into_iter().zip(judged) {
         match judged {
-            Ok((kernel, limit)) => {
+            Ok(Start { kernel, took, limit }) => {
                 let owned = owners.owned(&compiler);
-                apart.push(Slice { compiler, owned, limit, stock: kernel.stock });
+                apart.push(Slice { compiler, owned, took, branches: Branches::default(), limit, stock: kernel.stock });
                 kernels.push(kernel);
             }
             Err(None) => {}
@@ -126,20 +127,31 @@ impl Owners {
     }
 }
 
+/// A kernel of which LLVM's own code is known.
+struct Start {
+    kernel: Kernel,
+    /// How long LLVM took for it.
+    took: Duration,
+    /// How long ptxas may take on its variants.
+    limit: Duration,
+}
+
 impl Judges<'_> {
-    /// A kernel with its figures, and how long ptxas may take on its variants; no error where ptxas is asked later.
+    /// Where the search of a kernel starts; no error where ptxas is asked later.
     fn start(
         &self,
         name: &str,
         slice: &Compiler<'_>,
         threads: Option<u32>,
         look: Look,
-    ) -> Result<(Kernel, Duration), Option<Error>> {
+    ) -> Result<Start, Option<Error>> {
         let refused = |reason: NoAnswer| {
             let problem = format!("{reason}, on the code that LLVM makes without the passes");
             (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
         };
+        let start = Instant::now();
         let ptx = slice.compile(&slice.profile(|_| None))?;
+        let took = start.elapsed();
         let judged = self.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = ptx::sizes_shared_at_launch(&text);
@@ -154,6 +166,6 @@ impl Judges<'_> {
         let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text));
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
-        Ok((kernel, (judged.took * TIMES_STOCK).max(LEAST_LIMIT)))
+        Ok(Start { kernel, took, limit: (judged.took * TIMES_STOCK).max(LEAST_LIMIT) })
     }
 }

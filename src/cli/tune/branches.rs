@@ -1,0 +1,158 @@
+//! Variants of a module that share what LLVM does ahead of the first of our passes: compiled by servers that fork.
+//!
+//! A server is worth its memory where the module takes long. What it compiles is what this process would compile, to the
+//! byte, so that wherever there is none, or something goes wrong with it, this process does.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nvptx_ra::config::Skip;
+use nvptx_ra::error::Error;
+use nvptx_ra::profile::Profile;
+
+use super::compiler::Compiler;
+use super::fork_server::{read_part, write_part};
+use crate::ptxas::Folder;
+
+/// How many servers there are at a time: each holds a module half-way through code generation, some 100 MB of a large
+/// one.
+const MOST: usize = 16;
+
+/// All servers of a search.
+pub(super) struct Servers {
+    folder: Folder,
+    /// How long LLVM takes for a module that gets servers, at least.
+    pub(super) least: Duration,
+    started: AtomicUsize,
+}
+
+impl Servers {
+    pub(super) fn new(least: Duration) -> Result<Self, Error> {
+        Ok(Self { folder: Folder::new("fork")?, least, started: AtomicUsize::new(0) })
+    }
+
+    /// A path for the socket of one more, where one more may be.
+    fn admit(&self) -> Option<PathBuf> {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        (number < MOST).then(|| self.folder.path(&number.to_string()))
+    }
+}
+
+/// The servers of one module, by what of LLVM's optimisations of IR its variants go without.
+#[derive(Default)]
+pub(super) struct Branches {
+    fronts: Mutex<BTreeMap<Skip, Front>>,
+}
+
+/// What is known of a way through LLVM's part.
+enum Front {
+    /// One variant has gone it.
+    Seen,
+    /// Further ones are compiled by this.
+    Served(Arc<Server>),
+    /// Further ones are compiled here.
+    Alone,
+}
+
+impl Branches {
+    /// The PTX with the choices of a profile, by a server for what goes without `skip` of the optimisations of IR; none
+    /// where there is no such server. `shared` are the choices that lead there.
+    pub(super) fn compile(
+        &self,
+        servers: &Servers,
+        compiler: &Compiler<'_>,
+        skip: Skip,
+        shared: impl FnOnce() -> Profile,
+        profile: &Profile,
+    ) -> Option<Vec<u8>> {
+        let server = self.server(servers, skip, |socket| Server::start(compiler, &shared(), socket))?;
+        let lost = |error: &io::Error| {
+            log::debug!("a fork server is lost: {error}");
+            self.lock().insert(skip, Front::Alone);
+        };
+        server.compile(profile).inspect_err(lost).ok()
+    }
+
+    /// The server for a front: of the code as it is at once, of others when they are wanted again.
+    fn server(
+        &self,
+        servers: &Servers,
+        skip: Skip,
+        start: impl FnOnce(PathBuf) -> io::Result<Server>,
+    ) -> Option<Arc<Server>> {
+        let mut fronts = self.lock();
+        match fronts.get(&skip) {
+            None if !skip.is_empty() => {
+                fronts.insert(skip, Front::Seen);
+                return None;
+            }
+            Some(Front::Served(server)) => return Some(Arc::clone(server)),
+            Some(Front::Alone) => return None,
+            None | Some(Front::Seen) => {}
+        }
+        let failed = |error: &io::Error| log::debug!("no fork server: {error}");
+        let server = servers.admit().and_then(|socket| start(socket).inspect_err(failed).ok()).map(Arc::new);
+        if server.is_some() {
+            let without = if skip.is_empty() { String::new() } else { format!(" without {}", skip.words()) };
+            log::debug!("variants{without} are compiled by a fork server");
+        }
+        let front = server.as_ref().map_or(Front::Alone, |server| Front::Served(Arc::clone(server)));
+        fronts.insert(skip, front);
+        server
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Skip, Front>> {
+        self.fronts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A process that compiles variants.
+struct Server {
+    process: Child,
+    /// Ends the process when it is closed.
+    _owner: UnixStream,
+    socket: PathBuf,
+}
+
+impl Server {
+    fn start(compiler: &Compiler<'_>, shared: &Profile, socket: PathBuf) -> io::Result<Self> {
+        let listener = UnixListener::bind(&socket)?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("fork-server").args(compiler.arguments());
+        // Apart from the group that a Ctrl-C reaches: this process says when it ends.
+        command.process_group(0).stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.spawn()?;
+        // The process alone listens, so that nobody waits for one that is gone.
+        drop(command);
+        let mut owner = UnixStream::connect(&socket)?;
+        write_part(&mut owner, compiler.content())?;
+        write_part(&mut owner, &printed(shared)?)?;
+        Ok(Self { process, _owner: owner, socket })
+    }
+
+    fn compile(&self, profile: &Profile) -> io::Result<Vec<u8>> {
+        let mut stream = UnixStream::connect(&self.socket)?;
+        write_part(&mut stream, &printed(profile)?)?;
+        read_part(&mut stream)
+    }
+}
+
+fn printed(profile: &Profile) -> io::Result<Vec<u8>> {
+    profile.print().map(String::into_bytes).map_err(|error| io::Error::other(error.to_string()))
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended; what it has forked ends with its work.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

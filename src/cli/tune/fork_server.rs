@@ -1,0 +1,138 @@
+//! `nvptx-ra fork-server`: a compiler that does once what variants of a module share, and forks for each of them.
+//!
+//! Most of the time that LLVM takes for a variant passes ahead of the first of our passes. A server stops there; each
+//! client then gets a process of its own that goes on with the client's profile. Standard input is the socket that it
+//! listens at. Whoever connects first is its owner, says what to compile, and is obeyed by ending with it.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nvptx_ra::error::Error;
+use nvptx_ra::ffi::branch::{Side, at_branching_point, fork};
+use nvptx_ra::ffi::profile;
+use nvptx_ra::profile::Profile;
+
+use crate::codegen::{self, Settings};
+
+/// Compile the variants of a module that `tune` asks for
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What the module is called
+    name: PathBuf,
+    /// The processor
+    #[arg(long)]
+    cpu: String,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let lost = |error: io::Error| Error::file("standard input".as_ref(), &error);
+    let listener = UnixListener::from(io::stdin().as_fd().try_clone_to_owned().map_err(lost)?);
+    let (mut owner, _) = listener.accept().map_err(lost)?;
+    let content = read_part(&mut owner).map_err(lost)?;
+    let shared = read_profile(&mut owner)?;
+    let context = Context::create();
+    let module = codegen::parse(&context, &content, &arguments.name)?;
+    profile::replay_attributes(&module, &shared);
+    let mut client = None;
+    let ptx = at_branching_point(
+        || client = wait_for_clients(&listener, &owner, &module),
+        || arguments.settings.emit(&module, &arguments.cpu),
+    )?;
+    if let Some(mut client) = client {
+        write_part(&mut client, &ptx).map_err(lost)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Forks for each client. Returns in the child, where the module has the client's choices; in the parent never.
+fn wait_for_clients(listener: &UnixListener, owner: &UnixStream, module: &Module<'_>) -> Option<UnixStream> {
+    loop {
+        if !comes_client(listener.as_fd(), owner.as_fd()) {
+            std::process::exit(0);
+        }
+        // Those that are done.
+        while waitpid(None, Some(WaitPidFlag::WNOHANG)).is_ok_and(|status| status != WaitStatus::StillAlive) {}
+        let (mut client, _) = listener.accept().ok()?;
+        if fork().ok()? == Side::Child {
+            let Ok(chosen) = read_profile(&mut client) else { std::process::exit(1) };
+            profile::replay_attributes(module, &chosen);
+            return Some(client);
+        }
+    }
+}
+
+/// Waits until somebody connects; false where the owner is gone.
+fn comes_client(listener: BorrowedFd<'_>, owner: BorrowedFd<'_>) -> bool {
+    let mut events = [PollFd::new(listener, PollFlags::POLLIN), PollFd::new(owner, PollFlags::POLLIN)];
+    loop {
+        match poll(&mut events, PollTimeout::NONE) {
+            // The owner says nothing more: what there is to hear is the end.
+            Ok(_) if events[1].any().unwrap_or(true) => return false,
+            Ok(_) => return true,
+            Err(nix::errno::Errno::EINTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+fn read_profile(stream: &mut UnixStream) -> Result<Profile, Error> {
+    let part = read_part(stream).map_err(|error| Error::file("a client".as_ref(), &error))?;
+    Profile::parse(&String::from_utf8_lossy(&part))
+}
+
+/// Sends bytes, their number first.
+pub(super) fn write_part(stream: &mut UnixStream, part: &[u8]) -> io::Result<()> {
+    stream.write_all(&(part.len() as u64).to_le_bytes())?;
+    stream.write_all(part)
+}
+
+/// Reads what [`write_part`] has sent, whole.
+pub(super) fn read_part(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
+    let mut length = [0; 8];
+    stream.read_exact(&mut length)?;
+    let length = u64::from_le_bytes(length);
+    let mut part = Vec::new();
+    stream.take(length).read_to_end(&mut part)?;
+    if part.len() as u64 == length { Ok(part) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is sent arrives, and what breaks off is an error.
+    #[test]
+    fn parts() {
+        let (mut here, mut there) = UnixStream::pair().expect("there are sockets");
+        for part in [&b""[..], b"k", &[7; 1000]] {
+            write_part(&mut here, part).expect("it is read");
+            assert_eq!(read_part(&mut there).expect("it was sent"), part);
+        }
+        here.write_all(&9u64.to_le_bytes()).and_then(|()| here.write_all(b"short")).expect("there is room");
+        drop(here);
+        assert_eq!(read_part(&mut there).expect_err("four are missing").kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(read_part(&mut there).expect_err("nothing comes").kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    /// A server waits for clients as long as it has an owner.
+    #[test]
+    fn owners() {
+        let path = std::env::temp_dir().join(format!("nvptx-ra-owners-{}", std::process::id()));
+        let listener = UnixListener::bind(&path).expect("the path is free");
+        let (owner, other_end) = UnixStream::pair().expect("there are sockets");
+        let _client = UnixStream::connect(&path).expect("it listens");
+        assert!(comes_client(listener.as_fd(), owner.as_fd()));
+        drop(other_end);
+        assert!(!comes_client(listener.as_fd(), owner.as_fd()));
+        std::fs::remove_file(path).expect("it is there");
+    }
+}
