@@ -29,6 +29,8 @@ def include_flags(source, folder, headers):
     """What both compilers are told of where a source's files are."""
     flags = ["-isystem", f"{headers}/cccl", "-isystem", str(headers)]
     flags += [f"-I{folder / path}" for path in source.get("include", [])]
+    if source.get("standins"):
+        flags += ["-isystem", str(HERE / "headers")]
     return flags + [f"-D{define}" for define in source.get("defines", [])]
 
 

@@ -103,5 +103,10 @@ def triton(source, compiler, arch, modules):
         return [f"{source['name']}: {str(error).splitlines()[-1]}"]
     script = str(HERE / "triton_kernels.py")
     print(f"corpus: {source['name']}: Triton kernels of {', '.join(source['triton'])}", flush=True)
-    output = call([venv_python(), script, "--arch", arch, "--prefix", source["name"], str(modules), *source["triton"]])
+    command = [venv_python(), script, "--arch", arch, "--prefix", source["name"], str(modules), *source["triton"]]
+    if source.get("lenient"):
+        command.append("--lenient")
+    if "without" in source:
+        command += ["--without", *source["without"]]
+    output = call(command)
     return [line.removeprefix("not compiled: ") for line in output.splitlines() if line.startswith("not compiled: ")]

@@ -110,9 +110,61 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+class _Lenient(importlib.abc.Loader):
+    """Runs a module; where that fails, what it has not defined is a stand-in."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        try:
+            self.loader.exec_module(module)
+        except Exception:  # whatever a package's code may raise on a stand-in
+            module.__class__ = _Rest
+
+
+class _Rest(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _of(name)
+
+
+class _LenientFinder(importlib.abc.MetaPathFinder):
+    """Finds the modules of some packages, to be run leniently."""
+
+    def __init__(self, packages):
+        self.packages = packages
+
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] not in self.packages:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            spec.loader = _Lenient(spec.loader)
+        return spec
+
+
+class _LastFinder(_Finder):
+    """Finds what nothing else does."""
+
+    def find_spec(self, name, path, target=None):
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+
 def install():
     """From here on imports of MODULES find stand-ins."""
     sys.meta_path.insert(0, _Finder())
+
+
+def forgive(packages):
+    """From here on these packages need neither what is not installed nor a GPU to ask: where the import of one of their
+    modules fails, the rest of it is a stand-in."""
+    sys.meta_path.insert(1, _LenientFinder(packages))
+    sys.meta_path.append(_LastFinder())
 
 
 class Driver:

@@ -9,6 +9,7 @@ compilation, not for judging the kernel. A kernel that compiles under no guess i
 """
 
 import argparse
+import fnmatch
 import hashlib
 import importlib
 import os
@@ -16,7 +17,7 @@ import pkgutil
 import signal
 import time
 import types
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import standins
@@ -32,19 +33,24 @@ from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
 
 TIME_LIMIT = 40  # seconds for one kernel
+# Characters of LLVM IR: beyond that a guessed tile has far more elements than anybody would give a block.
+MOST_TEXT = 1_000_000
+MOST_DECORATORS = 8  # around a function: some objects have any attribute, also `fn`, for ever
 
 
 def unwrapped(value):
-    """The function and the configuration in the middle of an autotuner's list, under any number of decorators."""
+    """The function and the configuration in the middle of an autotuner's list, under decorators."""
     configuration = None
-    while not isinstance(value, JITFunction):
+    for _ in range(MOST_DECORATORS):
+        if isinstance(value, JITFunction):
+            return value, configuration
         if value is None or standins.is_standin(value):
-            return None, None
+            break
         configurations = getattr(value, "configs", None)
         if isinstance(configurations, list) and configurations:
             configuration = configuration or configurations[len(configurations) // 2]
         value = getattr(value, "fn", None)
-    return value, configuration
+    return None, None
 
 
 def is_kernel(function):
@@ -83,7 +89,7 @@ def first_line(error):
 
 def compile_kernel(function, configuration, guess, target):
     """The LLVM IR of a kernel under one guess of its arguments."""
-    signature, constants, aligned = triton_arguments.guess(function, guess)
+    signature, constants, aligned = triton_arguments.guess(function, *guess)
     options = {"num_warps": 4, "num_stages": 2}
     if configuration is not None:
         constants |= {name: value for name, value in configuration.kwargs.items() if name in constants}
@@ -98,18 +104,21 @@ def compile_kernel(function, configuration, guess, target):
     return triton.compile(source, target=target, options=options).asm["llir"]
 
 
-def compile_apart(function, configuration, target, output):
+def compile_apart(function, configuration, target, output, is_by_use=False):
     """Tries all guesses in a process of its own, because the compiler may hang or crash. Returns what went wrong."""
     log = output.with_suffix(".log")
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the compiler prints reproducers, pages of them
         first = ""
-        for guess in range(triton_arguments.GUESSES):
+        for number in range(triton_arguments.GUESSES):
             try:
-                text = compile_kernel(function, configuration, guess, target)
+                text = compile_kernel(function, configuration, (number, is_by_use), target)
             except BaseException as error:
                 first = first or f"{type(error).__name__}: {first_line(error)}"
+                continue
+            if is_by_use and len(text) > MOST_TEXT:
+                first = first or f"{len(text)} characters of LLVM IR"
                 continue
             part = output.with_suffix(".part")
             part.write_text(text, encoding="utf8")
@@ -163,15 +172,22 @@ def main():
     parser.add_argument("--prefix", required=True)
     parser.add_argument("folder", type=Path)
     parser.add_argument("packages", nargs="+", metavar="PACKAGE")
+    parser.add_argument("--lenient", action="store_true", help="what of the packages cannot be imported is a stand-in")
+    parser.add_argument("--without", nargs="*", default=[], metavar="MODULE", help="modules to leave out, as patterns")
     options = parser.parse_args()
+    if options.lenient:
+        standins.forgive({package.partition(".")[0] for package in options.packages})
     target = GPUTarget("cuda", int(options.arch.removeprefix("sm_")), 32)
     triton.runtime.driver.set_active(standins.Driver(target))
     for package in options.packages:
         for module, name, function, configuration in kernels_of(package):
+            if any(fnmatch.fnmatch(module, pattern) for pattern in options.without):
+                continue
             stem = f"{options.prefix}__{module.partition('.')[2].replace('.', '_')}_{name}"
             output = options.folder / f"{stem}.ll"
             if not output.exists():
-                reason = remembered(output, lambda: compile_apart(function, configuration, target, output))
+                attempt = partial(compile_apart, function, configuration, target, output, options.lenient)
+                reason = remembered(output, attempt)
                 if reason:
                     print(f"not compiled: {stem}: {reason}", flush=True)
 

@@ -1,0 +1,2 @@
+// Stands in for a header of CUDA that host code includes and does not need.
+#pragma once
