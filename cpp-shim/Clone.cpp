@@ -61,20 +61,26 @@ static Expected<std::unique_ptr<TargetMachine>> machineFor(const Module &M) {
   return TM;
 }
 
+bool generateInto(Module &Clone, TargetMachine &TM, Forecaster &Into) {
+  Clone.setDataLayout(TM.createDataLayout());
+  raw_null_ostream Nowhere;
+  legacy::PassManager PM;
+  Forecaster *Outer = std::exchange(CloneFor, &Into);
+  scope_exit Restore([Outer] { CloneFor = Outer; });
+  if (TM.addPassesToEmitFile(PM, Nowhere, nullptr,
+                             CodeGenFileType::AssemblyFile))
+    return false;
+  PM.run(Clone);
+  return true;
+}
+
 Error compileClone(const Module &M, Forecaster &Into) {
   Expected<std::unique_ptr<TargetMachine>> TM = machineFor(M);
   if (!TM)
     return TM.takeError();
   std::unique_ptr<Module> Clone = CloneModule(M);
-  Clone->setDataLayout((*TM)->createDataLayout());
-  raw_null_ostream Nowhere;
-  legacy::PassManager PM;
-  Forecaster *Outer = std::exchange(CloneFor, &Into);
-  scope_exit Restore([Outer] { CloneFor = Outer; });
-  if ((*TM)->addPassesToEmitFile(PM, Nowhere, nullptr,
-                                 CodeGenFileType::AssemblyFile))
+  if (!generateInto(*Clone, **TM, Into))
     return fail(M, "no code generator; use an LLVM with the NVPTX target");
-  PM.run(*Clone);
   Into.finish(*Clone);
   return Error::success();
 }

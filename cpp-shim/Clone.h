@@ -19,6 +19,7 @@
 
 namespace llvm {
 class Module;
+class TargetMachine;
 } // namespace llvm
 
 namespace nvptx_ra {
@@ -30,6 +31,11 @@ class Forecaster;
 /// of the first function that names them; the code is optimised as far as it
 /// can be. Fails where this LLVM has no code generator for the module's triple.
 llvm::Error compileClone(const llvm::Module &M, Forecaster &Into);
+
+/// Generates code for \p Clone, which is used up, and adds its functions to
+/// \p Into. False where the machine has no code generator.
+bool generateInto(llvm::Module &Clone, llvm::TargetMachine &TM,
+                  Forecaster &Into);
 
 /// What this thread compiles a clone for; null where it does not.
 Forecaster *compilingCloneFor();

@@ -18,6 +18,7 @@
 #include "FunctionFacts.h"
 #include "Options.h"
 #include "Remarks.h"
+#include "SkipChoice.h"
 #include "Text.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
 #include "llvm/CodeGen/MachineLoopInfo.h"
@@ -67,7 +68,8 @@ class Run {
   MachineFunction &MF;
   const RequiredAnalyses &Analyses;
   const PassDesc &Desc;
-  const std::string CommandLine = commandLine();
+  const std::string CommandLine =
+      skipOfClone() ? std::string() : commandLine();
   nvptx_ra_request Request = {};
   ResponsePtr Response;
 

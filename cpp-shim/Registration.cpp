@@ -20,6 +20,7 @@
 #include "MachinePass.h"
 #include "Options.h"
 #include "ProfileReplay.h"
+#include "SkipChoice.h"
 #include "SkipPasses.h"
 #include "Text.h"
 #include "nvptx_ra_host.h"
@@ -194,7 +195,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX())
     return;
-  std::string Options = commandLine();
+  std::string Options = skipOfClone() ? std::string() : commandLine();
   nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options));
   bool Coalesces = Wanted.position != NVPTX_RA_POSITION_OFF;
   if (Wanted.cssa)
@@ -208,9 +209,9 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
     insertRename(*Config, TM.getOptLevel());
   if (Wanted.profile)
     PM.add(new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
-  PM.add(new SkipPasses());
+  PM.add(new SkipPasses(TM));
   insertLoopPlace(*Config);
-  if (hasBranchingPoint())
+  if (hasBranchingPoint() && !skipOfClone())
     Config->insertPass(&FinalizeISelID, new BranchingPoint());
   if (Wanted.cssa || Coalesces || Wanted.rename)
     PM.add(new HeaderNote());

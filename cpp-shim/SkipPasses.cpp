@@ -14,12 +14,12 @@
 
 #include "BranchingPoint.h"
 #include "Options.h"
+#include "SkipChoice.h"
 #include "Text.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include <cstdint>
+#include <optional>
 
 using namespace llvm;
 
@@ -36,9 +36,18 @@ bool LoopPlace::runOnLoop(Loop *L, LPPassManager &) {
   return false;
 }
 
-static uint32_t skippedBy(const Function &F, StringRef Options) {
+/// What the options of a function say.
+static uint32_t wantedBy(const Function &F, StringRef Options) {
   StringRef Attribute = F.getFnAttribute("nvptx-ra").getValueAsString();
   return nvptx_ra_skipped(toStr(Options), toStr(Attribute));
+}
+
+uint32_t SkipGate::skippedBy(const Function &F) const {
+  uint32_t Wanted = wantedBy(F, Options);
+  if (!(Wanted & nvptx_ra_skip_auto()))
+    return Wanted;
+  std::optional<uint32_t> OfClone = skipOfClone();
+  return Wanted | (OfClone ? *OfClone : Chosen.lookup(F.getName()));
 }
 
 /// The function that LLVM describes, which it does by name. Null where it is
@@ -59,19 +68,24 @@ bool SkipGate::shouldRunPass(StringRef Pass, StringRef Description) const {
     Pass = "loop-reduce";
   uint32_t Bit = nvptx_ra_skip_bit(toStr(Pass));
   const Function *F = Bit ? functionOf(Description, M) : nullptr;
-  return !F || !(skippedBy(*F, Options) & Bit);
+  return !F || !(skippedBy(*F) & Bit);
 }
 
 bool SkipPasses::doInitialization(Module &M) {
   std::string Options = commandLine();
-  auto Asks = [&](const Function &F) {
-    return !F.isDeclaration() && skippedBy(F, Options);
-  };
-  if (hasBranchingPoint() || any_of(M, Asks)) {
-    LLVMContext &Context = M.getContext();
-    Gate = std::make_unique<SkipGate>(Context.getOptPassGate(), M, Options);
-    Context.setOptPassGate(*Gate);
-  }
+  uint32_t Wanted = 0;
+  for (const Function &F : M)
+    if (!F.isDeclaration())
+      Wanted |= wantedBy(F, Options);
+  if (!Wanted && !hasBranchingPoint())
+    return false;
+  StringMap<uint32_t> Chosen;
+  if ((Wanted & nvptx_ra_skip_auto()) && !skipOfClone())
+    Chosen = chooseSkips(M, TM);
+  LLVMContext &Context = M.getContext();
+  Gate = std::make_unique<SkipGate>(Context.getOptPassGate(), M, Options,
+                                    std::move(Chosen));
+  Context.setOptPassGate(*Gate);
   return false;
 }
 

@@ -14,11 +14,18 @@
 #ifndef NVPTX_RA_SKIPPASSES_H
 #define NVPTX_RA_SKIPPASSES_H
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/LoopPass.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/Pass.h"
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
 
 namespace nvptx_ra {
 
@@ -28,11 +35,15 @@ class SkipGate : public llvm::OptPassGate {
   llvm::OptPassGate &Outer;
   const llvm::Module &M;
   const std::string Options;
+  /// By function, what the forecast has chosen.
+  const llvm::StringMap<uint32_t> Chosen;
+
+  uint32_t skippedBy(const llvm::Function &F) const;
 
 public:
   SkipGate(llvm::OptPassGate &Outer, const llvm::Module &M,
-           llvm::StringRef Options)
-      : Outer(Outer), M(M), Options(Options) {}
+           llvm::StringRef Options, llvm::StringMap<uint32_t> Chosen)
+      : Outer(Outer), M(M), Options(Options), Chosen(std::move(Chosen)) {}
 
   llvm::OptPassGate &outer() const { return Outer; }
 
@@ -64,12 +75,13 @@ public:
 /// function asks for it or may ask later. It acts at initialisation, behind the
 /// replay of a profile, which may ask, and ahead of all passes.
 class SkipPasses : public llvm::ModulePass {
+  const llvm::TargetMachine &TM;
   std::unique_ptr<SkipGate> Gate;
 
 public:
   static char ID;
 
-  SkipPasses() : ModulePass(ID) {}
+  explicit SkipPasses(const llvm::TargetMachine &TM) : ModulePass(ID), TM(TM) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX choice of LLVM's passes";

@@ -332,6 +332,18 @@ uint32_t nvptx_ra_skipped(nvptx_ra_str command_line, nvptx_ra_str attribute);
 /* The bit of an optimisation by the name that LLVM's -opt-disable has for it; 0 of one that no function goes without. */
 uint32_t nvptx_ra_skip_bit(nvptx_ra_str pass);
 
+/* The bit of a set that leaves the choice to the forecast. */
+uint32_t nvptx_ra_skip_auto(void);
+
+/* The sets that the forecast chooses between, the first of them empty; NVPTX_RA_NONE behind the last. */
+uint32_t nvptx_ra_skip_way(uint32_t index);
+
+/* Writes for each function the number of the way in which the forecast prefers to compile it: 0 where it clearly prefers
+ * none, or where anything is wrong. The responses are those of nvptx-forecast, all functions of one way behind those of
+ * another, each time the same functions in the same order. */
+void nvptx_ra_prefer(nvptx_ra_str target, const nvptx_ra_response *const *responses, uint64_t num_ways,
+                     uint64_t num_functions, uint32_t *preferred);
+
 /* The version of the plugin, "0.1.0". */
 nvptx_ra_str nvptx_ra_version(void);
 

@@ -142,10 +142,16 @@ flags! {
         "block-placement" => BLOCK_PLACEMENT = 9,
         /// Addresses in loops are counted up, each by itself.
         "loop-reduce" => LOOP_REDUCE = 10,
+        /// Of `loop-reduce` and `machine-sink` what the forecast clearly prefers to be left out of a kernel.
+        "auto" => AUTO = 11,
     }
 }
 
 impl Skip {
+    /// Between what the forecast chooses where that is left to it, the first where it prefers none.
+    pub const WAYS: [Self; 4] =
+        [Self::empty(), Self::LOOP_REDUCE, Self::MACHINE_SINK, Self::LOOP_REDUCE.union(Self::MACHINE_SINK)];
+
     /// Those of LLVM IR; the others are of machine code.
     pub const OF_IR: Self = Self::SEPARATE_CONST_OFFSET
         .union(Self::SPECULATIVE_EXECUTION)
@@ -300,7 +306,8 @@ options! {
         /// verifier runs before and after. Costs about as much time as the passes themselves.
         "verify" => verify: bool = false;
         /// Optimisations of LLVM that the function goes without, by the names that -opt-disable has for them. Some cost
-        /// registers; which do differs from kernel to kernel: `nvptx-ra tune` tries them.
+        /// registers; which do differs from kernel to kernel: `nvptx-ra tune` tries them, and `auto` leaves some to the
+        /// forecast, for which the module is compiled four times more.
         "skip" => skip: Skip = Skip::empty();
         /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
         /// `nvptx-ra stats FILE` adds them up.

@@ -30,6 +30,7 @@ mod summary;
 #[allow(dead_code, reason = "the build script reads tables, and tests do")]
 mod table;
 mod unrolling;
+mod ways;
 mod words;
 
 use call_graph::{CallGraph, Joined};
@@ -44,6 +45,7 @@ pub use peak::{Holder, LiveValue, Peak};
 use summary::Detail;
 pub use summary::Summary;
 pub use table::Model;
+pub use ways::preferred_ways;
 
 use crate::error::Error;
 use crate::function::{Function, LaunchBounds};
