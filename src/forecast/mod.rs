@@ -196,9 +196,8 @@ fn of_kernel(
     let budget = limit.registers;
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (registers, spills) = (answers.registers.model, answers.spills.model);
-    let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
-    let floor = if calls { registers.with_calls } else { 1.0 };
-    let needed = at_step(wanted.round().max(floor) as u32, registers, case.architecture).min(budget);
+    let wanted = wanted.round().max(least(&features, registers)) as u32;
+    let needed = at_step(wanted, registers, case.architecture).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spilled - 1.0;
@@ -234,6 +233,17 @@ fn of_kernel(
         peak: holder.held.peak.clone(),
         features,
     })
+}
+
+/// The fewest registers that a kernel takes.
+fn least(features: &Features, model: &Model) -> f64 {
+    let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
+    let with_calls = if calls { model.with_calls } else { 1.0 };
+    let at_double = features.get("words_at_double");
+    // What is live at a call counts as live at what the callee may divide, even where nothing has such numbers.
+    let divides = at_double > 0.0 && features.get("doubles") > 0.0;
+    let with_double = if divides { at_double + model.with_double } else { 1.0 };
+    with_calls.max(with_double)
 }
 
 /// The registers that are expected where so many are wanted: ptxas comes down to a step of the occupancy, by registers
@@ -289,6 +299,57 @@ mod tests {
         let model = Model::parse("step-reach 3\ntree 1\n").expect("a table");
         let at_step = |wanted| at_step(wanted, &model, case().architecture);
         assert_eq!([1, 32, 33, 35, 36, 40, 43, 44, 255].map(at_step), [1, 32, 32, 32, 36, 40, 40, 44, 255]);
+    }
+
+    /// A kernel that divides, and holds so many more words from before that until behind it, with that limit.
+    fn dividing(opcode: &str, beside: usize, max_registers: Option<u32>) -> Forecast {
+        let mut text = format!(
+            "mfv 1\nfunction \"k\"\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode LD_i64\nopcode LD_i32\n\
+             opcode {opcode}\nopcode ST_i64\nopcode ST_i32\nregs %0 B32 B64 B64 B64 B64{}\n\
+             bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n\
+             %2 = LD_i64 %1 :: read\n%3 = LD_i64 %1 :: read\n",
+            " B32".repeat(beside)
+        );
+        let held = || (5..).take(beside);
+        held().for_each(|reg| text += &format!("%{reg} = LD_i32 %1 :: read\n"));
+        text += &format!("%4 = {opcode} %2, %3\nST_i64 %4, 0 :: write\n");
+        held().for_each(|reg| text += &format!("ST_i32 %{reg}, 0 :: write\n"));
+        text += "end\n";
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let kernel = Function { kernel: Some(LaunchBounds::default()), ..function };
+        forecast(&[kernel], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
+    }
+
+    /// Where doubles are divided, ptxas's subroutine takes its registers on top of what is live, as far as the limit
+    /// and the step of the occupancy allow; what only adds them takes fewer.
+    #[test]
+    fn registers_of_a_division_of_doubles() {
+        let model = Model::registers();
+        for beside in [0, 2, 4, 8, 16, 300] {
+            let divides = dividing("FDIV64rr", beside, None);
+            let live = divides.features.get("words_at_double");
+            assert!(live >= beside as f64 + 4.0, "{live} words at the division, {beside} beside");
+            let least = at_step((live + model.with_double) as u32, model, case().architecture).min(MAX_REGISTERS);
+            assert!(divides.registers >= least, "{} registers, {live} words live", divides.registers);
+        }
+        let [divides, adds] = ["FDIV64rr", "FADDf64rr"].map(|opcode| dividing(opcode, 2, None).registers);
+        assert!(adds < divides, "{adds} registers to add, {divides} to divide");
+        assert_eq!(dividing("FDIV64rr", 8, Some(24)).registers, 24);
+    }
+
+    /// What a callee that divides nothing leaves in the words at a division is no reason for more registers.
+    #[test]
+    fn no_division_without_doubles() {
+        let model = Model::registers();
+        let of = |values: &[(&str, f64)]| {
+            let mut features = Features::none();
+            values.iter().for_each(|&(name, value)| features.set(name, value));
+            least(&features, model)
+        };
+        assert_eq!(of(&[]), 1.0);
+        assert_eq!(of(&[("words_at_double", 30.0)]), 1.0);
+        assert_eq!(of(&[("words_at_double", 30.0), ("doubles", 1.0)]), 30.0 + model.with_double);
+        assert_eq!(of(&[("words_at_double", 2.0), ("doubles", 1.0), ("external_calls", 1.0)]), model.with_calls);
     }
 
     /// The forecast of a kernel that takes 96 registers and gives all but 40 back.

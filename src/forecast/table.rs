@@ -36,6 +36,8 @@ pub struct Model {
     pub least: f64,
     /// What a kernel with a call takes at least.
     pub with_calls: f64,
+    /// What a kernel takes at least on top of what is live at a division or root of 64-bit floating-point numbers.
+    pub with_double: f64,
     /// A forecast of at most so many registers above a step of the occupancy is that step.
     pub step_reach: f64,
     /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
@@ -57,6 +59,7 @@ impl Model {
             share_of_stores: 0.5,
             least: 0.0,
             with_calls: 0.0,
+            with_double: 0.0,
             step_reach: 0.0,
             constant: 1.0,
             base: Cow::default(),
@@ -74,12 +77,13 @@ impl Model {
                 Some("#") => *model.about.to_mut() += &format!("{}\n", line.trim_start_matches('#').trim()),
                 Some("processor") => model.processor = words.collect::<Vec<_>>().join(" ").into(),
                 Some("ptxas") => model.ptxas = words.collect::<Vec<_>>().join(" ").into(),
-                Some(word @ ("stores" | "least" | "with-calls" | "step-reach")) => {
+                Some(word @ ("stores" | "least" | "with-calls" | "with-double" | "step-reach")) => {
                     let number = words.next().and_then(|word| word.parse().ok()).ok_or_else(|| wrong("no number"))?;
                     *match word {
                         "stores" => &mut model.share_of_stores,
                         "least" => &mut model.least,
                         "step-reach" => &mut model.step_reach,
+                        "with-double" => &mut model.with_double,
                         _ => &mut model.with_calls,
                     } = number;
                 }
@@ -168,6 +172,7 @@ mod tests {
             ("features a\ntree a<x 2 3", "'x' is no number"),
             ("tree 1 2", "goes on behind its end"),
             ("least many", "line 1: no number"),
+            ("with-double", "line 1: no number"),
             ("base many", "line 1: no number"),
             ("features a\nbase 1 a", "line 2: no number"),
             ("features a\nbase 1 b 2", "'b' is no feature"),
@@ -176,5 +181,16 @@ mod tests {
             let problem = Model::parse(text).expect_err(text);
             assert!(problem.contains(part), "{text}: {problem}");
         }
+    }
+    /// Each number of a table's head has a place of its own, and what is not said changes nothing.
+    #[test]
+    fn numbers_of_the_head() {
+        let of = |text: &str| {
+            let model = Model::parse(text).expect(text);
+            [model.share_of_stores, model.least, model.with_calls, model.with_double, model.step_reach]
+        };
+        let text = "stores 0.25\nleast 8\nwith-calls 24\nwith-double 17\nstep-reach 3\ntree 1";
+        assert_eq!(of(text), [0.25, 8.0, 24.0, 17.0, 3.0]);
+        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0]);
     }
 }

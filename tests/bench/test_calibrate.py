@@ -5,9 +5,9 @@ import unittest
 import calibrate
 
 
-def row(words=0, calls=0, registers=0):
-    counts = dict.fromkeys([*calibrate.HELD, "internal_calls", "external_calls"], 0)
-    return counts | {name: words for name in calibrate.BASE} | {"internal_calls": calls, "registers": registers}
+def row(words=0, **others):
+    asked = [*calibrate.HELD, "internal_calls", "external_calls", "doubles", "words_at_double", "registers"]
+    return dict.fromkeys(asked, 0) | {name: words for name in calibrate.BASE} | others
 
 
 class Calibrate(unittest.TestCase):
@@ -23,7 +23,14 @@ class Calibrate(unittest.TestCase):
 
     def test_a_call_takes_some_registers_at_least(self):
         self.assertEqual(calibrate.least(row()), 1)
-        self.assertEqual(calibrate.least(row(calls=1)), calibrate.WITH_CALLS)
+        self.assertEqual(calibrate.least(row(internal_calls=1)), calibrate.WITH_CALLS)
+
+    def test_a_division_of_doubles_takes_some_registers_beside_what_is_live(self):
+        divides = row(doubles=1, words_at_double=30.0)
+        self.assertEqual(calibrate.least(divides), 30 + calibrate.WITH_DOUBLE)
+        self.assertEqual(calibrate.least(divides | {"words_at_double": 1, "external_calls": 1}), calibrate.WITH_CALLS)
+        # Words at a call, of which none divides such numbers.
+        self.assertEqual(calibrate.least(divides | {"doubles": 0}), 1)
 
 
 if __name__ == "__main__":
