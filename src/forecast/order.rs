@@ -1,8 +1,8 @@
 //! The order of a kernel's instructions that the forecast prefers, where it prefers one clearly.
 //!
-//! The forecast ranks two orders of one kernel a little better than a coin (docs/notebook.md).
+//! The forecast ranks two orders of one kernel a little better than a coin (docs/notebook.md), so that it is heard only
+//! where it sees more between them than it errs by.
 
-use super::ways::{Figures, is_clearly_better};
 use super::{Case, Forecast, forecast};
 use crate::config::Order;
 use crate::error::Error;
@@ -12,6 +12,13 @@ use crate::schedule::schedule;
 /// What is tried.
 const ORDERS: [Order; 6] =
     [Order::SethiUllman, Order::BottomUp, Order::Latency, Order::Late, Order::LoadsLate, Order::LoadsClustered];
+
+/// By how much, in percent, fewer bytes have to be spilled, or fewer registers taken where nothing is.
+const SPILL_MARGIN: u32 = 40;
+const REGISTER_MARGIN: u32 = 10;
+
+/// What an order is judged by, the smaller the better: bytes spilled, then registers.
+type Figures = (u32, u32);
 
 /// The order that the forecast prefers, the first of equals. A function that is no kernel, or calls others, keeps the
 /// order of the code: what it takes is part of what others take. O(n log n) in the operands, dependences and live
@@ -46,10 +53,35 @@ fn figures(function: &Function, case: &Case) -> Result<Option<Figures>, Error> {
     Ok(forecasts.first().filter(is_alone).map(|forecast| (forecast.spill_bytes(), forecast.registers)))
 }
 
+fn is_clearly_better((spilled, registers): Figures, (source_spilled, source_registers): Figures) -> bool {
+    match source_spilled {
+        0 => spilled == 0 && is_less(registers, source_registers, REGISTER_MARGIN),
+        _ => spills_clearly_less(spilled, source_spilled),
+    }
+}
+
+/// Whether so many bytes spilled are clearly less than those known.
+pub(super) fn spills_clearly_less(spilled: u32, known: u32) -> bool {
+    is_less(spilled, known, SPILL_MARGIN)
+}
+
+fn is_less(new: u32, old: u32, margin: u32) -> bool {
+    u64::from(new) * 100 <= u64::from(old) * u64::from(100 - margin)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::target::machine::Architecture;
+
+    /// Only a large difference counts: of bytes where something is spilled, else of registers, and never for new
+    /// spills.
+    #[test]
+    fn margins() {
+        assert!(is_clearly_better((60, 255), (100, 200)) && !is_clearly_better((61, 100), (100, 255)));
+        assert!(is_clearly_better((0, 90), (0, 100)) && !is_clearly_better((0, 91), (0, 100)));
+        assert!(!is_clearly_better((4, 32), (0, 255)));
+    }
 
     /// A function that loads many values ahead of a chain of sums; with a call of another where that is wanted.
     fn loads_then_sums(head: &str, call: &str) -> Function {

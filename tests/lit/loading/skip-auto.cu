@@ -1,13 +1,15 @@
-// The forecast chooses what a kernel goes without: one whose loop counts five addresses up goes without that, and is told to
-// take fewer registers; one that is off keeps all; the same for whoever compiles, and nobody hears of the clones that it
-// takes.
+// The forecast chooses what a kernel goes without: one whose loop counts five addresses up goes without that, and is
+// told to take fewer registers; one that is off keeps all; whoever compiles gets the same, and nobody hears of the
+// clones that it takes.
 // REQUIRES: cuda
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -emit-llvm -c %S/../../../examples/stencil.cu -o %t.bc
 // RUN: %llc-ra -O3 -mcpu=sm_90 -nvptx-ra-forecast %t.bc -o %t.none.ptx 2> %t.none
 // RUN: rm -f %t.stats
-// RUN: %llc-ra -O3 -mcpu=sm_90 -nvptx-ra-forecast -nvptx-ra-skip=auto -nvptx-ra-stats=%t.stats %t.bc -o %t.auto.ptx 2> %t.auto
+// RUN: %llc-ra -O3 -mcpu=sm_90 -nvptx-ra-forecast -nvptx-ra-skip=auto -nvptx-ra-stats=%t.stats %t.bc -o %t.auto.ptx \
+// RUN:   2> %t.auto
 // RUN: not cmp -s %t.none.ptx %t.auto.ptx
-// RUN: grep -h Registers: %t.none %t.auto | %python -c "a, b = (int(line.split()[1]) for line in open(0)); assert b < a, (a, b)"
+// RUN: grep -h Registers: %t.none %t.auto \
+// RUN:   | %python -c "a, b = (int(line.split()[1]) for line in open(0)); assert b < a, (a, b)"
 // RUN: grep -c '"event":"run".*"nvptx-copy-coalescer"' %t.stats | FileCheck %s --check-prefix=ONCE
 // ONCE: {{^}}1{{$}}
 // RUN: %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<skip=auto>' %t.bc -o %t.recorded.bc
