@@ -73,9 +73,9 @@ bool SkipGate::shouldRunPass(StringRef Pass, StringRef Description) const {
 
 bool SkipPasses::doInitialization(Module &M) {
   std::string Options = commandLine();
-  uint32_t Wanted = 0;
+  uint32_t Wanted = nvptx_ra_skipped(toStr(Options), toStr(""));
   for (const Function &F : M)
-    if (!F.isDeclaration())
+    if (!F.isDeclaration() && F.hasFnAttribute("nvptx-ra"))
       Wanted |= wantedBy(F, Options);
   if (!Wanted && !hasBranchingPoint())
     return false;

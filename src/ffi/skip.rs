@@ -92,3 +92,58 @@ unsafe fn prefer(
     let ways: Vec<_> = summaries.chunks(count as usize).map(<[_]>::to_vec).collect();
     preferred_ways(&ways, &Case { architecture: Architecture::by_name(target)?, max_registers: None })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skipped(command_line: &str, attribute: &str) -> Skip {
+        // SAFETY: both texts are alive.
+        Skip::from_bits_retain(unsafe { nvptx_ra_skipped(abi::borrow(command_line), abi::borrow(attribute)) })
+    }
+
+    /// The command line counts before the attribute; what is off, or wrong, goes without nothing.
+    #[test]
+    fn sets() {
+        assert_eq!(skipped("", ""), Skip::empty());
+        assert_eq!(skipped("verify", "order=late;skip=gvn+machine-sink"), Skip::GVN | Skip::MACHINE_SINK);
+        assert_eq!(skipped("skip=slsr", "skip=gvn"), Skip::SLSR);
+        assert_eq!(skipped("skip=slsr", "off"), Skip::empty());
+        assert_eq!(skipped("skip=sl", ""), Skip::empty());
+    }
+
+    /// LLVM's names are those of the option; a pass that is none of these has no bit.
+    #[test]
+    fn names() {
+        // SAFETY: the text is alive.
+        let bit = |pass: &str| unsafe { nvptx_ra_skip_bit(abi::borrow(pass)) };
+        assert_eq!(bit("codegenprepare"), Skip::CODE_GEN_PREPARE.bits());
+        assert_eq!((bit("nvptx-isel"), bit("")), (0, 0));
+    }
+
+    /// The ways end, the first leaves nothing out, and each leaves out what the option has words for.
+    #[test]
+    fn ways() {
+        let ways: Vec<u32> =
+            (0..).map(|index| nvptx_ra_skip_way(index)).take_while(|&way| way != abi::NVPTX_RA_NONE).collect();
+        assert_eq!(ways.first(), Some(&0));
+        assert!(ways.iter().all(|&way| Skip::from_bits(way).is_some() && way & nvptx_ra_skip_auto() == 0));
+    }
+
+    /// Without an array, with an unknown processor and without functions nothing is preferred.
+    #[test]
+    fn nothing_is_preferred() {
+        let prefer = |target: &str, responses: *const *const nvptx_ra_response| {
+            let mut preferred = [7; 2];
+            // SAFETY: the text and the numbers are alive, and the array is null or has two responses, which are null.
+            unsafe { nvptx_ra_prefer(abi::borrow(target), responses, 1, 2, preferred.as_mut_ptr()) };
+            preferred
+        };
+        let none = [std::ptr::null(); 2];
+        assert_eq!(prefer("sm_90", std::ptr::null()), [0, 0]);
+        assert_eq!(prefer("sm_42", none.as_ptr()), [0, 0]);
+        assert_eq!(prefer("sm_90", none.as_ptr()), [0, 0]);
+        // SAFETY: there are no numbers to write.
+        unsafe { nvptx_ra_prefer(abi::borrow("sm_90"), std::ptr::null(), 0, 0, std::ptr::null_mut()) };
+    }
+}
