@@ -237,13 +237,18 @@ fn of_kernel(
 
 /// The fewest registers that a kernel takes.
 fn least(features: &Features, model: &Model) -> f64 {
-    let calls = features.get("internal_calls") + features.get("external_calls") > 0.0;
-    let with_calls = if calls { model.with_calls } else { 1.0 };
-    let at_double = features.get("words_at_double");
+    let [internal, external] = ["internal_calls", "external_calls"].map(|name| features.get(name) > 0.0);
     // What is live at a call counts as live at what the callee may divide, even where nothing has such numbers.
-    let divides = at_double > 0.0 && features.get("doubles") > 0.0;
-    let with_double = if divides { at_double + model.with_double } else { 1.0 };
-    with_calls.max(with_double)
+    let divides = features.get("words_at_double") > 0.0 && features.get("doubles") > 0.0;
+    // Of a callee that is there ptxas knows which registers it leaves alone.
+    let only_external = external && !internal;
+    let floors = [
+        (internal || external, 0.0, model.with_calls),
+        (divides, features.get("words_at_double"), model.with_double),
+        (only_external, features.get("words_at_call"), model.with_external),
+    ];
+    let taken = floors.into_iter().map(|(applies, live, more)| if applies { live + more } else { 1.0 });
+    taken.fold(1.0, f64::max)
 }
 
 /// The registers that are expected where so many are wanted: ptxas comes down to a step of the occupancy, by registers
@@ -350,6 +355,60 @@ mod tests {
         assert_eq!(of(&[("words_at_double", 30.0)]), 1.0);
         assert_eq!(of(&[("words_at_double", 30.0), ("doubles", 1.0)]), 30.0 + model.with_double);
         assert_eq!(of(&[("words_at_double", 2.0), ("doubles", 1.0), ("external_calls", 1.0)]), model.with_calls);
+    }
+
+    /// A kernel that calls such a function and holds so many words from before that until behind it.
+    fn calling(callee: &str, beside: usize, max_registers: Option<u32>) -> Forecast {
+        let mut text = format!(
+            "mfv 1\nfunction \"k\"\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode LD_i32\nopcode CALL\n\
+             opcode ST_i32\nregs %0 B32 B64{}\n@0 = \"@{callee}\"\nbb0: frequency 1.0 depth 0\n\
+             %0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n",
+            " B32".repeat(beside)
+        );
+        let held = || (2..).take(beside);
+        held().for_each(|reg| text += &format!("%{reg} = LD_i32 %1 :: read\n"));
+        text += "CALL @0 :: call_sequence\n";
+        held().for_each(|reg| text += &format!("ST_i32 %{reg}, 0 :: write\n"));
+        text += "end\n";
+        let kernel = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let kernel = Function { kernel: Some(LaunchBounds::default()), ..kernel };
+        let callee = "mfv 1\nfunction \"f\"\nbb0: frequency 1.0 depth 0\nend\n";
+        let callee = Function::parse(callee).expect("a view");
+        forecast(&[kernel, callee], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
+    }
+
+    /// What is live at a call of a function that is not there lies above the registers that the callee may overwrite,
+    /// as far as the limit and the step of the occupancy allow.
+    #[test]
+    fn registers_of_an_external_call() {
+        let model = Model::registers();
+        for beside in [0, 8, 20, 300] {
+            let calls = calling("vprintf", beside, None);
+            assert_eq!(calls.features.get("words_at_call"), beside as f64);
+            let least = model.with_calls.max(beside as f64 + model.with_external) as u32;
+            let least = at_step(least, model, case().architecture).min(MAX_REGISTERS);
+            assert!(calls.registers >= least, "{} registers, {beside} words live", calls.registers);
+        }
+        let [external, internal] = ["vprintf", "f"].map(|callee| calling(callee, 24, None).registers);
+        assert!(internal < external, "{internal} registers to call what is there, {external} to call what is not");
+        assert_eq!(calling("vprintf", 24, Some(32)).registers, 32);
+    }
+
+    /// Calls of functions that are there have no floor but the one of all calls, external ones beside them or not.
+    #[test]
+    fn no_live_words_on_top_of_internal_calls() {
+        let model = Model::registers();
+        let of = |values: &[(&str, f64)]| {
+            let mut features = Features::none();
+            features.set("words_at_call", 30.0);
+            values.iter().for_each(|&(name, value)| features.set(name, value));
+            least(&features, model)
+        };
+        assert_eq!(of(&[]), 1.0);
+        assert_eq!(of(&[("external_calls", 1.0)]), 30.0 + model.with_external);
+        assert_eq!(of(&[("internal_calls", 1.0)]), model.with_calls);
+        assert_eq!(of(&[("internal_calls", 1.0), ("external_calls", 1.0)]), model.with_calls);
+        assert_eq!(of(&[("external_calls", 1.0), ("words_at_call", 1.0)]), model.with_calls);
     }
 
     /// The forecast of a kernel that takes 96 registers and gives all but 40 back.

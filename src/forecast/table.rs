@@ -38,6 +38,8 @@ pub struct Model {
     pub with_calls: f64,
     /// What a kernel takes at least on top of what is live at a division or root of 64-bit floating-point numbers.
     pub with_double: f64,
+    /// The same of a call of a function that is not there, in a kernel that calls no other.
+    pub with_external: f64,
     /// A forecast of at most so many registers above a step of the occupancy is that step.
     pub step_reach: f64,
     /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
@@ -60,6 +62,7 @@ impl Model {
             least: 0.0,
             with_calls: 0.0,
             with_double: 0.0,
+            with_external: 0.0,
             step_reach: 0.0,
             constant: 1.0,
             base: Cow::default(),
@@ -77,13 +80,14 @@ impl Model {
                 Some("#") => *model.about.to_mut() += &format!("{}\n", line.trim_start_matches('#').trim()),
                 Some("processor") => model.processor = words.collect::<Vec<_>>().join(" ").into(),
                 Some("ptxas") => model.ptxas = words.collect::<Vec<_>>().join(" ").into(),
-                Some(word @ ("stores" | "least" | "with-calls" | "with-double" | "step-reach")) => {
+                Some(word @ ("stores" | "least" | "with-calls" | "with-double" | "with-external" | "step-reach")) => {
                     let number = words.next().and_then(|word| word.parse().ok()).ok_or_else(|| wrong("no number"))?;
                     *match word {
                         "stores" => &mut model.share_of_stores,
                         "least" => &mut model.least,
                         "step-reach" => &mut model.step_reach,
                         "with-double" => &mut model.with_double,
+                        "with-external" => &mut model.with_external,
                         _ => &mut model.with_calls,
                     } = number;
                 }
@@ -173,6 +177,7 @@ mod tests {
             ("tree 1 2", "goes on behind its end"),
             ("least many", "line 1: no number"),
             ("with-double", "line 1: no number"),
+            ("with-external", "line 1: no number"),
             ("base many", "line 1: no number"),
             ("features a\nbase 1 a", "line 2: no number"),
             ("features a\nbase 1 b 2", "'b' is no feature"),
@@ -187,10 +192,11 @@ mod tests {
     fn numbers_of_the_head() {
         let of = |text: &str| {
             let model = Model::parse(text).expect(text);
-            [model.share_of_stores, model.least, model.with_calls, model.with_double, model.step_reach]
+            let Model { share_of_stores, least, with_calls, with_double, with_external, step_reach, .. } = model;
+            [share_of_stores, least, with_calls, with_double, with_external, step_reach]
         };
-        let text = "stores 0.25\nleast 8\nwith-calls 24\nwith-double 17\nstep-reach 3\ntree 1";
-        assert_eq!(of(text), [0.25, 8.0, 24.0, 17.0, 3.0]);
-        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0]);
+        let text = "stores 0.25\nleast 8\nwith-calls 24\nwith-double 17\nwith-external 19\nstep-reach 3\ntree 1";
+        assert_eq!(of(text), [0.25, 8.0, 24.0, 17.0, 19.0, 3.0]);
+        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }

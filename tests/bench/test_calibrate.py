@@ -6,7 +6,8 @@ import calibrate
 
 
 def row(words=0, **others):
-    asked = [*calibrate.HELD, "internal_calls", "external_calls", "doubles", "words_at_double", "registers"]
+    asked = [*calibrate.HELD, "internal_calls", "external_calls", "doubles", "words_at_double"]
+    asked += ["words_at_call", "registers"]
     return dict.fromkeys(asked, 0) | {name: words for name in calibrate.BASE} | others
 
 
@@ -31,6 +32,12 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(calibrate.least(divides | {"words_at_double": 1, "external_calls": 1}), calibrate.WITH_CALLS)
         # Words at a call, of which none divides such numbers.
         self.assertEqual(calibrate.least(divides | {"doubles": 0}), 1)
+
+    def test_what_is_live_at_external_calls_lies_above_what_they_overwrite(self):
+        calls = row(external_calls=1, words_at_call=30.0)
+        self.assertEqual(calibrate.least(calls), 30 + calibrate.WITH_EXTERNAL)
+        self.assertEqual(calibrate.least(calls | {"words_at_call": 1}), calibrate.WITH_CALLS)
+        self.assertEqual(calibrate.least(calls | {"internal_calls": 1}), calibrate.WITH_CALLS)
 
 
 if __name__ == "__main__":
