@@ -22,8 +22,7 @@ use super::compiler::Compiler;
 use super::fork_server::{read_part, write_part};
 use crate::ptxas::Folder;
 
-/// How many servers there are at a time: each holds a module half-way through code generation, some 100 MB of a large
-/// one.
+/// How many servers a search has: each holds a module half-way through code generation, some 100 MB of a large one.
 const MOST: usize = 16;
 
 /// All servers of a search.
@@ -117,14 +116,15 @@ impl Branches {
 /// A process that compiles variants.
 struct Server {
     process: Child,
-    /// Ends the process when it is closed.
-    _owner: UnixStream,
+    /// Says what to compile, and ends the process when it is closed.
+    owner: UnixStream,
     socket: PathBuf,
 }
 
 impl Server {
     fn start(compiler: &Compiler<'_>, shared: &Profile, socket: PathBuf) -> io::Result<Self> {
         let listener = UnixListener::bind(&socket)?;
+        let owner = UnixStream::connect(&socket)?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("fork-server").args(compiler.arguments());
         // Apart from the group that a Ctrl-C reaches: this process says when it ends.
@@ -132,10 +132,10 @@ impl Server {
         let process = command.spawn()?;
         // The process alone listens, so that nobody waits for one that is gone.
         drop(command);
-        let mut owner = UnixStream::connect(&socket)?;
-        write_part(&mut owner, compiler.content())?;
-        write_part(&mut owner, &printed(shared)?)?;
-        Ok(Self { process, _owner: owner, socket })
+        let mut server = Self { process, owner, socket };
+        write_part(&mut server.owner, compiler.content())?;
+        write_part(&mut server.owner, &printed(shared)?)?;
+        Ok(server)
     }
 
     fn compile(&self, profile: &Profile) -> io::Result<Vec<u8>> {
