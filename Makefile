@@ -30,7 +30,7 @@ sanitize: setup
 	@scripts/setup.sh sanitizers
 	@scripts/memory.sh sanitizers $(ARGS)
 
-# Real kernels from package registries, compiled, into target/corpus/ARCH: half an hour and 4 GB.
+# Real kernels from package registries, compiled, into target/corpus/ARCH: more than half an hour, and more than 4 GB.
 ARCH ?= sm_90
 corpus: setup
 	@scripts/with-env.sh tests/bench/fetch.py --arch $(ARCH) $(SOURCES)
