@@ -14,30 +14,24 @@
 #ifndef NVPTX_RA_HEADERNOTE_H
 #define NVPTX_RA_HEADERNOTE_H
 
-#include "llvm/Pass.h"
+#include "InitialPass.h"
 
 namespace nvptx_ra {
 
 /// Adds a comment to the module's inline assembly, which stands behind the
 /// directives that open the PTX. The assembly printer writes it before any pass
 /// runs, so this pass acts at initialisation.
-class HeaderNote : public llvm::ModulePass {
+class HeaderNote : public InitialPass {
 public:
   static char ID;
 
-  HeaderNote() : ModulePass(ID) {}
+  HeaderNote() : InitialPass(ID) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX register allocation header note";
   }
 
-  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
-    AU.setPreservesAll();
-  }
-
   bool doInitialization(llvm::Module &M) override;
-
-  bool runOnModule(llvm::Module &) override { return false; }
 };
 
 } // namespace nvptx_ra

@@ -16,7 +16,6 @@
 #include "Compat.h"
 #include "Flatten.h"
 #include "FunctionFacts.h"
-#include "Options.h"
 #include "Remarks.h"
 #include "SkipChoice.h"
 #include "Text.h"
@@ -68,8 +67,7 @@ class Run {
   MachineFunction &MF;
   const RequiredAnalyses &Analyses;
   const PassDesc &Desc;
-  const std::string CommandLine =
-      skipOfClone() ? std::string() : commandLine();
+  const std::string CommandLine = passOptions();
   nvptx_ra_request Request = {};
   ResponsePtr Response;
 

@@ -14,7 +14,7 @@
 #ifndef NVPTX_RA_PROFILEREPLAY_H
 #define NVPTX_RA_PROFILEREPLAY_H
 
-#include "llvm/Pass.h"
+#include "InitialPass.h"
 #include <string>
 
 namespace nvptx_ra {
@@ -22,26 +22,20 @@ namespace nvptx_ra {
 /// Sets the attributes that a profile has for the functions of a module. The
 /// hashes in it are of the IR as the code generator gets it, so this pass acts
 /// at initialisation, before any other changes a function.
-class ProfileReplay : public llvm::ModulePass {
+class ProfileReplay : public InitialPass {
   std::string CPU, Features;
 
 public:
   static char ID;
 
   ProfileReplay(llvm::StringRef CPU, llvm::StringRef Features)
-      : ModulePass(ID), CPU(CPU), Features(Features) {}
+      : InitialPass(ID), CPU(CPU), Features(Features) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX replay of a profile";
   }
 
-  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
-    AU.setPreservesAll();
-  }
-
   bool doInitialization(llvm::Module &M) override;
-
-  bool runOnModule(llvm::Module &) override { return false; }
 };
 
 } // namespace nvptx_ra

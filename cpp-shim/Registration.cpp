@@ -195,7 +195,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX())
     return;
-  std::string Options = skipOfClone() ? std::string() : commandLine();
+  std::string Options = passOptions();
   nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options));
   bool Coalesces = Wanted.position != NVPTX_RA_POSITION_OFF;
   if (Wanted.cssa)

@@ -14,6 +14,7 @@
 
 #include "Clone.h"
 #include "Forecast.h"
+#include "Options.h"
 #include "Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -39,6 +40,8 @@ namespace nvptx_ra {
 static thread_local std::optional<uint32_t> SkipOfClone;
 
 std::optional<uint32_t> skipOfClone() { return SkipOfClone; }
+
+std::string passOptions() { return SkipOfClone ? "" : commandLine(); }
 
 namespace {
 

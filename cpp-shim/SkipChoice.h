@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringMap.h"
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace llvm {
 class Module;
@@ -34,9 +35,12 @@ llvm::StringMap<uint32_t> chooseSkips(const llvm::Module &M,
                                       const llvm::TargetMachine &TM);
 
 /// What the clone goes without that this thread is compiling; none where it
-/// compiles no such clone. Its passes do what they do by default: nobody is to
-/// hear of them.
+/// compiles no such clone.
 std::optional<uint32_t> skipOfClone();
+
+/// The options that passes go by, "a=b;c=d": the command line's, but in such a
+/// clone none, so that nobody hears of it.
+std::string passOptions();
 
 } // namespace nvptx_ra
 

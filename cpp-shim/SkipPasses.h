@@ -14,10 +14,10 @@
 #ifndef NVPTX_RA_SKIPPASSES_H
 #define NVPTX_RA_SKIPPASSES_H
 
+#include "InitialPass.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/LoopPass.h"
 #include "llvm/IR/OptBisect.h"
-#include "llvm/Pass.h"
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -74,26 +74,21 @@ public:
 /// Puts a gate into the module's context while the code generator runs, where a
 /// function asks for it or may ask later. It acts at initialisation, behind the
 /// replay of a profile, which may ask, and ahead of all passes.
-class SkipPasses : public llvm::ModulePass {
+class SkipPasses : public InitialPass {
   const llvm::TargetMachine &TM;
   std::unique_ptr<SkipGate> Gate;
 
 public:
   static char ID;
 
-  explicit SkipPasses(const llvm::TargetMachine &TM) : ModulePass(ID), TM(TM) {}
+  explicit SkipPasses(const llvm::TargetMachine &TM)
+      : InitialPass(ID), TM(TM) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX choice of LLVM's passes";
   }
 
-  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
-    AU.setPreservesAll();
-  }
-
   bool doInitialization(llvm::Module &M) override;
-
-  bool runOnModule(llvm::Module &) override { return false; }
 
   bool doFinalization(llvm::Module &M) override;
 };

@@ -69,11 +69,9 @@ impl Source {
 
     /// How to have the tool itself compile LLVM IR.
     fn compile(&self, output: &Path) -> Vec<String> {
-        let level = format!("-O{}", self.level);
-        let features = format!("--mattr={}", self.mattr);
         let (path, output) = (self.path.to_string_lossy(), output.to_string_lossy());
-        let command = ["compile", "-o", &output, "--cpu", &self.cpu, &level, &features, &path];
-        command.into_iter().map(str::to_owned).collect()
+        let command = ["compile", "-o", &output, "--cpu", &self.cpu, &path].map(str::to_owned);
+        command.into_iter().chain(Settings::new(&self.mattr, self.level).arguments()).collect()
     }
 
     /// How to have the tool itself print the functions of machine code.

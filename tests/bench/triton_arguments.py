@@ -81,10 +81,10 @@ def guess(function, number, is_by_use=False):
 def kind(function, parameter, number, pointers=None):
     """The type of an argument that is no constant."""
     name, annotation = parameter.name, str(parameter.annotation or "")
-    if pointers is not None and name not in pointers:
-        return "fp32" if FLOAT.search(name) or "float" in annotation else "i32"
     if pointers is not None:
-        return "*i64" if INDICES.search(name) else ELEMENTS[number % len(ELEMENTS)]
+        if name in pointers:
+            return "*i64" if INDICES.search(name) else ELEMENTS[number % len(ELEMENTS)]
+        return "fp32" if FLOAT.search(name) or "float" in annotation else "i32"
     if annotation in ("int", "i32", "tl.int32", "tl.int64"):
         return "i32"
     if annotation in ("float", "tl.float32"):

@@ -6,6 +6,7 @@
 //! tried depends on the figures and the seed alone.
 
 use std::collections::{HashMap, VecDeque};
+use std::iter;
 
 use nvptx_ra::config::Skip;
 use nvptx_ra::target::machine::Architecture;
@@ -186,15 +187,11 @@ impl Kernel {
 
 /// What is tried on every kernel. Where something spills, orders bring the most; elsewhere fewer optimisations do.
 fn first(stock: &Figures) -> VecDeque<Variant> {
+    let toggles = if stock.spill_bytes() > 0 { &[] } else { &TOGGLES[..4] };
+    let toggled = toggles.iter().map(|&skip| Variant::DEFAULT.without(skip));
     let orders = Variant::orders().map(|order| Variant::ordered(order, 0));
-    let toggled = TOGGLES[..4].iter().map(|&skip| Variant::DEFAULT.without(skip));
-    if stock.spill_bytes() > 0 {
-        return orders.collect();
-    }
-    let mut first: VecDeque<Variant> = orders.chain(toggled).collect();
-    // Behind the defaults.
-    first.make_contiguous()[1..].rotate_right(4);
-    first
+    // The default is one of the orders, too; what was proposed is not proposed again.
+    iter::once(Variant::DEFAULT).chain(toggled).chain(orders).collect()
 }
 
 /// What of LLVM's optimisations to leave out, or to have again: first what helps most kernels.

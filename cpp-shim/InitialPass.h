@@ -1,0 +1,35 @@
+//===- InitialPass.h - What acts ahead of all passes ------------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// The pass manager initialises all passes before it runs any, the assembly
+/// printer included, which begins to print then.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_INITIALPASS_H
+#define NVPTX_RA_INITIALPASS_H
+
+#include "llvm/Pass.h"
+
+namespace nvptx_ra {
+
+/// A pass that does its work when it is initialised, and none when it runs.
+class InitialPass : public llvm::ModulePass {
+public:
+  using ModulePass::ModulePass;
+
+  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
+    AU.setPreservesAll();
+  }
+
+  bool runOnModule(llvm::Module &) override { return false; }
+};
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_INITIALPASS_H
