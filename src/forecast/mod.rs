@@ -18,6 +18,7 @@ mod hoisting;
 mod invariants;
 mod limit;
 mod local_memory;
+mod masked_accesses;
 mod model;
 mod order;
 mod peak;
@@ -248,7 +249,16 @@ fn least(features: &Features, model: &Model) -> f64 {
         (only_external, features.get("words_at_call"), model.with_external),
     ];
     let taken = floors.into_iter().map(|(applies, live, more)| if applies { live + more } else { 1.0 });
-    taken.fold(1.0, f64::max)
+    taken.fold(least_to_divide(features, model), f64::max)
+}
+
+/// What a 64-bit integer division takes, a subroutine of ptxas as that of doubles, but one that gets by with fewer
+/// registers of its own where there are many others.
+fn least_to_divide(features: &Features, model: &Model) -> f64 {
+    let live = features.get("words_at_division");
+    let least = (live + model.with_division).min((live + model.division_beyond).max(model.division_within));
+    // What cannot be held is spilled, to wherever ptxas wants to be.
+    if features.get("wide_divisions") > 0.0 && least <= f64::from(MAX_REGISTERS) { least } else { 1.0 }
 }
 
 /// The registers that are expected where so many are wanted: ptxas comes down to a step of the occupancy, by registers

@@ -7,8 +7,9 @@ use super::counts::Counts;
 use super::curve::Curve;
 use super::features::Features;
 use super::local_memory::Stack;
+use super::masked_accesses::without_masked_accesses;
 use super::peak::Peak;
-use crate::function::{Effects, Function, Inst, LaunchBounds, Symbol, Value};
+use crate::function::{Applied, Effects, Function, Inst, LaunchBounds, Origin, Symbol, Value};
 use crate::target::machine::Repartition;
 use crate::target::{assembly_may_ask, is_call, repartitions};
 
@@ -75,6 +76,20 @@ impl Summary {
     }
 
     fn from_analyses(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
+        if let Some(Applied { function, origin }) = without_masked_accesses(function) {
+            let mut summary = Self::of_code(&function, detail, analysed);
+            let place = &mut summary.held.peak.place;
+            *place = place.and_then(|place| match origin[place] {
+                Origin::Kept(inst) => Some(inst),
+                Origin::Clone(_) | Origin::Inserted => None,
+            });
+            return summary;
+        }
+        Self::of_code(function, detail, analysed)
+    }
+
+    /// The summary of what ptxas makes code of.
+    fn of_code(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
         let mut features = analysed.compute(function);
         let pressure = &analysed.pressures.all;
         let mut held = Held { curve: Curve::none(function), peak: Peak::new(function, pressure) };

@@ -40,6 +40,12 @@ pub struct Model {
     pub with_double: f64,
     /// The same of a call of a function that is not there, in a kernel that calls no other.
     pub with_external: f64,
+    /// The same of a 64-bit integer division, as long as that is at most [`division_within`](Self::division_within).
+    pub with_division: f64,
+    /// The registers that such a division gets by with as long as its kernel does.
+    pub division_within: f64,
+    /// What it takes beside what is live in a kernel that needs more than those.
+    pub division_beyond: f64,
     /// A forecast of at most so many registers above a step of the occupancy is that step.
     pub step_reach: f64,
     /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
@@ -63,6 +69,9 @@ impl Model {
             with_calls: 0.0,
             with_double: 0.0,
             with_external: 0.0,
+            with_division: 0.0,
+            division_within: 0.0,
+            division_beyond: 0.0,
             step_reach: 0.0,
             constant: 1.0,
             base: Cow::default(),
@@ -80,17 +89,6 @@ impl Model {
                 Some("#") => *model.about.to_mut() += &format!("{}\n", line.trim_start_matches('#').trim()),
                 Some("processor") => model.processor = words.collect::<Vec<_>>().join(" ").into(),
                 Some("ptxas") => model.ptxas = words.collect::<Vec<_>>().join(" ").into(),
-                Some(word @ ("stores" | "least" | "with-calls" | "with-double" | "with-external" | "step-reach")) => {
-                    let number = words.next().and_then(|word| word.parse().ok()).ok_or_else(|| wrong("no number"))?;
-                    *match word {
-                        "stores" => &mut model.share_of_stores,
-                        "least" => &mut model.least,
-                        "step-reach" => &mut model.step_reach,
-                        "with-double" => &mut model.with_double,
-                        "with-external" => &mut model.with_external,
-                        _ => &mut model.with_calls,
-                    } = number;
-                }
                 Some("features") => {
                     numbers = words.clone().zip(0..).collect();
                     model.features = words.map(|name| Cow::Owned(name.to_owned())).collect();
@@ -103,10 +101,31 @@ impl Model {
                         return Err(wrong("a tree goes on behind its end"));
                     }
                 }
-                Some(word) => return Err(wrong(&format!("'{word}' begins nothing that is known"))),
+                Some(word) => {
+                    let place = model.number(word);
+                    let place = place.ok_or_else(|| wrong(&format!("'{word}' begins nothing that is known")))?;
+                    let number = words.next().and_then(|word| word.parse().ok());
+                    *place = number.ok_or_else(|| wrong("no number"))?;
+                }
             }
         }
         if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
+    }
+
+    /// The number of the table's head that goes by that word.
+    fn number(&mut self, word: &str) -> Option<&mut f64> {
+        Some(match word {
+            "stores" => &mut self.share_of_stores,
+            "least" => &mut self.least,
+            "with-calls" => &mut self.with_calls,
+            "with-double" => &mut self.with_double,
+            "with-external" => &mut self.with_external,
+            "with-division" => &mut self.with_division,
+            "division-within" => &mut self.division_within,
+            "division-beyond" => &mut self.division_beyond,
+            "step-reach" => &mut self.step_reach,
+            _ => return None,
+        })
     }
 
     /// Reads what the trees correct: a constant, and names of features, each with its factor.
@@ -190,13 +209,23 @@ mod tests {
     /// Each number of a table's head has a place of its own, and what is not said changes nothing.
     #[test]
     fn numbers_of_the_head() {
+        const WORDS: [&str; 9] = [
+            "stores",
+            "least",
+            "with-calls",
+            "with-double",
+            "with-external",
+            "with-division",
+            "division-within",
+            "division-beyond",
+            "step-reach",
+        ];
         let of = |text: &str| {
-            let model = Model::parse(text).expect(text);
-            let Model { share_of_stores, least, with_calls, with_double, with_external, step_reach, .. } = model;
-            [share_of_stores, least, with_calls, with_double, with_external, step_reach]
+            let mut model = Model::parse(text).expect(text);
+            WORDS.map(|word| *model.number(word).expect(word))
         };
-        let text = "stores 0.25\nleast 8\nwith-calls 24\nwith-double 17\nwith-external 19\nstep-reach 3\ntree 1";
-        assert_eq!(of(text), [0.25, 8.0, 24.0, 17.0, 19.0, 3.0]);
-        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let head: String = WORDS.iter().zip(1..).map(|(word, number)| format!("{word} {number}\n")).collect();
+        assert_eq!(of(&(head + "tree 1")), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }

@@ -41,6 +41,10 @@ WITH_DOUBLE = 17
 # function and one of vprintf 19 to 48 more, for sm_80, sm_90 and sm_100, and never fewer than 19 to the 141 kernels of
 # the corpus that hold something there. What callees take that are there it knows: 10 more are enough for some.
 WITH_EXTERNAL = 19
+# The same of a division of 64-bit integers: with 0 to 60 words live across it ptxas 13.0.88 gives div.u64, rem.u64 and
+# the two together 18 to 20 more as long as that is at most 32, and the signed ones 18 to 22; then 32, and from 8 more on
+# where that does not suffice.
+WITH_DIVISION, DIVISION_WITHIN, DIVISION_BEYOND = 18, 32, 8
 # Not asked about registers: who calls something is a matter of style (ggml's checks do, in kernels of a few
 # instructions and in the largest), and what callees need is in the other features.
 OF_CALLS = ("external_calls", "internal_calls", "words_at_call")
@@ -235,7 +239,8 @@ def fit_registers(rows):
     trees = fit(shown_needs, names, over_base, "l1", steps=STEPS, rate=0.1, seeds=range(SEEDS))
 
     def forecast(row):
-        return at_step(max(round(base_of(row) * math.exp(predict(trees, row))), least(row)))
+        registers = max(round(base_of(row) * math.exp(predict(trees, row))), least(row))
+        return min(at_step(registers), int(row["budget"]))
 
     return trees, forecast
 
@@ -250,7 +255,14 @@ def least(row):
         (divides, row["words_at_double"], WITH_DOUBLE),
         (only_external, row["words_at_call"], WITH_EXTERNAL),
     )
-    return max([1, *(int(live) + more for applies, live, more in floors if applies)])
+    return max([least_to_divide(row), *(int(live) + more for applies, live, more in floors if applies)])
+
+
+def least_to_divide(row):
+    """What a division of 64-bit integers takes. What cannot be held is spilled, to wherever ptxas wants to be."""
+    live = int(row["words_at_division"])
+    least = min(live + WITH_DIVISION, max(DIVISION_WITHIN, live + DIVISION_BEYOND))
+    return least if row["wide_divisions"] > 0 and least <= judge.MOST_REGISTERS else 1
 
 
 def does_call(row):
@@ -349,7 +361,8 @@ def main():
     print("\n".join([*about, *about_spills]))
     if options.write:
         facts = [f"with-calls {WITH_CALLS}", f"with-double {WITH_DOUBLE}", f"with-external {WITH_EXTERNAL}"]
-        facts += [f"step-reach {STEP_REACH}"]
+        facts += [f"with-division {WITH_DIVISION}", f"division-within {DIVISION_WITHIN}"]
+        facts += [f"division-beyond {DIVISION_BEYOND}", f"step-reach {STEP_REACH}"]
         write("registers.model", about, fit_registers(own)[0], facts, (BASE_CONSTANT, BASE))
     if options.write and is_limited:
         stores = sum(row["stores"] for row in rows)

@@ -1,0 +1,332 @@
+//! What ptxas leaves out of code whose masks are known.
+//!
+//! Triton guards each access of memory by a mask, in inline assembly that LLVM does not open. ptxas does: where the
+//! mask is the constant false, nothing is loaded, what is computed of constants alone is a constant, and nobody needs
+//! what was to be stored. The forecast is of the code without all that. Constants are not worked out: that it is one is
+//! enough to know that no register holds it.
+
+use super::behaviour::{Behaviours, Motion};
+use crate::analysis::Occurrences;
+use crate::function::{Applied, Edit, EditList, Function, Inst, Opcode, Position, RegClass, Role, Symbol, VReg, Value};
+use crate::index::IndexVec;
+use crate::target::{Left, Masked, Purity, has_masks};
+
+/// What becomes of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Stays,
+    /// All that it writes are constants.
+    Constant,
+    /// An access under a mask that is false, at that place among those.
+    Masked(usize),
+    Dead,
+}
+
+/// The function without the accesses whose mask is false, and without what is then needless; `None` where there are no
+/// such accesses. O(texts of inline assembly) where nothing has a mask, O(instructions) where no mask is known, and
+/// else O(operands · the longest way on which constants are passed on against the order of the layout).
+pub(super) fn without_masked_accesses(function: &Function) -> Option<Applied> {
+    if !has_masks(function) || !function.insts().any(|inst| sets_false(function, inst).is_some()) {
+        return None;
+    }
+    let mut occurrences = Occurrences::default();
+    occurrences.compute(function, &|_, operand| operand.reg());
+    let mut behaviours = Behaviours::default();
+    behaviours.compute(function);
+    let mut code = Code {
+        function,
+        behaviours,
+        is_constant: IndexVec::filled(false, function.num_regs()),
+        readers: IndexVec::filled(0, function.num_regs()),
+        fates: IndexVec::filled(Fate::Stays, function.num_insts()),
+        masked: Vec::new(),
+        occurrences,
+    };
+    code.find_masked();
+    if code.masked.is_empty() {
+        return None;
+    }
+    while code.pass_constants_on() {}
+    code.find_dead();
+    // Edits that do not fit are a mistake of ours, and no reason to have no forecast.
+    code.edits()?.apply(function).ok()
+}
+
+/// The register that an instruction sets to the constant false.
+fn sets_false(function: &Function, inst: Inst) -> Option<VReg> {
+    let [to, value] = function.operands(inst) else { return None };
+    let reg = to.def().filter(|_| function.role(inst) == Role::Constant && value.as_immediate() == Some(0))?;
+    (function.class(reg) == RegClass::B1).then_some(reg)
+}
+
+struct Code<'f> {
+    function: &'f Function,
+    behaviours: Behaviours,
+    occurrences: Occurrences,
+    /// Whether a register is a constant wherever it is read.
+    is_constant: IndexVec<VReg, bool>,
+    /// How many operands of what stays read a register.
+    readers: IndexVec<VReg, u32>,
+    fates: IndexVec<Inst, Fate>,
+    /// What is left of each access whose mask is false.
+    masked: Vec<Vec<Left>>,
+}
+
+impl Code<'_> {
+    fn find_masked(&mut self) {
+        let function = self.function;
+        let mut is_false = IndexVec::filled(false, function.num_regs());
+        function.insts().filter_map(|inst| sets_false(function, inst)).for_each(|reg| is_false[reg] = true);
+        let mut texts: IndexVec<Symbol, Option<Option<Masked>>> = IndexVec::filled(None, function.num_symbols());
+        for inst in function.insts() {
+            if self.behaviours.known(function, inst).info.purity != Purity::InlineAsm {
+                continue;
+            }
+            let operands = function.operands(inst);
+            let Some(Value::Symbol(text)) = operands.first().map(|operand| operand.value) else { continue };
+            let masked = texts[text].get_or_insert_with(|| Masked::parse(function.symbol(text)));
+            let Some(masked) = masked else { continue };
+            let is_off = masked.mask(operands).is_some_and(|mask| is_false[mask] && self.has_one_definition(mask));
+            if let Some(left) = is_off.then(|| masked.left(function, inst)).flatten() {
+                self.fates[inst] = Fate::Masked(self.masked.len());
+                self.masked.push(left);
+            }
+        }
+    }
+
+    fn has_one_definition(&self, reg: VReg) -> bool {
+        self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def()).count() == 1
+    }
+
+    /// Goes through the code once; whether anything was found to be constant that was not known to be.
+    fn pass_constants_on(&mut self) -> bool {
+        let function = self.function;
+        let mut is_any = false;
+        for inst in function.insts() {
+            let is_new = |code: &Self, reg: VReg| !code.is_constant[reg] && code.has_one_definition(reg);
+            match self.fates[inst] {
+                Fate::Masked(number) => {
+                    for at in 0..self.masked[number].len() {
+                        let (reg, is_constant) = match self.masked[number][at] {
+                            Left::Constant(reg) => (reg, true),
+                            Left::Copy(reg, source) => (reg, self.is_constant[source]),
+                        };
+                        if is_constant && is_new(self, reg) {
+                            self.is_constant[reg] = true;
+                            is_any = true;
+                        }
+                    }
+                }
+                Fate::Stays if self.is_computed_of_constants(inst) => {
+                    let defs = || function.operands(inst).iter().filter_map(|operand| operand.def());
+                    if defs().next().is_some() && defs().all(|reg| is_new(self, reg)) {
+                        defs().for_each(|reg| self.is_constant[reg] = true);
+                        // What is a constant already stays as it is.
+                        if function.role(inst) != Role::Constant {
+                            self.fates[inst] = Fate::Constant;
+                        }
+                        is_any = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        is_any
+    }
+
+    /// Whether an instruction is a function of registers, at least one, that are constants; or is a constant itself.
+    fn is_computed_of_constants(&self, inst: Inst) -> bool {
+        let function = self.function;
+        let mut read = function.operands(inst).iter().filter_map(|operand| operand.read_reg()).peekable();
+        function.role(inst) == Role::Constant
+            || (self.behaviours.known(function, inst).info.purity == Purity::Pure
+                && function.effects(inst).is_pure()
+                && read.peek().is_some()
+                && read.all(|reg| self.is_constant[reg]))
+    }
+
+    /// Finds what nobody reads any more, of what may be left out.
+    fn find_dead(&mut self) {
+        let function = self.function;
+        for inst in function.insts().filter(|&inst| function.role(inst) != Role::Debug) {
+            for reg in self.read(inst) {
+                self.readers[reg] += 1;
+            }
+        }
+        // Before the readers of what they read: nearly always one way through.
+        let mut is_any = true;
+        while std::mem::take(&mut is_any) {
+            for inst in function.insts().rev() {
+                if self.is_needless(inst) {
+                    let read = self.read(inst);
+                    self.fates[inst] = Fate::Dead;
+                    read.iter().for_each(|&reg| self.readers[reg] -= 1);
+                    is_any |= !read.is_empty();
+                }
+            }
+        }
+    }
+
+    /// The registers that an instruction reads, as it will be.
+    fn read(&self, inst: Inst) -> Vec<VReg> {
+        match self.fates[inst] {
+            Fate::Stays => self.function.operands(inst).iter().filter_map(|operand| operand.read_reg()).collect(),
+            Fate::Masked(number) => {
+                let copied = self.masked[number].iter().filter_map(|&left| match left {
+                    Left::Copy(reg, source) if !self.is_constant[reg] => Some(source),
+                    _ => None,
+                });
+                copied.collect()
+            }
+            Fate::Constant | Fate::Dead => Vec::new(),
+        }
+    }
+
+    fn is_needless(&self, inst: Inst) -> bool {
+        let may_go = match self.fates[inst] {
+            Fate::Stays => matches!(self.behaviours.motion(inst), Motion::Free | Motion::Load),
+            Fate::Constant | Fate::Masked(_) => true,
+            Fate::Dead => false,
+        };
+        let mut defs = self.function.operands(inst).iter().filter_map(|operand| operand.def()).peekable();
+        let is_store = self.fates[inst] != Fate::Stays && defs.peek().is_none();
+        may_go && (is_store || (defs.peek().is_some() && defs.all(|reg| self.readers[reg] == 0)))
+    }
+
+    /// `None` where the function has no opcode for a constant that it needs.
+    fn edits(&self) -> Option<EditList> {
+        let function = self.function;
+        let mut edits = EditList::new(function);
+        for inst in function.insts().filter(|&inst| self.fates[inst] != Fate::Stays) {
+            let at = Position { block: function.block_of(inst), before: Some(inst) };
+            let constant = |edits: &mut EditList, reg| {
+                let opcode = opcode_of_constant(function, reg)?;
+                edits.insert_constant(at, opcode, reg, Value::Immediate(0));
+                Some(())
+            };
+            match self.fates[inst] {
+                Fate::Stays | Fate::Dead => {}
+                Fate::Constant => {
+                    for reg in function.operands(inst).iter().filter_map(|operand| operand.def()) {
+                        constant(&mut edits, reg)?;
+                    }
+                }
+                Fate::Masked(number) => {
+                    for &left in &self.masked[number] {
+                        match left {
+                            Left::Copy(reg, source) if !self.is_constant[reg] => {
+                                edits.insert_copy(at, reg, source);
+                            }
+                            Left::Constant(reg) | Left::Copy(reg, _) => constant(&mut edits, reg)?,
+                        }
+                    }
+                }
+            }
+            edits.push(Edit::Delete { inst });
+        }
+        self.forget_variables(&mut edits);
+        edits.finish();
+        Some(edits)
+    }
+
+    /// Debug values of what is computed no more go with it.
+    fn forget_variables(&self, edits: &mut EditList) {
+        let function = self.function;
+        let is_gone = |reg: VReg| {
+            let mut defs = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
+            defs.all(|definition| self.fates[definition.inst] == Fate::Dead)
+        };
+        for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
+            if function.operands(inst).iter().filter_map(|operand| operand.reg()).any(is_gone) {
+                edits.push(Edit::Delete { inst });
+            }
+        }
+    }
+}
+
+/// An opcode that sets a register to a constant: one that the function has for its class, or LLVM's.
+fn opcode_of_constant(function: &Function, reg: VReg) -> Option<Opcode> {
+    let name = match function.class(reg) {
+        RegClass::B1 => "MOV_B1_i",
+        RegClass::B16 => "MOV_B16_i",
+        RegClass::B32 => "MOV_B32_i",
+        RegClass::B64 => "MOV_B64_i",
+        RegClass::B128 | RegClass::Other => return None,
+    };
+    function.opcodes().find(name).filter(|&opcode| function.opcodes().role(opcode) == Role::Constant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::Summary;
+    use super::*;
+
+    const FALSE: &str = "%1 = MOV_B1_i 0";
+
+    /// Loads two values under a mask, adds each to itself, and stores the sums under it. %2 is the address, `other` sets
+    /// %3, which is there where the mask is false; `more` stands in front of the masked stores.
+    fn masked(mask: &str, other: &str, more: &str) -> Function {
+        let text = format!(
+            "mfv 1\nfunction \"k\"\nkernel\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode MOV_B1_i constant\n\
+             opcode MOV_B32_i constant\nopcode INLINEASM\nopcode ADD32rr\nopcode SETP_i32ri\nopcode COPY copy\n\
+             opcode LD_i32\nopcode ST_i32\nopcode DBG_VALUE debug\nregs %0 B32 B1 B64 B32 B32 B32 B32 B32 B32 B32\n\
+             @0 = \"&mov.u32 $0, $1;\\n@$3 ld.global.b32 {{ $0 }}, [ $2 + 0 ];\"\n\
+             @1 = \"&@$2 st.global.b32 [ $1 + 0 ], {{ $0 }};\"\nbb0: frequency 1.0 depth 0\n\
+             %0 = INT_PTX_SREG_TID_x\n%2 = CVT_u64_u32 %0, 0\n{other}\n{mask}\n\
+             INLINEASM @0, 1, 10, def %4, 9, %3, 9, %2, 9, %1 :: opaque\n\
+             INLINEASM @0, 1, 10, def %5, 9, %3, 9, %2, 9, %1 :: opaque\n\
+             DBG_VALUE %6, $noreg :: meta\n%6 = ADD32rr %4, %4\n%7 = ADD32rr %5, %5\n{more}\n\
+             INLINEASM @1, 1, 9, %6, 9, %2, 9, %1 :: opaque\nINLINEASM @1, 1, 9, %7, 9, %2, 9, %1 :: opaque\nend\n"
+        );
+        Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    /// The code that is left, without what stands around it.
+    fn left(function: &Function) -> Vec<String> {
+        let left = without_masked_accesses(function).expect("a mask is false").function;
+        left.validate().expect("a function");
+        let text = left.to_string();
+        let code = text.lines().skip_while(|line| !line.starts_with("bb0"));
+        code.filter(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
+    }
+
+    /// Where loads and stores are off, nothing is left of what only they need, variables included.
+    #[test]
+    fn all_off() {
+        assert!(left(&masked(FALSE, "%3 = MOV_B32_i 7", "")).is_empty());
+    }
+
+    /// What is stored elsewhere stays; it is a constant, as is what is computed of constants.
+    #[test]
+    fn constants_are_passed_on() {
+        let code = left(&masked(FALSE, "%3 = MOV_B32_i 7", "ST_i32 %6, %2 :: write"));
+        assert_eq!(code[2..], ["DBG_VALUE %6, $noreg :: meta", "%6 = MOV_B32_i 0", "ST_i32 %6, %2 :: write"]);
+    }
+
+    /// What is there instead of the loaded value may be known at run time alone.
+    #[test]
+    fn other_values() {
+        let code = left(&masked(FALSE, "%3 = LD_i32 %2, 0 :: read", "ST_i32 %6, %2 :: write"));
+        assert_eq!(code[3..5], ["%4 = COPY %3", "DBG_VALUE %6, $noreg :: meta"]);
+        assert_eq!(code[5..], ["%6 = ADD32rr %4, %4", "ST_i32 %6, %2 :: write"]);
+    }
+
+    /// A mask that is true, not known, or false on one way alone opens nothing.
+    #[test]
+    fn other_masks() {
+        for mask in ["%1 = MOV_B1_i -1", "%1 = SETP_i32ri %0, 0, 0", "%1 = MOV_B1_i 0\n%1 = SETP_i32ri %0, 0, 0"] {
+            assert!(without_masked_accesses(&masked(mask, "%3 = MOV_B32_i 7", "")).is_none(), "{mask}");
+        }
+    }
+
+    /// The place where most is live is told as one of the function that was given.
+    #[test]
+    fn place_of_the_peak() {
+        let more = "%8 = LD_i32 %2, 0 :: read\n%9 = LD_i32 %2, 4 :: read line 9\nST_i32 %8, %2 :: write\n\
+                    ST_i32 %9, %2 :: write\nST_i32 %6, %2 :: write";
+        let function = masked(FALSE, "%3 = MOV_B32_i 7", more);
+        let summary = Summary::new(&function);
+        let place = summary.place().expect("a line");
+        assert_eq!((function.line(place), summary.held.peak.line), (9, 9));
+    }
+}

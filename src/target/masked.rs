@@ -1,0 +1,126 @@
+//! Accesses of memory under a mask, as Triton writes them: inline assembly whose moves say what is there where the mask
+//! is false, and whose access stands under a predicate.
+
+use super::assembly::operand_of;
+use crate::function::{Function, Inst, Operand, Symbol, VReg, Value};
+
+/// What such assembly does where its mask is false. Registers are named by their operand's number in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Masked {
+    mask: u32,
+    moves: Vec<(u32, Source)>,
+}
+
+/// What is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Number,
+    Operand(u32),
+}
+
+/// A register that assembly writes, and what it then holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// A constant, or nothing that is known.
+    Constant(VReg),
+    /// The value of the second.
+    Copy(VReg, VReg),
+}
+
+/// Whether any inline assembly of a function stands under a predicate. O(the texts of its symbols).
+pub fn has_masks(function: &Function) -> bool {
+    (0..function.num_symbols()).any(|symbol| function.symbol(Symbol(symbol as u32)).contains("@$"))
+}
+
+impl Masked {
+    /// Reads the text of inline assembly. `None` where it does anything but move operands and constants and, under one
+    /// and the same predicate, whatever else. O(text).
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut mask = None;
+        let mut moves = Vec::new();
+        for statement in text.trim_start_matches('&').split([';', '\n']).map(str::trim).filter(|text| !text.is_empty())
+        {
+            if let Some(guarded) = statement.strip_prefix('@') {
+                let number = operand(guarded.split_ascii_whitespace().next()?)?;
+                if *mask.get_or_insert(number) != number {
+                    return None;
+                }
+            } else {
+                let (kind, moved) = statement.split_once(char::is_whitespace)?;
+                let (to, from) = moved.split_once(',')?;
+                let source = match from.trim() {
+                    number if number.starts_with(|first: char| first == '-' || first.is_ascii_digit()) => {
+                        Source::Number
+                    }
+                    register => Source::Operand(operand(register)?),
+                };
+                // What is moved behind the access is not what is there without it.
+                if !kind.starts_with("mov.") || mask.is_some() {
+                    return None;
+                }
+                moves.push((operand(to.trim())?, source));
+            }
+        }
+        Some(Self { mask: mask?, moves })
+    }
+
+    /// The register of the mask, of an instruction with that text.
+    pub fn mask(&self, operands: &[Operand]) -> Option<VReg> {
+        operands[operand_of(operands, self.mask)?].reg()
+    }
+
+    /// What is left of an instruction with that text where its mask is false: one entry for each register that it
+    /// writes. `None` where an operand is not what the text wants.
+    pub fn left(&self, function: &Function, inst: Inst) -> Option<Vec<Left>> {
+        let operands = function.operands(inst);
+        let moved_to = |reg| {
+            let is_it = |&&(to, _): &&(u32, Source)| {
+                operand_of(operands, to).is_some_and(|place| operands[place].def() == Some(reg))
+            };
+            self.moves.iter().rfind(is_it).map(|&(_, source)| source)
+        };
+        let written = operands.iter().filter_map(|operand| operand.def());
+        let left = written.map(|reg| match moved_to(reg) {
+            None | Some(Source::Number) => Some(Left::Constant(reg)),
+            Some(Source::Operand(number)) => match operands[operand_of(operands, number)?].value {
+                Value::Reg(source) => Some(Left::Copy(reg, source)),
+                Value::Immediate(_) | Value::Float(_) => Some(Left::Constant(reg)),
+                _ => None,
+            },
+        });
+        left.collect()
+    }
+}
+
+/// The number of an operand of the text.
+fn operand(word: &str) -> Option<u32> {
+    word.strip_prefix('$')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Masked, Source};
+
+    /// Loads and stores under a mask are read, and nothing else is.
+    #[test]
+    fn texts() {
+        let load = "&mov.u32 $0, $2;\n\tmov.u32 $1, 0x0;\n\t@$5 ld.global.v2.b32 { $0, $1 }, [ $4 + 0 ];";
+        let moves = vec![(0, Source::Operand(2)), (1, Source::Number)];
+        assert_eq!(Masked::parse(load), Some(Masked { mask: 5, moves }));
+        let store = "&@$2 st.global.b16 [ $1 + 0 ], { $0 };";
+        assert_eq!(Masked::parse(store), Some(Masked { mask: 2, moves: Vec::new() }));
+        for text in [
+            "&ld.global.b32 { $0 }, [ $1 + 0 ];",
+            "&mov.u32 $0, $1;",
+            "&@$2 ld.global.b32 { $0 }, [ $1 + 0 ];\n@$3 st.global.b32 [ $1 + 0 ], { $4 };",
+            "&@$2 ld.global.b32 { $0 }, [ $1 + 0 ];\nmov.u32 $0, 0x0;",
+            "&@!$2 ld.global.b32 { $0 }, [ $1 + 0 ];",
+            "&{ .reg .pred p;\nsetp.eq.u32 p, $2, 0;\n@p st.global.b16 [ $1 + 0 ], { $0 }; }",
+            "&add.u32 $0, $1, $2;\n@$3 st.global.b32 [ $1 + 0 ], { $0 };",
+            "&mov.u32 $0, %clock;\n@$3 st.global.b32 [ $1 + 0 ], { $0 };",
+            "",
+        ] {
+            assert_eq!(Masked::parse(text), None, "{text}");
+        }
+    }
+}
