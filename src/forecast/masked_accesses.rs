@@ -52,6 +52,11 @@ pub(super) fn without_masked_accesses(function: &Function) -> Option<Applied> {
     code.edits()?.apply(function).ok()
 }
 
+/// The code that the forecast is of: what shows places along the code shows them along this.
+pub fn without_masked(function: Function) -> Function {
+    without_masked_accesses(&function).map_or(function, |left| left.function)
+}
+
 /// The register that an instruction sets to the constant false.
 fn sets_false(function: &Function, inst: Inst) -> Option<VReg> {
     let [to, value] = function.operands(inst) else { return None };
@@ -328,5 +333,14 @@ mod tests {
         let summary = Summary::new(&function);
         let place = summary.place().expect("a line");
         assert_eq!((function.line(place), summary.held.peak.line), (9, 9));
+    }
+
+    /// Once is enough: in what is left nothing is masked off.
+    #[test]
+    fn nothing_is_left_to_leave_out() {
+        let function = masked(FALSE, "%3 = LD_i32 %2, 0 :: read", "ST_i32 %6, %2 :: write");
+        let left = without_masked(function.clone());
+        assert!(left.num_insts() < function.num_insts());
+        assert_eq!(without_masked(left.clone()).to_string(), left.to_string());
     }
 }

@@ -39,6 +39,7 @@ pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
 pub use local_memory::LocalMemory;
+pub use masked_accesses::without_masked;
 use model::Answers;
 pub use model::Values;
 pub use order::preferred_order;

@@ -13,11 +13,12 @@ use crate::function::{Function, Inst, Slot, VReg};
 /// Where the most words are live in a function.
 #[derive(Clone, Debug)]
 pub struct Peak {
-    /// The instruction.
+    /// The instruction, of the code [without accesses that are masked off](super::without_masked), as all places here but
+    /// `place`.
     pub inst: Inst,
     /// Its source line, or that of the last one before it in its block that has one; 0 where none has.
     pub line: u32,
-    /// The instruction that has this line.
+    /// The instruction of the function that has this line.
     pub place: Option<Inst>,
     /// How many words are live.
     pub words: u32,

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, Forecast, forecast};
+use nvptx_ra::forecast::{Case, Forecast, forecast, without_masked};
 use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::{estimated_cycles, schedule};
 use nvptx_ra::target::machine::Architecture;
@@ -167,7 +167,7 @@ fn order(name: &str) -> Result<Order, Error> {
     Ok(config.order)
 }
 
-/// The functions of the input, coalesced and ordered.
+/// The functions of the input, coalesced and ordered, without accesses that are masked off.
 fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
     let config = Config::resolve(&Layers::default())?;
     let order = arguments.order.unwrap_or(config.order);
@@ -176,7 +176,7 @@ fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
         let edits = coalesce(&function, &config).edits;
         let coalesced = edited(function, &edits)?;
         let edits = schedule(&coalesced, order, 0).edits;
-        functions.push(edited(coalesced, &edits)?);
+        functions.push(without_masked(edited(coalesced, &edits)?));
         Ok(())
     })?;
     Ok(functions)
