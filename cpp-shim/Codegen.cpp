@@ -8,9 +8,12 @@
 #include "nvptx_ra_codegen.h"
 
 #include "Text.h"
+#include "llvm-c/Core.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -129,6 +132,38 @@ static bool isKernel(const Function &F) {
   return F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration();
 }
 
+/// Sorts the uses of a value's clone as those of the value are. Instruction
+/// selection goes through uses in their order, and cloning makes another.
+static void orderUsesOfClone(const Value &Of, const ValueToValueMapTy &Map) {
+  auto Found = Map.find(&Of);
+  if (!Of.hasNUsesOrMore(2) || Found == Map.end())
+    return;
+  DenseMap<std::pair<const User *, unsigned>, unsigned> Order;
+  for (const Use &U : Of.uses()) {
+    auto Clone = Map.find(U.getUser());
+    if (Clone == Map.end())
+      return;
+    Order.try_emplace({cast<User>(&*Clone->second), U.getOperandNo()},
+                      Order.size());
+  }
+  auto Place = [&](const Use &U) {
+    return Order.lookup({U.getUser(), U.getOperandNo()});
+  };
+  Value &Clone = *Found->second;
+  Clone.sortUseList(
+      [&](const Use &L, const Use &R) { return Place(L) < Place(R); });
+}
+
+static void orderUsesOfClones(const Function &F, const ValueToValueMapTy &Map) {
+  for (const Argument &A : F.args())
+    orderUsesOfClone(A, Map);
+  for (const BasicBlock &Block : F) {
+    orderUsesOfClone(Block, Map);
+    for (const Instruction &I : Block)
+      orderUsesOfClone(I, Map);
+  }
+}
+
 extern "C" LLVMModuleRef nvptx_ra_slice(LLVMModuleRef Whole,
                                         nvptx_ra_str Name) {
   const Module &M = *unwrap(Whole);
@@ -141,11 +176,22 @@ extern "C" LLVMModuleRef nvptx_ra_slice(LLVMModuleRef Whole,
       CloneModule(M, Map, [&](const GlobalValue *Global) {
         return Needed.contains(Global);
       });
+  for (const Function &F : M)
+    if (!F.isDeclaration() && Needed.contains(&F))
+      orderUsesOfClones(F, Map);
   eraseUnusedDeclarations(Slice->functions());
   eraseUnusedDeclarations(Slice->globals());
   if (count_if(M, isKernel) > 1)
     addEmptyKernel(*Slice);
   return wrap(Slice.release());
+}
+
+extern "C" LLVMMemoryBufferRef nvptx_ra_write_bitcode(LLVMModuleRef M) {
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream Stream(Bytes);
+  WriteBitcodeToFile(*unwrap(M), Stream, /*ShouldPreserveUseListOrder=*/true);
+  return LLVMCreateMemoryBufferWithMemoryRangeCopy(Bytes.data(), Bytes.size(),
+                                                   "slice");
 }
 
 extern "C" uint32_t

@@ -78,7 +78,7 @@ public:
 StringMap<uint32_t> chooseSkips(const Module &M, const TargetMachine &TM) {
   SmallString<0> Bytes;
   raw_svector_ostream Stream(Bytes);
-  WriteBitcodeToFile(M, Stream);
+  WriteBitcodeToFile(M, Stream, /*ShouldPreserveUseListOrder=*/true);
   StringMap<uint32_t> Chosen;
   std::vector<std::unique_ptr<Way>> Ways;
   std::vector<const nvptx_ra_response *> Responses;

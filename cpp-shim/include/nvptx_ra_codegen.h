@@ -22,6 +22,10 @@ LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nv
  * to the caller and to the context of the one it was made from, which stays as it is. */
 LLVMModuleRef nvptx_ra_slice(LLVMModuleRef module, nvptx_ra_str function);
 
+/* The module as bitcode, with the order of each value's uses, on which the code depends that is selected. To be disposed
+ * of by the caller. */
+LLVMMemoryBufferRef nvptx_ra_write_bitcode(LLVMModuleRef module);
+
 /* What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and
  * parameters. Null where the name is not mangled; else to be freed by LLVMDisposeMessage. */
 char *nvptx_ra_demangle(nvptx_ra_str name);

@@ -3,10 +3,11 @@
 use std::ffi::{CStr, CString, c_char};
 
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use llvm_sys::core::LLVMDisposeMessage;
-use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef};
+use llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 /// `nvptx_ra_str`: bytes by pointer and length, for the time of a call.
@@ -27,6 +28,7 @@ unsafe extern "C" {
     fn nvptx_ra_parse_ir(context: LLVMContextRef, content: Str, name: Str, message: *mut *mut c_char) -> LLVMModuleRef;
     fn nvptx_ra_demangle(name: Str) -> *mut c_char;
     fn nvptx_ra_slice(module: LLVMModuleRef, function: Str) -> LLVMModuleRef;
+    fn nvptx_ra_write_bitcode(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
     fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_generate(
         module: LLVMModuleRef,
@@ -65,7 +67,7 @@ pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<
 /// A module of its own, of the same context, that holds a function and all that its code may reach: what it calls, the
 /// variables that these name, and what stands in those. Of a module with several kernels it has an empty one, too, for
 /// ptxas takes a single kernel otherwise where addresses of functions are taken. `None` where no function of that name
-/// has a body.
+/// has a body. It is compiled to the same code as in the whole.
 ///
 /// O(what is reached), and a little for each function of the whole.
 pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
@@ -73,6 +75,13 @@ pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
     let slice = unsafe { nvptx_ra_slice(module.as_mut_ptr(), function.as_bytes().into()) };
     // SAFETY: a fresh module of the same context, which nobody else owns.
     (!slice.is_null()).then(|| unsafe { Module::new(slice) })
+}
+
+/// A module as bitcode that is compiled to the same code: with the order of each value's uses.
+pub fn write_bitcode(module: &Module<'_>) -> Vec<u8> {
+    // SAFETY: the module is alive and is only read; the buffer is fresh, and nobody else owns it.
+    let buffer = unsafe { MemoryBuffer::new(nvptx_ra_write_bitcode(module.as_mut_ptr())) };
+    buffer.as_slice().to_vec()
 }
 
 /// What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and
@@ -128,5 +137,37 @@ unsafe fn take_message(message: *mut c_char) -> String {
         let text = CStr::from_ptr(message).to_string_lossy().trim().to_owned();
         LLVMDisposeMessage(message);
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::values::{AnyValue, BasicValue};
+
+    use super::*;
+
+    /// The uses of the first parameter of `@k`, in their order.
+    fn uses(module: &Module<'_>) -> Vec<String> {
+        let parameter = module.get_function("k").and_then(|kernel| kernel.get_nth_param(0)).expect("a parameter");
+        let uses = std::iter::successors(parameter.get_first_use(), |of| of.get_next_use());
+        uses.map(|of| of.get_user().print_to_string().to_string().trim().to_owned()).collect()
+    }
+
+    /// A slice, written and read again, keeps the order of uses, whichever it was.
+    #[test]
+    fn slices_keep_the_order_of_uses() {
+        for order in ["{ 2, 1, 0 }", "{ 1, 2, 0 }", "{ 0, 2, 1 }"] {
+            let text = format!(
+                "define void @other() {{\n  ret void\n}}\ndefine void @k(i32 %a, ptr %p) {{\n  %x = add i32 %a, 1\n  \
+                 %y = mul i32 %a, 3\n  %z = xor i32 %a, 5\n  %xy = sub i32 %x, %y\n  %xyz = sub i32 %xy, %z\n  \
+                 store i32 %xyz, ptr %p\n  ret void\n  uselistorder i32 %a, {order}\n}}\n"
+            );
+            let context = Context::create();
+            let whole = parse_ir(&context, text.as_bytes(), "whole").expect("IR");
+            let bitcode = write_bitcode(&slice(&whole, "k").expect("a function"));
+            let read = parse_ir(&context, &bitcode, "slice").expect("bitcode");
+            assert_eq!(uses(&read), uses(&whole), "{order}");
+            assert!(read.get_function("other").is_none());
+        }
     }
 }

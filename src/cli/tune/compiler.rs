@@ -6,7 +6,7 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use nvptx_ra::error::Error;
-use nvptx_ra::ffi::codegen::slice;
+use nvptx_ra::ffi::codegen::{slice, write_bitcode};
 use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::{Entry, Profile};
 use nvptx_ra::target::PtxVersion;
@@ -40,7 +40,7 @@ impl<'a> Compiler<'a> {
         let of_kernel = |kernel: &str| {
             let missing = || Error::internal("it is no function of the module", None).in_function(kernel);
             let module = slice(&module, kernel).ok_or_else(missing)?;
-            let content = module.write_bitcode_to_memory().as_slice().to_vec();
+            let content = write_bitcode(&module);
             Ok(Self { content: content.into(), functions: profile::functions(&module), ..*self })
         };
         kernels.map(of_kernel).collect()
