@@ -368,6 +368,29 @@ mod tests {
         assert_eq!(of(&[("words_at_double", 2.0), ("doubles", 1.0), ("external_calls", 1.0)]), model.with_calls);
     }
 
+    /// A 64-bit division takes its registers on top of what is live as long as they are few, then fewer, and none where
+    /// not all can be held.
+    #[test]
+    fn registers_of_a_64_bit_division() {
+        let model = Model {
+            with_division: 18.0,
+            division_within: 32.0,
+            division_beyond: 8.0,
+            ..Model::parse("tree 1").expect("a table")
+        };
+        let of = |live: f64, divisions: f64| {
+            let mut features = Features::none();
+            features.set("words_at_division", live);
+            features.set("wide_divisions", divisions);
+            least(&features, &model)
+        };
+        let floors =
+            [(0.0, 18.0), (14.0, 32.0), (20.0, 32.0), (24.0, 32.0), (30.0, 38.0), (247.0, 255.0), (248.0, 1.0)];
+        for (live, floor) in floors {
+            assert_eq!((of(live, 1.0), of(live, 0.0)), (floor, 1.0), "{live} words");
+        }
+    }
+
     /// A kernel that calls such a function and holds so many words from before that until behind it.
     fn calling(callee: &str, beside: usize, max_registers: Option<u32>) -> Forecast {
         let mut text = format!(

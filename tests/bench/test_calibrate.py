@@ -7,7 +7,7 @@ import calibrate
 
 def row(words=0, **others):
     asked = [*calibrate.HELD, "internal_calls", "external_calls", "doubles", "words_at_double"]
-    asked += ["words_at_call", "registers"]
+    asked += ["words_at_call", "words_at_division", "wide_divisions", "registers"]
     return dict.fromkeys(asked, 0) | {name: words for name in calibrate.BASE} | others
 
 
@@ -38,6 +38,13 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(calibrate.least(calls), 30 + calibrate.WITH_EXTERNAL)
         self.assertEqual(calibrate.least(calls | {"words_at_call": 1}), calibrate.WITH_CALLS)
         self.assertEqual(calibrate.least(calls | {"internal_calls": 1}), calibrate.WITH_CALLS)
+
+    def test_a_64_bit_division_gets_by_with_fewer_registers_of_its_own_where_there_are_many_others(self):
+        floors = {0: 18, 14: 32, 20: 32, 24: 32, 30: 38, 247: 255, 248: 1}
+        for live, floor in floors.items():
+            divides = row(wide_divisions=1, words_at_division=float(live))
+            self.assertEqual(calibrate.least(divides), floor, live)
+            self.assertEqual(calibrate.least(divides | {"wide_divisions": 0}), 1)
 
 
 if __name__ == "__main__":
