@@ -28,27 +28,12 @@ fn models() -> Result<(), String> {
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
         let model = table::Model::parse(&text)
             .map_err(|problem| format!("{path}: {problem}; `make calibrate` makes it anew"))?;
-        let table::Model { about, processor, ptxas, features, base, nodes, roots, .. } = &model;
-        let table::Model {
-            share_of_stores,
-            least,
-            with_calls,
-            with_double,
-            with_external,
-            with_division,
-            division_within,
-            division_beyond,
-            step_reach,
-            constant,
-            ..
-        } = model;
+        let table::Model { about, processor, ptxas, head, constant, features, base, nodes, roots } = &model;
         let features: String = features.iter().map(|name| format!("Borrowed({name:?}), ")).collect();
         statics += &format!(
             "pub(super) static {name}: Model = Model {{ about: Borrowed({about:?}), processor: Borrowed({processor:?}), \
-             ptxas: Borrowed({ptxas:?}), share_of_stores: {share_of_stores:?}, least: {least:?}, \
-             with_calls: {with_calls:?}, with_double: {with_double:?}, with_external: {with_external:?}, \
-             with_division: {with_division:?}, division_within: {division_within:?}, \
-             division_beyond: {division_beyond:?}, step_reach: {step_reach:?}, constant: {constant:?}, base: Borrowed(&{base:?}), features: Borrowed(&[{features}]), \
+             ptxas: Borrowed({ptxas:?}), head: {head:?}, constant: {constant:?}, base: Borrowed(&{base:?}), \
+             features: Borrowed(&[{features}]), \
              nodes: Borrowed(&{nodes:?}), roots: Borrowed(&{roots:?}) }};\n"
         );
     }

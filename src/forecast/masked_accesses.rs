@@ -6,7 +6,6 @@
 //! enough to know that no register holds it.
 
 use super::behaviour::{Behaviours, Motion};
-use crate::analysis::Occurrences;
 use crate::function::{Applied, Edit, EditList, Function, Inst, Opcode, Position, RegClass, Role, Symbol, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::{Left, Masked, Purity, has_masks};
@@ -29,18 +28,18 @@ pub(super) fn without_masked_accesses(function: &Function) -> Option<Applied> {
     if !has_masks(function) || !function.insts().any(|inst| sets_false(function, inst).is_some()) {
         return None;
     }
-    let mut occurrences = Occurrences::default();
-    occurrences.compute(function, &|_, operand| operand.reg());
+    let mut definitions = IndexVec::filled(0, function.num_regs());
+    function.insts().flat_map(|inst| written(function, inst)).for_each(|reg| definitions[reg] += 1);
     let mut behaviours = Behaviours::default();
     behaviours.compute(function);
     let mut code = Code {
         function,
         behaviours,
+        definitions,
         is_constant: IndexVec::filled(false, function.num_regs()),
         readers: IndexVec::filled(0, function.num_regs()),
         fates: IndexVec::filled(Fate::Stays, function.num_insts()),
         masked: Vec::new(),
-        occurrences,
     };
     code.find_masked();
     if code.masked.is_empty() {
@@ -64,10 +63,16 @@ fn sets_false(function: &Function, inst: Inst) -> Option<VReg> {
     (function.class(reg) == RegClass::B1).then_some(reg)
 }
 
+/// The registers that an instruction writes.
+fn written(function: &Function, inst: Inst) -> impl Iterator<Item = VReg> + '_ {
+    function.operands(inst).iter().filter_map(|operand| operand.def())
+}
+
 struct Code<'f> {
     function: &'f Function,
     behaviours: Behaviours,
-    occurrences: Occurrences,
+    /// How many instructions that stay write a register.
+    definitions: IndexVec<VReg, u32>,
     /// Whether a register is a constant wherever it is read.
     is_constant: IndexVec<VReg, bool>,
     /// How many operands of what stays read a register.
@@ -91,7 +96,7 @@ impl Code<'_> {
             let Some(Value::Symbol(text)) = operands.first().map(|operand| operand.value) else { continue };
             let masked = texts[text].get_or_insert_with(|| Masked::parse(function.symbol(text)));
             let Some(masked) = masked else { continue };
-            let is_off = masked.mask(operands).is_some_and(|mask| is_false[mask] && self.has_one_definition(mask));
+            let is_off = masked.mask(operands).is_some_and(|mask| is_false[mask] && self.definitions[mask] == 1);
             if let Some(left) = is_off.then(|| masked.left(function, inst)).flatten() {
                 self.fates[inst] = Fate::Masked(self.masked.len());
                 self.masked.push(left);
@@ -99,33 +104,31 @@ impl Code<'_> {
         }
     }
 
-    fn has_one_definition(&self, reg: VReg) -> bool {
-        self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def()).count() == 1
-    }
-
     /// Goes through the code once; whether anything was found to be constant that was not known to be.
     fn pass_constants_on(&mut self) -> bool {
         let function = self.function;
         let mut is_any = false;
         for inst in function.insts() {
-            let is_new = |code: &Self, reg: VReg| !code.is_constant[reg] && code.has_one_definition(reg);
+            let is_new = |code: &Self, reg: VReg| !code.is_constant[reg] && code.definitions[reg] == 1;
             match self.fates[inst] {
                 Fate::Masked(number) => {
                     for at in 0..self.masked[number].len() {
-                        let (reg, is_constant) = match self.masked[number][at] {
-                            Left::Constant(reg) => (reg, true),
-                            Left::Copy(reg, source) => (reg, self.is_constant[source]),
+                        let reg = match self.masked[number][at] {
+                            Left::Constant(reg) => reg,
+                            Left::Copy(reg, source) if self.is_constant[source] => reg,
+                            Left::Copy(..) => continue,
                         };
-                        if is_constant && is_new(self, reg) {
+                        if is_new(self, reg) {
                             self.is_constant[reg] = true;
+                            self.masked[number][at] = Left::Constant(reg);
                             is_any = true;
                         }
                     }
                 }
                 Fate::Stays if self.is_computed_of_constants(inst) => {
-                    let defs = || function.operands(inst).iter().filter_map(|operand| operand.def());
-                    if defs().next().is_some() && defs().all(|reg| is_new(self, reg)) {
-                        defs().for_each(|reg| self.is_constant[reg] = true);
+                    let mut defs = written(function, inst).peekable();
+                    if defs.peek().is_some() && defs.all(|reg| is_new(self, reg)) {
+                        written(function, inst).for_each(|reg| self.is_constant[reg] = true);
                         // What is a constant already stays as it is.
                         if function.role(inst) != Role::Constant {
                             self.fates[inst] = Fate::Constant;
@@ -165,6 +168,7 @@ impl Code<'_> {
                 if self.is_needless(inst) {
                     let read = self.read(inst);
                     self.fates[inst] = Fate::Dead;
+                    written(function, inst).for_each(|reg| self.definitions[reg] -= 1);
                     read.iter().for_each(|&reg| self.readers[reg] -= 1);
                     is_any |= !read.is_empty();
                 }
@@ -178,8 +182,8 @@ impl Code<'_> {
             Fate::Stays => self.function.operands(inst).iter().filter_map(|operand| operand.read_reg()).collect(),
             Fate::Masked(number) => {
                 let copied = self.masked[number].iter().filter_map(|&left| match left {
-                    Left::Copy(reg, source) if !self.is_constant[reg] => Some(source),
-                    _ => None,
+                    Left::Copy(_, source) => Some(source),
+                    Left::Constant(_) => None,
                 });
                 copied.collect()
             }
@@ -193,7 +197,7 @@ impl Code<'_> {
             Fate::Constant | Fate::Masked(_) => true,
             Fate::Dead => false,
         };
-        let mut defs = self.function.operands(inst).iter().filter_map(|operand| operand.def()).peekable();
+        let mut defs = written(self.function, inst).peekable();
         let is_store = self.fates[inst] != Fate::Stays && defs.peek().is_none();
         may_go && (is_store || (defs.peek().is_some() && defs.all(|reg| self.readers[reg] == 0)))
     }
@@ -212,17 +216,17 @@ impl Code<'_> {
             match self.fates[inst] {
                 Fate::Stays | Fate::Dead => {}
                 Fate::Constant => {
-                    for reg in function.operands(inst).iter().filter_map(|operand| operand.def()) {
+                    for reg in written(function, inst) {
                         constant(&mut edits, reg)?;
                     }
                 }
                 Fate::Masked(number) => {
                     for &left in &self.masked[number] {
                         match left {
-                            Left::Copy(reg, source) if !self.is_constant[reg] => {
+                            Left::Constant(reg) => constant(&mut edits, reg)?,
+                            Left::Copy(reg, source) => {
                                 edits.insert_copy(at, reg, source);
                             }
-                            Left::Constant(reg) | Left::Copy(reg, _) => constant(&mut edits, reg)?,
                         }
                     }
                 }
@@ -237,10 +241,7 @@ impl Code<'_> {
     /// Debug values of what is computed no more go with it.
     fn forget_variables(&self, edits: &mut EditList) {
         let function = self.function;
-        let is_gone = |reg: VReg| {
-            let mut defs = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
-            defs.all(|definition| self.fates[definition.inst] == Fate::Dead)
-        };
+        let is_gone = |reg: VReg| self.definitions[reg] == 0;
         for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
             if function.operands(inst).iter().filter_map(|operand| operand.reg()).any(is_gone) {
                 edits.push(Edit::Delete { inst });
@@ -268,8 +269,8 @@ mod tests {
 
     const FALSE: &str = "%1 = MOV_B1_i 0";
 
-    /// Loads two values under a mask, adds each to itself, and stores the sums under it. %2 is the address, `other` sets
-    /// %3, which is there where the mask is false; `more` stands in front of the masked stores.
+    /// Loads two values under a mask, adds each to itself, and stores the sums under it. %2 is the address, `other`
+    /// sets %3, which is there where the mask is false; `more` stands in front of the masked stores.
     fn masked(mask: &str, other: &str, more: &str) -> Function {
         let text = format!(
             "mfv 1\nfunction \"k\"\nkernel\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode MOV_B1_i constant\n\

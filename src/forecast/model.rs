@@ -17,8 +17,8 @@ use crate::target::machine::MAX_REGISTERS;
 mod shipped {
     use std::borrow::Cow::Borrowed;
 
-    use crate::forecast::table::Model;
     use crate::forecast::table::Node::{Leaf, Less};
+    use crate::forecast::table::{Head, Model};
 
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }

@@ -30,6 +30,20 @@ pub struct Model {
     pub processor: Cow<'static, str>,
     /// The ptxas that it was fitted to.
     pub ptxas: Cow<'static, str>,
+    /// The numbers of its head.
+    pub head: Head,
+    /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
+    pub(crate) constant: f64,
+    pub(crate) base: Cow<'static, [(u32, f64)]>,
+    pub(crate) features: Cow<'static, [Cow<'static, str>]>,
+    pub(crate) nodes: Cow<'static, [Node]>,
+    /// Where each tree starts.
+    pub(crate) roots: Cow<'static, [u32]>,
+}
+
+/// The numbers of a table's head: what is said beside the trees.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Head {
     /// Of spilled bytes, the share that is stored.
     pub share_of_stores: f64,
     /// The fewest bytes that are forecast; where the trees say less, there are none.
@@ -48,13 +62,24 @@ pub struct Model {
     pub division_beyond: f64,
     /// A forecast of at most so many registers above a step of the occupancy is that step.
     pub step_reach: f64,
-    /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
-    pub(crate) constant: f64,
-    pub(crate) base: Cow<'static, [(u32, f64)]>,
-    pub(crate) features: Cow<'static, [Cow<'static, str>]>,
-    pub(crate) nodes: Cow<'static, [Node]>,
-    /// Where each tree starts.
-    pub(crate) roots: Cow<'static, [u32]>,
+}
+
+impl Head {
+    /// The number that goes by that word.
+    fn number(&mut self, word: &str) -> Option<&mut f64> {
+        Some(match word {
+            "stores" => &mut self.share_of_stores,
+            "least" => &mut self.least,
+            "with-calls" => &mut self.with_calls,
+            "with-double" => &mut self.with_double,
+            "with-external" => &mut self.with_external,
+            "with-division" => &mut self.with_division,
+            "division-within" => &mut self.division_within,
+            "division-beyond" => &mut self.division_beyond,
+            "step-reach" => &mut self.step_reach,
+            _ => return None,
+        })
+    }
 }
 
 impl Model {
@@ -64,15 +89,7 @@ impl Model {
             about: Cow::default(),
             processor: Cow::default(),
             ptxas: Cow::default(),
-            share_of_stores: 0.5,
-            least: 0.0,
-            with_calls: 0.0,
-            with_double: 0.0,
-            with_external: 0.0,
-            with_division: 0.0,
-            division_within: 0.0,
-            division_beyond: 0.0,
-            step_reach: 0.0,
+            head: Head { share_of_stores: 0.5, ..Head::default() },
             constant: 1.0,
             base: Cow::default(),
             features: Cow::default(),
@@ -102,7 +119,7 @@ impl Model {
                     }
                 }
                 Some(word) => {
-                    let place = model.number(word);
+                    let place = model.head.number(word);
                     let place = place.ok_or_else(|| wrong(&format!("'{word}' begins nothing that is known")))?;
                     let number = words.next().and_then(|word| word.parse().ok());
                     *place = number.ok_or_else(|| wrong("no number"))?;
@@ -110,22 +127,6 @@ impl Model {
             }
         }
         if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
-    }
-
-    /// The number of the table's head that goes by that word.
-    fn number(&mut self, word: &str) -> Option<&mut f64> {
-        Some(match word {
-            "stores" => &mut self.share_of_stores,
-            "least" => &mut self.least,
-            "with-calls" => &mut self.with_calls,
-            "with-double" => &mut self.with_double,
-            "with-external" => &mut self.with_external,
-            "with-division" => &mut self.with_division,
-            "division-within" => &mut self.division_within,
-            "division-beyond" => &mut self.division_beyond,
-            "step-reach" => &mut self.step_reach,
-            _ => return None,
-        })
     }
 
     /// Reads what the trees correct: a constant, and names of features, each with its factor.
@@ -222,7 +223,7 @@ mod tests {
         ];
         let of = |text: &str| {
             let mut model = Model::parse(text).expect(text);
-            WORDS.map(|word| *model.number(word).expect(word))
+            WORDS.map(|word| *model.head.number(word).expect(word))
         };
         let head: String = WORDS.iter().zip(1..).map(|(word, number)| format!("{word} {number}\n")).collect();
         assert_eq!(of(&(head + "tree 1")), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);

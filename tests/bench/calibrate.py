@@ -42,8 +42,8 @@ WITH_DOUBLE = 17
 # the corpus that hold something there. What callees take that are there it knows: 10 more are enough for some.
 WITH_EXTERNAL = 19
 # The same of a division of 64-bit integers: with 0 to 60 words live across it ptxas 13.0.88 gives div.u64, rem.u64 and
-# the two together 18 to 20 more as long as that is at most 32, and the signed ones 18 to 22; then 32, and from 8 more on
-# where that does not suffice.
+# the two together 18 to 20 more as long as that is at most 32, and the signed ones 18 to 22; then 32, and from 8 more
+# on where that does not suffice.
 WITH_DIVISION, DIVISION_WITHIN, DIVISION_BEYOND = 18, 32, 8
 # Not asked about registers: who calls something is a matter of style (ggml's checks do, in kernels of a few
 # instructions and in the largest), and what callees need is in the other features.
@@ -56,9 +56,9 @@ BASE_CONSTANT = 11
 BASE = {"reordered_varying_words": 0.25, "reordered_words": 0.25, "unrolled_words": 0.25}
 # A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it.
 STEP_REACH = 3
-# What counts is the share of what ptxas takes by which a forecast is off: 128 instead of 32 by 300 %, 32 instead of 128 by
-# 75 %. So a kernel that takes fewer registers than the sum says counts for more, by this power of the ratio; with 1, as
-# the measure alone would have it, the others are forecast too low.
+# What counts is the share of what ptxas takes by which a forecast is off: 128 instead of 32 by 300 %, 32 instead of 128
+# by 75 %. So a kernel that takes fewer registers than the sum says counts for more, by this power of the ratio; with 1,
+# as the measure alone would have it, the others are forecast too low.
 LESS_THAN_BASE = 0.25
 # So many fits, which differ by their seed alone, of so many trees each.
 SEEDS, STEPS = 3, 100
