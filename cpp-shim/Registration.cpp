@@ -13,6 +13,8 @@
 ///
 //===----------------------------------------------------------------------===//
 
+#include "AddPasses.h"
+#include "AssemblyEffects.h"
 #include "BranchingPoint.h"
 #include "Clone.h"
 #include "Forecast.h"
@@ -210,6 +212,8 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (Wanted.profile)
     PM.add(new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
   PM.add(new SkipPasses(TM));
+  if (TM.getOptLevel() != CodeGenOptLevel::None)
+    PM.add(new AddPasses(TM));
   insertLoopPlace(*Config);
   if (hasBranchingPoint() && !skipOfClone())
     Config->insertPass(&FinalizeISelID, new BranchingPoint());
@@ -385,4 +389,5 @@ void nvptx_ra_register_callbacks(void *pass_builder) {
   auto &PB = *static_cast<PassBuilder *>(pass_builder);
   PB.registerPipelineParsingCallback(nvptx_ra::parseModulePass);
   PB.registerPipelineParsingCallback(nvptx_ra::parseMachinePass);
+  nvptx_ra::registerAssemblyEffects(PB);
 }

@@ -344,6 +344,22 @@ uint32_t nvptx_ra_skip_way(uint32_t index);
 void nvptx_ra_prefer(nvptx_ra_str target, const nvptx_ra_response *const *responses, uint64_t num_ways,
                      uint64_t num_functions, uint32_t *preferred);
 
+/* The optimisations of LLVM that a function with this attribute gets ahead of the code generator, as a set of bits; none
+ * where its options are wrong, which is reported elsewhere. */
+uint32_t nvptx_ra_added(nvptx_ra_str command_line, nvptx_ra_str attribute);
+
+/* What LLVM's parser of pipelines calls that one of a set that is the index-th to run; empty behind the last. */
+nvptx_ra_str nvptx_ra_added_pipeline(uint32_t set, uint32_t index);
+
+/* What inline assembly does beyond its registers. */
+#define NVPTX_RA_ASSEMBLY_UNKNOWN 0u
+#define NVPTX_RA_ASSEMBLY_COMPUTES 1u          /* each thread for itself */
+#define NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER 2u /* all threads of a warp */
+#define NVPTX_RA_ASSEMBLY_READS 3u             /* memory */
+
+/* By the text and the constraints that LLVM IR has for it: NVPTX_RA_ASSEMBLY_…. */
+uint32_t nvptx_ra_assembly_effects(nvptx_ra_str text, nvptx_ra_str constraints);
+
 /* The version of the plugin, "0.1.0". */
 nvptx_ra_str nvptx_ra_version(void);
 

@@ -6,15 +6,17 @@ mod budget;
 mod describe;
 mod grammar;
 mod nearest;
+mod optimisations;
 mod table;
 mod value;
 
 pub use budget::RegisterBudget;
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find};
+pub use optimisations::{Add, Skip};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, FORECAST, Injection, OPTIONS, OptionSpec,
-    Order, PRINT_FORECAST, Priority, REMAT, RENAME, Remat, SCHEDULE, Scope, Skip, Trace,
+    Order, PRINT_FORECAST, Priority, REMAT, RENAME, Remat, SCHEDULE, Scope, Trace,
 };
 pub use value::{Choice, Shape};
 

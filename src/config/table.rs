@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use super::budget::RegisterBudget;
+use super::optimisations::{Add, Skip};
 use super::value::{Choice, Shape, Value, choices, flags};
 
 choices! {
@@ -113,62 +114,6 @@ flags! {
         "schedule" => SCHEDULE = 7,
         /// How many values are computed again.
         "remat" => REMAT = 8,
-    }
-}
-
-flags! {
-    /// Optimisations of LLVM's code generator that a function may go without. What each does may cost registers: most
-    /// move or merge computations without asking how long their values then live.
-    pub struct Skip {
-        /// Addresses are separated into a base that is shared and a constant.
-        "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 0,
-        /// Computations under a condition are done ahead of it.
-        "speculative-execution" => SPECULATIVE_EXECUTION = 1,
-        /// Multiples of a value are computed from each other.
-        "slsr" => SLSR = 2,
-        /// Equal values are computed once.
-        "gvn" => GVN = 3,
-        /// Loads and stores beside each other become one.
-        "load-store-vectorizer" => LOAD_STORE_VECTORIZER = 4,
-        /// Addresses move to the loads and stores that use them, and other code closer to its use.
-        "codegenprepare" => CODE_GEN_PREPARE = 5,
-        /// What does not change moves out of loops.
-        "early-machinelicm" => MACHINE_LICM = 6,
-        /// Equal instructions are done once.
-        "machine-cse" => MACHINE_CSE = 7,
-        /// Instructions move to the branch that needs their value.
-        "machine-sink" => MACHINE_SINK = 8,
-        /// Blocks are laid out by how often they run.
-        "block-placement" => BLOCK_PLACEMENT = 9,
-        /// Addresses in loops are counted up, each by itself.
-        "loop-reduce" => LOOP_REDUCE = 10,
-        /// Of `loop-reduce` and `machine-sink` what the forecast clearly prefers to be left out of a kernel.
-        "auto" => AUTO = 11,
-    }
-}
-
-impl Skip {
-    /// Between what the forecast chooses where that is left to it, the first where it prefers none.
-    pub const WAYS: [Self; 4] =
-        [Self::empty(), Self::LOOP_REDUCE, Self::MACHINE_SINK, Self::LOOP_REDUCE.union(Self::MACHINE_SINK)];
-
-    /// Those of LLVM IR; the others are of machine code.
-    pub const OF_IR: Self = Self::SEPARATE_CONST_OFFSET
-        .union(Self::SPECULATIVE_EXECUTION)
-        .union(Self::SLSR)
-        .union(Self::GVN)
-        .union(Self::LOAD_STORE_VECTORIZER)
-        .union(Self::CODE_GEN_PREPARE)
-        .union(Self::LOOP_REDUCE);
-
-    /// The optimisation that LLVM has under a name; none where it is not one of these.
-    pub fn of_pass(name: &str) -> Self {
-        Self::parse(name, &Self::SHAPE).unwrap_or_default()
-    }
-
-    /// The value of the option that asks for it.
-    pub fn words(self) -> Cow<'static, str> {
-        self.print()
     }
 }
 
@@ -309,6 +254,9 @@ options! {
         /// registers; which do differs from kernel to kernel: `nvptx-ra tune` tries them, and `auto` leaves some to the
         /// forecast, for which the module is compiled four times more.
         "skip" => skip: Skip = Skip::empty();
+        /// Optimisations of LLVM on IR that the function gets on top, ahead of the code generator, in the order of this
+        /// list. What each does to registers differs from kernel to kernel, too: `nvptx-ra tune` tries them. Not at -O0.
+        "add" => add: Add = Add::empty();
         /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
         /// `nvptx-ra stats FILE` adds them up.
         "stats" => stats: Option<PathBuf> = None, scope Trusted;

@@ -9,6 +9,8 @@
 #![expect(unsafe_code, reason = "this is where C++ calls in")]
 
 mod abi;
+mod add;
+mod assembly;
 pub mod branch;
 mod choices;
 pub mod codegen;

@@ -4,6 +4,7 @@
 //! flags for all opcodes of a subtarget, and says what an instruction does. [`machine`] knows the processors.
 
 mod assembly;
+mod assembly_effects;
 mod classes;
 mod classification;
 mod flags;
@@ -24,6 +25,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
+pub use assembly_effects::AssemblyEffects;
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};

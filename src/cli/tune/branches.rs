@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use nvptx_ra::config::Skip;
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
 
 use super::compiler::Compiler;
 use super::fork_server::{read_part, write_part};
+use super::optimisations::Optimisations;
 use crate::ptxas::Folder;
 
 /// How many servers a search has: each holds a module half-way through code generation, some 100 MB of a large one.
@@ -45,10 +45,10 @@ impl Servers {
     }
 }
 
-/// The servers of one module, by what of LLVM's optimisations of IR its variants go without.
+/// The servers of one module, by what LLVM does to the IR of its variants.
 #[derive(Default)]
 pub(super) struct Branches {
-    fronts: Mutex<BTreeMap<Skip, Front>>,
+    fronts: Mutex<BTreeMap<Optimisations, Front>>,
 }
 
 /// What is known of a way through LLVM's part.
@@ -62,20 +62,20 @@ enum Front {
 }
 
 impl Branches {
-    /// The PTX with the choices of a profile, by a server for what goes without `skip` of the optimisations of IR; none
-    /// where there is no such server. `shared` are the choices that lead there.
+    /// The PTX with the choices of a profile, by a server for what has these optimisations of IR; none where there is no
+    /// such server. `shared` are the choices that lead there.
     pub(super) fn compile(
         &self,
         servers: &Servers,
         compiler: &Compiler<'_>,
-        skip: Skip,
+        of_ir: Optimisations,
         shared: impl FnOnce() -> Profile,
         profile: &Profile,
     ) -> Option<Vec<u8>> {
-        let server = self.server(servers, skip, |socket| Server::start(compiler, &shared(), socket))?;
+        let server = self.server(servers, of_ir, |socket| Server::start(compiler, &shared(), socket))?;
         let lost = |error: &io::Error| {
             log::debug!("a fork server is lost: {error}");
-            self.lock().insert(skip, Front::Alone);
+            self.lock().insert(of_ir, Front::Alone);
         };
         server.compile(profile).inspect_err(lost).ok()
     }
@@ -84,13 +84,13 @@ impl Branches {
     fn server(
         &self,
         servers: &Servers,
-        skip: Skip,
+        of_ir: Optimisations,
         start: impl FnOnce(PathBuf) -> io::Result<Server>,
     ) -> Option<Arc<Server>> {
         let mut fronts = self.lock();
-        match fronts.get(&skip) {
-            None if !skip.is_empty() => {
-                fronts.insert(skip, Front::Seen);
+        match fronts.get(&of_ir) {
+            None if of_ir != Optimisations::STOCK => {
+                fronts.insert(of_ir, Front::Seen);
                 return None;
             }
             Some(Front::Served(server)) => return Some(Arc::clone(server)),
@@ -100,15 +100,15 @@ impl Branches {
         let failed = |error: &io::Error| log::debug!("no fork server: {error}");
         let server = servers.admit().and_then(|socket| start(socket).inspect_err(failed).ok()).map(Arc::new);
         if server.is_some() {
-            let without = if skip.is_empty() { String::new() } else { format!(" without {}", skip.words()) };
-            log::debug!("variants{without} are compiled by a fork server");
+            let options: Vec<String> = of_ir.options().collect();
+            log::debug!("variants with '{}' are compiled by a fork server", options.join(";"));
         }
         let front = server.as_ref().map_or(Front::Alone, |server| Front::Served(Arc::clone(server)));
-        fronts.insert(skip, front);
+        fronts.insert(of_ir, front);
         server
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Skip, Front>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Optimisations, Front>> {
         self.fronts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

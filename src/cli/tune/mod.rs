@@ -24,6 +24,7 @@ mod graph;
 mod judge;
 mod listing;
 mod machine_code;
+mod optimisations;
 mod print;
 mod process;
 mod ptx;

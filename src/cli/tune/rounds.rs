@@ -3,7 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use nvptx_ra::config::Skip;
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
 
@@ -104,9 +103,9 @@ impl Slice<'_> {
         let profile = profile_of(variant);
         // Spills to shared memory are asked for in the IR.
         if self.took >= servers.least && !variant.spills_to_shared() {
-            let skip = variant.skip() & Skip::OF_IR;
-            let shared = || profile_of(&Variant::DEFAULT.without(skip));
-            if let Some(ptx) = self.branches.compile(servers, &self.compiler, skip, shared, &profile) {
+            let of_ir = variant.optimisations().of_ir();
+            let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
+            if let Some(ptx) = self.branches.compile(servers, &self.compiler, of_ir, shared, &profile) {
                 return Ok(ptx);
             }
         }

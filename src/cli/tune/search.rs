@@ -1,6 +1,6 @@
 //! The search for one kernel: which variant to try next, and which is the best so far.
 //!
-//! First the defaults and every order. Then, from the best that was found, what is near it: one of LLVM's optimisations
+//! First the defaults and most orders. Then, from the best that was found, what is near it: one of LLVM's optimisations
 //! less or more, spills to shared memory, limits on registers that cost no warp or win one, other names, copies left
 //! alone, values computed again; and small changes of good orders at random, for as long as the budget lasts. What is
 //! tried depends on the figures and the seed alone.
@@ -8,10 +8,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::iter;
 
-use nvptx_ra::config::Skip;
 use nvptx_ra::target::machine::Architecture;
 
 use super::figures::{Allowance, Block, Figures, Preference, launch};
+use super::optimisations::Optimisations;
 use super::variant::{Names, Variant};
 
 /// A kernel and what was tried on it.
@@ -146,13 +146,14 @@ impl Kernel {
         around.push(best.with_registers(Names::Fewest, true));
         around.push(best.with_registers(Names::Some, false));
         around.push(best.with_registers(Names::Llvm, true));
-        // Of all that is near it helps the fewest kernels.
+        // Of all that is near these help the fewest kernels.
+        around.extend(Variant::orders().skip(FIRST_ORDERS).map(|order| best.with_order(order, 0)));
         around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(1);
-        let toggled = TOGGLES.map(|skip| best.without(best.skip() ^ skip));
-        around.extend(toggled.into_iter().filter(|variant| !self.proposed.contains(variant)).take(2));
+        let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
+        around.extend(toggled.into_iter().filter(|variant| !self.proposed.contains(variant)).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
         // A new seed each time, and one that no other `--seed` gives.
@@ -185,32 +186,25 @@ impl Kernel {
     }
 }
 
-/// What is tried on every kernel. Where something spills, orders bring the most; elsewhere fewer optimisations do.
+/// How many orders are tried on every kernel; of the others, what is near the best.
+const FIRST_ORDERS: usize = 6;
+
+/// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
+/// optimisations do.
 fn first(stock: &Figures) -> VecDeque<Variant> {
-    let toggles = if stock.spill_bytes() > 0 { &[] } else { &TOGGLES[..4] };
-    let toggled = toggles.iter().map(|&skip| Variant::DEFAULT.without(skip));
-    let orders = Variant::orders().map(|order| Variant::ordered(order, 0));
+    let spills = stock.spill_bytes() > 0;
+    let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
+    let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
+    let toggled = toggles.iter().map(|&toggle| Variant::DEFAULT.optimised(base.toggled(toggle)));
+    let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0).optimised(base));
     // The default is one of the orders, too; what was proposed is not proposed again.
     iter::once(Variant::DEFAULT).chain(toggled).chain(orders).collect()
 }
 
-/// What of LLVM's optimisations to leave out, or to have again: first what helps most kernels.
-const TOGGLES: [Skip; 11] = [
-    Skip::LOOP_REDUCE,
-    Skip::MACHINE_SINK,
-    Skip::CODE_GEN_PREPARE,
-    Skip::LOAD_STORE_VECTORIZER,
-    Skip::MACHINE_CSE,
-    Skip::SLSR,
-    Skip::MACHINE_LICM,
-    Skip::SPECULATIVE_EXECUTION,
-    Skip::SEPARATE_CONST_OFFSET,
-    Skip::GVN,
-    Skip::BLOCK_PLACEMENT,
-];
-
 #[cfg(test)]
 mod tests {
+    use nvptx_ra::config::Skip;
+
     use super::super::figures::{preference, tests::figures};
     use super::*;
 
@@ -240,35 +234,40 @@ mod tests {
             seen.push(variant);
         }
         assert_eq!(seen[0], Variant::DEFAULT);
-        assert!(Variant::orders().all(|order| seen[..7].contains(&Variant::ordered(order, 0))));
+        let told = |order| Variant::ordered(order, 0).optimised(Optimisations::TOLD);
+        assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..8].contains(&told(order))));
     }
 
-    /// Each of LLVM's optimisations is left out once, one at a time; where one is best left out, others go with it.
+    /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go with
+    /// it.
     #[test]
     fn toggles() {
         let mut kernel = kernel();
-        let mut sets: Vec<Skip> = Vec::new();
-        for number in 0..60u32 {
+        let mut tried: Vec<Optimisations> = Vec::new();
+        let slsr = Optimisations::without(Skip::SLSR);
+        for number in 0..90u32 {
             let variant = kernel.propose(&aim(0));
-            let is_good = variant.skip().contains(Skip::SLSR);
+            let optimisations = variant.optimisations();
+            let is_good = optimisations.of_ir() == slsr;
             let outcome = if is_good { figures(10, 32, 500) } else { figures(100, 32, 500) };
             kernel.record(variant, number.to_string(), Some(outcome));
-            sets.push(variant.skip());
+            tried.push(optimisations);
         }
-        assert!(sets[..7].iter().all(|skip| skip.is_empty()));
-        assert!(TOGGLES.iter().take(5).all(|toggle| sets.contains(toggle)));
-        assert!(TOGGLES.iter().all(|&toggle| toggle == Skip::SLSR || sets.contains(&(toggle | Skip::SLSR))));
-        assert_eq!(TOGGLES.iter().fold(Skip::AUTO, |all, toggle| all | *toggle), Skip::all());
+        let toggles = Optimisations::TOGGLES;
+        assert!(tried[3..8].iter().all(|&optimisations| optimisations == Optimisations::TOLD));
+        assert!(toggles.iter().take(6).all(|toggle| tried.contains(toggle)));
+        assert!(toggles.iter().all(|&toggle| toggle == slsr || tried.contains(&toggle.toggled(slsr))));
     }
 
     /// Where nothing spills, what helps then comes ahead of the orders.
     #[test]
     fn toggles_first() {
         let mut kernel = kernel_with(figures(0, 32, 500));
-        let variants: Vec<Variant> = (0..11).map(|_| kernel.propose(&aim(0))).collect();
+        let variants: Vec<Variant> = (0..10).map(|_| kernel.propose(&aim(0))).collect();
         assert_eq!(variants[0], Variant::DEFAULT);
-        assert_eq!(variants[1..5], [0, 1, 2, 3].map(|number| Variant::DEFAULT.without(TOGGLES[number])));
-        assert!(Variant::orders().all(|order| variants.contains(&Variant::ordered(order, 0))));
+        let for_warps = Optimisations::FOR_WARPS.map(|optimisations| Variant::DEFAULT.optimised(optimisations));
+        assert_eq!(variants[1..5], for_warps);
+        assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
     }
 
     /// Limits on registers are tried where they may win warps, and not where they can only cost spills.

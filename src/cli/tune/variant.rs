@@ -1,7 +1,9 @@
 //! A way to compile a kernel, and the ways near it.
 
-use nvptx_ra::config::{Skip, find};
+use nvptx_ra::config::find;
 use nvptx_ra::profile::Entry;
+
+use super::optimisations::Optimisations;
 
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +28,7 @@ pub(super) enum Variant {
 /// What the passes are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Passes {
-    /// What of LLVM's optimisations is left out.
-    skip: Skip,
+    optimisations: Optimisations,
     /// The order of instructions, by the name of the option.
     order: &'static str,
     /// What changes the order at random; 0: nothing.
@@ -45,7 +46,7 @@ pub(super) struct Passes {
 
 impl Passes {
     const DEFAULT: Self = Self {
-        skip: Skip::empty(),
+        optimisations: Optimisations::STOCK,
         order: "source",
         seed: 0,
         coalesces: true,
@@ -67,7 +68,7 @@ impl Variant {
 
     /// The orders that there are, those first that help most often; `auto` is one of them for each kernel.
     pub(super) fn orders() -> impl Iterator<Item = &'static str> {
-        let first = ["source", "late", "bottom-up", "loads-late"];
+        let first = ["source", "loads-late", "latency", "late", "bottom-up", "loads-clustered"];
         let known = find("order").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
         first.into_iter().chain(known.filter(move |name| !first.contains(name) && *name != "auto"))
     }
@@ -80,14 +81,14 @@ impl Variant {
         }
     }
 
-    /// The same without some of LLVM's optimisations.
-    pub(super) fn without(&self, skip: Skip) -> Self {
-        Self::Passes(Passes { skip, ..self.passes() })
+    /// The same with other optimisations of LLVM.
+    pub(super) fn optimised(&self, optimisations: Optimisations) -> Self {
+        Self::Passes(Passes { optimisations, ..self.passes() })
     }
 
-    /// What of LLVM's optimisations is left out.
-    pub(super) fn skip(&self) -> Skip {
-        self.passes().skip
+    /// LLVM's optimisations.
+    pub(super) fn optimisations(&self) -> Optimisations {
+        self.passes().optimisations
     }
 
     /// The same with another order.
@@ -155,11 +156,10 @@ impl Variant {
 
     /// Those options that are not the defaults.
     fn options(&self) -> String {
-        let Self::Passes(Passes { skip, order, seed, coalesces, names, remat, .. }) = self else { return "off".into() };
-        let mut options = Vec::new();
-        if !skip.is_empty() {
-            options.push(format!("skip={}", skip.words()));
-        }
+        let Self::Passes(Passes { optimisations, order, seed, coalesces, names, remat, .. }) = self else {
+            return "off".into();
+        };
+        let mut options: Vec<String> = optimisations.options().collect();
         if *order != "source" {
             options.push(format!("order={order}"));
         }
@@ -194,7 +194,7 @@ impl std::fmt::Display for Variant {
 
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::config::{Config, Origin};
+    use nvptx_ra::config::{Config, Origin, Skip};
 
     use super::*;
 
@@ -204,7 +204,8 @@ mod tests {
         for order in Variant::orders() {
             for (names, remat) in [Names::Some, Names::Fewest, Names::Llvm].into_iter().zip(Variant::remats()) {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
-                let variant = variant.without(Skip::GVN | Skip::MACHINE_SINK);
+                let without = Optimisations::without(Skip::GVN | Skip::MACHINE_SINK);
+                let variant = variant.optimised(without.toggled(Optimisations::HOIST));
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));

@@ -1,0 +1,100 @@
+//===- AddPasses.cpp - LLVM's passes added by function --------------------===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// See AddPasses.h.
+///
+//===----------------------------------------------------------------------===//
+
+#include "AddPasses.h"
+
+#include "AssemblyEffects.h"
+#include "Options.h"
+#include "Text.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Error.h"
+
+using namespace llvm;
+
+namespace nvptx_ra {
+
+/// Optimisations are passes of the new pass manager, which needs analyses of
+/// its own. They are made for the first function that asks.
+class Optimiser {
+  PassBuilder Builder;
+  // In the order in which they refer to each other.
+  LoopAnalysisManager Loops;
+  FunctionAnalysisManager Functions;
+  CGSCCAnalysisManager Components;
+  ModuleAnalysisManager Modules;
+
+public:
+  explicit Optimiser(TargetMachine &TM) : Builder(&TM) {
+    Builder.registerModuleAnalyses(Modules);
+    Builder.registerCGSCCAnalyses(Components);
+    Builder.registerFunctionAnalyses(Functions);
+    Builder.registerLoopAnalyses(Loops);
+    Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+    registerAssemblyEffects(Builder);
+  }
+
+  /// Runs all of the set, or nothing where LLVM lacks one of them.
+  Error run(Function &F, uint32_t Set) {
+    FunctionPassManager Passes;
+    for (uint32_t I = 0;; ++I) {
+      StringRef Pipeline = toRef(nvptx_ra_added_pipeline(Set, I));
+      if (Pipeline.empty())
+        break;
+      if (Error Problem = Builder.parsePassPipeline(Passes, Pipeline))
+        return Problem;
+    }
+    Passes.run(F, Functions);
+    // The code generator changes the function next, and tells nobody here.
+    Functions.clear();
+    return Error::success();
+  }
+};
+
+char AddPasses::ID = 0;
+
+AddPasses::AddPasses(TargetMachine &TM) : FunctionPass(ID), TM(TM) {}
+
+AddPasses::~AddPasses() = default;
+
+bool AddPasses::doInitialization(Module &) {
+  Options = commandLine();
+  return false;
+}
+
+bool AddPasses::runOnFunction(Function &F) {
+  StringRef Attribute = F.getFnAttribute("nvptx-ra").getValueAsString();
+  uint32_t Set = nvptx_ra_added(toStr(Options), toStr(Attribute));
+  if (!Set || skipFunction(F))
+    return false;
+  if (!TheOptimiser)
+    TheOptimiser = std::make_unique<Optimiser>(TM);
+  if (Error Problem = TheOptimiser->run(F, Set)) {
+    F.getContext().diagnose(DiagnosticInfoGeneric(
+        "nvptx-ra: " + F.getName() + ": " + toString(std::move(Problem)) +
+            "; use an LLVM that has it, or leave it out of add=",
+        DS_Warning));
+    return false;
+  }
+  return true;
+}
+
+bool AddPasses::doFinalization(Module &) {
+  TheOptimiser.reset();
+  return false;
+}
+
+} // namespace nvptx_ra

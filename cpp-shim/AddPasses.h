@@ -1,0 +1,55 @@
+//===- AddPasses.h - LLVM's passes added by function ------------*- C++ -*-===//
+//
+// Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Runs optimisations of LLVM on IR ahead of the code generator, on functions
+/// whose options name them.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef NVPTX_RA_ADDPASSES_H
+#define NVPTX_RA_ADDPASSES_H
+
+#include "llvm/Pass.h"
+#include <memory>
+#include <string>
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
+
+namespace nvptx_ra {
+
+class Optimiser;
+
+/// The first pass that runs: what a profile asks for is known, and nothing of
+/// the code generator's has seen the function.
+class AddPasses : public llvm::FunctionPass {
+  llvm::TargetMachine &TM;
+  std::string Options;
+  std::unique_ptr<Optimiser> TheOptimiser;
+
+public:
+  static char ID;
+
+  explicit AddPasses(llvm::TargetMachine &TM);
+  ~AddPasses() override;
+
+  llvm::StringRef getPassName() const override {
+    return "NVPTX addition of LLVM's passes";
+  }
+
+  bool doInitialization(llvm::Module &M) override;
+
+  bool runOnFunction(llvm::Function &F) override;
+
+  bool doFinalization(llvm::Module &M) override;
+};
+
+} // namespace nvptx_ra
+
+#endif // NVPTX_RA_ADDPASSES_H

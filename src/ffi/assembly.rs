@@ -1,0 +1,38 @@
+//! What inline assembly in LLVM IR does.
+
+use super::abi::{self, nvptx_ra_str};
+use super::guard::guard;
+use crate::target::AssemblyEffects;
+
+/// Its effects, by its text and constraints; unknown where anything is wrong.
+///
+/// # Safety
+/// The texts are live and as long as they say.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, constraints: nvptx_ra_str) -> u32 {
+    // SAFETY: the caller promises the texts.
+    let (text, constraints) = unsafe { (abi::text(text), abi::text(constraints)) };
+    match guard(|| Ok(AssemblyEffects::of(&text, &constraints))) {
+        Ok(AssemblyEffects::Computes) => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
+        Ok(AssemblyEffects::ComputesTogether) => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
+        Ok(AssemblyEffects::Reads) => abi::NVPTX_RA_ASSEMBLY_READS,
+        Ok(AssemblyEffects::Unknown) | Err(_) => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each kind goes over as itself.
+    #[test]
+    fn kinds() {
+        // SAFETY: both texts are alive.
+        let of = |text: &str| unsafe { nvptx_ra_assembly_effects(abi::borrow(text), abi::borrow("=r,r")) };
+        assert_eq!(of("popc.b32 $0, $1;"), abi::NVPTX_RA_ASSEMBLY_COMPUTES);
+        assert_eq!(of("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"), abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER);
+        assert_eq!(of("ld.global.nc.b32 $0, [$1];"), abi::NVPTX_RA_ASSEMBLY_READS);
+        assert_eq!(of("exit;"), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
+    }
+}

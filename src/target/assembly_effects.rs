@@ -1,0 +1,204 @@
+//! What inline assembly does beyond its registers, as far as its text tells.
+//!
+//! Assembly that C++ calls `volatile` may do anything to memory, as LLVM sees it, so that no load is the same behind it
+//! as ahead. NVIDIA's own headers call `dp4a` so, and many kernels their matrix instructions. NVIDIA's compiler goes by
+//! what C++ says instead: without `"memory"` among its clobbers assembly leaves memory alone.
+
+/// What inline assembly does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssemblyEffects {
+    /// It computes its results from its operands, each thread for itself.
+    Computes,
+    /// The same, all threads of a warp together.
+    ComputesTogether,
+    /// It reads memory too, which it must not do elsewhere.
+    Reads,
+    /// Anything.
+    Unknown,
+}
+
+/// Instructions that compute their results from their operands, by the part of their name ahead of the first dot.
+const COMPUTE: &[&str] = &[
+    "abs",
+    "add",
+    "addc",
+    "and",
+    "bfe",
+    "bfi",
+    "bfind",
+    "bmsk",
+    "brev",
+    "clz",
+    "cnot",
+    "copysign",
+    "cos",
+    "cvt",
+    "cvta",
+    "div",
+    "dp2a",
+    "dp4a",
+    "ex2",
+    "fma",
+    "fns",
+    "lg2",
+    "lop3",
+    "mad",
+    "mad24",
+    "madc",
+    "max",
+    "min",
+    "mov",
+    "mul",
+    "mul24",
+    "neg",
+    "not",
+    "or",
+    "popc",
+    "prmt",
+    "rcp",
+    "rem",
+    "rsqrt",
+    "sad",
+    "selp",
+    "set",
+    "setp",
+    "shf",
+    "shl",
+    "shr",
+    "sin",
+    "slct",
+    "sqrt",
+    "sub",
+    "subc",
+    "szext",
+    "tanh",
+    "testp",
+    "vabsdiff",
+    "vabsdiff2",
+    "vabsdiff4",
+    "vadd",
+    "vadd2",
+    "vadd4",
+    "vavrg2",
+    "vavrg4",
+    "vmad",
+    "vmax",
+    "vmax2",
+    "vmax4",
+    "vmin",
+    "vmin2",
+    "vmin4",
+    "vset",
+    "vset2",
+    "vset4",
+    "vshl",
+    "vshr",
+    "vsub",
+    "vsub2",
+    "vsub4",
+    "xor",
+];
+
+/// Instructions in which all threads of a warp compute together.
+const COMPUTE_TOGETHER: &[&str] = &["mma", "movmatrix"];
+
+impl AssemblyEffects {
+    /// Reads a text of LLVM IR and its constraints. What is not known for certain is [`Unknown`](Self::Unknown):
+    /// whatever has a label, jumps, names a special register (as all do whose name has a `%`), or stands in a language
+    /// that is not PTX's plain one. O(text).
+    pub fn of(text: &str, constraints: &str) -> Self {
+        if text.contains(['%', '#', '"']) || text.contains("/*") || constraints.contains(['*', 'm']) {
+            return Self::Unknown;
+        }
+        let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+        lines
+            .flat_map(|line| line.split(';'))
+            .fold(Self::Computes, |all, statement| all.and(Self::of_statement(statement)))
+    }
+
+    /// Of one instruction, or a declaration of registers.
+    fn of_statement(statement: &str) -> Self {
+        let mut words = statement.trim_start_matches(['{', '}', ' ', '\t', '\r']).split_ascii_whitespace();
+        let first = words.next();
+        // Under a predicate it does what it does, or nothing.
+        let name = if first.is_some_and(|word| word.starts_with('@')) { words.next() } else { first };
+        let Some(name) = name else { return if first.is_none() { Self::Computes } else { Self::Unknown } };
+        let mut parts = name.split('.');
+        let base = parts.next().unwrap_or_default();
+        if name == ".reg" || COMPUTE.contains(&base) {
+            Self::Computes
+        } else if COMPUTE_TOGETHER.contains(&base) {
+            Self::ComputesTogether
+        } else if base == "ldmatrix" || base == "ld" && parts.any(|part| part == "nc") {
+            Self::Reads
+        } else {
+            Self::Unknown
+        }
+    }
+
+    /// What both do together.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Computes, effects) | (effects, Self::Computes) => effects,
+            (same, other) if same == other => same,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AssemblyEffects::{Computes, ComputesTogether, Reads, Unknown};
+    use super::*;
+
+    fn of(text: &str) -> AssemblyEffects {
+        AssemblyEffects::of(text, "=r,r,r")
+    }
+
+    /// What computes only is known by its instructions, all of them.
+    #[test]
+    fn computes() {
+        assert_eq!(of("dp4a.s32.s32 $0, $1, $2, $3;"), Computes);
+        assert_eq!(of("{ .reg .b16 low,high;\n\t mov.b32 {low,high}, $1;\n\t cvt.f32.f16 $0, low;}"), Computes);
+        assert_eq!(of("{.reg .pred p; setp.ne.b32 p, $1, 0; @p mov.b32 $0, 7; // a word\n}"), Computes);
+        assert_eq!(of("  "), Computes);
+    }
+
+    /// What a warp does together stays together; what reads is no mere computation.
+    #[test]
+    fn together() {
+        assert_eq!(of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0}, {$1}, {$2}, {$0};"), ComputesTogether);
+        assert_eq!(of("mov.b32 $0, 0; mma.sync.aligned.m8n8k4 {$0}, {$1}, {$2}, {$0};"), ComputesTogether);
+        assert_eq!(of("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4];"), Reads);
+        assert_eq!(of("ld.global.nc.b32 $0, [$1];"), Reads);
+        assert_eq!(of("ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1]; mma.sync {$0}, {$0}, {$0}, {$0};"), Unknown);
+    }
+
+    /// Whatever is not known may do anything: accesses that others see or wait for, jumps, special registers, other
+    /// threads, memory that the constraints name.
+    #[test]
+    fn unknown() {
+        for text in [
+            "ld.global.b32 $0, [$1];",
+            "ld.volatile.global.b32 $0, [$1];",
+            "st.shared.b32 [$0], $1;",
+            "cp.async.cg.shared.global [$0], [$1], 16;",
+            "mov.u32 $0, %clock;",
+            "mov.b64 $0, %globaltimer; add.u32 $0, $0, 1;",
+            "bar.sync 0;",
+            "dp4a.s32.s32 $0, $1, $2, $3; bar.sync 0;",
+            "again: bra again;",
+            "shfl.sync.idx.b32 $0, $1, 0, 31, -1;",
+            "activemask.b32 $0;",
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1;",
+            "@$1 trap;",
+            "@$1",
+            "/* add.s32 */ exit;",
+            "// add.s32\nexit;",
+        ] {
+            assert_eq!(of(text), Unknown, "{text}");
+        }
+        assert_eq!(AssemblyEffects::of("add.s32 $0, $1, $2;", "=r,r,r,~{memory}"), Unknown);
+        assert_eq!(AssemblyEffects::of("add.s32 $0, $1, $2;", "=*r,r,r"), Unknown);
+    }
+}
