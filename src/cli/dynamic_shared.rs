@@ -1,6 +1,8 @@
 //! `--dynamic-shared`: the shared memory that launches add to what kernels declare. The code does not say how much that
-//! is, but it decides how many warps an SM holds, and so how many registers cost none.
+//! is, but it decides how many warps an SM holds, and so how many registers cost none. All of Triton's is such; its
+//! compiler writes it into a file beside the code.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use nvptx_ra::error::{Error, ErrorKind};
@@ -39,6 +41,25 @@ impl DynamicShared {
     }
 }
 
+/// What Triton's compiler writes of a kernel into `NAME.json` beside `NAME.llir`, as far as it is wanted.
+#[derive(serde::Deserialize)]
+struct TritonMetadata {
+    name: String,
+    shared: u32,
+}
+
+/// All that is said of an input: what Triton wrote beside it, and behind that, so that it counts first, the options.
+pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicShared> {
+    let path = input.with_extension("json");
+    let metadata: Option<TritonMetadata> =
+        std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let beside = metadata.map(|TritonMetadata { name, shared }| {
+        log::info!("{}: launches of {name} add {shared} bytes of shared memory", path.display());
+        DynamicShared { kernel: Some(name), bytes: shared }
+    });
+    beside.into_iter().chain(options.iter().cloned()).collect()
+}
+
 /// The bytes that a launch of the kernel adds, if anything is said of it; the last that is said counts.
 pub(crate) fn bytes_of(said: &[DynamicShared], kernel: &str) -> Option<u32> {
     said.iter().rfind(|one| one.is_of(kernel)).map(|one| one.bytes)
@@ -73,6 +94,22 @@ mod tests {
         let of = |kernel| bytes_of(&all_and_one, kernel);
         assert_eq!((of("softmax"), of("dot_fwd"), of("dot_bwd")), (Some(1024), Some(0), Some(4096)));
         assert_eq!(bytes_of(&said(&["dot=64"]), "softmax"), None);
+    }
+
+    /// Triton's metadata beside the code hold for that kernel unless an option says otherwise; other files say nothing.
+    #[test]
+    fn metadata() {
+        let folder = std::env::temp_dir().join(format!("nvptx-ra-metadata-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("is writable");
+        let of = |text: &str, options: &[&str]| {
+            std::fs::write(folder.join("dot.json"), text).expect("is writable");
+            bytes_of(&all_said(&folder.join("dot.llir"), &said(options)), "dot")
+        };
+        let triton = r#"{"hash": "0", "num_warps": 4, "shared": 4096, "name": "dot"}"#;
+        assert_eq!((of(triton, &[]), of(triton, &["64"])), (Some(4096), Some(64)));
+        assert_eq!(of(r#"{"shared": 4096, "name": "other"}"#, &[]), None);
+        assert_eq!((of(r#"{"kernels": []}"#, &[]), of("", &[]), of("", &["8"])), (None, None, Some(8)));
+        std::fs::remove_dir_all(&folder).expect("is ours");
     }
 
     /// No number is an error that shows how to say it, a name that no kernel has one that names it.

@@ -68,31 +68,28 @@ flags! {
         "assembly-effects" => ASSEMBLY_EFFECTS = 0,
         /// What both sides of a branch compute is computed ahead of it.
         "gvn-hoist" => GVN_HOIST = 1,
-        /// Equal values are computed once, by another algorithm than the code generator's.
-        "newgvn" => NEWGVN = 2,
         /// Sums are put in an order in which more of them are equal.
-        "reassociate" => REASSOCIATE = 3,
+        "reassociate" => REASSOCIATE = 2,
         /// Multiples of a value are computed from each other, ahead of all that looks at addresses.
-        "slsr" => SLSR = 4,
+        "slsr" => SLSR = 3,
         /// Operations beside each other become one on vectors.
-        "slp-vectorizer" => SLP_VECTORIZER = 5,
+        "slp-vectorizer" => SLP_VECTORIZER = 4,
         /// Addresses are separated into a base that is shared and a constant, ahead of all that looks at them.
-        "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 6,
+        "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 5,
         /// Computations move to the branch that needs their value.
-        "sink" => SINK = 7,
+        "sink" => SINK = 6,
         /// Branches are nested, and paths that meet have one block for it.
-        "structurizecfg" => STRUCTURIZE_CFG = 8,
+        "structurizecfg" => STRUCTURIZE_CFG = 7,
         /// All values go to memory and come back, so that PHIs are made anew.
-        "reg2mem" => REG2MEM = 9,
+        "reg2mem" => REG2MEM = 8,
     }
 }
 
 impl Add {
     /// What each is to LLVM's parser of pipelines.
-    const PIPELINES: [(Self, &'static str); 10] = [
+    const PIPELINES: [(Self, &'static str); 9] = [
         (Self::ASSEMBLY_EFFECTS, "nvptx-assembly-effects"),
         (Self::GVN_HOIST, "gvn-hoist"),
-        (Self::NEWGVN, "newgvn"),
         (Self::REASSOCIATE, "reassociate"),
         (Self::SLSR, "slsr"),
         (Self::SLP_VECTORIZER, "slp-vectorizer"),

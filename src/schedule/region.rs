@@ -173,7 +173,11 @@ impl<'a> Region<'a> {
 
 fn kind(facts: &Facts<'_>, inst: Inst) -> Kind {
     let effects = facts.effects(inst);
-    let reads = matches!(facts.purity(inst), Purity::Reads | Purity::ReadsInvariant);
+    let reads = match facts.purity(inst) {
+        Purity::Reads | Purity::ReadsInvariant => true,
+        Purity::InlineAsm => effects == Effects::READ,
+        _ => false,
+    };
     match effects {
         _ if reads && (effects.is_pure() || effects == Effects::READ) => Kind::Load,
         _ if effects.is_pure() => Kind::Pure,

@@ -3,15 +3,17 @@
 
     triton_kernels.py [--arch sm_90] --prefix NAME FOLDER PACKAGE…
 
-Saves the LLVM IR that Triton hands to LLVM, one .ll file per kernel. A kernel's arguments are guessed from its source
-(triton_arguments.py), so the code is what Triton makes of plausible types, good for correctness and for speed of
-compilation, not for judging the kernel. A kernel that compiles under no guess is named on a line `not compiled: …`.
+Saves the LLVM IR that Triton hands to LLVM, one .ll file per kernel, and what Triton says of the launch in a .json file
+beside it. A kernel's arguments are guessed from its source (triton_arguments.py), so the code is what Triton makes of
+plausible types, good for correctness and for speed of compilation, not for judging the kernel. A kernel that compiles
+under no guess is named on a line `not compiled: …`.
 """
 
 import argparse
 import fnmatch
 import hashlib
 import importlib
+import json
 import os
 import pkgutil
 import signal
@@ -88,7 +90,7 @@ def first_line(error):
 
 
 def compile_kernel(function, configuration, guess, target):
-    """The LLVM IR of a kernel under one guess of its arguments."""
+    """The LLVM IR of a kernel under one guess of its arguments, and what Triton says of its launch."""
     signature, constants, aligned = triton_arguments.guess(function, *guess)
     options = {"num_warps": 4, "num_stages": 2}
     if configuration is not None:
@@ -101,7 +103,9 @@ def compile_kernel(function, configuration, guess, target):
         constexprs={(place[name],): value for name, value in constants.items()},
         attrs={(place[name],): [["tt.divisibility", 16]] for name in aligned},
     )
-    return triton.compile(source, target=target, options=options).asm["llir"]
+    compiled = triton.compile(source, target=target, options=options)
+    known = compiled.metadata
+    return compiled.asm["llir"], {"name": known.name, "num_warps": known.num_warps, "shared": known.shared}
 
 
 def compile_apart(function, configuration, target, output, is_by_use=False):
@@ -113,13 +117,14 @@ def compile_apart(function, configuration, target, output, is_by_use=False):
         first = ""
         for number in range(triton_arguments.GUESSES):
             try:
-                text = compile_kernel(function, configuration, (number, is_by_use), target)
+                text, launch = compile_kernel(function, configuration, (number, is_by_use), target)
             except BaseException as error:
                 first = first or f"{type(error).__name__}: {first_line(error)}"
                 continue
             if is_by_use and len(text) > MOST_TEXT:
                 first = first or f"{len(text)} characters of LLVM IR"
                 continue
+            output.with_suffix(".json").write_text(json.dumps(launch), encoding="utf8")
             part = output.with_suffix(".part")
             part.write_text(text, encoding="utf8")
             part.rename(output)

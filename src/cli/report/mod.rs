@@ -98,8 +98,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     forecasts.retain(|forecast| kernel_names::is_wanted(&arguments.kernel, &forecast.name));
     let kernels = forecasts.iter().map(|forecast| forecast.name.as_str());
     dynamic_shared::check(&arguments.dynamic_shared, kernels, &input)?;
+    let said = dynamic_shared::all_said(&arguments.input, &arguments.dynamic_shared);
     for forecast in &mut forecasts {
-        if let Some(bytes) = dynamic_shared::bytes_of(&arguments.dynamic_shared, &forecast.name) {
+        if let Some(bytes) = dynamic_shared::bytes_of(&said, &forecast.name) {
             forecast.launch_with(bytes, architecture);
         }
     }

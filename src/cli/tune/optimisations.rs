@@ -14,7 +14,7 @@ impl Optimisations {
     pub(super) const STOCK: Self = Self { skip: Skip::empty(), add: Add::empty() };
 
     /// What to leave out, or to have again, and what to add, or to leave as it was: first what helps most kernels.
-    pub(super) const TOGGLES: [Self; 21] = [
+    pub(super) const TOGGLES: [Self; 20] = [
         Self::HOIST,
         Self::without(Skip::LOOP_REDUCE),
         Self::without(Skip::CODE_GEN_PREPARE),
@@ -28,7 +28,6 @@ impl Optimisations {
         Self::with(Add::SEPARATE_CONST_OFFSET),
         Self::with(Add::SINK),
         Self::without(Skip::SLSR),
-        Self::with(Add::NEWGVN),
         Self::with(Add::SLSR),
         Self::without(Skip::MACHINE_LICM),
         Self::with(Add::SLP_VECTORIZER),

@@ -63,6 +63,8 @@ pub(super) fn kernels<'a>(
     let owners = Owners::new(compiler, &names)?;
     names.retain(|name| kernel_names::is_wanted(wanted, name));
     dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &input)?;
+    let said = dynamic_shared::all_said(path, judges.dynamic_shared);
+    let judges = Judges { dynamic_shared: &said, ..judges };
     let slices = compiler.slices(names.iter().copied())?;
     let slices: Vec<(&str, Compiler<'_>)> = names.into_iter().zip(slices).collect();
     // Whether reading the machine code will do is found out on the first, and on those with local memory.
