@@ -2,7 +2,6 @@
 
 use super::abi::{self, nvptx_ra_str};
 use super::guard::guard;
-use crate::function::Effects;
 use crate::target::AssemblyEffects;
 
 /// Its effects, by its text and constraints; unknown where anything is wrong.
@@ -14,15 +13,11 @@ use crate::target::AssemblyEffects;
 pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, constraints: nvptx_ra_str) -> u32 {
     // SAFETY: the caller promises the texts.
     let (text, constraints) = unsafe { (abi::text(text), abi::text(constraints)) };
-    let Ok(Some(AssemblyEffects { effects, may_wait, .. })) = guard(|| Ok(AssemblyEffects::of(&text, &constraints)))
-    else {
-        return abi::NVPTX_RA_ASSEMBLY_UNKNOWN;
-    };
-    match effects - Effects::CONVERGENT {
-        Effects::READ if !may_wait => abi::NVPTX_RA_ASSEMBLY_READS,
-        memory if !memory.is_empty() => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
-        _ if effects.is_pure() => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
-        _ => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
+    match guard(|| Ok(AssemblyEffects::of(&text, &constraints))) {
+        Ok(AssemblyEffects::Computes) => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
+        Ok(AssemblyEffects::ComputesTogether) => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
+        Ok(AssemblyEffects::Reads) => abi::NVPTX_RA_ASSEMBLY_READS,
+        Ok(AssemblyEffects::Unknown) | Err(_) => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
     }
 }
 
@@ -38,8 +33,6 @@ mod tests {
         assert_eq!(of("popc.b32 $0, $1;"), abi::NVPTX_RA_ASSEMBLY_COMPUTES);
         assert_eq!(of("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"), abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER);
         assert_eq!(of("ld.global.nc.b32 $0, [$1];"), abi::NVPTX_RA_ASSEMBLY_READS);
-        assert_eq!(of("ld.global.b32 $0, [$1];"), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
-        assert_eq!(of("stmatrix.sync.aligned.m8n8.x1.shared.b16 [$0], {$1};"), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
         assert_eq!(of("exit;"), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
     }
 }

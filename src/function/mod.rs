@@ -296,12 +296,6 @@ impl Function {
         self.inst_effects[inst]
     }
 
-    /// Says what an instruction does beyond registers, where more is known than whoever made the view knew.
-    pub(crate) fn set_effects(&mut self, inst: Inst, effects: Effects, space: MemorySpace) {
-        self.inst_effects[inst] = effects;
-        self.inst_space[inst] = space;
-    }
-
     /// The memory that an instruction reads or writes.
     #[inline]
     pub fn memory_space(&self, inst: Inst) -> MemorySpace {

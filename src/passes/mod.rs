@@ -14,14 +14,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{
-    APPLY_EDITS, Add, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REMAT, RENAME, SCHEDULE, Trace,
-};
+use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REMAT, RENAME, SCHEDULE, Trace};
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
 use crate::stats::Work;
-use crate::target::{Classification, with_assembly_effects};
+use crate::target::Classification;
 
 /// Everything that a pass may know beside the function itself.
 #[derive(Clone, Debug)]
@@ -138,11 +136,6 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     if pass.edits && is_excluded(function, context) {
         return Ok(PassOutput::unchanged(function));
     }
-    // Other passes move nothing that has effects.
-    let told = (name == SCHEDULE && context.config.add.contains(Add::ASSEMBLY_EFFECTS))
-        .then(|| with_assembly_effects(function))
-        .flatten();
-    let function = told.as_ref().unwrap_or(function);
     let mut output = (pass.run)(function, context)?;
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;

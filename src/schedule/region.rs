@@ -173,11 +173,7 @@ impl<'a> Region<'a> {
 
 fn kind(facts: &Facts<'_>, inst: Inst) -> Kind {
     let effects = facts.effects(inst);
-    let reads = match facts.purity(inst) {
-        Purity::Reads | Purity::ReadsInvariant => true,
-        Purity::InlineAsm => effects == Effects::READ,
-        _ => false,
-    };
+    let reads = matches!(facts.purity(inst), Purity::Reads | Purity::ReadsInvariant);
     match effects {
         _ if reads && (effects.is_pure() || effects == Effects::READ) => Kind::Load,
         _ if effects.is_pure() => Kind::Pure,

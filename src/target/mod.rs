@@ -25,7 +25,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-pub use assembly_effects::{AssemblyEffects, with_assembly_effects};
+pub use assembly_effects::AssemblyEffects;
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
