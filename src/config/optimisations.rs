@@ -61,10 +61,10 @@ impl Skip {
 }
 
 flags! {
-    /// Optimisations of LLVM on IR that run on a function ahead of the code generator, in this order. LLVM's own pipelines
-    /// leave them out, or run them where later ones undo what they do.
+    /// Optimisations of LLVM on IR that run on a function ahead of the code generator, in this order. LLVM's own
+    /// pipelines leave them out, or run them where later ones undo what they do.
     pub struct Add {
-        /// Inline assembly that only computes is known to leave memory alone, so that a load behind it is one ahead of it.
+        /// Inline assembly that only computes is known to leave memory alone: a load behind it may be one ahead of it.
         "assembly-effects" => ASSEMBLY_EFFECTS = 0,
         /// What both sides of a branch compute is computed ahead of it.
         "gvn-hoist" => GVN_HOIST = 1,

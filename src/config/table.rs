@@ -255,7 +255,7 @@ options! {
         /// forecast, for which the module is compiled four times more.
         "skip" => skip: Skip = Skip::empty();
         /// Optimisations of LLVM on IR that the function gets on top, ahead of the code generator, in the order of this
-        /// list. What each does to registers differs from kernel to kernel, too: `nvptx-ra tune` tries them. Not at -O0.
+        /// list; not at -O0. What each does to registers differs from kernel to kernel, too: `nvptx-ra tune` tries them.
         "add" => add: Add = Add::empty();
         /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
         /// `nvptx-ra stats FILE` adds them up.

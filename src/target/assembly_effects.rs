@@ -104,8 +104,8 @@ const COMPUTE_TOGETHER: &[&str] = &["mma", "movmatrix"];
 
 impl AssemblyEffects {
     /// Reads a text of LLVM IR and its constraints. What is not known for certain is [`Unknown`](Self::Unknown):
-    /// whatever has a label, jumps, names a special register (as all do whose name has a `%`), stands in a language that
-    /// is not PTX's plain one, or has no instruction, for that holds values where it stands. O(text).
+    /// whatever has a label, jumps, names a special register (as all do whose name has a `%`), stands in a language
+    /// that is not PTX's plain one, or has no instruction, for that holds values where it stands. O(text).
     pub fn of(text: &str, constraints: &str) -> Self {
         if text.contains(['%', '#', '"']) || text.contains("/*") || constraints.contains(['*', 'm']) {
             return Self::Unknown;

@@ -1,7 +1,7 @@
 //! Variants of a module that share what LLVM does ahead of the first of our passes: compiled by servers that fork.
 //!
-//! A server is worth its memory where the module takes long. What it compiles is what this process would compile, to the
-//! byte, so that wherever there is none, or something goes wrong with it, this process does.
+//! A server is worth its memory where the module takes long. What it compiles is what this process would compile, to
+//! the byte, so that wherever there is none, or something goes wrong with it, this process does.
 
 use std::collections::BTreeMap;
 use std::io;

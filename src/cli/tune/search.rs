@@ -238,8 +238,8 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..8].contains(&told(order))));
     }
 
-    /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go with
-    /// it.
+    /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go
+    /// with it.
     #[test]
     fn toggles() {
         let mut kernel = kernel();
