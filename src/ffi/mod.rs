@@ -9,7 +9,6 @@
 #![expect(unsafe_code, reason = "this is where C++ calls in")]
 
 mod abi;
-mod add;
 mod assembly;
 pub mod branch;
 mod choices;
@@ -21,13 +20,13 @@ mod guard;
 mod logging;
 mod mir;
 mod opcodes;
+mod optimisations;
 mod options;
 mod plugin;
 pub mod profile;
 mod resolved;
 mod response;
 mod run;
-mod skip;
 mod verify;
 mod view;
 pub mod views;

@@ -1,9 +1,9 @@
-//! Which optimisations of LLVM a function goes without, and the forecast's choice between some.
+//! Which optimisations of LLVM a function goes without, which it gets on top, and the forecast's choice between some.
 
 use super::abi::{self, nvptx_ra_response, nvptx_ra_str};
 use super::guard::guard;
 use super::response::Response;
-use crate::config::{Config, Layers, Skip};
+use crate::config::{Add, Config, Layers, Skip};
 use crate::error::Error;
 use crate::forecast::{Case, Summary, preferred_ways};
 use crate::target::machine::Architecture;
@@ -15,14 +15,31 @@ use crate::target::machine::Architecture;
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
+    // SAFETY: as the caller promises.
+    unsafe { of_function(command_line, attribute, |config| config.skip) }.bits()
+}
+
+/// The optimisations that a function gets on top, as a set of bits; none where its options are wrong.
+///
+/// # Safety
+/// The texts are live and as long as they say.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
+    // SAFETY: as the caller promises.
+    unsafe { of_function(command_line, attribute, |config| config.add) }.bits()
+}
+
+/// What the options say of a function that may be changed; else nothing.
+///
+/// # Safety
+/// The texts are live and as long as they say.
+unsafe fn of_function<T: Default>(command_line: nvptx_ra_str, attribute: nvptx_ra_str, of: fn(&Config) -> T) -> T {
     // SAFETY: the caller promises the texts.
     let (command_line, attribute) = unsafe { (abi::text(command_line), abi::text(attribute)) };
     let layers = Layers { command_line: &command_line, attribute: &attribute, ..Layers::default() };
-    let skipped = guard(|| {
-        let Config { enabled, skip, .. } = Config::resolve_valid(&layers);
-        Ok(if enabled { skip } else { Skip::empty() })
-    });
-    skipped.unwrap_or_default().bits()
+    let config = guard(|| Ok(Config::resolve_valid(&layers)));
+    config.ok().filter(|config| config.enabled).map(|config| of(&config)).unwrap_or_default()
 }
 
 /// The bit of an optimisation by LLVM's own name; 0 of one that no function goes without.
@@ -35,6 +52,13 @@ pub(super) unsafe extern "C" fn nvptx_ra_skip_bit(pass: nvptx_ra_str) -> u32 {
     // SAFETY: the caller promises the text.
     let pass = unsafe { abi::text(pass) };
     guard(|| Ok(Skip::of_pass(&pass))).unwrap_or_default().bits()
+}
+
+/// What LLVM calls the optimisation of a set that is the `index`-th to run; nothing behind the last.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn nvptx_ra_added_pipeline(set: u32, index: u32) -> nvptx_ra_str {
+    abi::borrow(Add::from_bits_truncate(set).pipelines().nth(index as usize).unwrap_or_default())
 }
 
 /// The bit that leaves the choice to the forecast.
@@ -145,5 +169,30 @@ mod tests {
         assert_eq!(prefer("sm_90", none.as_ptr()), [0, 0]);
         // SAFETY: there are no numbers to write.
         unsafe { nvptx_ra_prefer(abi::borrow("sm_90"), std::ptr::null(), 0, 0, std::ptr::null_mut()) };
+    }
+
+    fn added(command_line: &str, attribute: &str) -> Vec<String> {
+        // SAFETY: both texts are alive.
+        let set = unsafe { nvptx_ra_added(abi::borrow(command_line), abi::borrow(attribute)) };
+        // SAFETY: the text is static.
+        let pipeline = |index| unsafe { abi::text(nvptx_ra_added_pipeline(set, index)) }.into_owned();
+        (0..).map(pipeline).take_while(|pipeline| !pipeline.is_empty()).collect()
+    }
+
+    /// The command line counts before the attribute; what is off, or wrong, gets nothing.
+    #[test]
+    fn added_sets() {
+        assert!(added("", "").is_empty());
+        assert_eq!(added("verify", "order=late;add=sink"), ["sink"]);
+        assert_eq!(added("add=sink", "add=reassociate"), ["sink"]);
+        assert!(added("add=sink", "off").is_empty());
+        assert!(added("add=sunk", "").is_empty());
+    }
+
+    /// They run in the order of the list, however they are asked for, and every one of them has a pipeline.
+    #[test]
+    fn pipelines() {
+        assert_eq!(added("", "add=reg2mem+gvn-hoist"), ["gvn-hoist", "reg2mem,mem2reg"]);
+        assert_eq!(added("add=all", "").len(), Add::all().iter().count());
     }
 }
