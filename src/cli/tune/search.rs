@@ -134,6 +134,7 @@ impl Kernel {
     fn look_around(&mut self, aim: &Aim) {
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
+        self.queue.extend(self.with_free_registers(aim));
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
             around.push(best.with_smem_spilling());
@@ -160,6 +161,14 @@ impl Kernel {
         let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
         around.push(base.with_order(base.order(), seed));
         self.queue.extend(around);
+    }
+
+    /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
+    /// something else keeps out.
+    fn with_free_registers(&self, aim: &Aim) -> Option<Variant> {
+        let edge = aim.architecture.step_edge(&launch(&self.stock.real, self.block));
+        let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
+        is_free.then(|| Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(edge))
     }
 
     /// What spills least of all, if it would but hold fewer warps than stock: the same, held to the most registers that
@@ -292,6 +301,21 @@ mod tests {
         }
         let costly = kernel.tried[2].0;
         assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
+    }
+
+    /// What spills with fewer registers than its warps leave it, for its shared memory keeps others out, is tried with all
+    /// of them, once.
+    #[test]
+    fn free_registers() {
+        for (registers, expected) in [(32, 1), (255, 0)] {
+            let mut stock = figures(100, 8, 500);
+            stock.real.registers = registers;
+            let block = Block { threads: Some(128), dynamic_shared: Some(100_000) };
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into());
+            let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
+            let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
+            assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");
+        }
     }
 
     /// Spills to shared memory are tried where there are spills and the kernel allows it, and else nowhere.
