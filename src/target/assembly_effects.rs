@@ -21,7 +21,6 @@ pub enum AssemblyEffects {
 const COMPUTE: &[&str] = &[
     "abs",
     "add",
-    "addc",
     "and",
     "bfe",
     "bfi",
@@ -44,7 +43,6 @@ const COMPUTE: &[&str] = &[
     "lop3",
     "mad",
     "mad24",
-    "madc",
     "max",
     "min",
     "mov",
@@ -69,7 +67,6 @@ const COMPUTE: &[&str] = &[
     "slct",
     "sqrt",
     "sub",
-    "subc",
     "szext",
     "tanh",
     "testp",
@@ -105,28 +102,49 @@ const COMPUTE_TOGETHER: &[&str] = &["mma", "movmatrix"];
 impl AssemblyEffects {
     /// Reads a text of LLVM IR and its constraints. What is not known for certain is [`Unknown`](Self::Unknown):
     /// whatever has a label, jumps, names a special register (as all do whose name has a `%`), stands in a language
-    /// that is not PTX's plain one, or has no instruction, for that holds values where it stands. O(text).
+    /// that is not PTX's plain one, or has no instruction, for that holds values where it stands. So is what other
+    /// texts may see or have set: a carry, and names that are not declared in a scope of its own. O(text).
     pub fn of(text: &str, constraints: &str) -> Self {
         if text.contains(['%', '#', '"']) || text.contains("/*") || constraints.contains(['*', 'm']) {
             return Self::Unknown;
         }
+        let has_scope = text.trim_start().starts_with('{');
         let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
         let statements = lines.flat_map(|line| line.split(';'));
-        let bare = statements.map(|statement| statement.trim_start_matches(['{', '}', ' ', '\t', '\r']));
-        let instructions = bare.filter(|statement| !statement.is_empty() && !statement.starts_with(".reg"));
-        instructions.map(Self::of_instruction).reduce(Self::and).unwrap_or(Self::Unknown)
+        let bare = statements.map(|statement| statement.trim_start_matches(['{', '}', ' ', '\t', '\r']).trim_end());
+        let mut declared = Vec::new();
+        let mut all = None;
+        for statement in bare.filter(|statement| !statement.is_empty()) {
+            if let Some(declaration) = statement.strip_prefix(".reg").filter(|_| has_scope) {
+                let names = declaration.trim_start().split_once(char::is_whitespace).map_or("", |(_, names)| names);
+                declared.extend(names.split(',').map(str::trim));
+            } else {
+                let one = Self::of_instruction(statement, &declared);
+                all = Some(all.map_or(one, |all: Self| all.and(one)));
+            }
+        }
+        all.unwrap_or(Self::Unknown)
     }
 
-    fn of_instruction(statement: &str) -> Self {
+    /// `declared` are the names that its scope has.
+    fn of_instruction(statement: &str, declared: &[&str]) -> Self {
         // Under a predicate it does what it does, or nothing.
-        let name = statement.split_ascii_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
-        let mut parts = name.split('.');
-        let base = parts.next().unwrap_or_default();
-        if COMPUTE.contains(&base) {
+        let guarded = statement.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
+        let (guard, rest) = guarded.unwrap_or(("", statement));
+        let rest = rest.trim_start();
+        let (name, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let words = [guard, operands].into_iter().flat_map(|text| text.split(|c: char| !is_of_word(c)));
+        let is_own =
+            |word: &str| word.starts_with(|c: char| c == '$' || c.is_ascii_digit()) || declared.contains(&word);
+        let has = |wanted| name.split('.').any(|part| part == wanted);
+        let base = name.split('.').next().unwrap_or_default();
+        if !words.filter(|word| !word.is_empty()).all(is_own) || has("cc") {
+            Self::Unknown
+        } else if COMPUTE.contains(&base) {
             Self::Computes
         } else if COMPUTE_TOGETHER.contains(&base) {
             Self::ComputesTogether
-        } else if base == "ldmatrix" || base == "ld" && parts.any(|part| part == "nc") {
+        } else if base == "ldmatrix" || base == "ld" && has("nc") {
             Self::Reads
         } else {
             Self::Unknown
@@ -141,6 +159,10 @@ impl AssemblyEffects {
             _ => Self::Unknown,
         }
     }
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
 }
 
 #[cfg(test)]
@@ -171,7 +193,8 @@ mod tests {
     }
 
     /// Whatever is not known may do anything: accesses that others see or wait for, jumps, special registers, other
-    /// threads, memory that the constraints name; so may what has no instruction, which is a barrier for C++.
+    /// threads, memory that the constraints name, the carry and registers of other texts; so may what has no
+    /// instruction, which is a barrier for C++.
     #[test]
     fn unknown() {
         for text in [
@@ -192,6 +215,13 @@ mod tests {
             "/* add.s32 */ exit;",
             "// add.s32\nexit;",
             "{ .reg .b32 unused; }",
+            "add.cc.u32 $0, $1, $2;",
+            "addc.u32 $0, $1, $2;",
+            "mov.b32 $0, scratch;",
+            "mov.b32 scratch, $1;",
+            "@flag mov.b32 $0, $1;",
+            ".reg .pred p; setp.eq.b32 p, $1, 0; selp.b32 $0, 1, 0, p;",
+            "mov.u64 $0, array;",
             " // wait for regs: $0,$1",
             "",
         ] {
