@@ -72,12 +72,14 @@ AddPasses::~AddPasses() = default;
 
 bool AddPasses::doInitialization(Module &) {
   Options = commandLine();
+  OfCommandLine = nvptx_ra_added(toStr(Options), toStr(""));
   return false;
 }
 
 bool AddPasses::runOnFunction(Function &F) {
-  StringRef Attribute = F.getFnAttribute("nvptx-ra").getValueAsString();
-  uint32_t Set = nvptx_ra_added(toStr(Options), toStr(Attribute));
+  uint32_t Set = OfCommandLine;
+  if (Attribute Own = F.getFnAttribute("nvptx-ra"); Own.isValid())
+    Set = nvptx_ra_added(toStr(Options), toStr(Own.getValueAsString()));
   if (!Set || skipFunction(F))
     return false;
   if (!TheOptimiser)

@@ -15,6 +15,7 @@
 #define NVPTX_RA_ADDPASSES_H
 
 #include "llvm/Pass.h"
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,8 @@ class Optimiser;
 class AddPasses : public llvm::FunctionPass {
   llvm::TargetMachine &TM;
   std::string Options;
+  /// What functions get that say nothing themselves, as most do.
+  uint32_t OfCommandLine = 0;
   std::unique_ptr<Optimiser> TheOptimiser;
 
 public:

@@ -163,10 +163,15 @@ impl Kernel {
         self.queue.extend(around);
     }
 
+    /// The most registers that cost no warp of stock's.
+    fn free_registers(&self, aim: &Aim) -> u32 {
+        aim.architecture.step_edge(&launch(&self.stock.real, self.block))
+    }
+
     /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
     /// something else keeps out.
     fn with_free_registers(&self, aim: &Aim) -> Option<Variant> {
-        let edge = aim.architecture.step_edge(&launch(&self.stock.real, self.block));
+        let edge = self.free_registers(aim);
         let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
         is_free.then(|| Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(edge))
     }
@@ -177,7 +182,7 @@ impl Kernel {
         let spills_less = self.judged().filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
         let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
         let (variant, _) = least.filter(|(_, figures)| figures.warps < self.stock.warps)?;
-        Some(variant.with_limit(aim.architecture.step_edge(&launch(&self.stock.real, self.block))))
+        Some(variant.with_limit(self.free_registers(aim)))
     }
 
     /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
