@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -82,21 +83,20 @@ class Outcome:
 
 
 def run(command, timeout):
-    """Runs a command without input. Output and errors come back together."""
+    """Runs a command without input. Output and errors come back together. Where it takes too long, or we are broken off,
+    all that it has started ends with it."""
     start = time.monotonic()
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome(f"{Path(command[0]).name}: more than {timeout} s", "", time.monotonic() - start)
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, start_new_session=True, **options) as done:
+        try:
+            output, _ = done.communicate(timeout=timeout)
+        except BaseException as error:
+            os.killpg(done.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            return Outcome(f"{Path(command[0]).name}: more than {timeout} s", "", time.monotonic() - start)
     seconds = time.monotonic() - start
-    output = done.stdout.decode("utf8", "replace")
+    output = output.decode("utf8", "replace")
     if done.returncode == 0:
         return Outcome("", output, seconds)
     lines = [line for line in output.splitlines() if "rror" in line or "fatal" in line] or output.splitlines()

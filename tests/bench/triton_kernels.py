@@ -16,12 +16,11 @@ import importlib
 import json
 import os
 import pkgutil
-import signal
-import time
 import types
 from functools import cache, partial
 from pathlib import Path
 
+import apart
 import standins
 
 os.environ.setdefault("TRITON_DISABLE_LINE_INFO", "1")
@@ -108,30 +107,33 @@ def compile_kernel(function, configuration, guess, target):
     return compiled.asm["llir"], {"name": known.name, "num_warps": known.num_warps, "shared": known.shared}
 
 
+def compile_first(function, configuration, target, output, log, is_by_use):
+    """Compiles a kernel under the first guess that Triton takes. Returns an exit status; why none is taken stands in
+    `log`."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the compiler prints reproducers, pages of them
+    first = ""
+    for number in range(triton_arguments.GUESSES):
+        try:
+            text, launch = compile_kernel(function, configuration, (number, is_by_use), target)
+        except BaseException as error:
+            first = first or f"{type(error).__name__}: {first_line(error)}"
+            continue
+        if is_by_use and len(text) > MOST_TEXT:
+            first = first or f"{len(text)} characters of LLVM IR"
+            continue
+        output.with_suffix(".json").write_text(json.dumps(launch), encoding="utf8")
+        part = output.with_suffix(".part")
+        part.write_text(text, encoding="utf8")
+        part.rename(output)
+        return 0
+    log.write_text(first, encoding="utf8")
+    return 1
+
+
 def compile_apart(function, configuration, target, output, is_by_use=False):
-    """Tries all guesses in a process of its own, because the compiler may hang or crash. Returns what went wrong."""
+    """Compiles a kernel in a process of its own. Returns what went wrong."""
     log = output.with_suffix(".log")
-    child = os.fork()
-    if child == 0:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the compiler prints reproducers, pages of them
-        first = ""
-        for number in range(triton_arguments.GUESSES):
-            try:
-                text, launch = compile_kernel(function, configuration, (number, is_by_use), target)
-            except BaseException as error:
-                first = first or f"{type(error).__name__}: {first_line(error)}"
-                continue
-            if is_by_use and len(text) > MOST_TEXT:
-                first = first or f"{len(text)} characters of LLVM IR"
-                continue
-            output.with_suffix(".json").write_text(json.dumps(launch), encoding="utf8")
-            part = output.with_suffix(".part")
-            part.write_text(text, encoding="utf8")
-            part.rename(output)
-            os._exit(0)
-        log.write_text(first, encoding="utf8")
-        os._exit(1)
-    reason = wait(child)
+    reason = apart.run(partial(compile_first, function, configuration, target, output, log, is_by_use), TIME_LIMIT)
     if log.exists():
         reason = log.read_text(encoding="utf8")
         log.unlink()
@@ -156,19 +158,6 @@ def remembered(output, attempt):
     if reason := attempt():
         failed.write_text(f"{version()}\n{reason}", encoding="utf8")
     return reason
-
-
-def wait(child):
-    """Waits for a process, as long as the limit allows. Returns how it ended, empty where well."""
-    end = time.monotonic() + TIME_LIMIT
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return "" if status == 0 else f"the compiler ended with status {status}"
-        time.sleep(0.02)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return f"more than {TIME_LIMIT} s"
 
 
 def main():
