@@ -1,7 +1,5 @@
 //! Which of LLVM's own optimisations a function goes without, and which it gets on top.
 
-use std::borrow::Cow;
-
 use super::value::{Choice, Shape, Value, flags};
 
 flags! {
@@ -53,11 +51,6 @@ impl Skip {
     pub fn of_pass(name: &str) -> Self {
         Self::parse(name, &Self::SHAPE).unwrap_or_default()
     }
-
-    /// The value of the option that asks for it.
-    pub fn words(self) -> Cow<'static, str> {
-        self.print()
-    }
 }
 
 flags! {
@@ -103,10 +96,5 @@ impl Add {
     /// The pipelines that do it, one behind the other.
     pub fn pipelines(self) -> impl Iterator<Item = &'static str> {
         Self::PIPELINES.into_iter().filter(move |(pass, _)| self.contains(*pass)).map(|(_, pipeline)| pipeline)
-    }
-
-    /// The value of the option that asks for it.
-    pub fn words(self) -> Cow<'static, str> {
-        self.print()
     }
 }

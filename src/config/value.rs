@@ -219,6 +219,13 @@ macro_rules! flags {
             }
         }
 
+        impl $name {
+            /// The value of the option that asks for these.
+            pub fn words(self) -> std::borrow::Cow<'static, str> {
+                $crate::config::value::Value::print(&self)
+            }
+        }
+
         impl $crate::config::value::Value for $name {
             const SHAPE: Shape = Shape::List(&[$(Choice { name: $word, help: concat!($($help),+).trim_ascii() },)+]);
 
