@@ -211,6 +211,7 @@ fn search<'a>(
     if !interrupt::is_interrupted() && !judge.is_waiting() {
         progress.end();
         print::losses(&search);
+        print::spills_for_warps(&search);
     }
     Ok(search)
 }

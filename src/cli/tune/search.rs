@@ -176,12 +176,24 @@ impl Kernel {
         is_free.then(|| Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(edge))
     }
 
-    /// What spills least of all, if it would but hold fewer warps than stock: the same, held to the most registers that
-    /// cost none.
-    fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+    /// What spills least of all, and less than `best`, if it holds fewer warps than stock.
+    fn least_spills_for_warps(&self, best: &Figures) -> Option<(&Variant, Figures)> {
         let spills_less = self.judged().filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
         let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
-        let (variant, _) = least.filter(|(_, figures)| figures.warps < self.stock.warps)?;
+        least.filter(|(_, figures)| figures.warps < self.stock.warps)
+    }
+
+    /// What spills half as much as the best or less, and would count if it might hold fewer warps, where it may not.
+    pub(super) fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<Figures> {
+        let (_, best) = self.best(aim);
+        let (_, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
+        let would_count = least.is_no_worse(&self.stock, Allowance { fewer_warps: true, ..aim.allowance });
+        (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some(least)
+    }
+
+    /// What would spill least of all but for its warps, held to the most registers that cost none.
+    fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+        let (variant, _) = self.least_spills_for_warps(best)?;
         Some(variant.with_limit(self.free_registers(aim)))
     }
 
@@ -306,6 +318,30 @@ mod tests {
         }
         let costly = kernel.tried[2].0;
         assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
+    }
+
+    /// What fewer warps would save is told where it is half of the spills and costs nothing else, and where they are not
+    /// allowed anyway.
+    #[test]
+    fn spills_for_warps() {
+        let saved = |outcome: Figures, fewer_warps| {
+            let mut kernel = kernel();
+            let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
+            for (number, outcome) in [figures(80, 32, 500), outcome].into_iter().enumerate() {
+                let variant = kernel.propose(&aim);
+                kernel.record(variant, number.to_string(), Some(outcome));
+            }
+            kernel.half_the_spills_for_warps(&aim)
+        };
+        assert_eq!(saved(figures(40, 16, 500), false), Some(figures(40, 16, 500)));
+        for (outcome, fewer_warps) in [
+            (figures(41, 16, 500), false),
+            (figures(40, 16, 501), false),
+            (figures(40, 32, 500), false),
+            (figures(40, 16, 500), true),
+        ] {
+            assert_eq!(saved(outcome, fewer_warps), None, "{outcome:?}");
+        }
     }
 
     /// What spills with fewer registers than its warps leave it, for its shared memory keeps others out, is tried with all
