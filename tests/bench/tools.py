@@ -1,5 +1,6 @@
 """The programs that the harness runs, where they are looked for, and how they are run."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -91,7 +92,8 @@ def run(command, timeout):
         try:
             output, _ = done.communicate(timeout=timeout)
         except BaseException as error:
-            os.killpg(done.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may have ended while we were broken off
+                os.killpg(done.pid, signal.SIGKILL)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             return Outcome(f"{Path(command[0]).name}: more than {timeout} s", "", time.monotonic() - start)

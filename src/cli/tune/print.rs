@@ -66,16 +66,15 @@ pub(super) fn losses(search: &Search<'_>) {
 
 /// What fewer warps would save, said once.
 pub(super) fn spills_for_warps(search: &Search<'_>) {
-    let found =
-        search.kernels.iter().filter_map(|kernel| Some((kernel, kernel.half_the_spills_for_warps(&search.aim)?)));
-    let found: Vec<_> = found.collect();
-    if let Some((kernel, least)) = found.first() {
-        let (_, best) = kernel.best(&search.aim);
+    let kernels = search.kernels.iter();
+    let found: Vec<_> =
+        kernels.filter_map(|kernel| Some((&kernel.name, kernel.half_the_spills_for_warps(&search.aim)?))).collect();
+    if let Some((kernel, (best, least))) = found.first() {
         say!(
             "nvptx-ra: fewer warps would at least halve the spills of {} of the kernels: '{}' has {} instead of {} bytes \
              with {} instead of {}; --allow-occupancy-loss lets that count",
             found.len(),
-            kernel_names::short(&kernel.name),
+            kernel_names::short(kernel),
             least.spill_bytes(),
             best.spill_bytes(),
             least.warps,

@@ -183,12 +183,12 @@ impl Kernel {
         least.filter(|(_, figures)| figures.warps < self.stock.warps)
     }
 
-    /// What spills half as much as the best or less, and would count if it might hold fewer warps, where it may not.
-    pub(super) fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<Figures> {
+    /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not.
+    pub(super) fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(aim);
         let (_, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
         let would_count = least.is_no_worse(&self.stock, Allowance { fewer_warps: true, ..aim.allowance });
-        (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some(least)
+        (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some((best, least))
     }
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.
@@ -333,7 +333,7 @@ mod tests {
             }
             kernel.half_the_spills_for_warps(&aim)
         };
-        assert_eq!(saved(figures(40, 16, 500), false), Some(figures(40, 16, 500)));
+        assert_eq!(saved(figures(40, 16, 500), false), Some((figures(80, 32, 500), figures(40, 16, 500))));
         for (outcome, fewer_warps) in [
             (figures(41, 16, 500), false),
             (figures(40, 16, 501), false),
