@@ -60,6 +60,8 @@ choices! {
         "latency" => Latency,
         /// Whatever may move, where it is first read.
         "late" => Late,
+        /// What ends values where it can first do so, unless more is live behind it; the rest where it is first read.
+        "eager" => Eager,
         /// Loads where they are first read.
         "loads-late" => LoadsLate,
         /// Loads behind one another, as far as that is possible.

@@ -8,12 +8,13 @@ use crate::config::Order;
 use crate::function::Edit;
 use crate::schedule::schedule;
 
-const ORDERS: [Order; 7] = [
+const ORDERS: [Order; 8] = [
     Order::Source,
     Order::SethiUllman,
     Order::BottomUp,
     Order::Latency,
     Order::Late,
+    Order::Eager,
     Order::LoadsLate,
     Order::LoadsClustered,
 ];

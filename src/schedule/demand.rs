@@ -30,10 +30,14 @@ pub(super) struct SethiUllman;
 
 impl Order for SethiUllman {
     fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
-        let needs = needs(region);
-        let by_need = |nodes: &mut [Node]| nodes.sort_by_key(|&node| std::cmp::Reverse(needs[node]));
-        on_demand(region, |node| region.kinds[node] != Kind::Effect, by_need)
+        on_demand(region, |node| region.kinds[node] != Kind::Effect, by_need(region))
     }
+}
+
+/// Sorts nodes by how many registers it takes to compute them, the most first.
+pub(super) fn by_need(region: &Region<'_>) -> impl Fn(&mut [Node]) + use<> {
+    let needs = needs(region);
+    move |nodes| nodes.sort_by_key(|&node| std::cmp::Reverse(needs[node]))
 }
 
 /// How many words of registers it takes to compute each node, were it the root of a tree. O(n log n) in the operands.
@@ -56,13 +60,24 @@ pub(super) fn needs(region: &Region<'_>) -> IndexVec<Node, u32> {
 }
 
 /// The nodes that do not `wait`, in the order of the code, each behind those that it depends on; then the rest.
-/// `arrange` orders what a node depends on, which comes in the order of the code. O(n log n) in the dependences.
 fn on_demand(region: &Region<'_>, waits: impl Fn(Node) -> bool, arrange: impl Fn(&mut [Node])) -> Vec<Node> {
     let mut order = Vec::with_capacity(region.kinds.len());
+    let roots = region.nodes().filter(|&node| !waits(node)).chain(region.nodes().filter(|&node| waits(node)));
+    ask(region, roots, arrange, |node| order.push(node));
+    order
+}
+
+/// Places the `roots` one behind the other, each behind those that it depends on, unless they were asked for before.
+/// `arrange` orders what a node depends on, which comes in the order of the code. O(n log n) in the dependences.
+pub(super) fn ask(
+    region: &Region<'_>,
+    roots: impl Iterator<Item = Node>,
+    arrange: impl Fn(&mut [Node]),
+    mut place: impl FnMut(Node),
+) {
     let mut is_asked = IndexVec::filled(false, region.kinds.len());
     // Who is asked for, and for whom it still has to ask, last first.
     let mut asked: Vec<(Node, Vec<Node>)> = Vec::new();
-    let roots = region.nodes().filter(|&node| !waits(node)).chain(region.nodes().filter(|&node| waits(node)));
     for root in roots {
         if !std::mem::replace(&mut is_asked[root], true) {
             asked.push((root, inputs(region, root, &arrange)));
@@ -75,13 +90,12 @@ fn on_demand(region: &Region<'_>, waits: impl Fn(Node) -> bool, arrange: impl Fn
                 }
                 Some(_) => {}
                 None => {
-                    order.push(*node);
+                    place(*node);
                     asked.pop();
                 }
             }
         }
     }
-    order
 }
 
 /// What a node depends on, the last to be asked for first.

@@ -7,20 +7,24 @@
 //! In the order of the files:
 //! * [`facts`]: what is known of the function;
 //! * [`effects`], [`region`]: stretches of blocks whose instructions may change places, and what holds them;
-//! * [`demand`], [`bottom_up`], [`top_down`]: the orders;
+//! * [`waiting`], [`live`]: who can come next, and what that makes live;
+//! * [`demand`], [`eager`], [`bottom_up`], [`top_down`]: the orders;
 //! * [`perturb`]: small changes at random of any of them;
 //! * [`cycles`]: how long the code takes at least, whatever its order.
 
 mod bottom_up;
 mod cycles;
 mod demand;
+mod eager;
 mod effects;
 mod facts;
+mod live;
 mod perturb;
 mod region;
 #[cfg(test)]
 mod tests;
 mod top_down;
+mod waiting;
 
 use crate::analysis::{Edges, Node};
 use crate::config;
@@ -28,6 +32,7 @@ use crate::function::{Block, Edit, EditList, Function, Inst};
 use bottom_up::BottomUp;
 pub use cycles::estimated_cycles;
 use demand::{Late, LoadsLate, SethiUllman};
+use eager::Eager;
 use facts::Facts;
 use perturb::Perturbed;
 use region::{Region, regions};
@@ -112,6 +117,7 @@ fn order_of(order: config::Order) -> Box<dyn Order> {
         config::Order::BottomUp => Box::new(BottomUp),
         config::Order::Latency => Box::new(LatencyAware),
         config::Order::Late => Box::new(Late),
+        config::Order::Eager => Box::new(Eager),
         config::Order::LoadsLate => Box::new(LoadsLate),
         config::Order::LoadsClustered => Box::new(LoadsClustered),
     }

@@ -2,7 +2,7 @@
 
 use super::Order;
 use super::region::Region;
-use super::top_down::by_rank;
+use super::waiting::by_rank;
 use crate::analysis::Node;
 use crate::index::{EntityIndex, IndexVec};
 

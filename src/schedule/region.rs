@@ -147,28 +147,6 @@ impl<'a> Region<'a> {
     pub(super) fn step(&self) {
         self.work.set(self.work.get() + 1);
     }
-
-    /// The words that are live at most in an order of all nodes. O(operands).
-    pub(super) fn peak(&self, order: &[Node]) -> u32 {
-        let mut unread: IndexVec<Held, u32> =
-            self.values.ids().map(|value| self.readers.of(value).len() as u32).collect();
-        let from_outside = self.values.as_slice().iter().filter(|value| value.definition.is_none());
-        let mut live: u32 = from_outside.map(|value| value.words).sum();
-        let mut peak = live;
-        for &node in order {
-            for &value in self.reads.of(node) {
-                unread[value] -= 1;
-                if unread[value] == 0 && !self.values[value].stays {
-                    live -= self.values[value].words;
-                }
-            }
-            live += self.words_written(node);
-            peak = peak.max(live);
-            let dead = self.writes.of(node).iter().filter(|&&value| unread[value] == 0 && !self.values[value].stays);
-            live -= dead.map(|&value| self.values[value].words).sum::<u32>();
-        }
-        peak
-    }
 }
 
 fn kind(facts: &Facts<'_>, inst: Inst) -> Kind {

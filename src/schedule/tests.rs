@@ -1,6 +1,7 @@
 //! Small functions whose orders are plain, and large ones whose cost is counted.
 
 use super::facts::Facts;
+use super::live::LiveWords;
 use super::region::{Region, regions};
 use super::schedule;
 use crate::analysis::Edges;
@@ -36,7 +37,7 @@ fn peak(function: &Function, order: &[u32]) -> u32 {
     let (first, end) = regions(function, Block(0))[0];
     let region = Region::new(&facts, &mut Edges::default(), first, end);
     let nodes: Vec<_> = order.iter().map(|&inst| crate::analysis::Node(inst)).collect();
-    region.peak(&nodes)
+    LiveWords::peak(&region, nodes.into_iter()) as u32
 }
 
 /// Three values that wait long for their only readers.
@@ -53,6 +54,10 @@ fn definitions_come_before_their_readers() {
         assert_eq!(ordered, [0, 1, 4, 2, 5, 3, 6], "{order:?}");
         assert_eq!(peak(&function, &ordered), 2);
     }
+    // The last sum takes the place of what it is computed from.
+    let eager = ordered(&function, Order::Eager, 0);
+    assert_eq!(eager, [0, 1, 4, 2, 3, 5, 6]);
+    assert_eq!(peak(&function, &eager), 2);
 }
 
 /// Of two operands the one that takes more registers comes first, however they stand in the code.
@@ -100,6 +105,44 @@ fn latency_starts_loads_first() {
     assert_eq!(ordered(&function, Order::Latency, 0), [0, 3, 1, 2, 4, 5]);
 }
 
+/// A function whose instructions `body` compute what only those `behind` read, and may not mix with them.
+fn computed_for_later(regs: usize, ahead: &str, body: &str, behind: &str) -> Function {
+    let fence = "Callseq_Start 0 :: call_sequence opaque";
+    function(regs, &format!("{ahead}\n{fence}\n{body}\n{fence}\n{behind}"))
+}
+
+/// Loads that must keep their order, and sums that nobody asks for there: each is added to as soon as that is loaded.
+#[test]
+fn sums_are_eager() {
+    let load = |reg: u32| format!("%{reg} = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read write global\n");
+    let loads: String = (3..5).map(load).collect();
+    let function = computed_for_later(
+        5,
+        "%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n%2 = INT_PTX_SREG_TID_y",
+        &format!("{loads}%1 = ADD32rr %1, %3\n%2 = ADD32rr %2, %4"),
+        "ST_i32 %1 :: write\nST_i32 %2 :: write",
+    );
+    assert_eq!(ordered(&function, Order::Late, 0)[4..8], [4, 5, 6, 7]);
+    assert_eq!(ordered(&function, Order::Eager, 0)[4..8], [4, 6, 5, 7]);
+}
+
+/// What holds a word more for a moment, so that the next can end two, goes with it; what ends nothing waits for whoever
+/// reads it.
+#[test]
+fn eager_looks_one_step_ahead() {
+    let load = "LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read write global";
+    let function = computed_for_later(
+        6,
+        "%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y",
+        &format!(
+            "%2 = ADD32ri %0, 1\n%3 = {load}\n%4 = {load}\n%5 = ADD32rr %0, %3\n%1 = ADD32rr %5, %1\n%1 = ADD32rr %1, %4"
+        ),
+        "ST_i32 %3 :: write\nST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %0 :: write",
+    );
+    // %5 keeps %3 and %0, which are read later, but with it goes the sum.
+    assert_eq!(ordered(&function, Order::Eager, 0)[3..9], [4, 6, 7, 5, 8, 3]);
+}
+
 /// A seed changes the order of what is free to move, the same way every time, another one otherwise; no seed does
 /// nothing.
 #[test]
@@ -126,7 +169,7 @@ fn call_sequences_stay_whole() {
          ST_i32 %0 :: write call_sequence param\nCALL_UNI 0 :: call_sequence opaque\n%2 = ADD32ri %0, 1\nST_i32 %2 :: write\n\
          ST_i32 %1 :: write",
     );
-    for order in [Order::Late, Order::BottomUp, Order::SethiUllman, Order::Latency] {
+    for order in [Order::Late, Order::Eager, Order::BottomUp, Order::SethiUllman, Order::Latency] {
         let ordered = ordered(&function, order, 7);
         assert_eq!(ordered[2..5], [2, 3, 4], "{order:?}");
     }
@@ -147,9 +190,8 @@ fn large_blocks_take_linear_work() {
             };
         }
         let function = function(len as usize, &body);
-        for order in
-            [Order::Late, Order::BottomUp, Order::SethiUllman, Order::Latency, Order::LoadsLate, Order::LoadsClustered]
-        {
+        use Order::{BottomUp, Eager, Late, Latency, LoadsClustered, LoadsLate, SethiUllman};
+        for order in [Late, Eager, BottomUp, SethiUllman, Latency, LoadsLate, LoadsClustered] {
             let outcome = schedule(&function, order, 0);
             assert!(outcome.work <= 100 * u64::from(len), "{order:?}: {} steps for {len}", outcome.work);
         }

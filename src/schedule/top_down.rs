@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Order;
-use super::region::{Held, Kind, Region};
+use super::live::LiveWords;
+use super::region::{Kind, Region};
+use super::waiting::Waiting;
 use crate::analysis::Node;
 use crate::function::MemorySpace;
 use crate::index::{EntityIndex, IndexVec};
@@ -55,56 +57,9 @@ impl Order for LoadsClustered {
     }
 }
 
-/// Which nodes still wait for whom.
-struct Waiting {
-    waits_for: IndexVec<Node, u32>,
-    is_done: IndexVec<Node, bool>,
-}
-
-impl Waiting {
-    fn new(region: &Region<'_>) -> Self {
-        let is_done = IndexVec::filled(false, region.kinds.len());
-        Self { waits_for: region.graph.num_predecessors.clone(), is_done }
-    }
-
-    /// Those that wait for nobody.
-    fn ready<'a>(&'a self, region: &'a Region<'_>) -> impl Iterator<Item = Node> + use<'a> {
-        region.nodes().filter(|&node| self.waits_for[node] == 0)
-    }
-
-    /// Takes a node, and tells who waits for nobody any more; false where it was taken before.
-    fn take(&mut self, region: &Region<'_>, node: Node, mut freed: impl FnMut(Node)) -> bool {
-        if std::mem::replace(&mut self.is_done[node], true) {
-            return false;
-        }
-        for &successor in region.graph.successors.of(node) {
-            self.waits_for[successor] -= 1;
-            if self.waits_for[successor] == 0 {
-                freed(successor);
-            }
-        }
-        true
-    }
-}
-
-/// All nodes by rank, the least first, as soon as they wait for nobody. O(n log n) in the dependences.
-pub(super) fn by_rank<R: Ord>(region: &Region<'_>, rank: impl Fn(Node) -> R) -> Vec<Node> {
-    let mut waiting = Waiting::new(region);
-    let mut ready: BinaryHeap<Reverse<(R, Node)>> =
-        waiting.ready(region).map(|node| Reverse((rank(node), node))).collect();
-    let mut order = Vec::with_capacity(region.kinds.len());
-    while let Some(Reverse((_, node))) = ready.pop() {
-        region.step();
-        waiting.take(region, node, |freed| ready.push(Reverse((rank(freed), freed))));
-        order.push(node);
-    }
-    order
-}
-
 impl Order for LatencyAware {
     fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
-        let source: Vec<Node> = region.nodes().collect();
-        let mut list = Capped::new(region, region.peak(&source));
+        let mut list = Capped::new(region, LiveWords::peak(region, region.nodes()));
         let mut order = Vec::with_capacity(region.kinds.len());
         while let Some(node) = list.next() {
             list.take(node);
@@ -140,8 +95,7 @@ struct Capped<'a> {
     region: &'a Region<'a>,
     heights: IndexVec<Node, u32>,
     waiting: Waiting,
-    unread: IndexVec<Held, u32>,
-    live: i32,
+    live: LiveWords<'a>,
     cap: i32,
     tallest: BinaryHeap<(u32, Reverse<Node>)>,
     /// By the change that each had; a node whose change has become less stands here again.
@@ -149,15 +103,13 @@ struct Capped<'a> {
 }
 
 impl<'a> Capped<'a> {
-    fn new(region: &'a Region<'a>, cap: u32) -> Self {
-        let from_outside = region.values.as_slice().iter().filter(|value| value.definition.is_none());
+    fn new(region: &'a Region<'a>, cap: i32) -> Self {
         let mut list = Self {
             region,
             heights: heights(region),
             waiting: Waiting::new(region),
-            unread: region.values.ids().map(|value| region.readers.of(value).len() as u32).collect(),
-            live: from_outside.map(|value| value.words).sum::<u32>() as i32,
-            cap: cap as i32,
+            live: LiveWords::new(region),
+            cap,
             tallest: BinaryHeap::new(),
             freeing: BinaryHeap::new(),
         };
@@ -168,15 +120,7 @@ impl<'a> Capped<'a> {
 
     fn offer(&mut self, node: Node) {
         self.tallest.push((self.heights[node], Reverse(node)));
-        self.freeing.push(Reverse((self.change(node), node)));
-    }
-
-    /// Words that a node makes live, less those whose last reader it is. It only falls once a node is ready.
-    fn change(&self, node: Node) -> i32 {
-        let values = &self.region.values;
-        let dies = |value: &&Held| self.unread[**value] == 1 && !values[**value].stays;
-        let ends: u32 = self.region.reads.of(node).iter().filter(dies).map(|&value| values[value].words).sum();
-        self.region.words_written(node) as i32 - ends as i32
+        self.freeing.push(Reverse((self.live.change(node, None), node)));
     }
 
     fn next(&mut self) -> Option<Node> {
@@ -185,11 +129,11 @@ impl<'a> Capped<'a> {
             self.tallest.pop();
         }
         let tallest = self.tallest.peek()?.1.0;
-        if self.live + self.change(tallest) <= self.cap {
+        if self.live.words + self.live.change(tallest, None) <= self.cap {
             return Some(tallest);
         }
         while let Some(&Reverse((change, node))) = self.freeing.peek() {
-            if !self.waiting.is_done[node] && change == self.change(node) {
+            if !self.waiting.is_done[node] && change == self.live.change(node, None) {
                 return Some(node);
             }
             self.region.step();
@@ -200,24 +144,12 @@ impl<'a> Capped<'a> {
 
     fn take(&mut self, node: Node) {
         let region = self.region;
-        self.live += self.change(node);
         let mut freed = Vec::new();
         self.waiting.take(region, node, |successor| freed.push(successor));
-        for &value in region.reads.of(node) {
-            self.unread[value] -= 1;
-            if self.unread[value] == 1 {
-                // Whoever reads it last frees it.
-                let readers = region.readers.of(value).iter();
-                freed.extend(
-                    readers.filter(|&&reader| !self.waiting.is_done[reader] && self.waiting.waits_for[reader] == 0),
-                );
-            }
-        }
-        for &value in region.writes.of(node) {
-            if self.unread[value] == 0 && !region.values[value].stays {
-                self.live -= region.values[value].words as i32;
-            }
-        }
+        let waiting = &self.waiting;
+        let is_ready = |reader: Node| !waiting.is_done[reader] && waiting.waits_for[reader] == 0;
+        // Whoever reads a value last frees it.
+        self.live.place(node, |reader| freed.extend(Some(reader).filter(|&reader| is_ready(reader))));
         region.step();
         freed.into_iter().for_each(|node| self.offer(node));
     }

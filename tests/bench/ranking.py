@@ -25,7 +25,7 @@ import ptxas
 import report
 import tools
 
-ORDERS = ("source", "late", "loads-late", "loads-clustered", "sethi-ullman", "bottom-up", "latency")
+ORDERS = ("source", "late", "eager", "loads-late", "loads-clustered", "sethi-ullman", "bottom-up", "latency")
 SETTINGS = ("own", "64")
 # What is ranked, by what, at which settings.
 RANKED = (

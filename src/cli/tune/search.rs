@@ -201,8 +201,11 @@ impl Kernel {
     fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
         let launch = launch(&figures.real, self.block);
         let edge = aim.architecture.step_edge(&launch);
-        // What takes all registers that it may has that limit already.
-        let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers);
+        // What takes all registers that it may has that limit already; what ptxas holds to a step by itself has not,
+        // and spills less if it is told.
+        let most = self.block.threads.and_then(|threads| aim.architecture.registers_for_blocks(threads, 1));
+        let is_held = figures.spill_bytes() > 0 && most.is_some_and(|most| figures.real.registers < most);
+        let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
         // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
         let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
         let step = aim.architecture.next_step(&launch).filter(is_near);
@@ -296,13 +299,20 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
     }
 
-    /// Limits on registers are tried where they may win warps, and not where they can only cost spills.
+    /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
+    /// have and it spills, and not where they can only cost spills.
     #[test]
     fn limits() {
-        for (spills, expected) in [(0, true), (100, false)] {
-            let mut kernel = kernel_with(figures(spills, 32, 500));
+        for (spills, registers, threads, expected) in
+            [(0, 64, 128, true), (100, 64, 128, true), (100, 64, 1024, false), (100, 255, 128, false)]
+        {
+            let mut stock = figures(spills, 32, 500);
+            stock.real.registers = registers;
+            let mut kernel = kernel_with(stock);
+            kernel.block.threads = Some(threads);
             let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
-            assert_eq!(variants.iter().any(Variant::limits_registers), expected, "{spills} bytes");
+            let limits = variants.iter().any(Variant::limits_registers);
+            assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
         }
     }
 

@@ -68,7 +68,7 @@ impl Variant {
 
     /// The orders that there are, those first that help most often; `auto` is one of them for each kernel.
     pub(super) fn orders() -> impl Iterator<Item = &'static str> {
-        let first = ["source", "loads-late", "latency", "late", "bottom-up", "loads-clustered"];
+        let first = ["source", "eager", "late", "latency", "bottom-up", "loads-late"];
         let known = find("order").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
         first.into_iter().chain(known.filter(move |name| !first.contains(name) && *name != "auto"))
     }

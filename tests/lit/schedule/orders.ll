@@ -20,6 +20,21 @@
 ; LATE-NEXT:  ld.global
 ; LATE-NEXT:  mad
 ;
+; Loads that may not change places come one behind the other where sums are put off until a store asks for them; eager
+; adds what is loaded ahead of the next load.
+; RUN: %llc-ra -nvptx-ra-order=late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=HELD
+; HELD-LABEL: .entry sums(
+; HELD:       ld.volatile
+; HELD-NEXT:  ld.volatile
+; RUN: %llc-ra -nvptx-ra-order=eager -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=EAGER
+; EAGER-LABEL: .entry sums(
+; EAGER:       ld.volatile
+; EAGER-NEXT:  xor
+; EAGER-NEXT:  ld.volatile
+; EAGER-NEXT:  xor
+; EAGER-NOT:   xor
+; EAGER:       st.global
+;
 ; A function's own attribute chooses for it alone; the command line is stronger.
 ; RUN: sed 's/) #0 {/) "nvptx-ra"="order=loads-late" {/' %s > %t.own.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o - | FileCheck %s --check-prefixes=LATE,OTHER
@@ -41,6 +56,7 @@
 ;
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=bottom-up -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=sethi-ullman -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
+; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=eager -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=latency -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=loads-clustered -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=late -nvptx-ra-order-seed=9 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
@@ -72,6 +88,18 @@ define ptx_kernel void @others(ptr addrspace(1) %in, ptr addrspace(1) %out) {
   %a1 = mul i32 %a, 11
   %ab = add i32 %a1, %b
   store i32 %ab, ptr addrspace(1) %out
+  ret void
+}
+
+define ptx_kernel void @sums(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+  %p1 = getelementptr i32, ptr addrspace(1) %in, i64 1
+  %a = load volatile i32, ptr addrspace(1) %in
+  %b = load volatile i32, ptr addrspace(1) %p1
+  %a1 = xor i32 %a, 11
+  %b1 = xor i32 %b, 13
+  %o1 = getelementptr i32, ptr addrspace(1) %out, i64 1
+  store i32 %a1, ptr addrspace(1) %out
+  store i32 %b1, ptr addrspace(1) %o1
   ret void
 }
 

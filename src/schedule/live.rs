@@ -1,0 +1,71 @@
+//! How many words are live while an order of a region is made from its start to its end.
+
+use super::region::{Held, Region};
+use crate::analysis::Node;
+use crate::index::IndexVec;
+
+/// What is live behind the nodes that were placed.
+pub(super) struct LiveWords<'a> {
+    region: &'a Region<'a>,
+    /// How many nodes that are not placed read a value.
+    unread: IndexVec<Held, u32>,
+    /// Words that are live.
+    pub(super) words: i32,
+}
+
+impl<'a> LiveWords<'a> {
+    /// Ahead of all nodes: what comes in is live.
+    pub(super) fn new(region: &'a Region<'a>) -> Self {
+        let from_outside = region.values.as_slice().iter().filter(|value| value.definition.is_none());
+        Self {
+            region,
+            unread: region.values.ids().map(|value| region.readers.of(value).len() as u32).collect(),
+            words: from_outside.map(|value| value.words).sum::<u32>() as i32,
+        }
+    }
+
+    /// The words that are live at most in an order of all nodes. O(operands).
+    pub(super) fn peak(region: &'a Region<'a>, order: impl Iterator<Item = Node>) -> i32 {
+        let mut live = Self::new(region);
+        let mut peak = live.words;
+        for node in order {
+            peak = peak.max(live.words + live.change(node, None));
+            live.place(node, |_| {});
+        }
+        peak
+    }
+
+    /// The values that nobody needs once `node` is placed, and ahead of it `also`, if it is given.
+    fn ends(&self, node: Node, also: Option<Node>) -> impl Iterator<Item = Held> {
+        self.region.reads.of(node).iter().copied().filter(move |&value| {
+            let read_before = also.is_some_and(|also| self.region.reads.of(also).contains(&value));
+            self.unread[value] - u32::from(read_before) == 1 && !self.region.values[value].stays
+        })
+    }
+
+    /// Whether somebody's last reader is `node`, now or, if it is given, behind `also`.
+    pub(super) fn ends_any(&self, node: Node, also: Option<Node>) -> bool {
+        self.ends(node, also).next().is_some()
+    }
+
+    /// Words that a node makes live, less those whose last reader it is, now or, if it is given, behind `also`. It only
+    /// falls once a node is ready.
+    pub(super) fn change(&self, node: Node, also: Option<Node>) -> i32 {
+        let ends: u32 = self.ends(node, also).map(|value| self.region.values[value].words).sum();
+        self.region.words_written(node) as i32 - ends as i32
+    }
+
+    /// Places a node, and tells each node that now is the only one to read a value.
+    pub(super) fn place(&mut self, node: Node, mut is_last: impl FnMut(Node)) {
+        let values = &self.region.values;
+        self.words += self.change(node, None);
+        for &value in self.region.reads.of(node) {
+            self.unread[value] -= 1;
+            if self.unread[value] == 1 {
+                self.region.readers.of(value).iter().for_each(|&reader| is_last(reader));
+            }
+        }
+        let dead = self.region.writes.of(node).iter().filter(|&&value| self.unread[value] == 0 && !values[value].stays);
+        self.words -= dead.map(|&value| values[value].words).sum::<u32>() as i32;
+    }
+}
