@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
+use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_BLOCK};
 
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
 use super::branches::Branches;
 use super::compiler::Compiler;
-use super::figures::Block;
+use super::figures::{Block, launch};
 use super::judge::{Judge, Look};
 use super::ptx;
 use super::rounds::Slice;
@@ -88,14 +89,35 @@ pub(super) fn kernels<'a>(
         return Err(first.clone());
     }
     refused.iter().for_each(|error| say!("{error}"));
+    if !judges.judge.is_waiting() {
+        say_what_is_odd(&kernels, judges.aim.architecture);
+    }
+    Ok((kernels, apart))
+}
+
+/// Says of which kernels shared memory is not known, and which cannot be launched.
+fn say_what_is_odd(kernels: &[Kernel], architecture: &Architecture) {
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
-    if unknown > 0 && !judges.judge.is_waiting() {
+    if unknown > 0 {
         say!(
             "nvptx-ra: the launch says how much shared memory {unknown} of the kernels have; it counts as none for \
              their warps, unless --dynamic-shared tells"
         );
     }
-    Ok((kernels, apart))
+    let too_large: Vec<&Kernel> = kernels.iter().filter(|kernel| kernel.stock.warps == 0).collect();
+    if let [kernel, ..] = too_large[..] {
+        let launch = launch(&kernel.stock.real, kernel.block);
+        say!(
+            "nvptx-ra: no block of {} of the kernels fits on an SM, so that they have no warps to lose: '{}' has {} \
+             threads and {} bytes of shared memory in a block; {} allows {MAX_THREADS_PER_BLOCK} and {}",
+            too_large.len(),
+            kernel_names::short(&kernel.name),
+            launch.threads.unwrap_or(DEFAULT_THREADS),
+            u64::from(launch.static_shared) + u64::from(launch.dynamic_shared),
+            architecture.name,
+            architecture.shared_opt_in()
+        );
+    }
 }
 
 /// Which functions several kernels reach.
