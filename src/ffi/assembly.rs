@@ -17,7 +17,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, co
         Ok(AssemblyEffects::Computes) => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
         Ok(AssemblyEffects::ComputesTogether) => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
         Ok(AssemblyEffects::Reads) => abi::NVPTX_RA_ASSEMBLY_READS,
-        Ok(AssemblyEffects::Unknown) | Err(_) => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
+        // Machine code knows no assembly that may move and yet reads memory.
+        Ok(AssemblyEffects::Loads | AssemblyEffects::Unknown) | Err(_) => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
     }
 }
 
@@ -33,6 +34,7 @@ mod tests {
         assert_eq!(of("popc.b32 $0, $1;"), abi::NVPTX_RA_ASSEMBLY_COMPUTES);
         assert_eq!(of("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;"), abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER);
         assert_eq!(of("ld.global.nc.b32 $0, [$1];"), abi::NVPTX_RA_ASSEMBLY_READS);
+        assert_eq!(of("ld.global.b32 $0, [$1];"), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
         assert_eq!(of("exit;"), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
     }
 }

@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
 use crate::stats::Work;
-use crate::target::Classification;
+use crate::target::{Classification, with_assembly_loads};
 
 /// Everything that a pass may know beside the function itself.
 #[derive(Clone, Debug)]
@@ -136,6 +136,9 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     if pass.edits && is_excluded(function, context) {
         return Ok(PassOutput::unchanged(function));
     }
+    // What is ordered by a better reading of the effects is checked by it, too.
+    let told = (pass.name == SCHEDULE && context.config.assembly_loads).then(|| with_assembly_loads(function));
+    let function = told.as_ref().unwrap_or(function);
     let mut output = (pass.run)(function, context)?;
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;

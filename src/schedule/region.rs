@@ -151,8 +151,10 @@ impl<'a> Region<'a> {
 
 fn kind(facts: &Facts<'_>, inst: Inst) -> Kind {
     let effects = facts.effects(inst);
-    let reads = matches!(facts.purity(inst), Purity::Reads | Purity::ReadsInvariant);
+    let purity = facts.purity(inst);
+    let reads = matches!(purity, Purity::Reads | Purity::ReadsInvariant);
     match effects {
+        Effects::READ if purity == Purity::InlineAsm => Kind::Load,
         _ if reads && (effects.is_pure() || effects == Effects::READ) => Kind::Load,
         _ if effects.is_pure() => Kind::Pure,
         _ => Kind::Effect,

@@ -4,6 +4,10 @@
 //! as ahead. NVIDIA's own headers call `dp4a` so, and many kernels their matrix instructions. NVIDIA's compiler goes by
 //! what C++ says instead: without `"memory"` among its clobbers assembly leaves memory alone.
 
+use std::collections::BTreeSet;
+
+use crate::function::MemorySpace;
+
 /// What inline assembly does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssemblyEffects {
@@ -13,6 +17,8 @@ pub enum AssemblyEffects {
     ComputesTogether,
     /// It reads memory too, which it must not do elsewhere.
     Reads,
+    /// It loads, as plain loads do, and computes.
+    Loads,
     /// Anything.
     Unknown,
 }
@@ -96,6 +102,9 @@ const COMPUTE: &[&str] = &[
     "xor",
 ];
 
+/// What loads are that others wait for, or that see what others do.
+const STRONG: &[&str] = &["volatile", "relaxed", "acquire", "mmio", "cv"];
+
 /// Instructions in which all threads of a warp compute together.
 const COMPUTE_TOGETHER: &[&str] = &["mma", "movmatrix"];
 
@@ -109,12 +118,9 @@ impl AssemblyEffects {
             return Self::Unknown;
         }
         let has_scope = text.trim_start().starts_with('{');
-        let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-        let statements = lines.flat_map(|line| line.split(';'));
-        let bare = statements.map(|statement| statement.trim_start_matches(['{', '}', ' ', '\t', '\r']).trim_end());
         let mut declared = Vec::new();
         let mut all = None;
-        for statement in bare.filter(|statement| !statement.is_empty()) {
+        for statement in statements(text) {
             if let Some(declaration) = statement.strip_prefix(".reg").filter(|_| has_scope) {
                 let names = declaration.trim_start().split_once(char::is_whitespace).map_or("", |(_, names)| names);
                 declared.extend(names.split(',').map(str::trim));
@@ -128,11 +134,7 @@ impl AssemblyEffects {
 
     /// `declared` are the names that its scope has.
     fn of_instruction(statement: &str, declared: &[&str]) -> Self {
-        // Under a predicate it does what it does, or nothing.
-        let guarded = statement.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
-        let (guard, rest) = guarded.unwrap_or(("", statement));
-        let rest = rest.trim_start();
-        let (name, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (guard, name, operands) = parts(statement);
         let words = [guard, operands].into_iter().flat_map(|text| text.split(|c: char| !is_of_word(c)));
         let is_own =
             |word: &str| word.starts_with(|c: char| c == '$' || c.is_ascii_digit()) || declared.contains(&word);
@@ -146,6 +148,8 @@ impl AssemblyEffects {
             Self::ComputesTogether
         } else if base == "ldmatrix" || base == "ld" && has("nc") {
             Self::Reads
+        } else if base == "ld" && !STRONG.iter().any(|kind| has(kind)) {
+            Self::Loads
         } else {
             Self::Unknown
         }
@@ -161,13 +165,51 @@ impl AssemblyEffects {
     }
 }
 
+/// The memory that a text reads if it does nothing else but compute, by an order of its own with nobody. O(text).
+pub(super) fn loaded_space(text: &str) -> Option<MemorySpace> {
+    let loads = statements(text).map(|statement| parts(statement).1).filter(|name| name.starts_with("ld"));
+    let reads = match AssemblyEffects::of(text, "") {
+        AssemblyEffects::Loads => true,
+        // All threads of a warp load a matrix together.
+        AssemblyEffects::Reads => loads.clone().all(|name| name.starts_with("ld.")),
+        _ => false,
+    };
+    let spaces: BTreeSet<MemorySpace> = loads.map(space_of).collect();
+    reads.then(|| if spaces.len() == 1 { spaces.into_iter().next() } else { None }.unwrap_or_default())
+}
+
+fn space_of(load: &str) -> MemorySpace {
+    match load.split('.').find(|part| part.starts_with("global") || part.starts_with("shared")) {
+        Some("global") => MemorySpace::Global,
+        Some("shared" | "shared::cta") => MemorySpace::Shared,
+        _ => MemorySpace::Generic,
+    }
+}
+
+/// The statements of a text, without comments, and without the braces of scopes in front.
+fn statements(text: &str) -> impl Iterator<Item = &str> + Clone {
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let statements = lines.flat_map(|line| line.split(';'));
+    let bare = statements.map(|statement| statement.trim_start_matches(['{', '}', ' ', '\t', '\r']).trim_end());
+    bare.filter(|statement| !statement.is_empty())
+}
+
+/// The predicate, name and operands of an instruction. Under a predicate it does what it does, or nothing.
+fn parts(statement: &str) -> (&str, &str, &str) {
+    let guarded = statement.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
+    let (guard, rest) = guarded.unwrap_or(("", statement));
+    let rest = rest.trim_start();
+    let (name, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    (guard, name, operands)
+}
+
 fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
 }
 
 #[cfg(test)]
 mod tests {
-    use super::AssemblyEffects::{Computes, ComputesTogether, Reads, Unknown};
+    use super::AssemblyEffects::{Computes, ComputesTogether, Loads, Reads, Unknown};
     use super::*;
 
     fn of(text: &str) -> AssemblyEffects {
@@ -192,13 +234,36 @@ mod tests {
         assert_eq!(of("ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1]; mma.sync {$0}, {$0}, {$0}, {$0};"), Unknown);
     }
 
+    /// Plain loads, masked ones too, and what memory they read; not those that others wait for.
+    #[test]
+    fn loads() {
+        let masked = "mov.u16 $0, $1;\n\t@$3 ld.global.b16 { $0 }, [ $2 + 0 ];";
+        assert_eq!((of(masked), loaded_space(masked)), (Loads, Some(MemorySpace::Global)));
+        let mixed = "ld.shared.v2.b32 {$0, $1}, [$2]; ld.b32 $3, [$4];";
+        assert_eq!((of(mixed), loaded_space(mixed)), (Loads, Some(MemorySpace::Generic)));
+        assert_eq!(loaded_space("ld.global.nc.L1::no_allocate.b32 $0, [$1];"), Some(MemorySpace::Global));
+        assert_eq!(loaded_space("ld.shared::cluster.b32 $0, [$1];"), Some(MemorySpace::Generic));
+        for text in [
+            "ld.relaxed.gpu.global.b32 $0, [$1];",
+            "ld.acquire.sys.b32 $0, [$1];",
+            "ld.global.cv.b32 $0, [$1];",
+            "ld.global.b32 $0, [$1]; bar.sync 0;",
+            "ld.global.b32 $0, [$1]; st.global.b32 [$1], 0;",
+            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4];",
+            "ldu.global.b32 $0, [$1];",
+            "add.s32 $0, $1, $2;",
+        ] {
+            assert_eq!(loaded_space(text), None, "{text}");
+        }
+        assert_eq!(AssemblyEffects::of("ld.global.b32 $0, [$1];", "=r,l,~{memory}"), Unknown);
+    }
+
     /// Whatever is not known may do anything: accesses that others see or wait for, jumps, special registers, other
     /// threads, memory that the constraints name, the carry and registers of other texts; so may what has no
     /// instruction, which is a barrier for C++.
     #[test]
     fn unknown() {
         for text in [
-            "ld.global.b32 $0, [$1];",
             "ld.volatile.global.b32 $0, [$1];",
             "st.shared.b32 [$0], $1;",
             "cp.async.cg.shared.global [$0], [$1], 16;",

@@ -5,6 +5,7 @@
 
 mod assembly;
 mod assembly_effects;
+mod assembly_loads;
 mod classes;
 mod classification;
 mod flags;
@@ -26,6 +27,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 pub use assembly_effects::AssemblyEffects;
+pub use assembly_loads::with_assembly_loads;
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};

@@ -1,9 +1,9 @@
 //! The search for one kernel: which variant to try next, and which is the best so far.
 //!
-//! First the defaults and most orders. Then, from the best that was found, what is near it: one of LLVM's optimisations
-//! less or more, spills to shared memory, limits on registers that cost no warp or win one, other names, copies left
-//! alone, values computed again; and small changes of good orders at random, for as long as the budget lasts. What is
-//! tried depends on the figures and the seed alone.
+//! First the defaults and most orders. Then, from the best that was found, what is near it: loads in inline assembly
+//! that move or not, one of LLVM's optimisations less or more, spills to shared memory, limits on registers that cost
+//! no warp or win one, other names, copies left alone, values computed again; and small changes of good orders at
+//! random, for as long as the budget lasts. What is tried depends on the figures and the seed alone.
 
 use std::collections::{HashMap, VecDeque};
 use std::iter;
@@ -154,7 +154,8 @@ impl Kernel {
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(1);
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
-        around.extend(toggled.into_iter().filter(|variant| !self.proposed.contains(variant)).take(3));
+        let toggled = iter::once(best.toggled_assembly_loads()).chain(toggled);
+        around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
         // A new seed each time, and one that no other `--seed` gives.
@@ -226,8 +227,10 @@ fn first(stock: &Figures) -> VecDeque<Variant> {
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
     let toggled = toggles.iter().map(|&toggle| Variant::DEFAULT.optimised(base.toggled(toggle)));
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0).optimised(base));
+    // The order that gains by loads that may move, and may have to hold much where they may not.
+    let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
     // The default is one of the orders, too; what was proposed is not proposed again.
-    iter::once(Variant::DEFAULT).chain(toggled).chain(orders).collect()
+    iter::once(Variant::DEFAULT).chain(toggled).chain(orders).chain(with_loads).collect()
 }
 
 #[cfg(test)]
@@ -320,7 +323,7 @@ mod tests {
     #[test]
     fn held_to_the_warps_of_stock() {
         let mut kernel = kernel();
-        for number in 0..8u32 {
+        for number in 0..9u32 {
             let variant = kernel.propose(&aim(0));
             let is_third = number == 2;
             let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };

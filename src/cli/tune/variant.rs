@@ -33,6 +33,8 @@ pub(super) struct Passes {
     order: &'static str,
     /// What changes the order at random; 0: nothing.
     seed: u32,
+    /// Whether loads in inline assembly change places, too.
+    assembly_loads: bool,
     /// Whether copies are coalesced.
     coalesces: bool,
     names: Names,
@@ -49,6 +51,7 @@ impl Passes {
         optimisations: Optimisations::STOCK,
         order: "source",
         seed: 0,
+        assembly_loads: false,
         coalesces: true,
         names: Names::Some,
         remat: "off",
@@ -94,6 +97,12 @@ impl Variant {
     /// The same with another order.
     pub(super) fn with_order(&self, order: &'static str, seed: u32) -> Self {
         Self::Passes(Passes { order, seed, ..self.passes() })
+    }
+
+    /// The same with loads in inline assembly that change places if they did not, and do not if they did.
+    pub(super) fn toggled_assembly_loads(&self) -> Self {
+        let passes = self.passes();
+        Self::Passes(Passes { assembly_loads: !passes.assembly_loads, ..passes })
     }
 
     /// The same with a limit on registers.
@@ -156,7 +165,8 @@ impl Variant {
 
     /// Those options that are not the defaults.
     fn options(&self) -> String {
-        let Self::Passes(Passes { optimisations, order, seed, coalesces, names, remat, .. }) = self else {
+        let Self::Passes(Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, .. }) = self
+        else {
             return "off".into();
         };
         let mut options: Vec<String> = optimisations.options().collect();
@@ -165,6 +175,9 @@ impl Variant {
         }
         if *seed != 0 {
             options.push(format!("order-seed={seed}"));
+        }
+        if *assembly_loads {
+            options.push("assembly-loads".into());
         }
         if *remat != "off" {
             options.push(format!("remat={remat}"));
@@ -205,7 +218,7 @@ mod tests {
             for (names, remat) in [Names::Some, Names::Fewest, Names::Llvm].into_iter().zip(Variant::remats()) {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
                 let without = Optimisations::without(Skip::GVN | Skip::MACHINE_SINK);
-                let variant = variant.optimised(without.toggled(Optimisations::HOIST));
+                let variant = variant.optimised(without.toggled(Optimisations::HOIST)).toggled_assembly_loads();
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));

@@ -1,0 +1,57 @@
+//! Loads in inline assembly, as Triton writes those that are masked, taken for what they are.
+
+use super::assembly_effects::loaded_space;
+use super::{Purity, classify};
+use crate::function::{Effects, Function, Inst, Value};
+
+/// The function with inline assembly that loads and does nothing else as a mere read of memory, whether it is
+/// `volatile` or not; what names memory among its clobbers stays opaque. Two such loads need not keep their order, as two
+/// others need not: PTX promises none between weak loads. O(instructions, and the texts).
+pub fn with_assembly_loads(function: &Function) -> Function {
+    let mut function = function.clone();
+    for inst in function.insts() {
+        if let Some(space) = text(&function, inst).and_then(loaded_space) {
+            function.inst_effects[inst] = Effects::READ;
+            function.inst_space[inst] = space;
+        }
+    }
+    function
+}
+
+/// The text of inline assembly whose effects are not known.
+fn text(function: &Function, inst: Inst) -> Option<&str> {
+    let effects = function.effects(inst);
+    let is_unknown = effects.contains(Effects::OPAQUE) && (Effects::OPAQUE | Effects::CONVERGENT).contains(effects);
+    let Value::Symbol(symbol) = function.operands(inst).first().filter(|_| is_unknown)?.value else { return None };
+    let is_assembly = classify(function.opcodes().name(function.opcode(inst))).purity == Purity::InlineAsm;
+    is_assembly.then(|| function.symbol(symbol).trim_start_matches('&'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::function::MemorySpace;
+
+    /// Loads are reads of the memory that they name, volatile or convergent or not; stores, and what clobbers memory, stay
+    /// as they are.
+    #[test]
+    fn loads_are_reads() {
+        let effects = ["opaque", "opaque convergent", "read write opaque", "opaque"];
+        let numbers = [0, 0, 0, 1];
+        let insts: String = effects
+            .iter()
+            .zip(numbers)
+            .map(|(effects, symbol)| format!("INLINEASM @{symbol}, 1, 131082, def %0, 393225, %1 :: {effects}\n"))
+            .collect();
+        let text = format!(
+            "mfv 1\nfunction \"f\"\nopcode INLINEASM\nregs %0 B32 B64\n@0 = \"&ld.global.b32 $0, [$1];\"\n\
+             @1 = \"&st.global.b32 [$1], 1;\"\nbb0: frequency 1.0 depth 0\n{insts}end\n"
+        );
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let told = with_assembly_loads(&function);
+        let found: Vec<Effects> = told.insts().map(|inst| told.effects(inst)).collect();
+        assert_eq!(found[..2], [Effects::READ; 2]);
+        assert_eq!(told.memory_space(Inst(0)), MemorySpace::Global);
+        assert!(found[2..].iter().all(|effects| effects.contains(Effects::OPAQUE)));
+    }
+}
