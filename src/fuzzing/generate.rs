@@ -242,7 +242,9 @@ impl Generator<'_, '_> {
         if plain {
             operands.push(Operand::read(read));
         }
-        self.push(block, DraftInst::with_effects("INLINEASM", operands, Effects::OPAQUE));
+        // Its text may be known to load and do nothing else.
+        let effects = if self.u.arbitrary()? { Effects::READ } else { Effects::OPAQUE };
+        self.push(block, DraftInst::with_effects("INLINEASM", operands, effects));
         Ok(())
     }
 
