@@ -340,8 +340,9 @@ options! {
         /// Changes the order at random, the same way for the same number; 0 leaves it as it is. By an even number
         /// instructions stray from their places, by an odd one half of the blocks get another order.
         "order-seed" => order_seed: u32 = 0, range 0..=UNLIMITED, unit "as a seed";
-        /// Inline assembly that loads and does nothing else, as Triton has it for what is masked, changes places as other
-        /// loads do where an order is asked for, even if it is volatile; not where it names memory among its clobbers.
+        /// Inline assembly that loads and does nothing else, as Triton has it for what is masked, changes places as
+        /// other loads do where an order is asked for, even if it is volatile; not where it names memory among its
+        /// clobbers.
         "assembly-loads" => assembly_loads: bool = false;
     }
     Some(RENAME) => {

@@ -17,7 +17,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, co
         Ok(AssemblyEffects::Computes) => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
         Ok(AssemblyEffects::ComputesTogether) => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
         Ok(AssemblyEffects::Reads) => abi::NVPTX_RA_ASSEMBLY_READS,
-        // Machine code knows no assembly that may move and yet reads memory.
+        // To LLVM only what reads memory that nothing writes is known; who orders instructions asks for other loads.
         Ok(AssemblyEffects::Loads | AssemblyEffects::Unknown) | Err(_) => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
     }
 }

@@ -10,8 +10,9 @@ use super::region::{Held, Kind, Region};
 use super::waiting::Waiting;
 use crate::analysis::Node;
 
-/// A function of values whose last reader it is goes as soon as they are there, unless more words are live behind it
-/// than before; everything else as late as its first reader, or what has effects, lets it.
+/// A function of values whose last reader it is goes as soon as they are there, alone or with its only reader behind
+/// it, unless more words are live then than before; everything else goes as late as its first reader, or what has
+/// effects, lets it.
 ///
 /// Orders on demand alone leave the sums of a loop to its end, where nobody in the loop asks for them: all that is
 /// loaded for them is held until then, if the loads must keep their order.
@@ -29,6 +30,9 @@ impl Order for Eager {
         list.order
     }
 }
+
+/// How many edges two nodes have at most, as far as that is looked for: each operand is one.
+const MOST_EDGES: u32 = 4;
 
 struct List<'a> {
     region: &'a Region<'a>,
@@ -58,8 +62,12 @@ impl<'a> List<'a> {
     fn place_offered(&mut self) {
         while let Some(Reverse(node)) = self.offered.pop() {
             self.region.step();
-            if self.is_eager(node) {
+            if self.is_eager(node, None) {
                 self.place(node);
+            } else if let Some(next) = self.eager_reader(node) {
+                // At once: of many such pairs the first halves would all be held until the last of them is there.
+                self.place(node);
+                self.place(next);
             }
         }
     }
@@ -73,35 +81,40 @@ impl<'a> List<'a> {
         order.push(node);
         live.place(node, |reader| offered.push(Reverse(reader)));
         offered.extend(freed.into_iter().map(Reverse));
-        // Whoever waits for one more alone may make that one eager.
-        for &successor in region.graph.successors.of(node).iter().filter(|&&s| waiting.waits_for[s] == 1) {
-            let others = region.predecessors.of(successor).iter().filter(|&&other| !waiting.is_done[other]);
-            offered.extend(others.map(|&other| Reverse(other)));
+        // Whoever waits for one node alone may make that one eager.
+        let waiting = &self.waiting;
+        for &successor in region.graph.successors.of(node) {
+            if !(1..=MOST_EDGES).contains(&waiting.waits_for[successor]) {
+                continue;
+            }
+            let mut others = region.predecessors.of(successor).iter().filter(|&&other| !waiting.is_done[other]);
+            let first = others.next().filter(|&first| others.all(|other| other == first));
+            offered.extend(first.map(|&first| Reverse(first)));
         }
     }
 
-    /// Whether a node can go, and it, or it and what then can go, ends values without more words live than before.
-    fn is_eager(&self, node: Node) -> bool {
-        if self.is_placed_or_waits(node) || self.region.kinds[node] != Kind::Pure {
-            return false;
-        }
-        let change = self.live.change(node, None);
-        if change <= 0 && self.live.ends_any(node, None) {
-            return true;
+    /// Whether a node can go, now or, if it is given, behind `also`, and ends values without more words live.
+    fn is_eager(&self, node: Node, also: Option<Node>) -> bool {
+        let edges = also.map_or(0, |also| {
+            self.region.graph.successors.of(also).iter().filter(|&&successor| successor == node).count() as u32
+        });
+        let can_go = !self.waiting.is_done[node] && self.waiting.waits_for[node] == edges;
+        let before = also.map_or(0, |also| self.live.change(also, None));
+        let is_pure = self.region.kinds[node] == Kind::Pure;
+        can_go && is_pure && before + self.live.change(node, also) <= 0 && self.live.ends_any(node, also)
+    }
+
+    /// The only reader of what a node computes, where the two go together and end values without more words live.
+    fn eager_reader(&self, node: Node) -> Option<Node> {
+        if self.waiting.is_done[node] || self.waiting.waits_for[node] > 0 || self.region.kinds[node] != Kind::Pure {
+            return None;
         }
         // What several read stays live behind each of them but the last.
         let only_reader = |value: &Held| match self.region.readers.of(*value) {
             &[reader] => Some(reader),
             _ => None,
         };
-        let mut next = self.region.writes.of(node).iter().filter_map(only_reader);
-        next.any(|next| {
-            let is_next = self.waiting.waits_for[next] == 1 && self.region.kinds[next] == Kind::Pure;
-            is_next && change + self.live.change(next, Some(node)) <= 0 && self.live.ends_any(next, Some(node))
-        })
-    }
-
-    fn is_placed_or_waits(&self, node: Node) -> bool {
-        self.waiting.is_done[node] || self.waiting.waits_for[node] > 0
+        let mut readers = self.region.writes.of(node).iter().filter_map(only_reader);
+        readers.find(|&reader| self.is_eager(reader, Some(node)))
     }
 }

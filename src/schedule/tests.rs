@@ -10,7 +10,8 @@ use crate::config::Order;
 use crate::function::{Block, Edit, Function};
 
 const OPCODES: &str = "opcode ADD32rr\nopcode ADD32ri\nopcode INT_PTX_SREG_TID_x\nopcode INT_PTX_SREG_TID_y\n\
-    opcode LD_i32\nopcode ST_i32\nopcode COPY copy\nopcode CBranch\nopcode Callseq_Start\nopcode CALL_UNI\n";
+    opcode LD_i32\nopcode ST_i32\nopcode COPY copy\nopcode CBranch\nopcode Callseq_Start\nopcode CALL_UNI\n\
+    opcode SUM\n";
 
 /// A function of one block of 32-bit registers.
 fn function(regs: usize, body: &str) -> Function {
@@ -126,8 +127,8 @@ fn sums_are_eager() {
     assert_eq!(ordered(&function, Order::Eager, 0)[4..8], [4, 6, 5, 7]);
 }
 
-/// What holds a word more for a moment, so that the next can end two, goes with it; what ends nothing waits for whoever
-/// reads it.
+/// What holds a word more for a moment, so that the next can end two, goes with it; what ends nothing waits for
+/// whoever reads it.
 #[test]
 fn eager_looks_one_step_ahead() {
     let load = "LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read write global";
@@ -135,12 +136,26 @@ fn eager_looks_one_step_ahead() {
         6,
         "%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y",
         &format!(
-            "%2 = ADD32ri %0, 1\n%3 = {load}\n%4 = {load}\n%5 = ADD32rr %0, %3\n%1 = ADD32rr %5, %1\n%1 = ADD32rr %1, %4"
+            "%2 = ADD32ri %0, 1\n%3 = {load}\n%4 = {load}\n%5 = ADD32rr %0, %3\n%1 = ADD32rr %5, %1\n\
+             %1 = ADD32rr %1, %4"
         ),
         "ST_i32 %3 :: write\nST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %0 :: write",
     );
     // %5 keeps %3 and %0, which are read later, but with it goes the sum.
     assert_eq!(ordered(&function, Order::Eager, 0)[3..9], [4, 6, 7, 5, 8, 3]);
+}
+
+/// Of many pairs of which the first holds a word more and the second ends two, each goes whole, though the second reads
+/// what the first computes twice.
+#[test]
+fn eager_pairs_stay_together() {
+    let function = computed_for_later(
+        5,
+        "%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n%2 = INT_PTX_SREG_TID_y",
+        "%3 = ADD32ri %0, 1\n%4 = ADD32ri %0, 2\n%1 = SUM %1, %3, %3\n%2 = SUM %2, %4, %4",
+        "ST_i32 %0 :: write\nST_i32 %1 :: write\nST_i32 %2 :: write",
+    );
+    assert_eq!(ordered(&function, Order::Eager, 0)[4..8], [4, 6, 5, 7]);
 }
 
 /// A seed changes the order of what is free to move, the same way every time, another one otherwise; no seed does

@@ -102,8 +102,8 @@ const COMPUTE: &[&str] = &[
     "xor",
 ];
 
-/// What loads are that others wait for, or that see what others do.
-const STRONG: &[&str] = &["volatile", "relaxed", "acquire", "mmio", "cv"];
+/// Modifiers of loads that keep an order with what other threads do, that must fetch anew, or that may be the last.
+const STRONG: &[&str] = &["volatile", "relaxed", "acquire", "mmio", "cv", "lu"];
 
 /// Instructions in which all threads of a warp compute together.
 const COMPUTE_TOGETHER: &[&str] = &["mma", "movmatrix"];
@@ -165,7 +165,8 @@ impl AssemblyEffects {
     }
 }
 
-/// The memory that a text reads if it does nothing else but compute, by an order of its own with nobody. O(text).
+/// The memory that a text reads, if it has nothing but weak loads and what computes; none for every other text.
+/// O(text).
 pub(super) fn loaded_space(text: &str) -> Option<MemorySpace> {
     let loads = statements(text).map(|statement| parts(statement).1).filter(|name| name.starts_with("ld"));
     let reads = match AssemblyEffects::of(text, "") {
@@ -247,6 +248,7 @@ mod tests {
             "ld.relaxed.gpu.global.b32 $0, [$1];",
             "ld.acquire.sys.b32 $0, [$1];",
             "ld.global.cv.b32 $0, [$1];",
+            "ld.local.lu.b32 $0, [$1];",
             "ld.global.b32 $0, [$1]; bar.sync 0;",
             "ld.global.b32 $0, [$1]; st.global.b32 [$1], 0;",
             "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4];",

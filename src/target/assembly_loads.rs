@@ -5,8 +5,8 @@ use super::{Purity, classify};
 use crate::function::{Effects, Function, Inst, Value};
 
 /// The function with inline assembly that loads and does nothing else as a mere read of memory, whether it is
-/// `volatile` or not; what names memory among its clobbers stays opaque. Two such loads need not keep their order, as two
-/// others need not: PTX promises none between weak loads. O(instructions, and the texts).
+/// `volatile` or not; what names memory among its clobbers stays opaque. Two such loads need not keep their order, as
+/// two others need not: PTX promises none between weak loads. O(instructions, and the texts).
 pub fn with_assembly_loads(function: &Function) -> Function {
     let mut function = function.clone();
     for inst in function.insts() {
@@ -32,8 +32,8 @@ mod tests {
     use super::*;
     use crate::function::MemorySpace;
 
-    /// Loads are reads of the memory that they name, volatile or convergent or not; stores, and what clobbers memory, stay
-    /// as they are.
+    /// Loads are reads of the memory that they name, volatile or convergent or not; stores, and what clobbers memory,
+    /// stay as they are.
     #[test]
     fn loads_are_reads() {
         let effects = ["opaque", "opaque convergent", "read write opaque", "opaque"];

@@ -154,7 +154,9 @@ impl Kernel {
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(1);
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
-        let toggled = iter::once(best.toggled_assembly_loads()).chain(toggled);
+        // Without an order no load moves.
+        let loads = best.has_order().then(|| best.toggled_assembly_loads());
+        let toggled = loads.into_iter().chain(toggled);
         around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
@@ -227,7 +229,7 @@ fn first(stock: &Figures) -> VecDeque<Variant> {
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
     let toggled = toggles.iter().map(|&toggle| Variant::DEFAULT.optimised(base.toggled(toggle)));
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0).optimised(base));
-    // The order that gains by loads that may move, and may have to hold much where they may not.
+    // Of all orders `eager` gains most where loads may move.
     let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
     // The default is one of the orders, too; what was proposed is not proposed again.
     iter::once(Variant::DEFAULT).chain(toggled).chain(orders).chain(with_loads).collect()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
-use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_BLOCK};
+use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_BLOCK, REGISTERS};
 
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
@@ -109,10 +109,12 @@ fn say_what_is_odd(kernels: &[Kernel], architecture: &Architecture) {
         let launch = launch(&kernel.stock.real, kernel.block);
         say!(
             "nvptx-ra: no block of {} of the kernels fits on an SM, so that they have no warps to lose: '{}' has {} \
-             threads and {} bytes of shared memory in a block; {} allows {MAX_THREADS_PER_BLOCK} and {}",
+             threads, {} registers each and {} bytes of shared memory in a block; {} allows {MAX_THREADS_PER_BLOCK} \
+             threads, {REGISTERS} registers and {} bytes",
             too_large.len(),
             kernel_names::short(&kernel.name),
             launch.threads.unwrap_or(DEFAULT_THREADS),
+            launch.registers,
             u64::from(launch.static_shared) + u64::from(launch.dynamic_shared),
             architecture.name,
             architecture.shared_opt_in()

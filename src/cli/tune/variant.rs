@@ -143,6 +143,11 @@ impl Variant {
         self.passes().order
     }
 
+    /// Whether it asks for another order than that of the code.
+    pub(super) fn has_order(&self) -> bool {
+        self.passes().order != "source" || self.passes().seed != 0
+    }
+
     /// Whether it sets `.maxnreg`.
     pub(super) fn limits_registers(&self) -> bool {
         matches!(self, Self::Passes(Passes { max_registers: Some(_), .. }))

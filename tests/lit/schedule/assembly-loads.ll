@@ -1,5 +1,6 @@
 ; Inline assembly that loads and does nothing else, masked or not, goes where it is first read if one asks for that, and
-; may pass other loads, but no store that may write what it reads; nothing else that is volatile moves.
+; may pass other loads, but no store that may write what it reads; nothing else that
+; is volatile moves, nor what clobbers memory.
 ; RUN: %llc-ra -nvptx-ra-order=late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=KEPT
 ; KEPT-LABEL: .entry loads(
 ; KEPT:       ld.global.b32 [[A:%r[0-9]+]], [
@@ -23,6 +24,11 @@
 ; MOVED:       ld.global.b32 [[D:%r[0-9]+]], [
 ; MOVED:       st.shared.b32 {{.*}}, [[D]];
 ; MOVED:       st.shared.b32 {{.*}}, [[T]];
+; MOVED-LABEL: .entry clobbers(
+; MOVED:       ld.global.b32 [[E:%r[0-9]+]], [
+; MOVED:       ld.global.b32 [[F:%r[0-9]+]], [
+; MOVED:       st.shared.b32 {{.*}}, [[F]];
+; MOVED:       st.shared.b32 {{.*}}, [[E]];
 ; RUN: %if ptxas %{ %ptxas -arch=sm_90 %t.moved -o %t.cubin %}
 ;
 ; A function's attribute may ask for it; without an order there is nothing to ask for.
@@ -57,6 +63,15 @@ define ptx_kernel void @clocks(ptr addrspace(1) %in) #0 {
   %d = call i32 asm sideeffect "ld.global.b32 $0, [$1];", "=r,l"(ptr addrspace(1) %in)
   store i32 %d, ptr addrspace(3) @tile
   store i32 %t, ptr addrspace(3) getelementptr (i32, ptr addrspace(3) @tile, i64 1)
+  ret void
+}
+
+define ptx_kernel void @clobbers(ptr addrspace(1) %in) #0 {
+  %next = getelementptr i32, ptr addrspace(1) %in, i64 1
+  %e = call i32 asm sideeffect "ld.global.b32 $0, [$1];", "=r,l,~{memory}"(ptr addrspace(1) %in)
+  %f = call i32 asm sideeffect "ld.global.b32 $0, [$1];", "=r,l"(ptr addrspace(1) %next)
+  store i32 %f, ptr addrspace(3) @tile
+  store i32 %e, ptr addrspace(3) getelementptr (i32, ptr addrspace(3) @tile, i64 1)
   ret void
 }
 

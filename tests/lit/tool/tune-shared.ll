@@ -46,7 +46,7 @@
 ; RUN: not grep "the launch says" %t/log
 ; Where that is more than an SM has, warps say nothing, and the search tells.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/limited.ll -o %t/large.ptx --runs 1 --dynamic-shared 300000 2>&1 > %t/table | FileCheck %s --check-prefix=LARGE
-; LARGE: nvptx-ra: no block of 1 of the kernels fits on an SM, so that they have no warps to lose: 'spills' has 256 threads and 300{{[0-9]+}} bytes of shared memory in a block; sm_90 allows 1024 and 232448
+; LARGE: nvptx-ra: no block of 1 of the kernels fits on an SM, so that they have no warps to lose: 'spills' has 256 threads, {{[0-9]+}} registers each and 300{{[0-9]+}} bytes of shared memory in a block; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
 ; RUN: not grep "no block" %t/log
 ; RUN: not env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/no.ptx --dynamic-shared spill=1 --dynamic-shared fills=1 2>&1 | FileCheck %s --check-prefix=NOBODY
 ; NOBODY: nvptx-ra: --dynamic-shared fills=1: {{.*}}tile.ll has no kernel whose name contains 'fills'; name a part of one that it has
