@@ -1,0 +1,228 @@
+//! The search for one kernel: what was tried on it, and which variant is the best so far.
+
+mod proposals;
+
+use std::collections::{HashMap, VecDeque};
+
+use nvptx_ra::target::machine::Architecture;
+
+use super::figures::{Allowance, Block, Figures, Preference};
+use super::variant::Variant;
+
+/// A kernel and what was tried on it.
+pub(super) struct Kernel {
+    pub(super) name: String,
+    /// Of its code.
+    pub(super) hash: String,
+    pub(super) block: Block,
+    /// Whether ptxas may be asked to spill to shared memory.
+    pub(super) may_spill_to_shared: bool,
+    pub(super) stock: Figures,
+    /// In the order in which they were tried; none where ptxas did not take it.
+    pub(super) tried: Vec<(Variant, Option<Figures>)>,
+    /// How many variants ptxas did not take, and why the first was not.
+    pub(super) lost: usize,
+    pub(super) first_loss: Option<String>,
+    /// What ptxas said of a kernel's PTX, by its fingerprint.
+    known: HashMap<String, Option<Figures>>,
+    proposed: Vec<Variant>,
+    queue: VecDeque<Variant>,
+    /// How many orders were changed at random.
+    perturbed: u32,
+}
+
+/// What a search is for.
+#[derive(Clone, Copy)]
+pub(super) struct Aim {
+    pub(super) architecture: &'static Architecture,
+    /// What variants may be worse in than stock.
+    pub(super) allowance: Allowance,
+    /// What perturbed orders are drawn by.
+    pub(super) seed: u32,
+    /// What counts first.
+    pub(super) preference: Preference,
+}
+
+impl Kernel {
+    /// A kernel of which nothing but stock is known.
+    pub(super) fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String) -> Self {
+        Self {
+            name: name.to_owned(),
+            hash: hash.to_owned(),
+            block,
+            may_spill_to_shared: false,
+            stock,
+            tried: Vec::new(),
+            lost: 0,
+            first_loss: None,
+            known: HashMap::from([(text, Some(stock))]),
+            proposed: Vec::new(),
+            queue: proposals::first(&stock),
+            perturbed: 0,
+        }
+    }
+
+    /// What to try next: never the same twice.
+    pub(super) fn propose(&mut self, aim: &Aim) -> Variant {
+        loop {
+            if self.queue.is_empty() {
+                self.look_around(aim);
+            }
+            if let Some(variant) = self.queue.pop_front()
+                && !self.proposed.contains(&variant)
+            {
+                self.proposed.push(variant);
+                return variant;
+            }
+        }
+    }
+
+    /// What ptxas said of the same PTX.
+    pub(super) fn known(&self, text: &str) -> Option<Option<Figures>> {
+        self.known.get(text).copied()
+    }
+
+    /// Notes what came of a variant. `text` is the fingerprint of its PTX.
+    pub(super) fn record(&mut self, variant: Variant, text: String, figures: Option<Figures>) {
+        let figures = *self.known.entry(text).or_insert(figures);
+        self.tried.push((variant, figures));
+    }
+
+    /// Notes a variant that is lost, and why; without a text where LLVM made none.
+    pub(super) fn lose(&mut self, variant: Variant, text: Option<String>, problem: String) {
+        self.lost += 1;
+        self.first_loss.get_or_insert(problem);
+        self.known.extend(text.map(|text| (text, None)));
+        self.tried.push((variant, None));
+    }
+
+    /// What was tried and ptxas took, in the order in which it was tried.
+    fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
+        self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)))
+    }
+
+    /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
+    pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
+        let better = self.judged().filter(|(_, figures)| {
+            figures.is_no_worse(&self.stock, aim.allowance) && figures.is_better(&self.stock, &aim.preference)
+        });
+        let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
+        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
+    }
+
+    /// What came of the defaults.
+    pub(super) fn default(&self) -> Option<Figures> {
+        self.tried.iter().find(|(variant, _)| *variant == Variant::DEFAULT).and_then(|(_, figures)| *figures)
+    }
+
+    /// The orders by what came of them, best first: those that are admissible before those that are not.
+    fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
+        let mut ranked: Vec<(bool, Figures, &Variant)> = self
+            .judged()
+            .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allowance), figures, variant))
+            .collect();
+        ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
+        ranked.into_iter().map(|(_, _, variant)| *variant).collect()
+    }
+
+    /// What spills least of all, and less than `best`, if it holds fewer warps than stock.
+    fn least_spills_for_warps(&self, best: &Figures) -> Option<(&Variant, Figures)> {
+        let spills_less = self.judged().filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
+        let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
+        least.filter(|(_, figures)| figures.warps < self.stock.warps)
+    }
+
+    /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not.
+    pub(super) fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
+        let (_, best) = self.best(aim);
+        let (_, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
+        let would_count = least.is_no_worse(&self.stock, Allowance { fewer_warps: true, ..aim.allowance });
+        (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some((best, least))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::{preference, tests::figures};
+    use super::*;
+
+    pub(super) fn aim(seed: u32) -> Aim {
+        let architecture = Architecture::by_name("sm_90").expect("is known");
+        Aim { architecture, allowance: Allowance::default(), seed, preference: preference(&[]) }
+    }
+
+    /// A kernel in blocks of four warps of which nothing but this is known.
+    pub(super) fn kernel_with(stock: Figures) -> Kernel {
+        Kernel::new("k", "0", Block { threads: Some(128), dynamic_shared: Some(0) }, stock, "stock".into())
+    }
+
+    pub(super) fn kernel() -> Kernel {
+        kernel_with(figures(100, 32, 500))
+    }
+
+    /// What fewer warps would save is told where it is half of the spills and costs nothing else, and where they are not
+    /// allowed anyway.
+    #[test]
+    fn spills_for_warps() {
+        let saved = |outcome: Figures, fewer_warps| {
+            let mut kernel = kernel();
+            let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
+            for (number, outcome) in [figures(80, 32, 500), outcome].into_iter().enumerate() {
+                let variant = kernel.propose(&aim);
+                kernel.record(variant, number.to_string(), Some(outcome));
+            }
+            kernel.half_the_spills_for_warps(&aim)
+        };
+        assert_eq!(saved(figures(40, 16, 500), false), Some((figures(80, 32, 500), figures(40, 16, 500))));
+        for (outcome, fewer_warps) in [
+            (figures(41, 16, 500), false),
+            (figures(40, 16, 501), false),
+            (figures(40, 32, 500), false),
+            (figures(40, 16, 500), true),
+        ] {
+            assert_eq!(saved(outcome, fewer_warps), None, "{outcome:?}");
+        }
+    }
+
+    /// The same seed gives the same search, another one another.
+    #[test]
+    fn seeds() {
+        let search = |seed| {
+            let mut kernel = kernel();
+            let mut all = Vec::new();
+            for number in 0..30u32 {
+                let variant = kernel.propose(&aim(seed));
+                kernel.record(variant, number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
+                all.push(variant);
+            }
+            all
+        };
+        assert_eq!(search(1), search(1));
+        assert_ne!(search(1), search(2));
+    }
+
+    /// What is worse than stock in anything is never the best, nor what ptxas refuses; without anything better, stock
+    /// is.
+    #[test]
+    fn stock_is_the_worst_that_comes_out() {
+        let mut kernel = kernel();
+        for (number, outcome) in [None, Some(figures(0, 16, 400)), Some(figures(0, 32, 501))].into_iter().enumerate() {
+            let variant = kernel.propose(&aim(0));
+            kernel.record(variant, number.to_string(), outcome);
+            assert_eq!(kernel.best(&aim(0)).0, Variant::Stock);
+        }
+        let variant = kernel.propose(&aim(0));
+        kernel.record(variant, "good".into(), Some(figures(8, 32, 480)));
+        assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
+    }
+
+    /// What ptxas said of the same PTX holds for every variant that makes it.
+    #[test]
+    fn same_ptx_same_figures() {
+        let mut kernel = kernel();
+        let variant = kernel.propose(&aim(0));
+        assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
+        kernel.record(variant, "stock".into(), None);
+        assert_eq!(kernel.tried[0].1, Some(kernel.stock));
+    }
+}

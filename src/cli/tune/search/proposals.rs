@@ -1,0 +1,219 @@
+//! Which variant to try next.
+//!
+//! First the defaults and most orders. Then, from the best that was found, what is near it: loads in inline assembly
+//! that move or not, one of LLVM's optimisations less or more, spills to shared memory, limits on registers that cost
+//! no warp or win one, other names, copies left alone, values computed again; and small changes of good orders at
+//! random, for as long as the budget lasts. What is tried depends on the figures and the seed alone.
+
+use std::collections::VecDeque;
+use std::iter;
+
+use super::super::figures::{Figures, launch};
+use super::super::optimisations::Optimisations;
+use super::super::variant::{Names, Variant};
+use super::{Aim, Kernel};
+
+/// How many orders are tried on every kernel; of the others, what is near the best.
+const FIRST_ORDERS: usize = 6;
+
+/// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
+/// optimisations do.
+pub(super) fn first(stock: &Figures) -> VecDeque<Variant> {
+    let spills = stock.spill_bytes() > 0;
+    let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
+    let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
+    let toggled = toggles.iter().map(|&toggle| Variant::DEFAULT.optimised(base.toggled(toggle)));
+    let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0).optimised(base));
+    // Of all orders `eager` gains most where loads may move.
+    let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
+    // The default is one of the orders, too; what was proposed is not proposed again.
+    iter::once(Variant::DEFAULT).chain(toggled).chain(orders).chain(with_loads).collect()
+}
+
+impl Kernel {
+    /// Fills the queue with what is near the best.
+    pub(super) fn look_around(&mut self, aim: &Aim) {
+        let orders = self.good_orders(aim);
+        let (best, figures) = self.best(aim);
+        self.queue.extend(self.with_free_registers(aim));
+        let mut around = Vec::new();
+        if self.may_spill_to_shared && figures.spill_bytes() > 0 {
+            around.push(best.with_smem_spilling());
+        }
+        around.extend(self.held_to_warps(aim, &figures));
+        around.extend(self.limits(aim, &best, &figures));
+        if let Some(other) = orders.iter().find(|variant| **variant != best) {
+            around.extend(self.limits(aim, other, &figures));
+        }
+        around.push(best.with_registers(Names::Fewest, true));
+        around.push(best.with_registers(Names::Some, false));
+        around.push(best.with_registers(Names::Llvm, true));
+        // Of all that is near these help the fewest kernels.
+        around.extend(Variant::orders().skip(FIRST_ORDERS).map(|order| best.with_order(order, 0)));
+        around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
+        around.retain(|variant| !self.proposed.contains(variant));
+        // A small budget is to see some of everything. What changes nothing costs no run.
+        around.truncate(1);
+        let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
+        // Without an order no load moves.
+        let loads = best.has_order().then(|| best.toggled_assembly_loads());
+        let toggled = loads.into_iter().chain(toggled);
+        around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
+        let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
+        self.perturbed += 1;
+        // A new seed each time, and one that no other `--seed` gives.
+        let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
+        around.push(base.with_order(base.order(), seed));
+        self.queue.extend(around);
+    }
+
+    /// The most registers that cost no warp of stock's.
+    fn free_registers(&self, aim: &Aim) -> u32 {
+        aim.architecture.step_edge(&launch(&self.stock.real, self.block))
+    }
+
+    /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
+    /// something else keeps out.
+    fn with_free_registers(&self, aim: &Aim) -> Option<Variant> {
+        let edge = self.free_registers(aim);
+        let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
+        is_free.then(|| Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(edge))
+    }
+
+    /// What would spill least of all but for its warps, held to the most registers that cost none.
+    fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+        let (variant, _) = self.least_spills_for_warps(best)?;
+        Some(variant.with_limit(self.free_registers(aim)))
+    }
+
+    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
+    fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
+        let launch = launch(&figures.real, self.block);
+        let edge = aim.architecture.step_edge(&launch);
+        // What takes all registers that it may has that limit already; what ptxas holds to a step by itself has not,
+        // and spills less if it is told.
+        let most = self.block.threads.and_then(|threads| aim.architecture.registers_for_blocks(threads, 1));
+        let is_held = figures.spill_bytes() > 0 && most.is_some_and(|most| figures.real.registers < most);
+        let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
+        // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
+        let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
+        let step = aim.architecture.next_step(&launch).filter(is_near);
+        let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
+        let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
+        [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nvptx_ra::config::Skip;
+
+    use super::super::super::figures::{Block, tests::figures};
+    use super::super::tests::{aim, kernel, kernel_with};
+    use super::*;
+
+    /// Variants differ from each other, the defaults come first, and all orders are among the first.
+    #[test]
+    fn never_the_same_twice() {
+        let mut kernel = kernel();
+        let mut seen: Vec<Variant> = Vec::new();
+        for number in 0..60u32 {
+            let variant = kernel.propose(&aim(0));
+            assert!(!seen.contains(&variant), "{variant}");
+            kernel.record(variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            seen.push(variant);
+        }
+        assert_eq!(seen[0], Variant::DEFAULT);
+        let told = |order| Variant::ordered(order, 0).optimised(Optimisations::TOLD);
+        assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..8].contains(&told(order))));
+    }
+
+    /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go
+    /// with it.
+    #[test]
+    fn toggles() {
+        let mut kernel = kernel();
+        let mut tried: Vec<Optimisations> = Vec::new();
+        let slsr = Optimisations::without(Skip::SLSR);
+        for number in 0..90u32 {
+            let variant = kernel.propose(&aim(0));
+            let optimisations = variant.optimisations();
+            let is_good = optimisations.of_ir() == slsr;
+            let outcome = if is_good { figures(10, 32, 500) } else { figures(100, 32, 500) };
+            kernel.record(variant, number.to_string(), Some(outcome));
+            tried.push(optimisations);
+        }
+        let toggles = Optimisations::TOGGLES;
+        assert!(tried[3..8].iter().all(|&optimisations| optimisations == Optimisations::TOLD));
+        assert!(toggles.iter().take(6).all(|toggle| tried.contains(toggle)));
+        assert!(toggles.iter().all(|&toggle| toggle == slsr || tried.contains(&toggle.toggled(slsr))));
+    }
+
+    /// Where nothing spills, what helps then comes ahead of the orders.
+    #[test]
+    fn toggles_first() {
+        let mut kernel = kernel_with(figures(0, 32, 500));
+        let variants: Vec<Variant> = (0..10).map(|_| kernel.propose(&aim(0))).collect();
+        assert_eq!(variants[0], Variant::DEFAULT);
+        let for_warps = Optimisations::FOR_WARPS.map(|optimisations| Variant::DEFAULT.optimised(optimisations));
+        assert_eq!(variants[1..5], for_warps);
+        assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
+    }
+
+    /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
+    /// have and it spills, and not where they can only cost spills.
+    #[test]
+    fn limits() {
+        for (spills, registers, threads, expected) in
+            [(0, 64, 128, true), (100, 64, 128, true), (100, 64, 1024, false), (100, 255, 128, false)]
+        {
+            let mut stock = figures(spills, 32, 500);
+            stock.real.registers = registers;
+            let mut kernel = kernel_with(stock);
+            kernel.block.threads = Some(threads);
+            let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
+            let limits = variants.iter().any(Variant::limits_registers);
+            assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
+        }
+    }
+
+    /// What spills nothing for the price of warps is tried with as many registers as cost none.
+    #[test]
+    fn held_to_the_warps_of_stock() {
+        let mut kernel = kernel();
+        for number in 0..9u32 {
+            let variant = kernel.propose(&aim(0));
+            let is_third = number == 2;
+            let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
+            kernel.record(variant, number.to_string(), Some(outcome));
+        }
+        let costly = kernel.tried[2].0;
+        assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
+    }
+
+    /// What spills with fewer registers than its warps leave it, for its shared memory keeps others out, is tried with all
+    /// of them, once.
+    #[test]
+    fn free_registers() {
+        for (registers, expected) in [(32, 1), (255, 0)] {
+            let mut stock = figures(100, 8, 500);
+            stock.real.registers = registers;
+            let block = Block { threads: Some(128), dynamic_shared: Some(100_000) };
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into());
+            let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
+            let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
+            assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");
+        }
+    }
+
+    /// Spills to shared memory are tried where there are spills and the kernel allows it, and else nowhere.
+    #[test]
+    fn spills_to_shared() {
+        for (spills, allowed, expected) in [(100, true, true), (0, true, false), (100, false, false)] {
+            let mut kernel = kernel_with(figures(spills, 32, 500));
+            kernel.may_spill_to_shared = allowed;
+            let variants: Vec<Variant> = (0..16).map(|_| kernel.propose(&aim(0))).collect();
+            assert_eq!(variants.iter().any(Variant::spills_to_shared), expected, "{spills} bytes, {allowed}");
+        }
+    }
+}
