@@ -4,7 +4,8 @@
     tuning.py [options] [MODULE-GLOB …]
 
 llc and ptxas judge every kernel first, which is cached as the bench's results are. Then those that spill, or --draw of
-them, are tuned, and --others of the rest. Each profile is replayed by llc and has to make the same PTX, byte for byte.
+them, are tuned, and --others of the rest. Each profile is replayed by llc, with all checks on, and has to make the same
+PTX, byte for byte.
 With --results FILE every module is kept as it is done, and is not tuned again: one file for each build and number of
 runs. Ends with 1 where a kernel is worse than stock LLVM in bytes spilled, warps or machine instructions, or where a
 replay differs.
@@ -123,7 +124,7 @@ def tuned(module, names, plan, arguments):
         if outcome.error:
             return {"module": module, "error": outcome.error, "kernels": [], "same": True}
         said = object_in(outcome.output)
-        options = Compiler("replay", (f"-nvptx-ra-profile={profile}",), verify=False)
+        options = Compiler("replay", (f"-nvptx-ra-profile={profile}",))
         llc = [plan.tools.llc, *options.flags(plan.tools.plugin), "-O3", "-mtriple=nvptx64-nvidia-cuda"]
         llc += [f"-mcpu={plan.cpu_of(module)}", f"-mattr={plan.attributes}", "-fp-contract=fast"]
         again = tools.run([*llc, plan.modules[module], "-o", str(replayed)], timeout=None)
