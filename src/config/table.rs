@@ -66,7 +66,7 @@ choices! {
         "loads-late" => LoadsLate,
         /// Loads behind one another, as far as that is possible.
         "loads-clustered" => LoadsClustered,
-        /// That which the forecast clearly prefers, of those above but `eager`; that of the code where it prefers none.
+        /// That which the forecast clearly prefers, of those above; that of the code where it prefers none.
         "auto" => Auto,
     }
 }

@@ -10,8 +10,15 @@ use crate::function::Function;
 use crate::schedule::schedule;
 
 /// What is tried.
-const ORDERS: [Order; 6] =
-    [Order::SethiUllman, Order::BottomUp, Order::Latency, Order::Late, Order::LoadsLate, Order::LoadsClustered];
+const ORDERS: [Order; 7] = [
+    Order::SethiUllman,
+    Order::BottomUp,
+    Order::Latency,
+    Order::Late,
+    Order::Eager,
+    Order::LoadsLate,
+    Order::LoadsClustered,
+];
 
 /// By how much, in percent, fewer bytes have to be spilled, or fewer registers taken where nothing is.
 const SPILL_MARGIN: u32 = 40;

@@ -26,7 +26,7 @@ import report
 import tools
 
 # What `order=auto` chooses from (src/forecast/order.rs).
-ORDERS = ("source", "late", "loads-late", "loads-clustered", "sethi-ullman", "bottom-up", "latency")
+ORDERS = ("source", "late", "eager", "loads-late", "loads-clustered", "sethi-ullman", "bottom-up", "latency")
 SETTINGS = ("own", "64")
 # What is ranked, by what, at which settings.
 RANKED = (

@@ -6,8 +6,12 @@ import unittest
 import ranking
 
 
+COUNT = len(ranking.ORDERS)
+
+
 def kernel(forecasts, reals):
-    """A kernel whose orders have these forecasts and figures, in the order of the orders."""
+    """A kernel whose orders have these forecasts and figures, in the order of the orders; the rest has the last."""
+    forecasts, reals = ([*values, *[values[-1]] * (COUNT - len(values))] for values in (forecasts, reals))
 
     def of(forecast, real):
         judged = {"forecast": {"words": forecast, "registers": forecast, "spills": forecast}}
@@ -20,18 +24,18 @@ def words(forecast):
     return forecast["words"]
 
 
-RISING = [1, 2, 3, 4, 5, 6, 7]
+RISING = list(range(COUNT))
 
 
 class Tau(unittest.TestCase):
     def test_the_same_order_is_one_the_opposite_minus_one_and_no_opinion_nothing(self):
-        for forecasts, expected in ((RISING, 1), (RISING[::-1], -1), ([3] * 7, 0)):
+        for forecasts, expected in ((RISING, 1), (RISING[::-1], -1), ([3], 0)):
             found = ranking.ranking([kernel(forecasts, RISING)], "registers", words, ("own",))
-            self.assertEqual((found["kernels"], found["pairs"]), (1, 21))
+            self.assertEqual((found["kernels"], found["pairs"]), (1, COUNT * (COUNT - 1) // 2))
             self.assertAlmostEqual(found["tau"], expected)
 
     def test_what_ptxas_does_not_tell_apart_is_no_pair(self):
-        found = ranking.ranking([kernel(RISING, [9] * 7)], "registers", words, ("own",))
+        found = ranking.ranking([kernel(RISING, [9])], "registers", words, ("own",))
         self.assertEqual((found["kernels"], found["pairs"]), (0, 0))
         self.assertTrue(math.isnan(found["tau"]))
 
@@ -44,23 +48,21 @@ class Tau(unittest.TestCase):
 
 class Choice(unittest.TestCase):
     def test_the_best_forecast_is_taken_only_beyond_the_margin(self):
-        kernels = [kernel([100, 89, 95, 95, 95, 95, 95], [40, 30, 20, 20, 20, 20, 20])]
+        kernels = [kernel([100, 89, 95], [40, 30, 20])]
         taken = ranking.choice(kernels, "spills", words, ("own",), 10)
         self.assertEqual((taken["changed"], taken["better"], taken["after"]), (1, 1, 30))
         left = ranking.choice(kernels, "spills", words, ("own",), 20)
         self.assertEqual((left["changed"], left["worse"], left["before"], left["after"]), (0, 0, 40, 40))
 
     def test_what_gets_worse_is_counted(self):
-        worse = ranking.choice(
-            [kernel([9, 1, 9, 9, 9, 9, 9], [0, 8, 0, 0, 0, 0, 0])], "spills", words, ("own", "64"), 0
-        )
+        worse = ranking.choice([kernel([9, 1, 9], [0, 8, 0])], "spills", words, ("own", "64"), 0)
         self.assertEqual((worse["changed"], worse["worse"], worse["after"]), (2, 2, 16))
 
 
 class Automatic(unittest.TestCase):
     def test_clearly_fewer_bytes_win_else_clearly_fewer_registers_and_new_spills_never(self):
         def forecasts(source, *others):
-            figures = [source, *others, *[source] * (len(ranking.ORDERS) - 1 - len(others))]
+            figures = [source, *others, *[source] * (COUNT - 1 - len(others))]
             both = [dict(zip(("spills", "registers"), each, strict=True)) for each in figures]
             return dict(zip(ranking.ORDERS, both, strict=True))
 
@@ -74,7 +76,7 @@ class Automatic(unittest.TestCase):
             self.assertEqual(found, ranking.ORDERS[expected])
 
     def test_warps_count_where_bytes_are_the_same(self):
-        kernels = [kernel([0, 0, 0, 0, 0, 0, 0], [0] * 7)]
+        kernels = [kernel([0], [0])]
         for setting in ranking.SETTINGS:
             kernels[0]["source"][setting] |= {"registers": 100, "forecast": {"spills": 0, "registers": 100}}
             kernels[0]["late"][setting] |= {"registers": 168, "forecast": {"spills": 0, "registers": 10}}
