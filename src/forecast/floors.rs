@@ -34,13 +34,9 @@ fn least_to_divide(features: &Features, model: &Model) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forecast::tests::case;
     use crate::forecast::{Case, Forecast, at_step, forecast};
     use crate::function::{Function, LaunchBounds};
-    use crate::target::machine::Architecture;
-
-    fn case() -> Case {
-        Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
-    }
 
     /// A kernel that holds so many words from before an instruction until behind it. `before` may set %2 and %3, and
     /// `across` %4; @0 is a symbol of that name.

@@ -282,7 +282,7 @@ mod tests {
     use crate::config::RegisterBudget;
     use crate::fuzzing::{Options, lowered_function};
 
-    fn case() -> Case {
+    pub(super) fn case() -> Case {
         Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
     }
 

@@ -7,18 +7,7 @@ use super::{Case, Forecast, forecast};
 use crate::config::Order;
 use crate::error::Error;
 use crate::function::Function;
-use crate::schedule::schedule;
-
-/// What is tried.
-const ORDERS: [Order; 7] = [
-    Order::SethiUllman,
-    Order::BottomUp,
-    Order::Latency,
-    Order::Late,
-    Order::Eager,
-    Order::LoadsLate,
-    Order::LoadsClustered,
-];
+use crate::schedule::{ORDERS, schedule};
 
 /// By how much, in percent, fewer bytes have to be spilled, or fewer registers taken where nothing is.
 const SPILL_MARGIN: u32 = 40;
@@ -37,7 +26,7 @@ type Figures = (u32, u32);
 pub fn preferred_order(function: &Function, case: &Case) -> Result<Order, Error> {
     let Some(source) = figures(function, case)? else { return Ok(Order::Source) };
     let mut best: Option<(Figures, Order)> = None;
-    for order in ORDERS {
+    for order in ORDERS.into_iter().filter(|&order| order != Order::Source) {
         let ordered = schedule(function, order, 0).edits.apply(function)?.function;
         let Some(figures) = figures(&ordered, case)?.filter(|&figures| is_clearly_better(figures, source)) else {
             continue;

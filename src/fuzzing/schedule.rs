@@ -4,20 +4,8 @@ use arbitrary::{Result, Unstructured};
 
 use super::{Options, check_same_effects, lowered_function};
 use crate::check::check;
-use crate::config::Order;
 use crate::function::Edit;
-use crate::schedule::schedule;
-
-const ORDERS: [Order; 8] = [
-    Order::Source,
-    Order::SethiUllman,
-    Order::BottomUp,
-    Order::Latency,
-    Order::Late,
-    Order::Eager,
-    Order::LoadsLate,
-    Order::LoadsClustered,
-];
+use crate::schedule::{ORDERS, schedule};
 
 /// Checks that each order, perturbed or not, keeps a function valid and its meaning, does nothing but permute blocks,
 /// and is the same the second time.

@@ -38,6 +38,18 @@ use perturb::Perturbed;
 use region::{Region, regions};
 use top_down::{LatencyAware, LoadsClustered};
 
+/// The orders that there are, that of the code first; which of them is the best for a kernel is left to others.
+pub const ORDERS: [config::Order; 8] = [
+    config::Order::Source,
+    config::Order::SethiUllman,
+    config::Order::BottomUp,
+    config::Order::Latency,
+    config::Order::Late,
+    config::Order::Eager,
+    config::Order::LoadsLate,
+    config::Order::LoadsClustered,
+];
+
 /// A way to order the instructions of a region.
 trait Order {
     /// All nodes of a region, each behind those that it waits for. O(n log n) in the operands and dependences.

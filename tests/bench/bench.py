@@ -15,10 +15,10 @@ import os
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import command_line
+import cache
 import corpus
 import forecasts
 import gather
@@ -92,13 +92,12 @@ def compilers_of(options):
 
 
 def plan_of(options):
-    listed = tomllib.loads(corpus.LIST.read_text(encoding="utf8"))
     paths = corpus.modules(options.corpus, options.modules, options.subset, options.arch)
     name = "-".join(["run", options.arch, *([options.subset] if options.subset else [])])
     folder = Path(options.folder or tools.ROOT / "target/bench" / name).resolve()
     return Plan(
         folder=str(folder),
-        cache=os.environ.get("BENCH_CACHE") or str(tools.ROOT / "target/bench/cache"),
+        cache=cache.folder(),
         cpu=options.arch,
         modules={Path(p).stem: p for p in paths},
         compilers=compilers_of(options),
@@ -109,7 +108,7 @@ def plan_of(options):
         level=options.opt_level,
         timeout=options.timeout,
         sass=options.sass,
-        sources={s["name"]: {k: s[k] for k in ("lineage", "accelerated") if k in s} for s in listed["source"]},
+        sources=corpus.sources(),
     )
 
 

@@ -8,12 +8,19 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from tools import ROOT
+
 
 @cache
 def file_hash(path):
     """The hash of a file's content."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder():
+    """Where the results of the harness are, as text."""
+    return os.environ.get("BENCH_CACHE") or str(ROOT / "target/bench/cache")
 
 
 def key_of(*parts):

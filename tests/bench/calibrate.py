@@ -15,7 +15,6 @@ import json
 import math
 import subprocess
 import sys
-import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -119,8 +118,7 @@ def load(reports, results):
         result = json.loads(path.read_text(encoding="utf8"))
         for setting, by_compiler in result["kernels"].items():
             measured[setting].update(by_compiler.get(STOCK, {}))
-    listed = tomllib.loads(corpus.LIST.read_text())["source"]
-    lineages = {source["name"]: source["lineage"] for source in listed}
+    lineages = {name: source["lineage"] for name, source in corpus.sources().items()}
     rows = []
     for path in sorted(reports.glob("*.json")):
         module = path.stem

@@ -1,6 +1,7 @@
 """The modules to compare on: a folder of bitcode and textual IR, and what brings it."""
 
 import fnmatch
+import random
 import sys
 import tomllib
 from pathlib import Path
@@ -31,3 +32,15 @@ def modules(folder=None, globs=(), subset=None, arch="sm_90"):
 def source_of(module):
     """The source of corpus.toml that a module is of: what stands before two underscores in its name."""
     return module.partition("__")[0]
+
+
+def sources():
+    """What the harness asks of the sources of corpus.toml, by name."""
+    listed = tomllib.loads(LIST.read_text(encoding="utf8"))["source"]
+    wanted = ("lineage", "accelerated")
+    return {source["name"]: {key: source[key] for key in wanted if key in source} for source in listed}
+
+
+def drawn(values, count, seed):
+    """So many of the values, or all, sorted: the same for the same seed and values."""
+    return sorted(random.Random(seed).sample(values, min(count, len(values))))

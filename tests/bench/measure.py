@@ -22,13 +22,7 @@ def compile_module(module, compiler, plan):
     if compiler.is_cicc:
         return counted(read_cicc(module, plan))
     path = plan.modules[module]
-    flags = [
-        f"-O{plan.level}",
-        "-mtriple=nvptx64-nvidia-cuda",
-        f"-mcpu={plan.cpu_of(module)}",
-        f"-mattr={plan.attributes}",
-        "-fp-contract=fast",
-    ]
+    flags = llc_flags(module, plan)
     identity = None if compiler.arguments is None else [file_hash(plan.tools.plugin), compiler.flags("")]
     key = key_of("ptx", file_hash(path), file_hash(plan.tools.llc), flags, identity, COUNTER)
     cache = Cache(plan.cache)
@@ -41,6 +35,17 @@ def compile_module(module, compiler, plan):
         cache.put(key, result)
         cache.put_text(key, text)
     return result, text
+
+
+def llc_flags(module, plan):
+    """What llc is told of a module, whatever the compiler."""
+    return [
+        f"-O{plan.level}",
+        "-mtriple=nvptx64-nvidia-cuda",
+        f"-mcpu={plan.cpu_of(module)}",
+        f"-mattr={plan.attributes}",
+        "-fp-contract=fast",
+    ]
 
 
 def forecast_module(module, setting, plan):

@@ -25,7 +25,7 @@ import ptxas
 import report
 import tools
 
-# What `order=auto` chooses from (src/forecast/order.rs).
+# What `order=auto` chooses from (src/forecast/order.rs), that of the code first.
 ORDERS = ("source", "late", "eager", "loads-late", "loads-clustered", "sethi-ullman", "bottom-up", "latency")
 SETTINGS = ("own", "64")
 # What is ranked, by what, at which settings.
@@ -59,7 +59,7 @@ def drawn(modules, arguments):
     """The same for the same seed and files, in the order of their names."""
     sizes = range(1024 * arguments.smallest, 1024 * arguments.largest + 1)
     fitting = [module for module in sorted(modules) if os.path.getsize(module) in sizes]
-    return sorted(random.Random(arguments.seed).sample(fitting, min(arguments.draw, len(fitting))))
+    return corpus.drawn(fitting, arguments.draw, arguments.seed)
 
 
 def output_of(command):

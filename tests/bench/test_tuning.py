@@ -52,7 +52,7 @@ class Judging(unittest.TestCase):
     def test_a_row_has_sums_and_counts(self):
         rows = [("m", kernel((40, 32, 100), (0, 40, 90))), ("m", kernel((60, 64, 50), (40, 64, 50)))]
         self.assertEqual(
-            tuning.row_of("all", rows, "sm_90"),
+            tuning.row_of("all", rows),
             ["all", "2", "100 → 40", "60 %", "2", "1", "150 → 140", "1", "1", "1"],
         )
 

@@ -12,16 +12,15 @@ replay differs.
 """
 
 import json
-import os
-import random
 import re
 import sys
 import tempfile
-import tomllib
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
+import cache
 import command_line
 import corpus
 import gather
@@ -31,6 +30,7 @@ import report
 import tools
 from plan import CICC, OWN, STOCK, Compiler, Plan
 
+CPU = "sm_90"
 KERNELS_OF_A_JOB = 3  # of a module with many of them, so that no core waits long at the end
 SPILLING, OTHERS = "spill", "spill nothing"
 HEADER = ["", "kernels", "bytes spilled", "less", "spill less", "nothing now", "machine instructions"]
@@ -56,19 +56,18 @@ def parse_arguments():
 
 def plan_of(arguments):
     """Only what compiling and assembling ask for; the folder has no jobs' results."""
-    listed = tomllib.loads(corpus.LIST.read_text(encoding="utf8"))
     paths = corpus.modules(arguments.corpus, arguments.modules, arguments.subset)
     return Plan(
         folder=str(tools.ROOT / "target/bench/tuning"),
-        cache=os.environ.get("BENCH_CACHE") or str(tools.ROOT / "target/bench/cache"),
-        cpu="sm_90",
+        cache=cache.folder(),
+        cpu=CPU,
         modules={Path(path).stem: path for path in paths},
         compilers=(Compiler(STOCK), Compiler(CICC)),
         settings=(OWN,),
         tools=tools.find(arguments.plugin, with_sass=False),
         timeout=arguments.timeout,
         sass=False,
-        sources={source["name"]: source for source in listed["source"]},
+        sources=corpus.sources(),
     )
 
 
@@ -88,13 +87,8 @@ def chosen(stock, arguments):
     spilling = [(module, name) for module, name in kernels if stock[module][name]]
     others = [(module, name) for module, name in kernels if not stock[module][name]]
     if arguments.draw is not None:
-        spilling = drawn(spilling, arguments.draw, arguments.seed)
-    return {SPILLING: spilling, OTHERS: drawn(others, arguments.others, arguments.seed)}
-
-
-def drawn(kernels, count, seed):
-    """The same for the same seed and kernels."""
-    return sorted(random.Random(seed).sample(kernels, min(count, len(kernels))))
+        spilling = corpus.drawn(spilling, arguments.draw, arguments.seed)
+    return {SPILLING: spilling, OTHERS: corpus.drawn(others, arguments.others, arguments.seed)}
 
 
 def jobs_of(kernels):
@@ -115,20 +109,21 @@ def object_in(output):
 
 def tuned(module, names, plan, arguments):
     """{"module", "error", "kernels": what tune --json says of each, "same": whether llc replays the profile}."""
-    flags = ["-O3", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
+    flags = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
     with tempfile.TemporaryDirectory() as folder:
-        ptx, profile, replayed = (Path(folder, name) for name in ("tuned.ptx", "profile.toml", "replayed.ptx"))
+        ptx, profile = Path(folder, "tuned.ptx"), Path(folder, "profile.toml")
         search = [arguments.tool, "tune", plan.modules[module], *flags, f"--runs={arguments.runs}", "--jobs=1"]
         search += ["--json", f"--output={ptx}", f"--profile={profile}", *(f"--kernel={name}" for name in names)]
         outcome = tools.run(search, timeout=None)  # what a variant may take is the tool's to say
         if outcome.error:
             return {"module": module, "error": outcome.error, "kernels": [], "same": True}
         said = object_in(outcome.output)
-        options = Compiler("replay", (f"-nvptx-ra-profile={profile}",))
-        llc = [plan.tools.llc, *options.flags(plan.tools.plugin), "-O3", "-mtriple=nvptx64-nvidia-cuda"]
-        llc += [f"-mcpu={plan.cpu_of(module)}", f"-mattr={plan.attributes}", "-fp-contract=fast"]
-        again = tools.run([*llc, plan.modules[module], "-o", str(replayed)], timeout=None)
-        same = not again.error and ptx.read_bytes() == replayed.read_bytes()
+        replay = Compiler("replay", (f"-nvptx-ra-profile={profile}",))
+        # No limit of time: the checks take as long again.
+        error, _, _, text = measure.run_llc(
+            plan.modules[module], replay, measure.llc_flags(module, plan), replace(plan, timeout=None)
+        )
+        same = not error and text == ptx.read_text(encoding="utf8")
         kernels = [kernel for kernel in said["kernels"] if kernel["name"] in names]
         return {"module": module, "error": "", "kernels": kernels, "same": same}
 
@@ -169,12 +164,12 @@ def gains(kernel):
     return more, more and "maxnreg=" not in kernel["choice"]
 
 
-def row_of(title, rows, cpu):
+def row_of(title, rows):
     """The figures of (module, kernel) pairs, as HEADER names them."""
     kernels = [kernel for _, kernel in rows]
     before, after = (sum(bytes_of(kernel[side]) for kernel in kernels) for side in ("stock", "tuned"))
     instructions, fewer = (sum(kernel[side]["sass_instructions"] for kernel in kernels) for side in ("stock", "tuned"))
-    lacking = [kernel for kernel in kernels if kernel["stock"]["warps"] < ptxas.MAX_WARPS[cpu]]
+    lacking = [kernel for kernel in kernels if kernel["stock"]["warps"] < ptxas.MAX_WARPS[CPU]]
     gained = [gains(kernel) for kernel in lacking]
     return [
         title,
@@ -217,9 +212,9 @@ def shown(wanted, results, cicc):
         if part == SPILLING:
             for source in sorted({corpus.source_of(module) for module, _ in fitting}):
                 of_source = [row for row in fitting if corpus.source_of(row[0]) == source]
-                rows.append(row_of(f"{source}, {part}", of_source, "sm_90"))
+                rows.append(row_of(f"{source}, {part}", of_source))
             of_cicc.append(against_cicc(fitting, cicc))
-        rows.append(row_of(f"all that {part}", fitting, "sm_90"))
+        rows.append(row_of(f"all that {part}", fitting))
         lines.append(f"{part}: {len(kernels)} chosen, {len(have)} tuned, of {len(have) - len(fitting)} no block fits")
         bad += [f"worse: {module}: {kernel['name']}" for module, kernel in fitting if is_worse(kernel)]
     modules = {module for kernels in wanted.values() for module, _ in kernels}
