@@ -26,6 +26,7 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("varying_words", OnTop, "the same of words that differ between the threads of a warp"),
     ("hoisted_words", OnTop, "the same where every load is issued as early as it can be"),
     ("unrolled_words", OnTop, "`words`, or the varying words of a loop that ptxas unrolls, with all its loads ahead"),
+    ("unrolling_words", Most, "what `unrolled_words` has beyond `reordered_words`, at most as much again"),
     ("reordered_words", OnTop, "the most words live at once in the better of the code's order and one for registers"),
     ("reordered_varying_words", OnTop, "the same of varying words"),
     ("reordered_loop_words", OnTop, "the same in loops"),
@@ -81,12 +82,14 @@ impl Features {
     pub(super) fn new(blocks: usize, counts: &Counts, live: &Live<'_>) -> Self {
         let Live { declared, pressures, hoisted, reached, unrolled } = live;
         let at = &counts.words_at;
+        let unrolled = pressures.all.most().max(*unrolled);
         let values = [
             declared.words,
             pressures.all.most(),
             pressures.varying.most(),
             *hoisted,
-            pressures.all.most().max(*unrolled),
+            unrolled,
+            unrolled.saturating_sub(reached.all).min(reached.all),
             reached.all,
             reached.varying,
             reached.varying_in_loops,

@@ -149,10 +149,16 @@ fn counts(input: &Input<'_>, this: Loop, exit: Block) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::forecast::analysed::Analysed;
+    use crate::forecast::features::Features;
     use crate::function::Function;
 
-    /// A loop that adds up floats, with this in its body, and how it counts.
+    /// What a loop that adds up floats holds more for being unrolled, with this in its body, and how it counts.
     fn most_words(body: &str, step: &str) -> f64 {
+        let features = features(body, step);
+        features.get("unrolled_words") - features.get("words")
+    }
+
+    fn features(body: &str, step: &str) -> Features {
         let text = format!(
             "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode ADD32rr\nopcode ADD64ri\nopcode CBranch\nopcode FADDf32rr\n\
              opcode FDIV32rr_prec\nopcode INT_PTX_SREG_TID_x\nopcode LD_i32\nopcode MOV_B32_i constant\n\
@@ -165,9 +171,19 @@ mod tests {
              ST_i32 %2, 0, 0, 3, 32, %1, 0 :: write global\nend\n"
         );
         let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let mut analysed = Analysed::default();
-        let features = analysed.compute(&function);
-        features.get("unrolled_words") - features.get("words")
+        Analysed::default().compute(&function)
+    }
+
+    /// What unrolling adds counts as far as it is as much again as the better order holds.
+    #[test]
+    fn no_more_than_as_much_again() {
+        let load = "  %3 = LD_i32 0, 0, 1, 3, 32, -1, %1, 0 :: read global\n  %2 = FADDf32rr %2, %3, 0\n";
+        for (loads, is_whole) in [(0, true), (9, false)] {
+            let features = features(&load.repeat(loads), "ADD32ri %5, 1");
+            let [unrolled, held, more] =
+                ["unrolled_words", "reordered_words", "unrolling_words"].map(|name| features.get(name));
+            assert_eq!((more, unrolled - held <= held), ((unrolled - held).min(held), is_whole));
+        }
     }
 
     /// Three more bodies of a short loop bring what they load; ordered instructions, exact divisions of floats, more

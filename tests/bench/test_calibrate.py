@@ -7,8 +7,9 @@ import calibrate
 
 def row(words=0, **others):
     asked = [*calibrate.HELD, "internal_calls", "external_calls", "doubles", "words_at_double"]
-    asked += ["words_at_call", "words_at_division", "wide_divisions", "registers"]
-    return dict.fromkeys(asked, 0) | {name: words for name in calibrate.BASE} | others
+    asked += ["words_at_call", "words_at_division", "wide_divisions", "registers", "min_blocks"]
+    held = {name: words for _, factors in calibrate.BASES.values() for name in factors}
+    return dict.fromkeys(asked, 0) | held | others
 
 
 class Calibrate(unittest.TestCase):
@@ -18,9 +19,15 @@ class Calibrate(unittest.TestCase):
         self.assertEqual([calibrate.at_step(registers) for registers in wanted], expected)
 
     def test_the_base_grows_with_what_must_be_held_up_to_all_registers(self):
-        self.assertEqual(calibrate.base_of(row()), calibrate.BASE_CONSTANT)
-        self.assertGreater(calibrate.base_of(row(words=8)), calibrate.base_of(row(words=7)))
-        self.assertEqual(calibrate.base_of(row(words=10_000)), 255)
+        for blocks, word in ((0, calibrate.WITHOUT_BLOCKS), (2, calibrate.WITH_BLOCKS)):
+            base = lambda words=0, blocks=blocks: calibrate.base_of(row(words, min_blocks=blocks))
+            self.assertEqual(base(), calibrate.BASES[word][0])
+            self.assertGreater(base(8), base(7))
+            self.assertEqual(base(10_000), 255)
+
+    def test_early_loads_cost_registers_where_the_blocks_of_an_sm_are_said(self):
+        early = row(hoisted_words=60)
+        self.assertGreater(calibrate.base_of(early | {"min_blocks": 1}), calibrate.base_of(early) + 20)
 
     def test_a_call_takes_some_registers_at_least(self):
         self.assertEqual(calibrate.least(row()), 1)
