@@ -51,7 +51,7 @@ bench-diff:
 	@tests/bench/diff.py $(A) $(B) $(ARGS)
 
 # The forecast's tables, fitted anew to results of bench: make calibrate RESULTS="own.json limits.json"; the limits are
-# those of make bench ARGS="--settings 32,64,128". WRITE= only prints how good they are.
+# those of make bench ARGS="--settings one,32,64". WRITE= only prints how good they are.
 WRITE ?= --write
 calibrate: build
 	@scripts/setup.sh calibrate

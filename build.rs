@@ -22,22 +22,21 @@ fn main() {
 fn models() -> Result<(), String> {
     println!("cargo:rerun-if-changed=src/forecast/table.rs");
     let mut statics = String::new();
-    for (name, file) in [("REGISTERS", "registers.model"), ("SPILLS", "spills.model")] {
+    for (name, file) in [
+        ("REGISTERS", "registers.model"),
+        ("REGISTERS_WITH_BLOCKS", "registers-with-blocks.model"),
+        ("SPILLS", "spills.model"),
+    ] {
         let path = format!("src/forecast/{file}");
         println!("cargo:rerun-if-changed={path}");
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
         let model = table::Model::parse(&text)
             .map_err(|problem| format!("{path}: {problem}; `make calibrate` makes it anew"))?;
-        let table::Model { about, processor, ptxas, head, base, base_with_blocks, features, nodes, roots } = &model;
+        let table::Model { about, processor, ptxas, head, constant, features, base, nodes, roots } = &model;
         let features: String = features.iter().map(|name| format!("Borrowed({name:?}), ")).collect();
-        let of = |base: &table::Base| {
-            format!("Base {{ constant: {:?}, factors: Borrowed(&{:?}) }}", base.constant, base.factors)
-        };
-        let (base, with_blocks) = (of(base), base_with_blocks.as_ref().map(of));
-        let with_blocks = with_blocks.map_or("None".to_owned(), |base| format!("Some({base})"));
         statics += &format!(
             "pub(super) static {name}: Model = Model {{ about: Borrowed({about:?}), processor: Borrowed({processor:?}), \
-             ptxas: Borrowed({ptxas:?}), head: {head:?}, base: {base}, base_with_blocks: {with_blocks}, \
+             ptxas: Borrowed({ptxas:?}), head: {head:?}, constant: {constant:?}, base: Borrowed(&{base:?}), \
              features: Borrowed(&[{features}]), \
              nodes: Borrowed(&{nodes:?}), roots: Borrowed(&{roots:?}) }};\n"
         );

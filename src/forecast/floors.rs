@@ -75,7 +75,7 @@ mod tests {
     /// and the step of the occupancy allow; what only adds them takes fewer.
     #[test]
     fn registers_of_a_division_of_doubles() {
-        let model = Model::registers();
+        let model = Model::registers(&LaunchBounds::default());
         for beside in [0, 2, 4, 8, 16, 300] {
             let divides = dividing("FDIV64rr", beside, None);
             let live = divides.features.get("words_at_double");
@@ -91,7 +91,7 @@ mod tests {
     /// What a callee that divides nothing leaves in the words at a division is no reason for more registers.
     #[test]
     fn no_division_without_doubles() {
-        let model = Model::registers();
+        let model = Model::registers(&LaunchBounds::default());
         let of = |values: &[(&str, f64)]| least_with(values, model);
         assert_eq!(of(&[]), 1.0);
         assert_eq!(of(&[("words_at_double", 30.0)]), 1.0);
@@ -127,7 +127,7 @@ mod tests {
     /// as far as the limit and the step of the occupancy allow.
     #[test]
     fn registers_of_an_external_call() {
-        let model = Model::registers();
+        let model = Model::registers(&LaunchBounds::default());
         for beside in [0, 8, 20, 300] {
             let calls = calling("vprintf", beside, None);
             assert_eq!(calls.features.get("words_at_call"), beside as f64);
@@ -143,7 +143,7 @@ mod tests {
     /// Calls of functions that are there have no floor but the one of all calls, external ones beside them or not.
     #[test]
     fn no_live_words_on_top_of_internal_calls() {
-        let model = Model::registers();
+        let model = Model::registers(&LaunchBounds::default());
         let of = |values: &[(&str, f64)]| least_with(&[&[("words_at_call", 30.0)], values].concat(), model);
         assert_eq!(of(&[]), 1.0);
         assert_eq!(of(&[("external_calls", 1.0)]), 30.0 + model.head.with_external);

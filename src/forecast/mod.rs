@@ -193,13 +193,13 @@ fn of_kernel(
     Joined { features, is_whole, .. }: Joined,
     holder: &Summary,
     case: &Case,
-    answers: &mut Answers<'_>,
+    answers: &mut Answers,
 ) -> Result<Forecast, Error> {
     let threads = bounds.required_threads.or(bounds.max_threads);
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
-    let (registers, spills) = (answers.registers.model, answers.spills.model);
+    let (registers, spills) = (Model::registers(bounds), answers.spills.model);
     let wanted = wanted.round().max(least(&features, registers)) as u32;
     let needed = at_step(wanted, registers, case.architecture).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn figures_need_no_details() {
         let for_reports = ["invariant_words", "inner_invariant_words"];
-        for model in [Model::registers(), Model::spills()] {
+        for model in Model::all() {
             assert!(!model.features.iter().any(|name| for_reports.contains(&&**name)));
         }
         arbtest::arbtest(|u| {

@@ -3,11 +3,13 @@
 //! Boosted trees (Friedman, "Greedy Function Approximation", 2001) on the logarithm of what is forecast. The
 //! [table](super::table) is text, made by `make calibrate`. The forecast is the exponential of the sum of all trees'
 //! leaves, times the table's base: a weighted sum of features, which carries the forecast on beyond the kernels that
-//! the trees have seen. There are two, because ptxas has two minds: where a kernel says how many blocks an SM is to
-//! hold, it issues loads early up to what these leave it; where nothing does, it saves registers for more warps. With
-//! `.minnctapersm 1` added, 2,824 of the 4,092 kernels of the corpus that say nothing of it and hold 16 words or more
-//! take more registers: 8 in the median of all, 26 where early loads hold 16 words more than the code. A feature whose name ends with `_over_budget` is how many more there are than the kernel may
+//! the trees have seen. A feature whose name ends with `_over_budget` is how many more there are than the kernel may
 //! have registers.
+//!
+//! Registers have two tables, because ptxas has two minds. Where a kernel says how many blocks an SM is to hold, it
+//! issues loads early up to the registers that these leave; where nothing says it, it saves registers for more warps.
+//! With `.minnctapersm 1` added, 2,824 of the 4,092 kernels of the corpus that say nothing of it and hold 16 words or
+//! more take more registers: 8 in the median of all, 26 where early loads hold 16 words more than the code.
 
 use rustc_hash::FxHashMap;
 
@@ -16,12 +18,12 @@ use super::table::{Model, Node};
 use crate::function::LaunchBounds;
 use crate::target::machine::MAX_REGISTERS;
 
-/// The tables `registers.model` and `spills.model`, as the build script wrote them.
+/// The tables, as the build script wrote them.
 mod shipped {
     use std::borrow::Cow::Borrowed;
 
     use crate::forecast::table::Node::{Leaf, Less};
-    use crate::forecast::table::{Base, Head, Model};
+    use crate::forecast::table::{Head, Model};
 
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }
@@ -29,17 +31,20 @@ mod shipped {
 /// What ends the name of a feature that is compared with the budget.
 const OVER_BUDGET: &str = "_over_budget";
 
-/// The values that a model asks about, in its own order, and whether the kernel says how many blocks an SM must hold.
+/// The values that a model asks about, in its own order.
 #[derive(Clone, Debug)]
-pub struct Values {
-    asked: Vec<f64>,
-    says_blocks: bool,
-}
+pub struct Values(Vec<f64>);
 
 impl Model {
-    /// The model of the registers that a kernel takes.
-    pub fn registers() -> &'static Self {
-        &shipped::REGISTERS
+    /// All that are shipped: of registers, of the registers of kernels that say how many blocks an SM is to hold, and of
+    /// spills.
+    pub(super) fn all() -> [&'static Self; 3] {
+        [&shipped::REGISTERS, &shipped::REGISTERS_WITH_BLOCKS, &shipped::SPILLS]
+    }
+
+    /// The model of the registers that a kernel with these bounds takes.
+    pub fn registers(bounds: &LaunchBounds) -> &'static Self {
+        if bounds.min_blocks.is_some() { &shipped::REGISTERS_WITH_BLOCKS } else { &shipped::REGISTERS }
     }
 
     /// The model of the bytes that a kernel stores to spill slots and loads from them.
@@ -55,10 +60,9 @@ impl Model {
 
     /// The forecast. O(trees × their depth).
     pub fn forecast(&self, values: &Values) -> f64 {
-        let base = self.base_with_blocks.as_ref().filter(|_| values.says_blocks).unwrap_or(&self.base);
-        let held = base.factors.iter().map(|&(value, factor)| factor * values.asked[value as usize]).sum::<f64>();
+        let base = self.base.iter().map(|&(value, factor)| factor * values.0[value as usize]).sum::<f64>();
         let trees = self.roots.iter().map(|&root| self.leaf(root, values)).sum::<f64>();
-        (base.constant + held).clamp(1.0, f64::from(MAX_REGISTERS)) * trees.exp()
+        (self.constant + base).clamp(1.0, f64::from(MAX_REGISTERS)) * trees.exp()
     }
 
     fn leaf(&self, root: u32, values: &Values) -> f64 {
@@ -66,7 +70,7 @@ impl Model {
         loop {
             match self.nodes[at as usize] {
                 Node::Leaf(value) => return value,
-                Node::Less { value, than, no } => at = if values.asked[value as usize] < than { at + 1 } else { no },
+                Node::Less { value, than, no } => at = if values.0[value as usize] < than { at + 1 } else { no },
             }
         }
     }
@@ -125,8 +129,7 @@ impl<'a> Asked<'a> {
             Question::Feature(at) => feature(at),
             Question::OverBudget(at) => feature(at) - f64::from(budget),
         };
-        let asked = self.questions.iter().map(value).collect();
-        Values { asked, says_blocks: bounds.min_blocks.is_some() }
+        Values(self.questions.iter().map(value).collect())
     }
 }
 
@@ -135,42 +138,39 @@ fn any_blocks(bounds: &LaunchBounds) -> bool {
     bounds.required_threads.or(bounds.max_threads).is_some() && bounds.min_blocks.is_none()
 }
 
-/// What both models say, asked once of all kernels that are alike, as instances of one template often are.
-pub(super) struct Answers<'a> {
-    pub(super) registers: Asked<'a>,
-    pub(super) spills: Asked<'a>,
+/// What the models say, asked once of all kernels that are alike, as instances of one template often are.
+pub(super) struct Answers {
+    registers: Asked<'static>,
+    registers_with_blocks: Asked<'static>,
+    pub(super) spills: Asked<'static>,
     /// By the features' bits and the limits.
     known: FxHashMap<Vec<u64>, (f64, f64)>,
 }
 
-impl Answers<'_> {
+impl Answers {
     /// Nothing has been asked.
     pub(super) fn new() -> Self {
-        let [registers, spills] = [Model::registers(), Model::spills()].map(Asked::by);
-        Self { registers, spills, known: FxHashMap::default() }
+        let [registers, registers_with_blocks, spills] = Model::all().map(Asked::by);
+        Self { registers, registers_with_blocks, spills, known: FxHashMap::default() }
     }
 
     /// The registers and bytes of a function with these features and limits.
     pub(super) fn forecast(&mut self, features: &Features, budget: u32, bounds: &LaunchBounds) -> (f64, f64) {
-        let Self { registers, spills, known } = self;
+        let Self { registers, registers_with_blocks, spills, known } = self;
         let limits = [budget, bounds.min_blocks.unwrap_or(0), any_blocks(bounds).into()].map(u64::from);
         let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
         *known.entry(asked).or_insert_with(|| {
             let of = |model: &Asked<'_>| model.forecast(features, budget, bounds);
-            (of(registers), of(spills))
+            (of(if bounds.min_blocks.is_some() { registers_with_blocks } else { registers }), of(spills))
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Model, OVER_BUDGET, Values};
+    use super::{Answers, Model, OVER_BUDGET, Values};
     use crate::forecast::features::{FEATURES, Features};
     use crate::function::LaunchBounds;
-
-    fn values(asked: &[f64]) -> Values {
-        Values { asked: asked.to_vec(), says_blocks: false }
-    }
 
     /// The first answer is taken below the threshold, the second at it, and trees add up in the logarithm.
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         let text = "# fitted on two\nprocessor sm_90\nptxas 13.0\nfeatures words loads\n\
                     tree words<10 loads<2 1 2 3\ntree 0.5\n";
         let model = Model::parse(text).expect("a table");
-        let forecast = |words, loads| model.forecast(&values(&[words, loads])).ln();
+        let forecast = |words, loads| model.forecast(&Values(vec![words, loads])).ln();
         assert_eq!([forecast(9.0, 1.0), forecast(9.0, 2.0), forecast(10.0, 0.0)], [1.5, 2.5, 3.5]);
         assert_eq!(model.about, "fitted on two\n");
     }
@@ -188,20 +188,9 @@ mod tests {
     fn base() {
         let text = "features loads words\nbase 3 words 0.5\ntree loads<1.5 0 -1\n";
         let model = Model::parse(text).expect("a table");
-        let forecast = |loads, words| model.forecast(&values(&[loads, words]));
+        let forecast = |loads, words| model.forecast(&Values(vec![loads, words]));
         assert_eq!([forecast(1.0, 8.0), forecast(1.0, 900.0)], [7.0, 255.0]);
         assert!((forecast(2.0, 8.0).ln() - (7.0_f64.ln() - 1.0)).abs() < 1e-12);
-    }
-
-    /// Kernels that say how many blocks an SM is to hold have a base of their own, where the table has one.
-    #[test]
-    fn base_with_blocks() {
-        let text = "features words\nbase 3 words 0.5\nbase-with-blocks 4 words 2\ntree 0\n";
-        let both = Model::parse(text).expect("a table");
-        let one = Model::parse(&text.replace("base-with-blocks 4 words 2\n", "")).expect("a table");
-        let forecast = |model: &Model, says_blocks| model.forecast(&Values { asked: vec![8.0], says_blocks });
-        assert_eq!([forecast(&both, false), forecast(&both, true)], [7.0, 20.0]);
-        assert_eq!([forecast(&one, false), forecast(&one, true)], [7.0, 7.0]);
     }
 
     /// The larger the budget, the less a feature is over it.
@@ -213,25 +202,40 @@ mod tests {
         let values = |budget| model.values(&none, budget, &LaunchBounds::default());
         let forecast = |budget| model.forecast(&values(budget)).ln();
         assert_eq!([forecast(31), forecast(32)], [2.0, 1.0]);
-        assert_eq!(values(40).asked, [-40.0, 40.0]);
+        assert_eq!(values(40).0, [-40.0, 40.0]);
+    }
+
+    /// Loads are early where a kernel says how many blocks an SM is to hold, and registers are saved where it does not.
+    #[test]
+    fn with_blocks() {
+        let mut features = Features::none();
+        for (name, words) in
+            [("words", 40.0), ("reordered_words", 40.0), ("hoisted_words", 90.0), ("early_words", 90.0)]
+        {
+            features.set(name, words);
+        }
+        let forecast = |min_blocks| {
+            let bounds = LaunchBounds { max_threads: Some(128), min_blocks, ..LaunchBounds::default() };
+            Answers::new().forecast(&features, 255, &bounds).0
+        };
+        assert!(forecast(Some(1)) > forecast(None) + 8.0, "{} {}", forecast(Some(1)), forecast(None));
     }
 
     /// Any number of blocks will do where bounds say how large they are and no more.
     #[test]
     fn blocks() {
         let model = Model::parse("features any_blocks min_blocks\ntree 1\n").expect("a table");
-        let values = |bounds| model.values(&Features::none(), 255, &bounds);
+        let values = |bounds| model.values(&Features::none(), 255, &bounds).0;
         let threads = LaunchBounds { max_threads: Some(128), ..LaunchBounds::default() };
-        let said = |bounds| (values(bounds).asked, values(bounds).says_blocks);
-        assert_eq!(said(LaunchBounds::default()), (vec![0.0, 0.0], false));
-        assert_eq!(said(threads), (vec![1.0, 0.0], false));
-        assert_eq!(said(LaunchBounds { min_blocks: Some(2), ..threads }), (vec![0.0, 2.0], true));
+        assert_eq!(values(LaunchBounds::default()), [0.0, 0.0]);
+        assert_eq!(values(threads), [1.0, 0.0]);
+        assert_eq!(values(LaunchBounds { min_blocks: Some(2), ..threads }), [0.0, 2.0]);
     }
 
     /// The tables that are shipped ask for nothing that nobody computes.
     #[test]
     fn shipped_tables() {
-        for model in [Model::registers(), Model::spills()] {
+        for model in Model::all() {
             for name in model.features.iter() {
                 let name = name.strip_suffix(OVER_BUDGET).unwrap_or(name);
                 let is_known = FEATURES.iter().any(|feature| feature.0 == name);

@@ -2,9 +2,9 @@
 //!
 //! What it was fitted on and how well that went, the names of its features, and a tree on each line, in prefix
 //! notation: `words<23.5 A B` is A where there are fewer words than that, else B; a number is a leaf. Where there is a
-//! base, `base 12 words 0.5` say, the trees correct that sum; `base-with-blocks` is that of kernels that say how many
-//! blocks an SM is to hold. The build script reads it, so that a broken table breaks the build and nobody reads
-//! thousands of numbers while compiling; it shares this file, which therefore knows nothing of the crate.
+//! base, `base 12 words 0.5` say, the trees correct that sum. The build script reads it, so that a broken table breaks
+//! the build and nobody reads thousands of numbers while compiling; it shares this file, which therefore knows nothing
+//! of the crate.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -32,38 +32,13 @@ pub struct Model {
     pub ptxas: Cow<'static, str>,
     /// The numbers of its head.
     pub head: Head,
-    /// What the trees correct.
-    pub(crate) base: Base,
-    /// The same of kernels that say how many blocks an SM is to hold; as the other where nothing is said.
-    pub(crate) base_with_blocks: Option<Base>,
+    /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
+    pub(crate) constant: f64,
+    pub(crate) base: Cow<'static, [(u32, f64)]>,
     pub(crate) features: Cow<'static, [Cow<'static, str>]>,
     pub(crate) nodes: Cow<'static, [Node]>,
     /// Where each tree starts.
     pub(crate) roots: Cow<'static, [u32]>,
-}
-
-/// A sum that trees correct: a constant, and of each feature of that number so many.
-#[derive(Debug)]
-pub(crate) struct Base {
-    pub(crate) constant: f64,
-    pub(crate) factors: Cow<'static, [(u32, f64)]>,
-}
-
-impl Base {
-    /// Where nothing is said, the trees say all.
-    const ONE: Self = Self { constant: 1.0, factors: Cow::Borrowed(&[]) };
-
-    /// Reads a constant, and names of features, each with its factor.
-    fn parse<'a>(words: &mut impl Iterator<Item = &'a str>, numbers: &HashMap<&str, u32>) -> Result<Self, String> {
-        let number = |word: Option<&str>| word.and_then(|word| word.parse::<f64>().ok()).ok_or("no number");
-        let constant = number(words.next())?;
-        let mut factors = Vec::new();
-        while let Some(name) = words.next() {
-            let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
-            factors.push((value, number(words.next())?));
-        }
-        Ok(Self { constant, factors: factors.into() })
-    }
 }
 
 /// The numbers of a table's head: what is said beside the trees.
@@ -115,8 +90,8 @@ impl Model {
             processor: Cow::default(),
             ptxas: Cow::default(),
             head: Head { share_of_stores: 0.5, ..Head::default() },
-            base: Base::ONE,
-            base_with_blocks: None,
+            constant: 1.0,
+            base: Cow::default(),
             features: Cow::default(),
             nodes: Cow::default(),
             roots: Cow::default(),
@@ -135,11 +110,7 @@ impl Model {
                     numbers = words.clone().zip(0..).collect();
                     model.features = words.map(|name| Cow::Owned(name.to_owned())).collect();
                 }
-                Some("base") => model.base = Base::parse(&mut words, &numbers).map_err(|what| wrong(&what))?,
-                Some("base-with-blocks") => {
-                    let base = Base::parse(&mut words, &numbers).map_err(|what| wrong(&what))?;
-                    model.base_with_blocks = Some(base);
-                }
+                Some("base") => model.parse_base(&mut words, &numbers).map_err(|what| wrong(&what))?,
                 Some("tree") => {
                     model.roots.to_mut().push(model.nodes.len() as u32);
                     model.parse_tree(&mut words, &numbers).map_err(|what| wrong(&what))?;
@@ -156,6 +127,21 @@ impl Model {
             }
         }
         if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
+    }
+
+    /// Reads what the trees correct: a constant, and names of features, each with its factor.
+    fn parse_base<'a>(
+        &mut self,
+        words: &mut impl Iterator<Item = &'a str>,
+        numbers: &HashMap<&str, u32>,
+    ) -> Result<(), String> {
+        let number = |word: Option<&str>| word.and_then(|word| word.parse::<f64>().ok()).ok_or("no number");
+        self.constant = number(words.next())?;
+        while let Some(name) = words.next() {
+            let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
+            self.base.to_mut().push((value, number(words.next())?));
+        }
+        Ok(())
     }
 
     /// Reads nodes until as many leaves as the questions ask for are there. Without recursion, so that no table can
@@ -213,7 +199,6 @@ mod tests {
             ("with-double", "line 1: no number"),
             ("with-external", "line 1: no number"),
             ("base many", "line 1: no number"),
-            ("base-with-blocks many", "line 1: no number"),
             ("features a\nbase 1 a", "line 2: no number"),
             ("features a\nbase 1 b 2", "'b' is no feature"),
             ("trees 1", "'trees' begins nothing"),

@@ -26,7 +26,7 @@ import graph
 import losses
 import tables
 import tools
-from plan import CICC, NONE, OWN, STOCK, Compiler, Plan
+from plan import CICC, NONE, ONE, OWN, STOCK, Compiler, Plan
 
 SETTINGS = OWN  # each further setting is one more run of ptxas, the longest part of it all
 
@@ -57,7 +57,8 @@ def parse_arguments():
     add(
         "--settings",
         default=SETTINGS,
-        help="of ptxas: own (the kernels' bounds as written, always among them), none (no bounds), or numbers of "
+        help="of ptxas: own (the kernels' bounds as written, always among them), none (no bounds), one (one "
+        "block on an SM is enough), or numbers of "
         "registers, with commas between: own,32,64,128; each is one more run of ptxas (default: %(default)s)",
     )
     add("--opt-level", type=int, default=3, choices=range(4), help="llc's -O (default: %(default)s)")
@@ -75,8 +76,8 @@ def settings_of(text, ptxas):
         return ()
     wanted = [part.strip() for part in text.split(",") if part.strip()]
     for part in wanted:
-        if part not in (OWN, NONE) and not part.isdigit():
-            sys.exit(f"--settings: '{part}': use {OWN}, {NONE} or a number of registers")
+        if part not in (OWN, NONE, ONE) and not part.isdigit():
+            sys.exit(f"--settings: '{part}': use {OWN}, {NONE}, {ONE} or a number of registers")
     return tuple(
         dict.fromkeys([OWN, *wanted])
     )  # a limit that binds nowhere takes the result of the kernels' own bounds

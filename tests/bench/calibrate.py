@@ -4,8 +4,9 @@
     calibrate.py --reports FOLDER --results JSON [JSON …] [--write]
 
 FOLDER has what `nvptx-ra report --json --features` says of each module, one file each, as MODULE.json (--make-reports
-writes them from a corpus); the results are the bench's own (`make bench ARGS="--settings own,32,64,128"`), whose stock
-compiler is what is fitted. Without results under limits the model of spills stays as it is.
+writes them from a corpus); the results are the bench's own (`make bench ARGS="--settings own,one,32,64"`), whose stock
+compiler is what is fitted. Without results under limits the model of spills stays as it is, and without those of the
+setting `one` that of the registers of kernels that say how many blocks an SM is to hold.
 
 The figures are of code lineages that were not fitted on: each is left out in turn, the model fitted on all others and
 judged on it. What is shipped is then fitted on all of them, in the same way. Nothing is known of a kernel's name.
@@ -21,6 +22,7 @@ from pathlib import Path
 import command_line
 import corpus
 import judge
+from plan import ONE, OWN
 from ptxas import resident_warps
 
 # One division into what is fitted on and what is judged, beside leaving out each lineage in turn.
@@ -48,18 +50,21 @@ WITH_DIVISION, DIVISION_WITHIN, DIVISION_BEYOND = 18, 32, 8
 # instructions and in the largest), and what callees need is in the other features.
 OF_CALLS = ("external_calls", "internal_calls", "words_at_call")
 # For reports alone, or in the sum: the trees do not ask about them.
-NOT_ASKED = ("inner_invariant_words", "invariant_words", "stack_words", "unrolled_words", "unrolling_words")
+NOT_ASKED = ("early_words", "inner_invariant_words", "invariant_words", "stack_words", "unrolled_words")
+NOT_ASKED += ("unrolling_words",)
 # What the trees correct, in registers: what must be held, as counted in several ways, and what ptxas adds. Trees alone
-# know nothing beyond the kernels that they have seen, and share the credit among all that grows with the code. Where a
-# kernel says how many blocks an SM is to hold, ptxas has no reason to save registers, and issues loads early. So it does
-# with all others that are told so; but few lineages say it, and the trees cannot learn it of these.
-WITHOUT_BLOCKS, WITH_BLOCKS = "base", "base-with-blocks"
+# know nothing beyond the kernels that they have seen, and share the credit among all that grows with the code.
+#
+# Registers have two models. Where a kernel says how many blocks an SM is to hold, ptxas has no reason to save registers
+# and issues loads early; where it does not, ptxas saves them for more warps. Few lineages say it, but ptxas can be told
+# of every kernel that one block is enough (ONE), so the second model is fitted to what it then makes of all of them.
+WITHOUT_BLOCKS, WITH_BLOCKS = "registers.model", "registers-with-blocks.model"
 BASES = {
     WITHOUT_BLOCKS: (
         11,
         {"reordered_words": 0.25, "reordered_varying_words": 0.25, "unrolled_words": 0.25, "unrolling_words": 0.15},
     ),
-    WITH_BLOCKS: (12, {"reordered_words": 0.25, "unrolled_words": 0.25, "hoisted_words": 0.4}),
+    WITH_BLOCKS: (11, {"reordered_words": 0.5, "early_words": 0.4}),
 }
 # A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it.
 STEP_REACH = 2
@@ -140,10 +145,13 @@ def load(reports, results):
                     ),
                     None,
                 )
-                if found is None or setting not in ("own", *map(str, SPILL_LIMITS)):
+                if found is None or setting not in (OWN, ONE, *map(str, SPILL_LIMITS)):
                     continue
-                features, limit = kernel["features"], 255 if setting == "own" else int(setting)
+                if setting == ONE and kernel.get("min_blocks"):
+                    continue  # ptxas was told nothing new
+                features, limit = kernel["features"], int(setting) if setting.isdigit() else 255
                 budget = min(kernel["budget"], limit)
+                blocks = 1 if setting == ONE else kernel.get("min_blocks") or 0
                 rows.append(
                     {
                         "module": module,
@@ -152,8 +160,8 @@ def load(reports, results):
                         **features,
                         **{name + OVER_BUDGET: features[name] - budget for name in HELD},
                         "budget": budget,
-                        "any_blocks": int(bool(kernel.get("threads")) and not kernel.get("min_blocks")),
-                        "min_blocks": kernel.get("min_blocks") or 0,
+                        "any_blocks": int(bool(kernel.get("threads")) and not blocks),
+                        "min_blocks": blocks,
                         "registers": found["registers"],
                         "stores": found["stores"],
                         "loads_of_spills": found["loads"],
@@ -162,9 +170,14 @@ def load(reports, results):
     return rows
 
 
+def model_of(row):
+    """Which of the models of registers a row belongs to."""
+    return WITH_BLOCKS if row["min_blocks"] else WITHOUT_BLOCKS
+
+
 def base_of(row):
     """The registers that the trees correct."""
-    constant, factors = BASES[WITH_BLOCKS if row["min_blocks"] else WITHOUT_BLOCKS]
+    constant, factors = BASES[model_of(row)]
     held = constant + sum(factor * row[name] for name, factor in factors.items())
     return max(1, min(held, judge.MOST_REGISTERS))
 
@@ -241,19 +254,27 @@ def shown(tree):
 
 
 def fit_registers(rows):
-    """The fit's trees, and the function that makes a forecast of them."""
+    """The trees of each model by its name, and the function that makes a forecast of them."""
+    trees = {}
+    for name in BASES:
+        chosen = [row for row in rows if model_of(row) == name]
+        trees[name] = fit_model(chosen) if chosen else []
+
+    def forecast(row):
+        registers = max(round(base_of(row) * math.exp(predict(trees[model_of(row)], row))), least(row))
+        return min(at_step(registers), int(row["budget"]))
+
+    return trees, forecast
+
+
+def fit_model(rows):
+    """The trees of one of the models."""
     names = [name for name in features_of(rows) if not name.endswith(OVER_BUDGET) and name not in OF_CALLS]
     # Kernels that take what a call takes at least do not show what they need.
     shown_needs = [row for row in rows if not (does_call(row) and row["registers"] <= WITH_CALLS)]
     over_base = lambda row: math.log(row["registers"] / base_of(row))  # noqa: E731
     weight = lambda row: max(1, base_of(row) / row["registers"]) ** LESS_THAN_BASE  # noqa: E731
-    trees = fit(shown_needs, names, over_base, "l1", steps=STEPS, rate=0.1, seeds=range(SEEDS), weight=weight)
-
-    def forecast(row):
-        registers = max(round(base_of(row) * math.exp(predict(trees, row))), least(row))
-        return min(at_step(registers), int(row["budget"]))
-
-    return trees, forecast
+    return fit(shown_needs, names, over_base, "l1", steps=STEPS, rate=0.1, seeds=range(SEEDS), weight=weight)
 
 
 def least(row):
@@ -302,18 +323,26 @@ def left_out(rows, fit_some):
 
 
 def judge_registers(rows):
+    """The lines of the tables, by their names: what is judged is what kernels take at their own bounds."""
+    is_own = lambda row: row["setting"] == OWN  # noqa: E731
+    pairs = [pair for pair in zip(rows, left_out(rows, fit_registers), strict=True) if is_own(pair[0])]
     about = []
-    for lineage, some, forecasts in judge.by_lineage(rows, left_out(rows, fit_registers)):
+    for lineage, some, forecasts in judge.by_lineage(*map(list, zip(*pairs, strict=True))):
         about += judge.registers(f"left out, {lineage}", some, forecasts)
+    saying = [pair for pair in pairs if model_of(pair[0]) == WITH_BLOCKS]
+    about_saying = []
+    for lineage, some, forecasts in judge.by_lineage(*map(list, zip(*saying, strict=True))) if saying else ():
+        about_saying += judge.registers(f"left out, of kernels that say their blocks, {lineage}", some, forecasts)
     fitted, held = divided(rows)
     forecast = fit_registers(fitted)[1]
+    rows, held = list(filter(is_own, rows)), list(filter(is_own, held))
     for lineage, some, forecasts in judge.by_lineage(held, list(map(forecast, held))):
         about += judge.registers(f"fitted on {', '.join(FITTED_LINEAGES)} alone, {lineage}", some, forecasts)
     about += judge.registers("most declared words instead, all", rows, [row["declared_words"] for row in rows])
     about += judge.registers(
         "most declared words instead, that division", held, [row["declared_words"] for row in held]
     )
-    return about
+    return {WITHOUT_BLOCKS: about, WITH_BLOCKS: about_saying}
 
 
 def judge_spills(rows):
@@ -338,15 +367,15 @@ def divided(rows):
     return [row for row in rows if is_fitted(row)], [row for row in rows if not is_fitted(row)]
 
 
-def write(name, about, trees, extra=(), bases=None):
-    bases = bases or {}
-    used = {feature for _, factors in bases.values() for feature in factors}
+def write(name, about, trees, extra=()):
+    constant, factors = BASES.get(name, (None, {}))
+    used = set(factors)
     for tree in trees:
         used |= asked_of(tree)
     lines = [f"# {line}" for line in about]
     lines += ["processor sm_90", "ptxas 13.0.88", *extra, "features " + " ".join(sorted(used))]
-    for word, (constant, factors) in bases.items():
-        lines.append(" ".join([word, f"{constant:g}", *(f"{name} {factor:g}" for name, factor in factors.items())]))
+    if factors:
+        lines.append(" ".join(["base", f"{constant:g}", *(f"{name} {factor:g}" for name, factor in factors.items())]))
     lines += [f"tree {shown(tree)}" for tree in trees]
     (MODELS / name).write_text("\n".join(lines) + "\n", encoding="utf8")
 
@@ -363,22 +392,26 @@ def main():
     if options.make_reports:
         make_reports(options.tool, options.make_reports, options.reports)
     rows = load(options.reports, options.results)
-    own = [row for row in rows if row["setting"] == "own"]
+    of_registers = [row for row in rows if row["setting"] in (OWN, ONE)]
+    of_spills = [row for row in rows if row["setting"] != ONE]
     lineages = ", ".join(sorted({row["lineage"] for row in rows}))
     said = f"fitted to stock LLVM 22 and ptxas 13.0.88, lineages {lineages}; figures of lineages left out"
-    about = [f"Registers, {said}", *judge_registers(own)]
-    is_limited = any(row["setting"] != "own" for row in rows)
-    about_spills = [f"Bytes of spills plus one, {said}", *judge_spills(rows)] if is_limited else []
-    print("\n".join([*about, *about_spills]))
+    about = {name: [f"Registers, {said}", *lines] for name, lines in judge_registers(of_registers).items()}
+    is_limited = any(row["setting"].isdigit() for row in rows)
+    about_spills = [f"Bytes of spills plus one, {said}", *judge_spills(of_spills)] if is_limited else []
+    print("\n".join([*about[WITHOUT_BLOCKS], *about[WITH_BLOCKS], *about_spills]))
     if options.write:
         facts = [f"with-calls {WITH_CALLS}", f"with-double {WITH_DOUBLE}", f"with-external {WITH_EXTERNAL}"]
         facts += [f"with-division {WITH_DIVISION}", f"division-within {DIVISION_WITHIN}"]
         facts += [f"division-beyond {DIVISION_BEYOND}", f"step-reach {STEP_REACH}"]
-        write("registers.model", about, fit_registers(own)[0], facts, BASES)
+        told = any(row["setting"] == ONE for row in rows)
+        for name, trees in fit_registers(of_registers)[0].items():
+            if name == WITHOUT_BLOCKS or told:
+                write(name, about[name], trees, facts)
     if options.write and is_limited:
-        stores = sum(row["stores"] for row in rows)
-        share = stores / max(1, stores + sum(row["loads_of_spills"] for row in rows))
-        write("spills.model", about_spills, fit_spills(rows)[0], [f"stores {share:.3f}", f"least {LEAST_SPILL}"])
+        stores = sum(row["stores"] for row in of_spills)
+        share = stores / max(1, stores + sum(row["loads_of_spills"] for row in of_spills))
+        write("spills.model", about_spills, fit_spills(of_spills)[0], [f"stores {share:.3f}", f"least {LEAST_SPILL}"])
 
 
 if __name__ == "__main__":

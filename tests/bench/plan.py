@@ -8,7 +8,8 @@ from pathlib import Path
 from corpus import source_of
 from tools import Tools
 
-OWN, NONE = "own", "none"  # settings beside the register limits: the kernel's own bounds, and no bounds at all
+# Settings beside the register limits: the kernel's own bounds, no bounds at all, and one block on an SM being enough.
+OWN, NONE, ONE = "own", "none", "one"
 STRICT, VERIFY = "-nvptx-ra-strict", "-nvptx-ra-verify"
 STOCK, CICC = "stock", "cicc"
 
@@ -81,8 +82,8 @@ class Plan:
 
     @property
     def forecast_settings(self):
-        """The settings that the forecast is asked about: it cannot take a kernel's bounds away."""
-        return tuple(s for s in self.settings if s != NONE) if self.tools.nvptx_ra else ()
+        """The settings that the forecast is asked about: it cannot take a kernel's bounds away, or add to them."""
+        return tuple(s for s in self.settings if s not in (NONE, ONE)) if self.tools.nvptx_ra else ()
 
     def forecast(self, module, setting):
         return Path(self.folder, "forecast", f"{module}.{setting}.json")

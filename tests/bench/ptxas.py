@@ -40,23 +40,33 @@ def resident_warps(registers, cpu):
 
 
 def with_setting(text, setting):
-    """The text as a setting wants it: `own` leaves it, `none` takes the kernels' bounds away, and a number is written
-    on every kernel as `.maxnreg`, instead of one that stands there; other directives stay."""
+    """The text as a setting wants it: `own` leaves it, `none` takes the kernels' bounds away, `one` says of every
+    kernel that does not say how many blocks an SM is to hold that one is enough, and a number is written on every
+    kernel as `.maxnreg`, instead of one that stands there; other directives stay."""
     if setting == "own":
         return text
     limit = setting if setting.isdigit() else None
-    unwanted = (".maxnreg",) if limit else BOUNDS
-    lines, in_head = [], False
+    unwanted = () if setting == "one" else (".maxnreg",) if limit else BOUNDS
+    lines, head = [], None
     for line in text.split("\n"):
         if ".entry" in line and not line.startswith(("\t", "//")):
-            in_head = True
-        if in_head and line.startswith("{"):
-            if limit:
-                lines.append(f".maxnreg {limit}")
-            in_head = False
-        if not (in_head and line.lstrip().startswith(unwanted)):
+            head = []
+        if head is not None and line.startswith("{"):
+            lines += [f".maxnreg {limit}"] if limit else one_block(head) if setting == "one" else []
+            head = None
+        if head is not None:
+            head.append(line.lstrip())
+        if head is None or not line.lstrip().startswith(unwanted):
             lines.append(line)
     return "\n".join(lines)
+
+
+def one_block(head):
+    """The directives that tell ptxas that one block on an SM is enough, beside those of a kernel's head."""
+    said = {line.split()[0] for line in head if line.startswith(".")}
+    if ".minnctapersm" in said:
+        return []
+    return [".minnctapersm 1"] if said & {".maxntid", ".reqntid"} else [".maxntid 128", ".minnctapersm 1"]
 
 
 def assemble(text, cpu, tools, timeout, with_sass):

@@ -26,7 +26,7 @@ class Calibrate(unittest.TestCase):
             self.assertEqual(base(10_000), 255)
 
     def test_early_loads_cost_registers_where_the_blocks_of_an_sm_are_said(self):
-        early = row(hoisted_words=60)
+        early = row(early_words=60)
         self.assertGreater(calibrate.base_of(early | {"min_blocks": 1}), calibrate.base_of(early) + 20)
 
     def test_a_call_takes_some_registers_at_least(self):

@@ -50,6 +50,14 @@ class Limits(unittest.TestCase):
         self.assertEqual(ptxas.with_setting(TEXT, "own"), TEXT)
 
 
+    def test_one_block_is_enough_where_no_kernel_says_otherwise(self):
+        one = lambda head: ptxas.with_setting(f".visible .entry k()\n{head}{{\n\tret;\n}}", "one").split("\n")
+        self.assertEqual(one("")[1:4], [".maxntid 128", ".minnctapersm 1", "{"])
+        self.assertEqual(one(".reqntid 64, 1, 1\n")[1:4], [".reqntid 64, 1, 1", ".minnctapersm 1", "{"])
+        self.assertEqual(one(".minnctapersm 2\n")[1:3], [".minnctapersm 2", "{"])
+        self.assertIn(".visible .func second()\n{", ptxas.with_setting(TEXT, "one"))
+
+
 class Reading(unittest.TestCase):
     def test_a_kernel_has_the_spills_of_the_functions_listed_behind_it_and_no_others(self):
         nothing = {"stack": 0, "stores": 0, "loads": 0, "shared": 0}
