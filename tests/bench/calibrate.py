@@ -73,7 +73,7 @@ STEP_REACH = 2
 # as the measure alone would have it, the others are forecast too low.
 LESS_THAN_BASE = 0.5
 # So many fits, which differ by their seed alone, of so many trees each.
-SEEDS, STEPS = 3, 100
+SEEDS, STEPS = 2, 75
 META = {"module", "lineage", "setting", "registers", "stores", "loads_of_spills"}
 # What ptxas has to hold, as compared with the budget: the only way in which the budget decides about spills, so that a
 # larger one never makes more of them.
@@ -305,7 +305,7 @@ def fit_spills(rows):
     """The fit's trees, and the function that says whether a kernel spills."""
     names = [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
     total = lambda row: math.log1p(row["stores"] + row["loads_of_spills"])  # noqa: E731
-    trees = fit(rows, names, total, "l2", steps=75, rate=0.15, growing={name + OVER_BUDGET for name in HELD})
+    trees = fit(rows, names, total, "l2", steps=40, rate=0.25, growing={name + OVER_BUDGET for name in HELD})
     return trees, lambda row: math.expm1(predict(trees, row)) >= LEAST_SPILL
 
 
