@@ -36,9 +36,10 @@ corpus: setup
 	@scripts/with-env.sh tests/bench/fetch.py --arch $(ARCH) $(SOURCES)
 
 # The corpus with stock llc, the plugin and NVIDIA's compiler, ptxas at the kernels' own bounds. ARGS="--subset small" for
-# daily work: 405 kernels. ARGS="--settings own,32,64,128" adds register limits, ARGS="--settings none" no bounds, "one" that one
-# block on an SM is enough, each one more run of ptxas; ARGS="--no-ptxas" is PTX alone; tests/bench/bench.py --help has the rest. CORPUS=FOLDER takes .bc and
-# .ll files of yours. The small subset takes a minute and a half on two quiet cores.
+# daily work: 405 kernels. ARGS="--settings own,32,64,128" adds register limits, ARGS="--settings none" no bounds, one
+# that one block on an SM is enough, each one more run of ptxas; ARGS="--no-ptxas" is PTX alone;
+# tests/bench/bench.py --help has the rest. CORPUS=FOLDER takes .bc and .ll files of yours. The small subset takes a
+# minute and a half on two quiet cores.
 bench: build
 	@scripts/setup.sh cuda
 	@scripts/setup.sh bench
