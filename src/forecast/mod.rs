@@ -199,7 +199,7 @@ fn of_kernel(
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
-    let (registers, spills) = (Model::registers(bounds), answers.spills.model);
+    let (registers, spills) = (Model::registers(bounds), Model::spills());
     let wanted = wanted.round().max(least(&features, registers)) as u32;
     let needed = at_step(wanted, registers, case.architecture).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);

@@ -44,7 +44,7 @@ impl Model {
 
     /// The model of the registers that a kernel with these bounds takes.
     pub fn registers(bounds: &LaunchBounds) -> &'static Self {
-        if bounds.min_blocks.is_some() { &shipped::REGISTERS_WITH_BLOCKS } else { &shipped::REGISTERS }
+        if says_blocks(bounds) { &shipped::REGISTERS_WITH_BLOCKS } else { &shipped::REGISTERS }
     }
 
     /// The model of the bytes that a kernel stores to spill slots and loads from them.
@@ -133,16 +133,21 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// Whether the bounds say how many blocks an SM must hold.
+fn says_blocks(bounds: &LaunchBounds) -> bool {
+    bounds.min_blocks.is_some()
+}
+
 /// Whether the bounds say how large a block is, and nothing of how many an SM must hold.
 fn any_blocks(bounds: &LaunchBounds) -> bool {
-    bounds.required_threads.or(bounds.max_threads).is_some() && bounds.min_blocks.is_none()
+    bounds.required_threads.or(bounds.max_threads).is_some() && !says_blocks(bounds)
 }
 
 /// What the models say, asked once of all kernels that are alike, as instances of one template often are.
 pub(super) struct Answers {
     registers: Asked<'static>,
     registers_with_blocks: Asked<'static>,
-    pub(super) spills: Asked<'static>,
+    spills: Asked<'static>,
     /// By the features' bits and the limits.
     known: FxHashMap<Vec<u64>, (f64, f64)>,
 }
@@ -161,7 +166,7 @@ impl Answers {
         let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
         *known.entry(asked).or_insert_with(|| {
             let of = |model: &Asked<'_>| model.forecast(features, budget, bounds);
-            (of(if bounds.min_blocks.is_some() { registers_with_blocks } else { registers }), of(spills))
+            (of(if says_blocks(bounds) { registers_with_blocks } else { registers }), of(spills))
         })
     }
 }

@@ -49,9 +49,9 @@ WITH_DIVISION, DIVISION_WITHIN, DIVISION_BEYOND = 18, 32, 8
 # Not asked about registers: who calls something is a matter of style (ggml's checks do, in kernels of a few
 # instructions and in the largest), and what callees need is in the other features.
 OF_CALLS = ("external_calls", "internal_calls", "words_at_call")
-# For reports alone, or in the sum: the trees do not ask about them.
-NOT_ASKED = ("early_words", "inner_invariant_words", "invariant_words", "stack_words", "unrolled_words")
-NOT_ASKED += ("unrolling_words",)
+# For reports alone, and in the sums: the trees do not ask about these either.
+OF_REPORTS = ("inner_invariant_words", "invariant_words", "stack_words")
+OF_SUMS = ("early_words", "unrolled_words", "unrolling_words")
 # What the trees correct, in registers: what must be held, as counted in several ways, and what ptxas adds. Trees alone
 # know nothing beyond the kernels that they have seen, and share the credit among all that grows with the code.
 #
@@ -310,39 +310,38 @@ def fit_spills(rows):
 
 
 def features_of(rows):
-    return sorted(name for name in rows[0] if name not in (*META, *NOT_ASKED))
+    return sorted(name for name in rows[0] if name not in (*META, *OF_REPORTS, *OF_SUMS))
 
 
-def left_out(rows, fit_some):
-    """For each row what a fit on all other lineages says."""
+def left_out(rows, judged, fit_some):
+    """For each of the judged rows what a fit on all other lineages of the rows says."""
     fits = {
         lineage: fit_some([row for row in rows if row["lineage"] != lineage])[1]
-        for lineage in sorted({row["lineage"] for row in rows})
+        for lineage in sorted({row["lineage"] for row in judged})
     }
-    return [fits[row["lineage"]](row) for row in rows]
+    return [fits[row["lineage"]](row) for row in judged]
 
 
 def judge_registers(rows):
     """The lines of the tables, by their names: what is judged is what kernels take at their own bounds."""
-    is_own = lambda row: row["setting"] == OWN  # noqa: E731
-    pairs = [pair for pair in zip(rows, left_out(rows, fit_registers), strict=True) if is_own(pair[0])]
-    about = []
-    for lineage, some, forecasts in judge.by_lineage(*map(list, zip(*pairs, strict=True))):
-        about += judge.registers(f"left out, {lineage}", some, forecasts)
-    saying = [pair for pair in pairs if model_of(pair[0]) == WITH_BLOCKS]
-    about_saying = []
-    for lineage, some, forecasts in judge.by_lineage(*map(list, zip(*saying, strict=True))) if saying else ():
-        about_saying += judge.registers(f"left out, of kernels that say their blocks, {lineage}", some, forecasts)
-    fitted, held = divided(rows)
-    forecast = fit_registers(fitted)[1]
-    rows, held = list(filter(is_own, rows)), list(filter(is_own, held))
-    for lineage, some, forecasts in judge.by_lineage(held, list(map(forecast, held))):
-        about += judge.registers(f"fitted on {', '.join(FITTED_LINEAGES)} alone, {lineage}", some, forecasts)
-    about += judge.registers("most declared words instead, all", rows, [row["declared_words"] for row in rows])
-    about += judge.registers(
-        "most declared words instead, that division", held, [row["declared_words"] for row in held]
-    )
-    return {WITHOUT_BLOCKS: about, WITH_BLOCKS: about_saying}
+    own, by_division = ([row for row in some if row["setting"] == OWN] for some in (rows, divided(rows)[1]))
+    pairs = list(zip(own, left_out(rows, own, fit_registers), strict=True))
+    forecast = fit_registers(divided(rows)[0])[1]
+    about = lines_of("left out", pairs)
+    about += lines_of(f"fitted on {', '.join(FITTED_LINEAGES)} alone", [(row, forecast(row)) for row in by_division])
+    for what, some in (("all", own), ("that division", by_division)):
+        declared = [row["declared_words"] for row in some]
+        about += judge.registers(f"most declared words instead, {what}", some, declared)
+    saying = [(row, said) for row, said in pairs if model_of(row) == WITH_BLOCKS]
+    return {WITHOUT_BLOCKS: about, WITH_BLOCKS: lines_of("left out, of kernels that say their blocks", saying)}
+
+
+def lines_of(what, pairs):
+    """How good the forecasts of (row, forecast) pairs are, by lineage."""
+    if not pairs:
+        return []
+    judged = judge.by_lineage(*map(list, zip(*pairs, strict=True)))
+    return [line for lineage, *of_it in judged for line in judge.registers(f"{what}, {lineage}", *of_it)]
 
 
 def judge_spills(rows):
@@ -350,7 +349,7 @@ def judge_spills(rows):
     fitted, held = divided(rows)
     spills = fit_spills(fitted)[1]
     divisions = (
-        ("left out", rows, left_out(rows, fit_spills)),
+        ("left out", rows, left_out(rows, rows, fit_spills)),
         (f"fitted on {', '.join(FITTED_LINEAGES)} alone", held, list(map(spills, held))),
     )
     for what, some, expected in divisions:

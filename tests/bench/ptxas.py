@@ -45,14 +45,14 @@ def with_setting(text, setting):
     kernel as `.maxnreg`, instead of one that stands there; other directives stay."""
     if setting == "own":
         return text
-    limit = setting if setting.isdigit() else None
-    unwanted = () if setting == "one" else (".maxnreg",) if limit else BOUNDS
+    unwanted = {"none": BOUNDS, "one": ()}.get(setting, (".maxnreg",))
     lines, head = [], None
     for line in text.split("\n"):
         if ".entry" in line and not line.startswith(("\t", "//")):
             head = []
         if head is not None and line.startswith("{"):
-            lines += [f".maxnreg {limit}"] if limit else one_block(head) if setting == "one" else []
+            lines += one_block(head) if setting == "one" else []
+            lines += [f".maxnreg {setting}"] if setting.isdigit() else []
             head = None
         if head is not None:
             head.append(line.lstrip())

@@ -49,7 +49,6 @@ class Limits(unittest.TestCase):
         self.assertFalse([line for line in lines if line.startswith((".maxnreg", ".maxntid"))])
         self.assertEqual(ptxas.with_setting(TEXT, "own"), TEXT)
 
-
     def test_one_block_is_enough_where_no_kernel_says_otherwise(self):
         one = lambda head: ptxas.with_setting(f".visible .entry k()\n{head}{{\n\tret;\n}}", "one").split("\n")
         self.assertEqual(one("")[1:4], [".maxntid 128", ".minnctapersm 1", "{"])
