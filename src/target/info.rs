@@ -155,6 +155,9 @@ pub struct OpcodeInfo {
     pub space: Option<MemorySpace>,
     /// Whether its value is the same in all threads of a warp.
     pub uniformity: Uniformity,
+    /// Whether the uniform datapath, which computes once for all threads of a warp, can do it: moves, and arithmetic of
+    /// integers. From sm_100 on it can do more.
+    pub has_uniform_form: bool,
     role: Role,
     parts: u8,
 }
@@ -177,6 +180,7 @@ impl OpcodeInfo {
             convergent: false,
             space: None,
             uniformity,
+            has_uniform_form: false,
             role: Role::Other,
             parts: 1,
         }
@@ -193,13 +197,13 @@ impl OpcodeInfo {
 
     /// A pure copy whose definitions and sources have one class each.
     pub(super) const fn copy(family: CopyFamily, dst: RegClass, src: Option<RegClass>) -> Self {
-        Self { dst: Some(dst), src, ..Self::new(family, Purity::Pure, Uniformity::Propagates) }
+        Self { dst: Some(dst), src, ..Self::new(family, Purity::Pure, Uniformity::Propagates).with_uniform_form() }
     }
 
     /// `def = use`, within a class that is fixed or not.
     pub(super) const fn same_class(family: CopyFamily, class: Option<RegClass>) -> Self {
         let coalesces = !matches!(class, Some(RegClass::B128));
-        let info = Self::new(family, Purity::Pure, Uniformity::Propagates);
+        let info = Self::new(family, Purity::Pure, Uniformity::Propagates).with_uniform_form();
         Self { dst: class, src: class, coalesces, role: Role::Copy, ..info }
     }
 
@@ -250,6 +254,11 @@ impl OpcodeInfo {
     /// The same, rematerialisable.
     pub(super) const fn remat(self, cost: u8) -> Self {
         Self { remat: Some(RematCost(cost)), ..self }
+    }
+
+    /// The same, on the uniform datapath, too.
+    pub(super) const fn with_uniform_form(self) -> Self {
+        Self { has_uniform_form: true, ..self }
     }
 
     /// The same, convergent.

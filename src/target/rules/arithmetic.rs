@@ -2,6 +2,9 @@
 //!
 //! What is worth doing again is what ptxas 13.0.88 makes one instruction of for sm_90, or two for 64 bits; a wide
 //! multiplication with a sum is two or three.
+//!
+//! The uniform datapath of sm_75 to sm_90 has what begins with U in the tables of NVIDIA's "CUDA Binary Utilities":
+//! arithmetic of integers, but no minima, divisions or dot products.
 
 use super::super::info::{OpcodeInfo, Purity};
 use super::{Rule, rule};
@@ -10,18 +13,22 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "ADD{16,32}{ri,rr} SUB{16,32}{ir,ri,rr} MUL_WIDE{s,u}32_{ri,rr} \
          {AND,OR,XOR}_{b16,b32}{ri,rr} NOT_{b16,b32} {SHL,SRA,SRL}32_{ii,ri,rr}",
-        OpcodeInfo::PURE.remat(1),
+        OpcodeInfo::PURE.with_uniform_form().remat(1),
     ),
     rule(
         "MAD_WIDE_{S,U}32{rii,rir,rri,rrr} ADD64{ri,rr} SUB64{ir,ri,rr} {AND,OR,XOR}_b64{ri,rr} NOT_b64 {SHL,SRA,SRL}64_{ii,ri}",
-        OpcodeInfo::PURE.remat(2),
+        OpcodeInfo::PURE.with_uniform_form().remat(2),
     ),
     rule(
-        "{MULT,SMAX,SMIN,UMAX,UMIN}{16,32,64}{ri,rr} {ADD,SMAX,SMIN,UMAX,UMIN}16x2 \
-         {SDIV,SREM,UDIV,UREM}{16,32,64}{ir,ri,rr} {ABS,NEG}_S{16,32,64} \
-         MAD_LO_S{16,32,64}{rii,rir,rri,rrr} MAD_WIDE_{S,U}16{rii,rir,rri,rrr} \
-         MUL_HI_{S,U}{16,32,64}{ri,rr} MUL_WIDE{s,u}16_{ri,rr} {MAX,MIN}_RELU_{S32,S16x2} \
-         DOT2_{hi,lo}_{ss,su,us,uu} DOT4_{ss,su,us,uu} INT_NVVM_MUL24_{I,UI} INT_NVVM_SAD_{S,US,I,UI,LL,ULL}",
+        "MULT{16,32,64}{ri,rr} NEG_S{16,32,64} MAD_LO_S{16,32,64}{rii,rir,rri,rrr} MAD_WIDE_{S,U}16{rii,rir,rri,rrr} \
+         MUL_HI_{S,U}{16,32,64}{ri,rr} MUL_WIDE{s,u}16_{ri,rr}",
+        OpcodeInfo::PURE.with_uniform_form(),
+    ),
+    rule(
+        "{SMAX,SMIN,UMAX,UMIN}{16,32,64}{ri,rr} {ADD,SMAX,SMIN,UMAX,UMIN}16x2 ABS_S{16,32,64} \
+         {SDIV,SREM,UDIV,UREM}{16,32,64}{ir,ri,rr} {MAX,MIN}_RELU_{S32,S16x2} \
+         DOT2_{hi,lo}_{ss,su,us,uu} DOT4_{ss,su,us,uu} INT_NVVM_MUL24_{I,UI} INT_NVVM_SAD_{S,US,I,UI,LL,ULL} \
+         INT_FNS_{iii,iir,iri,irr,rii,rir,rri,rrr}",
         OpcodeInfo::PURE,
     ),
     // The carry flag is a register that LLVM does not show: these keep their order with all that might touch it.
@@ -31,14 +38,11 @@ pub(super) const RULES: &[Rule] = &[
          {SHL,SRL}_CLAMP{16,32,64}_{ii,ri,rr} SHF_{L,R}_{CLAMP,WRAP}_{i,r} BFE_{S,U}{32,64}{rii,rri,rrr} \
          BFI_B{32,64}{irii,irri,irrr,rrii,rrri,rrrr} BFIND_{,SHIFTAMT_}{s,u}{32,64} BMSK_{clamp,wrap}{ir,ri,rr} \
          SZEXT_{s,u}_{clamp,wrap}{ir,ri,rr} BREV_b{32,64} {CLZ,POPC}r{32,64} \
-         PRMT_B32{iir,iri,irr,rii,rir,rri,rrr} INT_FNS_{iii,iir,iri,irr,rii,rir,rri,rrr}",
-        OpcodeInfo::PURE,
+         PRMT_B32{iir,iri,irr,rii,rir,rri,rrr} SETP_i{16,32,64}{ir,ri,rr} SELP_{b,f}{16,32,64}{ii,ir,ri,rr} \
+         SELP_bf16{ii,ir,ri,rr}",
+        OpcodeInfo::PURE.with_uniform_form(),
     ),
-    rule(
-        "SETP_i{16,32,64}{ir,ri,rr} SETP_f{32,64}{ir,ri,rr} SETP_{bf16,f16,bf16x2,f16x2}rr \
-         SELP_{b,f}{16,32,64}{ii,ir,ri,rr} SELP_bf16{ii,ir,ri,rr} TESTINF_f{32,64}r",
-        OpcodeInfo::PURE,
-    ),
+    rule("SETP_f{32,64}{ir,ri,rr} SETP_{bf16,f16,bf16x2,f16x2}rr TESTINF_f{32,64}r", OpcodeInfo::PURE),
     rule(
         "{FADD,FMUL,FSUB}{,_rn}f{32,64}{ri,rr} {FADD,FMUL,FSUB}{,_rn}{f16,bf16,f16x2,bf16x2,f32x2}rr \
          FMA_F{32,64}{iir,rii,rir,rri,rrr} FMA_{F16,BF16,F16x2,BF16x2,F32x2}rrr FMARELU_{F16,BF16,F16X2,BF16X2} \
@@ -70,7 +74,11 @@ pub(super) const RULES: &[Rule] = &[
     // Conversions that do not move an integer into another class; those are in `moves`.
     rule(
         "CVT_{s,u}{8,16}_{s,u}{8,16} CVT_{s,u}32_{s,u}32 CVT_{s,u}64_{s,u}64 CVT_INREG_s16_s8 CVT_INREG_s32_s{8,16} \
-         CVT_INREG_s64_s{8,16,32} CVT_{f16,f32,f64,bf16}_{s,u}{8,16,32,64} CVT_{s,u}{8,16,32,64}_{f16,f32,f64,bf16} \
+         CVT_INREG_s64_s{8,16,32}",
+        OpcodeInfo::PURE.with_uniform_form(),
+    ),
+    rule(
+        "CVT_{f16,f32,f64,bf16}_{s,u}{8,16,32,64} CVT_{s,u}{8,16,32,64}_{f16,f32,f64,bf16} \
          CVT_{f16,f32,f64,bf16}_{f16,f32,f64,bf16} CVT_{f16,bf16}_f32_sf CVT_{f16x2,bf16x2}_f32{,_rs}{,_sf} \
          CVT_bf16x2_ue8m0x2 CVT_ue8m0x2_{f32,bf16x2}{,_sf} CVT_{e4m3,e5m2}x2_{f32,f16x2} \
          CVT_f16x2_{e2m1,e2m3,e3m2,e4m3,e5m2}x2 CVT_{e2m1,e2m3,e3m2}x2_f32_sf \

@@ -11,8 +11,8 @@ pub(super) const RULES: &[Rule] = &[
     rule("COPY", OpcodeInfo::same_class(CopyFamily::Copy, None)),
     // Selection turns it into COPY before machine code exists; the class is an operand.
     rule("COPY_TO_REGCLASS", OpcodeInfo::PURE.family(CopyFamily::CrossClass)),
-    rule("PHI", OpcodeInfo::other(Purity::Pure).role_of(Role::Phi)),
-    rule("IMPLICIT_DEF INIT_UNDEF", OpcodeInfo::PURE.uniform().remat(0).role_of(Role::Undef)),
+    rule("PHI", OpcodeInfo::PURE.with_uniform_form().role_of(Role::Phi)),
+    rule("IMPLICIT_DEF INIT_UNDEF", OpcodeInfo::PURE.uniform().with_uniform_form().remat(0).role_of(Role::Undef)),
     rule("DBG_{VALUE,VALUE_LIST,INSTR_REF,PHI,LABEL}", OpcodeInfo::other(Purity::Meta).role_of(Role::Debug)),
     rule(
         "CFI_INSTRUCTION {EH,GC,ANNOTATION}_LABEL KILL LIFETIME_{START,END} PSEUDO_PROBE JUMP_TABLE_DEBUG_INFO \

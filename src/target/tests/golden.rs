@@ -1,6 +1,6 @@
 //! The classification of every opcode as a golden file, one line each: name, family, classes of a copy, whether it
 //! coalesces, what it does (with the effects that follow under LLVM's descriptor), cost of rematerialisation,
-//! convergence, memory space, uniformity, role.
+//! convergence, memory space, uniformity, whether the uniform datapath can do it, role.
 
 use std::fmt::Write as _;
 
@@ -34,6 +34,9 @@ fn describe(opcode: Opcode) -> String {
         write!(line, " {space:?}").expect("a string can be written");
     }
     write!(line, " {:?}", info.uniformity).expect("a string can be written");
+    if info.has_uniform_form {
+        line += " uniform-form";
+    }
     match info.role() {
         Role::Other => {}
         Role::Extract { index, parts } => {
