@@ -68,33 +68,31 @@ pub struct UniformityInfo {
     joins: Vec<Block>,
 }
 
-/// What an instruction does with registers.
+/// What an instruction reads of registers.
 #[derive(Clone, Copy, Default)]
-struct Accesses {
-    defines: bool,
-    reads: bool,
-    reads_undefined: bool,
+struct Reads {
+    any: bool,
+    undefined: bool,
     /// It reads a register of which nothing is known.
-    reads_unknown: bool,
+    unknown: bool,
 }
 
-impl Accesses {
+impl Reads {
     #[inline]
     fn of(operands: &[Operand], live_ranges: &LiveRanges) -> Self {
-        let mut accesses = Self::default();
-        for operand in operands {
+        let mut reads = Self::default();
+        for operand in operands.iter().filter(|operand| !operand.is_def()) {
             match operand.value {
-                Value::Reg(_) if operand.is_def() => accesses.defines = true,
-                Value::Reg(_) if operand.use_reg().is_none() => accesses.reads_undefined = true,
+                Value::Reg(_) if operand.use_reg().is_none() => reads.undefined = true,
                 Value::Reg(reg) => {
-                    accesses.reads = true;
-                    accesses.reads_unknown |= !live_ranges.has(reg);
+                    reads.any = true;
+                    reads.unknown |= !live_ranges.has(reg);
                 }
-                Value::Physical(_) => accesses.reads_unknown |= !operand.is_def(),
+                Value::Physical(_) => reads.unknown = true,
                 _ => {}
             }
         }
-        accesses
+        reads
     }
 }
 
@@ -173,6 +171,13 @@ impl UniformityInfo {
         self.divergent_branches[block]
     }
 
+    /// Whether a block lies between a divergent branch and where the ways from it meet again: threads of a warp may
+    /// execute it while others do not. O(1).
+    #[inline]
+    pub fn is_in_divergent_region(&self, block: Block) -> bool {
+        self.sync_dependence.is_in_region(block)
+    }
+
     fn reset(&mut self, function: &Function, live_ranges: &LiveRanges) {
         self.has_phis = function.has_phis();
         self.is_divergent.clear();
@@ -199,17 +204,18 @@ impl UniformityInfo {
         let branches = function.succs(block).len() > 1;
         let (mut reads, mut is_divergent) = (false, false);
         for inst in function.block_insts(block) {
-            let Accesses { defines, reads: reads_value, reads_undefined, reads_unknown } =
-                Accesses::of(function.operands(inst), live_ranges);
+            let operands = function.operands(inst);
+            let defines = operands.iter().any(|operand| operand.def().is_some());
             if branches && function.effects(inst).contains(Effects::TERMINATOR) {
+                let of_inst = Reads::of(operands, live_ranges);
                 self.reactions[inst] = if defines { Reaction::Diverges } else { Reaction::Branches };
-                reads |= reads_value;
-                is_divergent |= defines || reads_undefined || reads_unknown;
+                reads |= of_inst.any;
+                is_divergent |= defines || of_inst.undefined || of_inst.unknown;
                 is_divergent |= self.info(function, inst).purity != Purity::Terminator;
             } else if defines {
                 self.reactions[inst] = match self.info(function, inst).uniformity_of(function, inst, in_kernel) {
                     Uniformity::Uniform => Reaction::None,
-                    Uniformity::Propagates if reads_unknown => Reaction::Diverges,
+                    Uniformity::Propagates if Reads::of(operands, live_ranges).unknown => Reaction::Diverges,
                     Uniformity::Propagates => Reaction::Propagates,
                     Uniformity::Divergent => Reaction::Diverges,
                 };

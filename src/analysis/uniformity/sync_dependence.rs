@@ -77,6 +77,12 @@ impl SyncDependence {
         }
     }
 
+    /// Whether a block lies in the region of a branch that was [diverged](Self::diverge) from; so does every block where
+    /// regions were given up.
+    pub(super) fn is_in_region(&self, block: Block) -> bool {
+        self.is_prepared && (self.has_given_up || self.visited[block] != 0)
+    }
+
     fn prepare(&mut self, function: &Function, cfg: &Cfg, dominators: &Dominators, joins: &mut Vec<Block>) {
         if std::mem::replace(&mut self.is_prepared, true) {
             return;
