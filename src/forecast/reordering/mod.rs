@@ -32,7 +32,7 @@ use crate::index::IndexVec;
 pub(super) struct Reached {
     /// All words.
     pub(super) all: u32,
-    /// Those that differ between the threads of a warp.
+    /// Those that are not in uniform registers.
     pub(super) varying: u32,
     /// The same in loops alone.
     pub(super) varying_in_loops: u32,
@@ -58,7 +58,7 @@ define_index! {
     RegionNumber, "region"
 }
 
-/// Words that are live at once: all, and those that differ between the threads of a warp.
+/// Words that are live at once: all, and those that are not in uniform registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Live {
     all: u32,
@@ -86,31 +86,37 @@ impl Reordering {
     /// What is live at most in a region as it is scheduled, or in the order of the code, whichever is less: the most of
     /// all regions. O(n log n) in the operands.
     ///
-    /// Only regions that could raise it are scheduled, those first in which most is live in the order of the code, and
-    /// only until the order of the code is known to be no worse.
+    /// No order has less live than comes into a region or goes out of it. Only regions that could raise the most of that
+    /// are scheduled, those first in which most is live in the order of the code, and only until the order of the code
+    /// is known to be no worse.
     pub(super) fn reach(&mut self, input: &Input<'_>, loops: &Loops) -> Reached {
         self.regions.compute(input.function, loops);
         let in_order = |region: &Region| region.in_order(input.pressures);
         let in_order: IndexVec<RegionNumber, Live> = self.regions.all().iter().map(in_order).collect();
-        let mut numbers: Vec<RegionNumber> = in_order.ids().collect();
-        numbers.sort_by_key(|&number| Reverse(in_order[number].all));
         let mut reached = Reached::default();
-        let mut words_are_found = false;
+        for region in self.regions.all().iter() {
+            reached.raise(region.at_ends(input.pressures), region.is_loop);
+        }
+        let is_of_use = |number: &RegionNumber| {
+            let region = &self.regions.all()[*number];
+            !region.at_ends(input.pressures).covers(reached.raised_by(in_order[*number], region.is_loop))
+        };
+        let mut numbers: Vec<RegionNumber> = in_order.ids().filter(is_of_use).collect();
+        if numbers.is_empty() {
+            return reached;
+        }
+        self.regions.find_words(input, &numbers);
+        self.states.clear();
+        self.states.resize(input.words.len(), WordState::default());
+        numbers.sort_by_key(|&number| Reverse(in_order[number].all));
         for number in numbers {
             let (region, in_order) = (self.regions.all()[number], in_order[number]);
             let wanted = reached.raised_by(in_order, region.is_loop);
-            let live = if region.at_ends(input.pressures).covers(wanted) {
-                in_order
-            } else {
-                if !std::mem::replace(&mut words_are_found, true) {
-                    self.regions.find_words(input);
-                    self.states.clear();
-                    self.states.resize(input.words.len(), WordState::default());
-                }
+            if !region.at_ends(input.pressures).covers(wanted) {
                 let most = self.schedule(input, number, wanted);
-                Live { all: most.all.min(in_order.all), varying: most.varying.min(in_order.varying) }
-            };
-            reached.raise(live, region.is_loop);
+                let live = Live { all: most.all.min(in_order.all), varying: most.varying.min(in_order.varying) };
+                reached.raise(live, region.is_loop);
+            }
         }
         reached
     }
