@@ -9,6 +9,7 @@ use super::pressure::{Declared, WordPressures};
 use super::promotion::Promotion;
 use super::reordering::{Input, Reordering};
 use super::stretches::Stretches;
+use super::uniform_registers::UniformRegisters;
 use super::unrolling::{self, Unrolling};
 use super::words::Words;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UniformityInfo};
@@ -26,8 +27,8 @@ pub(super) struct Analysed {
     pub(super) ranges: LiveRanges,
     /// Where its registers are read and written.
     pub(super) occurrences: Occurrences,
-    /// Which registers are the same in all threads of a warp.
-    pub(super) uniformity: UniformityInfo,
+    /// Which of them ptxas keeps in uniform registers.
+    pub(super) uniform_registers: UniformRegisters,
     /// Its stack variables, as far as ptxas keeps them in registers.
     pub(super) promotion: Promotion,
     /// What was counted of its instructions.
@@ -36,6 +37,7 @@ pub(super) struct Analysed {
     cfg: Cfg,
     dominators: Dominators,
     loops: Loops,
+    uniformity: UniformityInfo,
     behaviours: Behaviours,
     stretches: Stretches,
     places: EarliestPlaces,
@@ -49,13 +51,14 @@ impl Analysed {
     /// O(n log n) in its operands and live ranges.
     pub(super) fn compute(&mut self, function: &Function) -> Features {
         self.find_lives(function);
-        let Self { behaviours, words, ranges, stretches, pressures, uniformity, promotion, .. } = self;
+        let Self { behaviours, words, ranges, stretches, pressures, uniform_registers, promotion, .. } = self;
         behaviours.compute(function);
         words.compute(function, behaviours, &self.occurrences);
+        uniform_registers.compute(function, (behaviours, words), &self.occurrences, &self.uniformity);
         promotion.compute(function, (&self.cfg, &self.loops), (&self.occurrences, ranges));
         promotion.addresses().for_each(|reg| words.drop_all(reg));
         stretches.compute(words, ranges);
-        let is_uniform = |reg| uniformity.is_uniform(reg);
+        let is_uniform = |reg| uniform_registers.has(reg);
         pressures.compute((function, words, stretches), promotion.words(), is_uniform);
         self.declared.compute(function, ranges);
         let hoisted = self.hoist(function);

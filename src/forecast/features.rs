@@ -23,7 +23,7 @@ use Combination::{Most, OnTop, Own, Sum};
 pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("declared_words", OnTop, "the most words of registers live at once, as PTX declares them"),
     ("words", OnTop, "the most words live at once"),
-    ("varying_words", OnTop, "the same of words that differ between the threads of a warp"),
+    ("varying_words", OnTop, "the same of words that ptxas does not keep in uniform registers"),
     ("hoisted_words", OnTop, "the same where every load is issued as early as it can be"),
     ("unrolled_words", OnTop, "`words`, or the varying words of a loop that ptxas unrolls, with all its loads ahead"),
     ("early_words", OnTop, "the most of `hoisted_words` and `unrolled_words`"),

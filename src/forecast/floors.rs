@@ -12,30 +12,24 @@ pub(super) fn least(features: &Features, model: &Model) -> f64 {
     let divides = features.get("words_at_double") > 0.0 && features.get("doubles") > 0.0;
     // Of a callee that is there ptxas knows which registers it leaves alone.
     let only_external = external && !internal;
+    let at_division = features.get("words_at_division");
+    // What cannot be held is spilled, to wherever ptxas wants to be.
+    let can_hold = at_division + model.head.with_division <= f64::from(MAX_REGISTERS);
     let floors = [
         (internal || external, 0.0, model.head.with_calls),
         (divides, features.get("words_at_double"), model.head.with_double),
+        (features.get("wide_divisions") > 0.0 && can_hold, at_division, model.head.with_division),
         (only_external, features.get("words_at_call"), model.head.with_external),
     ];
-    let taken = floors.into_iter().map(|(applies, live, more)| if applies { live + more } else { 1.0 });
-    taken.fold(least_to_divide(features, model), f64::max)
-}
-
-/// What a 64-bit integer division takes, a subroutine of ptxas as that of doubles, but one that gets by with fewer
-/// registers of its own where there are many others.
-fn least_to_divide(features: &Features, model: &Model) -> f64 {
-    let live = features.get("words_at_division");
-    let least =
-        (live + model.head.with_division).min((live + model.head.division_beyond).max(model.head.division_within));
-    // What cannot be held is spilled, to wherever ptxas wants to be.
-    if features.get("wide_divisions") > 0.0 && least <= f64::from(MAX_REGISTERS) { least } else { 1.0 }
+    let taken = floors.into_iter().filter(|floor| floor.0).map(|(_, live, more)| live + more);
+    taken.fold(1.0, f64::max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::forecast::tests::case;
-    use crate::forecast::{Case, Forecast, at_step, forecast};
+    use crate::forecast::{Case, Forecast, forecast, taken};
     use crate::function::{Function, LaunchBounds};
 
     /// A kernel that holds so many words from before an instruction until behind it. `before` may set %2 and %3, and
@@ -80,7 +74,7 @@ mod tests {
             let divides = dividing("FDIV64rr", beside, None);
             let live = divides.features.get("words_at_double");
             assert!(live >= beside as f64 + 4.0, "{live} words at the division, {beside} beside");
-            let least = at_step((live + model.head.with_double) as u32, model, case().architecture).min(MAX_REGISTERS);
+            let least = taken(live + model.head.with_double, model, case().architecture).min(MAX_REGISTERS);
             assert!(divides.registers >= least, "{} registers, {live} words live", divides.registers);
         }
         let [divides, adds] = ["FDIV64rr", "FADDf64rr"].map(|opcode| dividing(opcode, 2, None).registers);
@@ -99,18 +93,14 @@ mod tests {
         assert_eq!(of(&[("words_at_double", 2.0), ("doubles", 1.0), ("external_calls", 1.0)]), model.head.with_calls);
     }
 
-    /// A 64-bit division takes its registers on top of what is live as long as they are few, then fewer, and none where
-    /// not all can be held.
+    /// A 64-bit division takes its registers on top of what is live, and none where not all can be held.
     #[test]
     fn registers_of_a_64_bit_division() {
-        let table = "with-division 18\ndivision-within 32\ndivision-beyond 8\ntree 1";
-        let model = Model::parse(table).expect("a table");
+        let model = Model::parse("with-division 20\ntree 1").expect("a table");
         let of = |live: f64, divisions: f64| {
             least_with(&[("words_at_division", live), ("wide_divisions", divisions)], &model)
         };
-        let floors =
-            [(0.0, 18.0), (14.0, 32.0), (20.0, 32.0), (24.0, 32.0), (30.0, 38.0), (247.0, 255.0), (248.0, 1.0)];
-        for (live, floor) in floors {
+        for (live, floor) in [(0.0, 20.0), (14.0, 34.0), (235.0, 255.0), (236.0, 1.0)] {
             assert_eq!((of(live, 1.0), of(live, 0.0)), (floor, 1.0), "{live} words");
         }
     }
@@ -131,8 +121,8 @@ mod tests {
         for beside in [0, 8, 20, 300] {
             let calls = calling("vprintf", beside, None);
             assert_eq!(calls.features.get("words_at_call"), beside as f64);
-            let least = model.head.with_calls.max(beside as f64 + model.head.with_external) as u32;
-            let least = at_step(least, model, case().architecture).min(MAX_REGISTERS);
+            let least = model.head.with_calls.max(beside as f64 + model.head.with_external);
+            let least = taken(least, model, case().architecture).min(MAX_REGISTERS);
             assert!(calls.registers >= least, "{} registers, {beside} words live", calls.registers);
         }
         let [external, internal] = ["vprintf", "f"].map(|callee| calling(callee, 24, None).registers);

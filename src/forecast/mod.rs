@@ -2,7 +2,7 @@
 //!
 //! Two parts. The analysis says what the hardware has to hold: the words of registers ([`words`]), how many of them are
 //! live at once ([`pressure`]), how many if loads are hoisted ([`hoisting`]), loops unrolled ([`unrolling`]) or the
-//! order is free ([`reordering`]), and which are the same in all threads of a warp. The model ([`model`]), fitted to
+//! order is free ([`reordering`]), and which ptxas keeps once for a warp ([`uniform_registers`]); all others vary. The model ([`model`]), fitted to
 //! what ptxas made of real kernels, says what it usually makes of that: it fills up to a step of the occupancy, unrolls,
 //! and keeps more than it needs.
 
@@ -31,6 +31,7 @@ mod stretches;
 mod summary;
 #[allow(dead_code, reason = "the build script reads tables, and tests do")]
 mod table;
+mod uniform_registers;
 mod unrolling;
 mod ways;
 mod words;
@@ -79,7 +80,7 @@ pub struct Forecast {
     pub is_at_least: bool,
     /// Predicates that are live at once, at most those that there are.
     pub predicates: u32,
-    /// Words live at once that are the same in all threads of a warp, at most the uniform registers that there are.
+    /// Words live at once that ptxas keeps once for a warp, at most the uniform registers that there are.
     pub uniform_registers: u32,
     /// Bytes that a thread stores to spill slots, in the code.
     pub spill_store_bytes: u32,
@@ -200,8 +201,8 @@ fn of_kernel(
     let budget = limit.registers;
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (registers, spills) = (Model::registers(bounds), Model::spills());
-    let wanted = wanted.round().max(least(&features, registers)) as u32;
-    let needed = at_step(wanted, registers, case.architecture).min(budget);
+    let wanted = wanted.max(least(&features, registers));
+    let needed = taken(wanted, registers, case.architecture).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spilled - 1.0;
@@ -239,11 +240,17 @@ fn of_kernel(
     })
 }
 
-/// The registers that are expected where so many are wanted: ptxas comes down to a step of the occupancy, by registers
-/// alone, that is near enough.
-fn at_step(wanted: u32, model: &Model, architecture: &Architecture) -> u32 {
-    let step = architecture.next_step(&Launch::new(wanted));
-    step.filter(|&step| f64::from(wanted - step) <= model.head.step_reach).unwrap_or(wanted)
+/// The registers that are expected where so many are wanted. ptxas comes down to a step of the occupancy, by registers
+/// alone, that is near enough; elsewhere it takes mostly even numbers, for pairs are aligned.
+fn taken(wanted: f64, model: &Model, architecture: &Architecture) -> u32 {
+    let step_below = |registers| architecture.next_step(&Launch::new(registers));
+    let (nearest, multiple) = (wanted.round(), model.head.multiple.max(1.0));
+    let multiple = (wanted / multiple).round() * multiple;
+    match step_below(nearest as u32) {
+        Some(step) if nearest - f64::from(step) <= model.head.step_reach => step,
+        below if below == step_below(multiple as u32) => multiple as u32,
+        _ => nearest as u32,
+    }
 }
 
 /// Bytes of whole words.
@@ -286,12 +293,18 @@ mod tests {
         Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
     }
 
-    /// A few registers above a step of the occupancy are the step, and nothing else changes.
+    /// A few registers above a step of the occupancy are the step, and others the nearest multiple in theirs.
     #[test]
     fn steps() {
-        let model = Model::parse("step-reach 3\ntree 1\n").expect("a table");
-        let at_step = |wanted| at_step(wanted, &model, case().architecture);
-        assert_eq!([1, 32, 33, 35, 36, 40, 43, 44, 255].map(at_step), [1, 32, 32, 32, 36, 40, 40, 44, 255]);
+        let of = |table: &str, wanted: &[f64]| -> Vec<u32> {
+            let model = Model::parse(table).expect("a table");
+            wanted.iter().map(|&wanted| taken(wanted, &model, case().architecture)).collect()
+        };
+        let wanted = [1.0, 31.4, 32.0, 33.0, 35.4, 35.6, 40.0, 43.0, 44.0, 255.0];
+        assert_eq!(of("step-reach 3\ntree 1\n", &wanted), [1, 31, 32, 32, 32, 36, 40, 40, 44, 255]);
+        let wanted = [20.9, 21.0, 21.1, 31.0, 32.4, 32.6, 34.9, 35.1, 39.0];
+        assert_eq!(of("step-reach 1\nmultiple 2\ntree 1\n", &wanted), [20, 22, 22, 32, 32, 32, 34, 36, 40]);
+        assert_eq!(of("step-reach 0\nmultiple 3\ntree 1\n", &[32.0, 32.6]), [32, 33]);
     }
 
     /// The forecast of a kernel that takes 96 registers and gives all but 40 back.

@@ -38,7 +38,7 @@ pub struct LiveValue {
     pub line: u32,
     /// How many 32-bit words it holds that no value before it in the list holds too.
     pub words: u32,
-    /// It is the same in all threads of a warp.
+    /// ptxas keeps it in uniform registers.
     pub is_uniform: bool,
     /// Where its register is live, in layout order; what is less than a step of the [curve](super::Curve) apart is one.
     pub ranges: Vec<Range<Inst>>,
@@ -99,7 +99,7 @@ impl Peak {
                 continue;
             }
             let (name, line) = (function.reg_name(reg).map(str::to_owned), analysed.line_of(function, reg, value));
-            let is_uniform = analysed.uniformity.is_uniform(reg);
+            let is_uniform = analysed.uniform_registers.has(reg);
             let ranges = covered(function, segments.iter().map(|segment| (segment.start, segment.end)));
             live.push(LiveValue { holder: Holder::Register(reg), name, line, words, is_uniform, ranges });
         }

@@ -93,13 +93,13 @@ impl<const LANES: usize> Changes<LANES> {
 pub(super) struct WordPressures {
     /// All words.
     pub(super) all: Pressure,
-    /// Those that differ between the threads of a warp.
+    /// Those that are not in uniform registers.
     pub(super) varying: Pressure,
-    /// The most words that are the same in all threads of a warp, live at once.
+    /// The most words of uniform registers, live at once.
     pub(super) most_uniform: u32,
     /// Words of stack variables that are held in registers, which are among the others; without points where none is.
     pub(super) stack: Pressure,
-    /// Which words are the same in all threads of a warp.
+    /// Which words are in uniform registers.
     uniform: IndexVec<Word, bool>,
     /// Varying words, then uniform ones.
     changes: Changes<2>,
@@ -136,7 +136,7 @@ impl WordPressures {
         [all.most, varying.most, *most_uniform] = most;
     }
 
-    /// Adds the words of stack variables, each as one that differs between the threads.
+    /// Adds the words of stack variables, each as a varying one.
     fn add_stack(&mut self, held: impl Iterator<Item = ((Point, Point), u32)>) {
         let Self { stack, changes, .. } = self;
         stack.live.clear();
@@ -149,7 +149,7 @@ impl WordPressures {
         }
     }
 
-    /// The words whose registers are all the same in the threads of a warp.
+    /// The words all of whose registers are uniform ones.
     fn find_uniform(&mut self, function: &Function, words: &Words, is_uniform: impl Fn(VReg) -> bool) {
         self.uniform.clear();
         self.uniform.resize(words.len(), true);
@@ -158,7 +158,7 @@ impl WordPressures {
         }
     }
 
-    /// Which words are the same in all threads of a warp.
+    /// Which words are in uniform registers.
     pub(super) fn uniform(&self) -> &IndexVec<Word, bool> {
         &self.uniform
     }

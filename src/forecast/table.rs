@@ -54,14 +54,12 @@ pub struct Head {
     pub with_double: f64,
     /// The same of a call of a function that is not there, in a kernel that calls no other.
     pub with_external: f64,
-    /// The same of a 64-bit integer division, as long as that is at most [`division_within`](Self::division_within).
+    /// The same of a 64-bit integer division.
     pub with_division: f64,
-    /// The registers that such a division gets by with as long as its kernel does.
-    pub division_within: f64,
-    /// What it takes beside what is live in a kernel that needs more than those.
-    pub division_beyond: f64,
     /// A forecast of at most so many registers above a step of the occupancy is that step.
     pub step_reach: f64,
+    /// Any other forecast is the nearest multiple of this in the same step; 0 where every number will do.
+    pub multiple: f64,
 }
 
 impl Head {
@@ -74,9 +72,8 @@ impl Head {
             "with-double" => &mut self.with_double,
             "with-external" => &mut self.with_external,
             "with-division" => &mut self.with_division,
-            "division-within" => &mut self.division_within,
-            "division-beyond" => &mut self.division_beyond,
             "step-reach" => &mut self.step_reach,
+            "multiple" => &mut self.multiple,
             _ => return None,
         })
     }
@@ -210,23 +207,22 @@ mod tests {
     /// Each number of a table's head has a place of its own, and what is not said changes nothing.
     #[test]
     fn numbers_of_the_head() {
-        const WORDS: [&str; 9] = [
+        const WORDS: [&str; 8] = [
             "stores",
             "least",
             "with-calls",
             "with-double",
             "with-external",
             "with-division",
-            "division-within",
-            "division-beyond",
             "step-reach",
+            "multiple",
         ];
         let of = |text: &str| {
             let mut model = Model::parse(text).expect(text);
             WORDS.map(|word| *model.head.number(word).expect(word))
         };
         let head: String = WORDS.iter().zip(1..).map(|(word, number)| format!("{word} {number}\n")).collect();
-        assert_eq!(of(&(head + "tree 1")), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(of(&(head + "tree 1")), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }

@@ -14,9 +14,12 @@ def row(words=0, **others):
 
 class Calibrate(unittest.TestCase):
     def test_a_few_registers_above_a_step_are_the_step(self):
-        wanted = [1, 32, 33, 32 + calibrate.STEP_REACH, 33 + calibrate.STEP_REACH, 40, 41, 255]
-        expected = [1, 32, 32, 32, 33 + calibrate.STEP_REACH, 40, 40, 255]
-        self.assertEqual([calibrate.at_step(registers) for registers in wanted], expected)
+        wanted = [32, 33, 32 + calibrate.STEP_REACH, 40, 41, 48]
+        self.assertEqual([calibrate.taken(registers) for registers in wanted], [32, 32, 32, 40, 40, 48])
+
+    def test_elsewhere_registers_are_even_in_the_same_step(self):
+        expected = {20.9: 20, 21: 22, 31.2: 32, 32.4: 32, 34.8: 34, 35.2: 36, 255: 256}
+        self.assertEqual({wanted: calibrate.taken(wanted) for wanted in expected}, expected)
 
     def test_the_base_grows_with_what_must_be_held_up_to_all_registers(self):
         for blocks, word in ((0, calibrate.WITHOUT_BLOCKS), (2, calibrate.WITH_BLOCKS)):
@@ -46,9 +49,8 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(calibrate.least(calls | {"words_at_call": 1}), calibrate.WITH_CALLS)
         self.assertEqual(calibrate.least(calls | {"internal_calls": 1}), calibrate.WITH_CALLS)
 
-    def test_a_64_bit_division_gets_by_with_fewer_registers_of_its_own_where_there_are_many_others(self):
-        floors = {0: 18, 14: 32, 20: 32, 24: 32, 30: 38, 247: 255, 248: 1}
-        for live, floor in floors.items():
+    def test_a_64_bit_division_takes_some_registers_beside_what_can_be_held(self):
+        for live, floor in {0: 20, 14: 34, 235: 255, 236: 1}.items():
             divides = row(wide_divisions=1, words_at_division=float(live))
             self.assertEqual(calibrate.least(divides), floor, live)
             self.assertEqual(calibrate.least(divides | {"wide_divisions": 0}), 1)

@@ -37,7 +37,7 @@ impl<'a> Line<'a> {
         names
     }
 
-    /// Whether all of its values are the same in all threads of a warp.
+    /// Whether all of its values are in uniform registers.
     pub(super) fn is_uniform(&self) -> bool {
         self.values.iter().all(|value| value.is_uniform)
     }

@@ -2,7 +2,8 @@
 // told to take fewer registers; one that is off keeps all; whoever compiles gets the same, and nobody hears of the
 // clones that it takes.
 // REQUIRES: cuda
-// RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -emit-llvm -c %S/../../../examples/stencil.cu -o %t.bc
+// RUN: sed 's/RADIUS = 4/RADIUS = 5/' %S/../../../examples/stencil.cu > %t.cu
+// RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -emit-llvm -c %t.cu -o %t.bc
 // RUN: %llc-ra -O3 -mcpu=sm_90 -nvptx-ra-forecast %t.bc -o %t.none.ptx 2> %t.none
 // RUN: rm -f %t.stats
 // RUN: %llc-ra -O3 -mcpu=sm_90 -nvptx-ra-forecast -nvptx-ra-skip=auto -nvptx-ra-stats=%t.stats %t.bc -o %t.auto.ptx \
@@ -18,8 +19,8 @@
 // RUN: %opt -S %t.bc -o - | sed 's/attributes #0 = {/& "nvptx-ra"="off"/' > %t.off.ll
 // RUN: %llc-ra -O3 -mcpu=sm_90 %t.off.ll -o %t.off.ptx && %llc-ra -O3 -mcpu=sm_90 -nvptx-ra-skip=auto %t.off.ll -o - \
 // RUN:   | cmp - %t.off.ptx
-// RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -fpass-plugin=%plugin -mllvm -nvptx-ra-skip=auto -S \
-// RUN:   %S/../../../examples/stencil.cu -o - | FileCheck %s --check-prefix=CLANG
+// RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -fpass-plugin=%plugin -mllvm -nvptx-ra-skip=auto -S %t.cu -o - \
+// RUN:   | FileCheck %s --check-prefix=CLANG
 // CLANG: .entry wave_step(
 // RUN: not %llc-ra -O3 -mcpu=sm_90 -nvptx-ra-skip=auto+most %t.bc -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: skip=auto+most: unknown
