@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use rustc_hash::FxHashMap;
 
 use crate::define_index;
-use crate::index::IndexVec;
+use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
     /// An opcode: a number in the function's [`OpcodeTable`].
@@ -76,8 +76,8 @@ impl OpcodeTable {
         Self::lazy(0, |_| unreachable!("an interned opcode has its entry from the start"))
     }
 
-    /// A table of `len` opcodes, and a function that tells name and role of any of them. Of names that stand twice,
-    /// [`find`](Self::find) finds the first.
+    /// A table of `len` opcodes, and a function that tells name and role of any of them. Of a name that stands twice
+    /// together [`find`](Self::find) finds the first.
     pub fn lazy(len: usize, describe: impl Fn(Opcode) -> (Box<str>, Role) + Send + Sync + 'static) -> Self {
         Self {
             entries: (0..len).map(|_| OnceLock::new()).collect(),
@@ -127,9 +127,29 @@ impl OpcodeTable {
         self.entry(opcode).role
     }
 
-    /// The opcode of that name.
+    /// The opcode of that name. O(log opcodes) where it stands among opcodes in the order of their names, as LLVM numbers
+    /// those of a target; elsewhere all are named, once.
     pub fn find(&self, name: &str) -> Option<Opcode> {
+        if self.by_name.get().is_none()
+            && let Some(opcode) = self.find_in_order(name)
+        {
+            return Some(opcode);
+        }
         self.by_name().get(name).copied()
+    }
+
+    /// The opcode of that name, if looking in the middle leads there: what stands out of order only leads astray.
+    fn find_in_order(&self, name: &str) -> Option<Opcode> {
+        let (mut first, mut end) = (0, self.len());
+        while first < end {
+            let middle = first + (end - first) / 2;
+            if self.name(Opcode::new(middle)) < name {
+                first = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        (first < self.len()).then(|| Opcode::new(first)).filter(|&opcode| self.name(opcode) == name)
     }
 
     /// The generic `COPY`, which inserted copies have. LLVM's generic opcodes stand first: found without naming all.
@@ -236,8 +256,32 @@ impl fmt::Debug for OpcodeTable {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::{Opcode, OpcodeFacts, OpcodeTable, Role};
+    use crate::index::EntityIndex;
+
+    /// An opcode among others in the order of their names is found without naming all, behind some that are not in order;
+    /// those are found, too, and what is not there is not.
+    #[test]
+    fn opcodes_in_order_are_found_early() {
+        let generic = ["PHI", "COPY"].map(str::to_owned).into_iter();
+        let names: Vec<String> = generic.chain((0..1000).map(|number| format!("OP{number:03}"))).collect();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let table = {
+            let (names, asked) = (names.clone(), Arc::clone(&asked));
+            OpcodeTable::lazy(names.len(), move |opcode| {
+                asked.fetch_add(1, Ordering::Relaxed);
+                (names[opcode.index()].as_str().into(), Role::Other)
+            })
+        };
+        assert_eq!(table.find("OP123"), Some(Opcode(125)));
+        assert!(asked.load(Ordering::Relaxed) < 12, "{asked:?} opcodes were named");
+        for (number, name) in names.iter().enumerate() {
+            assert_eq!(table.find(name), Some(Opcode::new(number)));
+        }
+        assert_eq!(table.find("OP1000"), None);
+    }
 
     /// A fact is found out once, each opcode has its own, and what was not asked for is not known.
     #[test]
