@@ -2,9 +2,9 @@
 //!
 //! Two parts. The analysis says what the hardware has to hold: the words of registers ([`words`]), how many of them are
 //! live at once ([`pressure`]), how many if loads are hoisted ([`hoisting`]), loops unrolled ([`unrolling`]) or the
-//! order is free ([`reordering`]), and which ptxas keeps once for a warp ([`uniform_registers`]); all others vary. The model ([`model`]), fitted to
-//! what ptxas made of real kernels, says what it usually makes of that: it fills up to a step of the occupancy, unrolls,
-//! and keeps more than it needs.
+//! order is free ([`reordering`]), and which ptxas keeps once for a warp ([`uniform_registers`]); all others vary. The
+//! model ([`model`]), fitted to what ptxas made of real kernels, says what it usually makes of that: it fills up to a
+//! step of the occupancy, unrolls, and keeps more than it needs.
 
 mod analysed;
 mod behaviour;

@@ -36,8 +36,8 @@ const OVER_BUDGET: &str = "_over_budget";
 pub struct Values(Vec<f64>);
 
 impl Model {
-    /// All that are shipped: of registers, of the registers of kernels that say how many blocks an SM is to hold, and of
-    /// spills.
+    /// All that are shipped: of registers, of the registers of kernels that say how many blocks an SM is to hold, and
+    /// of spills.
     pub(super) fn all() -> [&'static Self; 3] {
         [&shipped::REGISTERS, &shipped::REGISTERS_WITH_BLOCKS, &shipped::SPILLS]
     }

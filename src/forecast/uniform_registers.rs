@@ -1,12 +1,12 @@
 //! Which registers ptxas keeps in uniform registers, one for all threads of a warp.
 //!
 //! That a value is the same in all threads is not enough. It has to be computed on the uniform datapath, which knows
-//! integers alone and loads from constant memory alone, from what is in uniform registers itself: nothing comes back
-//! from an ordinary register for free. And ptxas 13.0.88 mostly computes nothing there in a loop that the threads of a
-//! warp leave at different turns: of 64-bit divisions in such loops that clang unrolled (dfdx's and candle's binary
-//! operations) it takes the 20 registers of its subroutine on top of counters and addresses that are the same in all
-//! threads. Where they are not unrolled it does keep the counters in uniform registers (dfdx's `slice`); what tells the
-//! two apart is not known.
+//! integers alone, from what is in uniform registers itself: nothing comes back from an ordinary register for free. Of
+//! loads only those of the kernel's own parameters count as uniform; of constant variables it could do some, too. And
+//! ptxas 13.0.88 mostly computes nothing there in a loop that the threads of a warp leave at different turns: of 64-bit
+//! divisions in such loops that clang unrolled (dfdx's and candle's binary operations) it takes the 20 registers of its
+//! subroutine on top of counters and addresses that are the same in all threads. Where they are not unrolled it does
+//! keep the counters in uniform registers (dfdx's `slice`); what tells the two apart is not known.
 
 use super::behaviour::{Behaviours, reads_own_parameter};
 use super::words::Words;

@@ -127,8 +127,8 @@ impl OpcodeTable {
         self.entry(opcode).role
     }
 
-    /// The opcode of that name. O(log opcodes) where it stands among opcodes in the order of their names, as LLVM numbers
-    /// those of a target; elsewhere all are named, once.
+    /// The opcode of that name. O(log opcodes) where it stands among opcodes in the order of their names, as LLVM
+    /// numbers those of a target; elsewhere all are named, once.
     pub fn find(&self, name: &str) -> Option<Opcode> {
         if self.by_name.get().is_none()
             && let Some(opcode) = self.find_in_order(name)
@@ -261,8 +261,8 @@ mod tests {
     use super::{Opcode, OpcodeFacts, OpcodeTable, Role};
     use crate::index::EntityIndex;
 
-    /// An opcode among others in the order of their names is found without naming all, behind some that are not in order;
-    /// those are found, too, and what is not there is not.
+    /// An opcode among others in the order of their names is found without naming all, behind some that are not in
+    /// order; those are found, too, and what is not there is not.
     #[test]
     fn opcodes_in_order_are_found_early() {
         let generic = ["PHI", "COPY"].map(str::to_owned).into_iter();

@@ -42,8 +42,8 @@ WITH_DOUBLE = 17
 # function and one of vprintf 19 to 48 more, for sm_80, sm_90 and sm_100, and never fewer than 19 to the 141 kernels of
 # the corpus that hold something there. What callees take that are there it knows: 10 more are enough for some.
 WITH_EXTERNAL = 19
-# The same of a division of 64-bit integers. Where 31 to 60 words are live there ptxas 13.0.88 takes 20 more, or more, in
-# 134 of 135 kernels of 16 files, 18 to 22 in three quarters of them.
+# The same of a division of 64-bit integers. Where 31 to 60 words are live there ptxas 13.0.88 takes 20 more, or above,
+# in 134 of 135 kernels of 16 files, 18 to 22 in three quarters of them.
 WITH_DIVISION = 20
 # Not asked about registers: who calls something is a matter of style (ggml's checks do, in kernels of a few
 # instructions and in the largest), and what callees need is in the other features.

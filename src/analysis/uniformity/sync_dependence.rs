@@ -77,7 +77,7 @@ impl SyncDependence {
         }
     }
 
-    /// Whether a block lies in the region of a branch that was [diverged](Self::diverge) from; so does every block where
+    /// Whether a block lies in the region of a branch that was [diverged](Self::diverge) from. Every block does where
     /// regions were given up.
     pub(super) fn is_in_region(&self, block: Block) -> bool {
         self.is_prepared && (self.has_given_up || self.visited[block] != 0)

@@ -86,9 +86,9 @@ impl Reordering {
     /// What is live at most in a region as it is scheduled, or in the order of the code, whichever is less: the most of
     /// all regions. O(n log n) in the operands.
     ///
-    /// No order has less live than comes into a region or goes out of it. Only regions that could raise the most of that
-    /// are scheduled, those first in which most is live in the order of the code, and only until the order of the code
-    /// is known to be no worse.
+    /// No order has less live than a region has at its ends. Only regions that could raise the most of that are
+    /// scheduled, those first in which most is live in the order of the code, and only until the order of the code is
+    /// known to be no worse.
     pub(super) fn reach(&mut self, input: &Input<'_>, loops: &Loops) -> Reached {
         self.regions.compute(input.function, loops);
         let in_order = |region: &Region| region.in_order(input.pressures);
@@ -97,22 +97,20 @@ impl Reordering {
         for region in self.regions.all().iter() {
             reached.raise(region.at_ends(input.pressures), region.is_loop);
         }
-        let is_of_use = |number: &RegionNumber| {
-            let region = &self.regions.all()[*number];
-            !region.at_ends(input.pressures).covers(reached.raised_by(in_order[*number], region.is_loop))
+        let raises = |&number: &RegionNumber| {
+            reached.raised_by(&self.regions.all()[number], in_order[number], input.pressures).is_some()
         };
-        let mut numbers: Vec<RegionNumber> = in_order.ids().filter(is_of_use).collect();
+        let mut numbers: Vec<RegionNumber> = in_order.ids().filter(raises).collect();
         if numbers.is_empty() {
             return reached;
         }
-        self.regions.find_words(input, &numbers);
+        numbers.sort_by_key(|&number| Reverse(in_order[number].all));
+        self.regions.find_words(input);
         self.states.clear();
         self.states.resize(input.words.len(), WordState::default());
-        numbers.sort_by_key(|&number| Reverse(in_order[number].all));
         for number in numbers {
             let (region, in_order) = (self.regions.all()[number], in_order[number]);
-            let wanted = reached.raised_by(in_order, region.is_loop);
-            if !region.at_ends(input.pressures).covers(wanted) {
+            if let Some(wanted) = reached.raised_by(&region, in_order, input.pressures) {
                 let most = self.schedule(input, number, wanted);
                 let live = Live { all: most.all.min(in_order.all), varying: most.varying.min(in_order.varying) };
                 reached.raise(live, region.is_loop);
@@ -121,7 +119,8 @@ impl Reordering {
         reached
     }
 
-    /// What is live at most in a region as it is scheduled; as much as is `wanted`, or more, where it is more than that.
+    /// What is live at most in a region as it is scheduled; as much as is `wanted`, or more, where it is more than
+    /// that.
     fn schedule(&mut self, input: &Input<'_>, number: RegionNumber, wanted: Live) -> Live {
         let region = self.regions.all()[number];
         let words = self.regions.words(number);
@@ -146,13 +145,16 @@ impl Reordering {
 }
 
 impl Reached {
-    /// What a region has in the order of the code, but 0 for what would raise nothing.
-    fn raised_by(&self, in_order: Live, is_loop: bool) -> Live {
-        let raises_varying = in_order.varying > self.varying || (is_loop && in_order.varying > self.varying_in_loops);
-        Live {
+    /// What a region has in the order of the code, but 0 for what would raise nothing; `None` where no order of the
+    /// region could raise anything.
+    fn raised_by(&self, region: &Region, in_order: Live, pressures: &WordPressures) -> Option<Live> {
+        let raises_varying =
+            in_order.varying > self.varying || (region.is_loop && in_order.varying > self.varying_in_loops);
+        let wanted = Live {
             all: if in_order.all > self.all { in_order.all } else { 0 },
             varying: if raises_varying { in_order.varying } else { 0 },
-        }
+        };
+        Some(wanted).filter(|&wanted| !region.at_ends(pressures).covers(wanted))
     }
 
     /// Takes a region into account.

@@ -84,7 +84,6 @@ impl Boundary {
 pub(super) struct Regions {
     regions: IndexVec<RegionNumber, Region>,
     region_of: IndexVec<Inst, RegionNumber>,
-    is_wanted: IndexVec<RegionNumber, bool>,
     found: Vec<(RegionNumber, (Word, Boundary))>,
     words: Grouping<RegionNumber, (Word, Boundary)>,
 }
@@ -117,13 +116,9 @@ impl Regions {
         &self.regions
     }
 
-    /// Finds the words that are live somewhere in each of the `wanted` regions. O(instructions, words and the regions
-    /// that these are live in).
-    pub(super) fn find_words(&mut self, input: &Input<'_>, wanted: &[RegionNumber]) {
-        let Self { regions, region_of, is_wanted, found, words } = self;
-        is_wanted.clear();
-        is_wanted.resize(regions.len(), false);
-        wanted.iter().for_each(|&region| is_wanted[region] = true);
+    /// Finds the words that are live somewhere in each region. O(instructions, words and what is found).
+    pub(super) fn find_words(&mut self, input: &Input<'_>) {
+        let Self { regions, region_of, found, words } = self;
         region_of.clear();
         region_of.resize(input.function.num_insts(), regions.next_id());
         let mut previous_end = Inst(0);
@@ -134,33 +129,28 @@ impl Regions {
         }
         found.clear();
         for word in (0..input.words.len()).map(Word::new) {
-            // The first region in which the word has not been seen.
-            let mut next = RegionNumber(0);
+            let first_found = found.len();
             for &(start, end) in input.stretches.of(word) {
                 let mut at = region_of.get(start.inst()).map_or(regions.next_id(), |&region| region);
                 // Of several stretches, one may start where another stops.
-                if at < next {
-                    if let Some((region, (_, boundary))) = found.last_mut().filter(|(region, _)| region.0 + 1 == next.0)
-                    {
-                        let more = regions[*region].boundary(input.function, (start, end));
-                        boundary.comes_in |= more.comes_in;
-                        boundary.goes_out |= more.goes_out;
-                    }
-                    at = next;
+                if let Some((last, (_, boundary))) = found[first_found..].last_mut()
+                    && at <= *last
+                {
+                    let more = regions[*last].boundary(input.function, (start, end));
+                    boundary.comes_in |= more.comes_in;
+                    boundary.goes_out |= more.goes_out;
+                    at = RegionNumber(last.0 + 1);
                 }
                 while let Some(region) = regions.get(at).filter(|region| Point::early(region.first) < end) {
-                    if is_wanted[at] {
-                        found.push((at, (word, region.boundary(input.function, (start, end)))));
-                    }
+                    found.push((at, (word, region.boundary(input.function, (start, end)))));
                     at.0 += 1;
-                    next = at;
                 }
             }
         }
         words.compute(regions.len(), found.iter().copied());
     }
 
-    /// The words that [`find_words`](Self::find_words) found in a wanted region, in order, each once, and what they do at its
+    /// The words that [`find_words`](Self::find_words) found in a region, in order, each once, and what they do at its
     /// ends.
     pub(super) fn words(&self, region: RegionNumber) -> &[(Word, Boundary)] {
         self.words.of(region)

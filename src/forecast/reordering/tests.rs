@@ -130,11 +130,10 @@ fn early_clobbers_behind_debug_values() {
 fn reach_all(input: &Input<'_>, loops: &Loops) -> Reached {
     let mut reordering = Reordering::default();
     reordering.regions.compute(input.function, loops);
-    let numbers: Vec<_> = reordering.regions.all().ids().collect();
-    reordering.regions.find_words(input, &numbers);
+    reordering.regions.find_words(input);
     reordering.states.resize(input.words.len(), super::WordState::default());
     let mut reached = Reached::default();
-    for number in numbers {
+    for number in reordering.regions.all().ids() {
         let region = reordering.regions.all()[number];
         let Live { all, varying } = region.in_order(input.pressures);
         let most = reordering.schedule(input, number, Live { all: u32::MAX, varying: u32::MAX });

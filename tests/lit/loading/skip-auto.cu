@@ -1,4 +1,4 @@
-// The forecast chooses what a kernel goes without: one whose loop counts five addresses up goes without that, and is
+// The forecast chooses what a kernel goes without: one whose loop counts addresses up goes without that, and is
 // told to take fewer registers; one that is off keeps all; whoever compiles gets the same, and nobody hears of the
 // clones that it takes.
 // REQUIRES: cuda
