@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::liveness::BlockLiveness;
+use super::liveness::{BlockLiveness, take_run};
 use super::lone_values::{local_segment, lone_segments};
 use super::phi_placement::PhiPlacement;
 use super::segment::{append, covering};
@@ -230,15 +230,18 @@ impl LiveRanges {
             let is_unreachable = |&block: &Block| !cfg.is_reachable(block);
             let gets_around = scratch.liveness.is_live_in(Block(0))
                 || (cfg.rpo().len() < cfg.num_blocks() && scratch.liveness.live_in().iter().any(is_unreachable));
+            scratch.liveness.sort_live_in();
             if num_defs == 1 && !gets_around {
-                scratch.liveness.sort_live_in();
                 let live_in = scratch.liveness.live_in().iter();
                 self.live_ins.extend(live_in.map(|&block| LiveIn { block, value: first_value }));
                 return lone_segments(function, occurrences, &scratch.liveness, first_value, &mut self.segments);
             }
-            self.resolve_values(function, cfg, dominators);
-            let scratch = &mut self.scratch;
-            scratch.liveness.sort_live_in();
+            if scratch.liveness.flows_forward() && cfg.rpo().len() == cfg.num_blocks() {
+                self.sweep_values(cfg);
+            } else {
+                self.resolve_values(function, cfg, dominators);
+            }
+            let scratch = &self.scratch;
             self.live_ins.extend(
                 scratch.liveness.live_in().iter().map(|&block| LiveIn { block, value: scratch.value_in[block] }),
             );
@@ -276,17 +279,32 @@ impl LiveRanges {
         }
     }
 
-    /// Finds out which value is live into each block, and makes values where several meet.
+    /// Finds out which value is live into each block, and makes values where several meet: where the layout, in which
+    /// the blocks stand, shows what each predecessor leaves before it is asked for. Where two values arrive that way, the
+    /// paths from the blocks that made them meet nowhere before, so that this is the iterated dominance frontier, too
+    /// (Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991). O(edges into these blocks).
+    fn sweep_values(&mut self, cfg: &Cfg) {
+        let Scratch { liveness, value_in, value_out, .. } = &mut self.scratch;
+        for &block in liveness.live_in() {
+            let mut arriving = cfg.preds(block).iter().map(|&pred| value_out[pred]);
+            let first = arriving.next().filter(|_| block != Block(0));
+            value_in[block] = match first {
+                Some(value) if arriving.all(|other| other == value) => value,
+                _ => self.values.push(meeting(cfg, block)),
+            };
+            if !liveness.is_defined_in(block) {
+                value_out[block] = value_in[block];
+            }
+        }
+    }
+
+    /// Does what [`sweep_values`](Self::sweep_values) does in whatever graph, around cycles and in unreachable blocks.
     fn resolve_values(&mut self, function: &Function, cfg: &Cfg, dominators: &Dominators) {
         let Scratch { liveness, placement, definers, value_in, value_out, .. } = &mut self.scratch;
         placement.place(function, cfg, dominators, liveness, definers);
-        let meeting = |block: Block| match cfg.preds(block) {
-            [] => ValueDef::Undefined(block),
-            _ => ValueDef::Phi(block),
-        };
         for &block in liveness.live_in() {
             if !cfg.is_reachable(block) {
-                value_in[block] = self.values.push(meeting(block));
+                value_in[block] = self.values.push(meeting(cfg, block));
             }
         }
         for (block, has_phi) in placement.blocks() {
@@ -295,7 +313,7 @@ impl LiveRanges {
             }
             value_in[block] = match dominators.idom(block) {
                 Some(dominator) if !has_phi => value_out[dominator],
-                _ => self.values.push(meeting(block)),
+                _ => self.values.push(meeting(cfg, block)),
             };
             if !liveness.is_defined_in(block) {
                 value_out[block] = value_in[block];
@@ -349,11 +367,23 @@ impl LiveRanges {
             }
             if let Some(mut segment) = open {
                 if self.scratch.liveness.is_live_out(block) {
-                    segment.end = Point::block_end(function, block);
+                    let goes_on = |next| {
+                        self.scratch.value_in[next] == segment.value
+                            && occurrences.first().is_none_or(|occurrence| occurrence.block > next)
+                    };
+                    segment.end = Point::block_end(function, take_run(block, &mut live_in, goes_on));
                 }
                 append(&mut self.segments, first_segment, segment);
             }
         }
+    }
+}
+
+/// What is made at the start of a block where values meet.
+fn meeting(cfg: &Cfg, block: Block) -> ValueDef {
+    match cfg.preds(block) {
+        [] => ValueDef::Undefined(block),
+        _ => ValueDef::Phi(block),
     }
 }
 

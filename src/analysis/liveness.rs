@@ -26,6 +26,7 @@ pub(super) struct BlockLiveness {
     marks: IndexVec<Block, Marks>,
     /// Blocks with the register live in; those whose predecessors have not been told yet are the worklist.
     live_in: Vec<Block>,
+    flows_forward: bool,
 }
 
 impl BlockLiveness {
@@ -40,6 +41,7 @@ impl BlockLiveness {
     pub(super) fn begin(&mut self) {
         self.stamp += 1;
         self.live_in.clear();
+        self.flows_forward = true;
     }
 
     /// The register is written in a block.
@@ -75,8 +77,15 @@ impl BlockLiveness {
             told += 1;
             for &pred in cfg.preds(block) {
                 self.read_at_end(pred);
+                self.flows_forward &= pred < block || self.is_defined_in(pred);
             }
         }
+    }
+
+    /// Whether each block that the register is live through comes before those that it leads to and that the register
+    /// is live into, in the layout.
+    pub(super) fn flows_forward(&self) -> bool {
+        self.flows_forward
     }
 
     /// The blocks that the register is live into, each once.
@@ -97,7 +106,7 @@ impl BlockLiveness {
             self.live_in.sort_unstable();
             return;
         }
-        let Self { live_in, marks, stamp } = self;
+        let Self { live_in, marks, stamp, .. } = self;
         live_in.clear();
         let marks = marks.range(first..Block(last.0 + 1));
         let is_live_in = |(_, marks): &(Block, &Marks)| marks.live_in == *stamp;
@@ -121,4 +130,18 @@ impl BlockLiveness {
     pub(super) fn is_defined_in(&self, block: Block) -> bool {
         self.marks[block].defines == self.stamp
     }
+}
+
+/// Takes the blocks off the front of `live_in` that follow one another in the layout right behind `block`, as long as
+/// `goes_on`; the last of them, or `block`.
+#[inline]
+pub(super) fn take_run(block: Block, live_in: &mut &[Block], goes_on: impl Fn(Block) -> bool) -> Block {
+    let mut last = block;
+    while let Some((&next, rest)) = live_in.split_first()
+        && next.0 == last.0 + 1
+        && goes_on(next)
+    {
+        (last, *live_in) = (next, rest);
+    }
+    last
 }

@@ -1,7 +1,7 @@
 //! The segments of registers that have one value, as most have: found without asking which value is where.
 
 use super::live_ranges::definition_points;
-use super::liveness::BlockLiveness;
+use super::liveness::{BlockLiveness, take_run};
 use super::segment::append;
 use super::{Occurrence, Point, Segment, ValueNumber};
 use crate::function::Function;
@@ -52,7 +52,8 @@ pub(super) fn lone_segments(
         let (within, rest) = occurrences.split_at(behind);
         occurrences = rest;
         if liveness.is_live_out(block) {
-            end = Point::block_end(function, block);
+            let occurs_behind = |next| occurrences.first().is_none_or(|occurrence| occurrence.block > next);
+            end = Point::block_end(function, take_run(block, &mut live_in, occurs_behind));
         } else if let Some(read) = within.iter().rfind(|occurrence| occurrence.is_use() && !occurrence.is_phi) {
             end = end.max(Point::late(read.inst));
         }

@@ -299,10 +299,21 @@ impl<'a> Naive<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::check_liveness;
+    use super::{check_live_ranges, check_liveness};
+    use crate::function::Function;
 
     #[test]
     fn live_ranges_are_those_of_the_data_flow() {
         arbtest::arbtest(check_liveness).budget_ms(1_000);
+    }
+
+    /// What comes into the entry from elsewhere meets there with what nobody wrote.
+    #[test]
+    fn entries_in_loops() {
+        let text = "mfv 1\nfunction \"k\"\nopcode ADD\nopcode BR\nregs %0 B32\n\
+                    bb0: frequency 1.0 depth 1 -> bb0 bb1\n%0 = ADD %0\nBR bb0\n\
+                    bb1: frequency 1.0 depth 0\nADD %0\nend\n";
+        let function = Function::parse(text).expect("a function");
+        check_live_ranges(&function).expect("live ranges");
     }
 }
