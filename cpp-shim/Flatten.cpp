@@ -118,8 +118,10 @@ void FlatFunction::Writer::writeInst(MachineInstr &MI, uint32_t Flags) {
 
   uint32_t AddressSpace = 0;
   Flags |= memoryFlags(MI, AddressSpace);
-  if (MI.isInlineAsm())
+  if (MI.isInlineAsm()) {
     Flags |= asmFlags(MI);
+    writeAsmTies(MI, MutableArrayRef(Data.Operands).drop_front(First));
+  }
   if (MI.isConvergent())
     Flags |= NVPTX_RA_INST_CONVERGENT;
   if (MI.isBundled())

@@ -11,6 +11,7 @@
 #include "llvm/CodeGen/MachineInstr.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalValue.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -53,6 +54,38 @@ uint32_t FlatFunction::Writer::symbolOf(const MachineOperand &MO) {
   return It->second;
 }
 
+void FlatFunction::Writer::tie(nvptx_ra_operand &Operand, size_t Other) {
+  if (Other >= NVPTX_RA_NOT_TIED)
+    Flat.Refusal = "an instruction has tied operands beyond its 65,535th";
+  else
+    Operand.tied = static_cast<uint16_t>(Other);
+}
+
+void FlatFunction::Writer::writeAsmTies(const MachineInstr &MI,
+                                        MutableArrayRef<nvptx_ra_operand> Out) {
+  // LLVM goes through all groups of operands for each operand that it is asked
+  // about: too long for assembly with a hundred results that it also reads.
+  SmallVector<unsigned, 32> Groups;
+  unsigned Index = InlineAsm::MIOp_FirstOperand;
+  while (Index < Out.size() && MI.getOperand(Index).isImm()) {
+    Groups.push_back(Index);
+    InlineAsm::Flag Flag(static_cast<uint32_t>(MI.getOperand(Index).getImm()));
+    unsigned Size = Flag.getNumOperandRegisters();
+    unsigned Tied = 0;
+    bool IsTied = Flag.isUseOperandTiedToDef(Tied);
+    // MIR may say anything.
+    if (Index + Size >= Out.size() || (IsTied && Tied >= Groups.size()))
+      return;
+    for (unsigned At = 1; IsTied && At <= Size; ++At)
+      if (const MachineOperand &MO = MI.getOperand(Index + At);
+          MO.isReg() && MO.isTied()) {
+        tie(Out[Index + At], Groups[Tied] + At);
+        tie(Out[Groups[Tied] + At], Index + At);
+      }
+    Index += 1 + Size;
+  }
+}
+
 void FlatFunction::Writer::writeRegOperand(const MachineInstr &MI,
                                            unsigned Index,
                                            nvptx_ra_operand &Out) {
@@ -78,13 +111,8 @@ void FlatFunction::Writer::writeRegOperand(const MachineInstr &MI,
   Flags |= MO.isUndef() ? NVPTX_RA_FLAG_UNDEF : 0;
   Flags |= MO.isEarlyClobber() ? NVPTX_RA_FLAG_EARLY_CLOBBER : 0;
   Out.flags = Flags;
-  if (MO.isTied()) {
-    unsigned Tied = MI.findTiedOperandIdx(Index);
-    if (Tied >= NVPTX_RA_NOT_TIED)
-      Flat.Refusal = "an instruction has tied operands beyond its 65,535th";
-    else
-      Out.tied = static_cast<uint16_t>(Tied);
-  }
+  if (MO.isTied() && !MI.isInlineAsm())
+    tie(Out, MI.findTiedOperandIdx(Index));
   if (MO.getSubReg() != 0)
     Flat.Refusal = "an operand names a part of a register, which NVPTX has not";
 }

@@ -103,6 +103,11 @@ private:
                     nvptx_ra_operand &Out);
   void writeRegOperand(const llvm::MachineInstr &MI, unsigned Index,
                        nvptx_ra_operand &Out);
+  /// Which operands of inline assembly are one register, read and written.
+  /// O(operands).
+  void writeAsmTies(const llvm::MachineInstr &MI,
+                    llvm::MutableArrayRef<nvptx_ra_operand> Out);
+  void tie(nvptx_ra_operand &Operand, size_t Other);
   uint32_t symbolOf(const llvm::MachineOperand &MO);
   nvptx_ra_str textOf(const llvm::MachineOperand &MO, uint32_t Id);
   uint32_t lineOf(const llvm::DILocation *Loc);
