@@ -6,7 +6,9 @@
 //! enough to know that no register holds it.
 
 use super::behaviour::{Behaviours, Motion};
-use crate::function::{Applied, Edit, EditList, Function, Inst, Opcode, Position, RegClass, Role, Symbol, VReg, Value};
+use crate::function::{
+    Applied, Edit, EditList, Function, Inst, Opcode, Operand, Position, RegClass, Role, Symbol, VReg, Value,
+};
 use crate::index::IndexVec;
 use crate::target::{Left, Masked, Purity, has_masks};
 
@@ -66,6 +68,25 @@ fn sets_false(function: &Function, inst: Inst) -> Option<VReg> {
 /// The registers that an instruction writes.
 fn written(function: &Function, inst: Inst) -> impl Iterator<Item = VReg> + '_ {
     function.operands(inst).iter().filter_map(|operand| operand.def())
+}
+
+/// The registers that an instruction reads, as it will be.
+fn read<'a>(
+    function: &'a Function,
+    fate: Fate,
+    masked: &'a [Vec<Left>],
+    inst: Inst,
+) -> impl Iterator<Item = VReg> + 'a {
+    let (operands, left): (&[Operand], &[Left]) = match fate {
+        Fate::Stays => (function.operands(inst), &[]),
+        Fate::Masked(number) => (&[], &masked[number]),
+        Fate::Constant | Fate::Dead => (&[], &[]),
+    };
+    let copied = left.iter().filter_map(|&left| match left {
+        Left::Copy(_, source) => Some(source),
+        Left::Constant(_) => None,
+    });
+    operands.iter().filter_map(|operand| operand.read_reg()).chain(copied)
 }
 
 struct Code<'f> {
@@ -157,7 +178,7 @@ impl Code<'_> {
     fn find_dead(&mut self) {
         let function = self.function;
         for inst in function.insts().filter(|&inst| function.role(inst) != Role::Debug) {
-            for reg in self.read(inst) {
+            for reg in read(function, self.fates[inst], &self.masked, inst) {
                 self.readers[reg] += 1;
             }
         }
@@ -166,28 +187,14 @@ impl Code<'_> {
         while std::mem::take(&mut is_any) {
             for inst in function.insts().rev() {
                 if self.is_needless(inst) {
-                    let read = self.read(inst);
-                    self.fates[inst] = Fate::Dead;
+                    let fate = std::mem::replace(&mut self.fates[inst], Fate::Dead);
                     written(function, inst).for_each(|reg| self.definitions[reg] -= 1);
-                    read.iter().for_each(|&reg| self.readers[reg] -= 1);
-                    is_any |= !read.is_empty();
+                    for reg in read(function, fate, &self.masked, inst) {
+                        self.readers[reg] -= 1;
+                        is_any = true;
+                    }
                 }
             }
-        }
-    }
-
-    /// The registers that an instruction reads, as it will be.
-    fn read(&self, inst: Inst) -> Vec<VReg> {
-        match self.fates[inst] {
-            Fate::Stays => self.function.operands(inst).iter().filter_map(|operand| operand.read_reg()).collect(),
-            Fate::Masked(number) => {
-                let copied = self.masked[number].iter().filter_map(|&left| match left {
-                    Left::Copy(_, source) => Some(source),
-                    Left::Constant(_) => None,
-                });
-                copied.collect()
-            }
-            Fate::Constant | Fate::Dead => Vec::new(),
         }
     }
 
@@ -205,11 +212,13 @@ impl Code<'_> {
     /// `None` where the function has no opcode for a constant that it needs.
     fn edits(&self) -> Option<EditList> {
         let function = self.function;
+        let opcodes = CONSTANTS.map(|(class, name)| (class, opcode_of_constant(function, name)));
         let mut edits = EditList::new(function);
         for inst in function.insts().filter(|&inst| self.fates[inst] != Fate::Stays) {
             let at = Position { block: function.block_of(inst), before: Some(inst) };
             let constant = |edits: &mut EditList, reg| {
-                let opcode = opcode_of_constant(function, reg)?;
+                let (_, opcode) = opcodes.iter().find(|(class, _)| *class == function.class(reg))?;
+                let opcode = (*opcode)?;
                 edits.insert_constant(at, opcode, reg, Value::Immediate(0));
                 Some(())
             };
@@ -250,15 +259,15 @@ impl Code<'_> {
     }
 }
 
-/// An opcode that sets a register to a constant: one that the function has for its class, or LLVM's.
-fn opcode_of_constant(function: &Function, reg: VReg) -> Option<Opcode> {
-    let name = match function.class(reg) {
-        RegClass::B1 => "MOV_B1_i",
-        RegClass::B16 => "MOV_B16_i",
-        RegClass::B32 => "MOV_B32_i",
-        RegClass::B64 => "MOV_B64_i",
-        RegClass::B128 | RegClass::Other => return None,
-    };
+/// The opcodes that set a register of each class to a constant.
+const CONSTANTS: [(RegClass, &str); 4] = [
+    (RegClass::B1, "MOV_B1_i"),
+    (RegClass::B16, "MOV_B16_i"),
+    (RegClass::B32, "MOV_B32_i"),
+    (RegClass::B64, "MOV_B64_i"),
+];
+
+fn opcode_of_constant(function: &Function, name: &str) -> Option<Opcode> {
     function.opcodes().find(name).filter(|&opcode| function.opcodes().role(opcode) == Role::Constant)
 }
 
