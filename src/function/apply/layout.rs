@@ -1,5 +1,7 @@
 //! The order of instructions: insertions, moves and permutations.
 
+use std::ops::Range;
+
 use super::ApplyError;
 use super::editor::{Reason, known_block};
 use crate::function::{Block, Effects, Function, Inst, Position, Role};
@@ -14,6 +16,7 @@ pub(super) struct Layout {
     placed: Vec<(Place, Inst)>,
     /// Per instruction of the view: it is moved.
     moved: IndexVec<Inst, bool>,
+    is_any_moved: bool,
     /// Moves to before an instruction, which must not be moved itself: the edit's number and that instruction.
     anchors: Vec<(usize, Inst)>,
     /// Per block of the view: its first terminator, or the instruction after its last.
@@ -36,6 +39,7 @@ impl Layout {
         Self {
             placed: Vec::with_capacity(num_edits),
             moved: IndexVec::filled(false, function.num_insts()),
+            is_any_moved: false,
             anchors: Vec::new(),
             first_terminator: first_terminator.collect(),
             permutations: Vec::new(),
@@ -72,6 +76,7 @@ impl Layout {
         if std::mem::replace(&mut self.moved[inst], true) {
             return Err(format!("{inst} is moved twice"));
         }
+        self.is_any_moved = true;
         if let Some(before) = at.before {
             self.anchors.push((index, before));
         }
@@ -99,13 +104,13 @@ impl Layout {
     }
 
     /// All instructions in their new order, block by block; `branches[block]` is the branch that a split adds at the
-    /// block's end.
+    /// block's end. O(blocks + insertions · log insertions), and O(instructions) where some are moved or permuted.
     pub(super) fn order(
         &mut self,
         work: &Function,
         num_splits: usize,
         branches: &IndexVec<Block, Option<Inst>>,
-    ) -> Result<IndexVec<Block, Vec<Inst>>, ApplyError> {
+    ) -> Result<Order, ApplyError> {
         for &(index, anchor) in &self.anchors {
             if self.moved[anchor] {
                 let reason = format!("the place is before {anchor}, which is moved too: name one that stays");
@@ -113,44 +118,94 @@ impl Layout {
             }
         }
         self.placed.sort_by_key(|&(place, _)| place);
+        self.permutations.sort_by_key(|&(block, index, _)| (block, index));
         let mut placed = self.placed.iter().peekable();
-        let mut order: IndexVec<Block, Vec<Inst>> = IndexVec::from(Vec::with_capacity(work.num_blocks() + num_splits));
+        let mut permutations = self.permutations.iter().peekable();
+        let mut order = Order::default();
         for block in (0..work.num_blocks() + num_splits).map(Block::new) {
-            let range = if block.index() < work.num_blocks() { work.block_range(block) } else { Inst(0)..Inst(0) };
-            let mut insts = Vec::with_capacity(range.end.index() - range.start.index() + 1);
-            for inst in (range.start.index()..=range.end.index()).map(Inst::new) {
-                while let Some((_, here)) = placed.next_if(|&&(place, _)| place == (block, inst)) {
-                    insts.push(*here);
-                }
-                if inst < range.end && !self.moved[inst] {
-                    insts.push(inst);
-                }
+            let mut stay = if block.index() < work.num_blocks() { work.block_range(block) } else { Inst(0)..Inst(0) };
+            order.begin_block();
+            while let Some(&((_, before), inst)) = placed.next_if(|&&((other, _), _)| other == block) {
+                self.keep(stay.start..before, &mut order);
+                order.push(inst..Inst(inst.0 + 1));
+                stay.start = before;
             }
-            order.push(insts);
-        }
-        self.apply_permutations(work, &mut order)?;
-        for (block, &branch) in branches.iter_enumerated() {
-            order[block].extend(branch);
+            self.keep(stay, &mut order);
+            let mut is_permuted = false;
+            while let Some((_, index, new)) = permutations.next_if(|&&(other, ..)| other == block) {
+                let check = match std::mem::replace(&mut is_permuted, true) {
+                    true => Err(format!("{block} is permuted twice")),
+                    false => check_permutation(work, block, &order.last_block(), new),
+                };
+                check.map_err(|reason| ApplyError { index: *index, reason })?;
+                order.replace_last_block(new);
+            }
+            if let Some(branch) = branches[block] {
+                order.push(branch..Inst(branch.0 + 1));
+            }
         }
         Ok(order)
     }
 
-    fn apply_permutations(
-        &mut self,
-        work: &Function,
-        order: &mut IndexVec<Block, Vec<Inst>>,
-    ) -> Result<(), ApplyError> {
-        self.permutations.sort_by_key(|&(block, index, _)| (block, index));
-        let mut previous = None;
-        for (block, index, permuted) in self.permutations.drain(..) {
-            let twice = previous.replace(block) == Some(block);
-            let check = if twice { Err(format!("{block} is permuted twice")) } else { Ok(()) };
-            check
-                .and_then(|()| check_permutation(work, block, &order[block], &permuted))
-                .map_err(|reason| ApplyError { index, reason })?;
-            order[block] = permuted;
+    /// Appends instructions of the view that follow each other, but not those that are moved.
+    fn keep(&self, insts: Range<Inst>, order: &mut Order) {
+        if !self.is_any_moved {
+            return order.push(insts);
         }
-        Ok(())
+        for inst in (insts.start.0..insts.end.0).map(Inst).filter(|&inst| !self.moved[inst]) {
+            order.push(inst..Inst(inst.0 + 1));
+        }
+    }
+}
+
+/// The instructions of all blocks in their new order, as runs of such that follow each other by number.
+#[derive(Default)]
+pub(super) struct Order {
+    runs: Vec<Range<Inst>>,
+    /// Where each block's runs start.
+    starts: IndexVec<Block, usize>,
+}
+
+impl Order {
+    /// Each block's runs, none of them empty.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (Block, &[Range<Inst>])> {
+        self.starts.iter_enumerated().map(|(block, &start)| {
+            let end = self.starts.get(Block(block.0 + 1)).copied().unwrap_or(self.runs.len());
+            (block, &self.runs[start..end])
+        })
+    }
+
+    /// The number of blocks.
+    pub(super) fn num_blocks(&self) -> usize {
+        self.starts.len()
+    }
+
+    fn begin_block(&mut self) {
+        self.starts.push(self.runs.len());
+    }
+
+    /// Appends instructions to the block that was begun last.
+    fn push(&mut self, insts: Range<Inst>) {
+        let start = self.start_of_last_block();
+        match self.runs[start..].last_mut() {
+            _ if insts.is_empty() => {}
+            Some(last) if last.end == insts.start => last.end = insts.end,
+            _ => self.runs.push(insts),
+        }
+    }
+
+    fn last_block(&self) -> Vec<Inst> {
+        let runs = self.runs[self.start_of_last_block()..].iter();
+        runs.flat_map(|run| (run.start.0..run.end.0).map(Inst)).collect()
+    }
+
+    fn replace_last_block(&mut self, insts: &[Inst]) {
+        self.runs.truncate(self.start_of_last_block());
+        insts.iter().for_each(|&inst| self.push(inst..Inst(inst.0 + 1)));
+    }
+
+    fn start_of_last_block(&self) -> usize {
+        self.starts.as_slice().last().copied().unwrap_or(0)
     }
 }
 

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use super::Applied;
 use super::editor::Editor;
+use super::layout::Order;
 use super::split::{SplitEdge, SplitEdges};
 use crate::function::{Block, BlockData, Function, Inst, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
 /// Lays the instructions out anew, without the deleted ones and under the names that merges give.
-pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<Block, Vec<Inst>>) -> Applied {
+pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &Order) -> Applied {
     let Editor { mut work, origin, merged, deleted, .. } = editor;
     let count = work.num_insts();
     let mut after = Function {
@@ -18,7 +19,7 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<
         kernel: work.kernel,
         file: work.file.take(),
         opcodes: work.opcodes.clone(),
-        blocks: IndexVec::from(Vec::with_capacity(order.len())),
+        blocks: IndexVec::from(Vec::with_capacity(order.num_blocks())),
         succs: Vec::with_capacity(work.succs.len() + splits.len()),
         inst_opcode: IndexVec::from(Vec::with_capacity(count)),
         inst_effects: IndexVec::from(Vec::with_capacity(count)),
@@ -32,16 +33,19 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &IndexVec<
     };
     after.operand_start.push(0);
     let mut after_origin = IndexVec::from(Vec::with_capacity(count));
-    for (block, insts) in order.iter_enumerated() {
+    for (block, runs) in order.blocks() {
         let first = after.inst_opcode.next_id();
         // Most instructions stay, and stay where they are.
-        for run in insts.chunk_by(|&a, &b| b.0 == a.0 + 1 && deleted[a] == deleted[b]) {
-            let insts = run[0]..Inst(run[0].0 + run.len() as u32);
-            if deleted[insts.start] {
-                continue;
+        for run in runs {
+            let mut start = run.start;
+            for same in deleted.range(run.clone()).chunk_by(|a, b| a == b) {
+                let insts = start..Inst(start.0 + same.len() as u32);
+                start = insts.end;
+                if !same[0] {
+                    after_origin.extend(origin.range(insts.clone()).iter().copied());
+                    append(&mut after, &work, insts, &merged);
+                }
             }
-            after_origin.extend(origin.range(insts.clone()).iter().copied());
-            append(&mut after, &work, insts, &merged);
         }
         let insts = first.0..after.inst_opcode.next_id().0;
         let data = block_data(&work, splits, block, insts, &mut after.succs);
