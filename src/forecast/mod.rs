@@ -6,6 +6,7 @@
 //! model ([`model`]), fitted to what ptxas made of real kernels, says what it usually makes of that: it fills up to a
 //! step of the occupancy, unrolls, and keeps more than it needs.
 
+mod addresses;
 mod analysed;
 mod behaviour;
 mod call_graph;

@@ -29,6 +29,10 @@ pub(super) enum Shares {
     ShiftedUp,
     /// The upper word becomes the lower.
     ShiftedDown,
+    /// Of two sources, the word of one where that of the other is zero.
+    Combined,
+    /// The source's, as they are, where it is only an address: a number is added that is part of the access.
+    Offset,
     /// Nobody's; what a load of fewer bits fills up with zeros is nowhere.
     Loaded,
 }
@@ -57,6 +61,8 @@ impl Shares {
             (_, "AND_b64ri") => Self::Masked,
             (_, "SHL64_ri") => Self::ShiftedUp,
             (_, "SRL64_ri") => Self::ShiftedDown,
+            (_, "OR_b64rr" | "OR_b64ri" | "XOR_b64rr" | "XOR_b64ri") => Self::Combined,
+            (_, "ADD32ri" | "ADD64ri") => Self::Offset,
             (_, "LD_i64") => Self::Loaded,
             _ => Self::Nothing,
         }
@@ -65,10 +71,14 @@ impl Shares {
 
 /// Where a word of a result comes from.
 pub(super) enum Source<'a> {
-    /// It is zero or a constant, or stands in constant memory.
-    Nowhere,
+    /// It is zero.
+    Zero,
+    /// It is another constant, or stands in constant memory.
+    Constant,
     /// It is a word of an operand.
     Word(&'a Operand, u32),
+    /// It is a word of one of two operands where that of the other is zero.
+    NotZero([&'a Operand; 2], u32),
     /// It is computed.
     New,
 }
@@ -89,10 +99,15 @@ impl<'a> Definition<'a> {
     pub(super) fn source(&self, index: u32) -> Source<'a> {
         let Known { info, shares, .. } = self.known;
         match shares {
-            Shares::Constants => return Source::Nowhere,
-            Shares::Source => return self.part(0, index),
+            Shares::Constants
+                if info.family == CopyFamily::Immediate && self.part_of_immediate(0, index) == Some(0) =>
+            {
+                return Source::Zero;
+            }
+            Shares::Constants => return Source::Constant,
+            Shares::Source | Shares::Offset => return self.part(0, index),
             _ if info.purity == Purity::Reads && reads_own_parameter(self.function, info, self.inst) => {
-                return Source::Nowhere;
+                return Source::Constant;
             }
             Shares::Nothing => return Source::New,
             _ => {}
@@ -110,19 +125,23 @@ impl<'a> Definition<'a> {
             }
             (Shares::Whole, _) => self.part(0, self.number as u32 * bits / 32 + index),
             (Shares::Part(part), _) => self.part(0, u32::from(part) * bits / 32 + index),
-            (Shares::ZeroExtended, 1) => Source::Nowhere,
+            (Shares::ZeroExtended, 1) => Source::Zero,
             (Shares::ZeroExtended | Shares::Lower, 0) => self.part(0, 0),
-            (Shares::Masked, _) => match self.immediate(1).map(|mask| (mask >> (32 * index)) as u32) {
-                Some(0) => Source::Nowhere,
+            (Shares::Masked, _) => match self.part_of_immediate(1, index) {
+                Some(0) => Source::Zero,
                 Some(u32::MAX) => self.part(0, index),
                 _ => Source::New,
             },
             (Shares::ShiftedUp, 0) | (Shares::ShiftedDown, 1) if self.immediate(1).is_some_and(|by| by >= 32) => {
-                Source::Nowhere
+                Source::Zero
             }
             (Shares::ShiftedUp, 1) if self.immediate(1) == Some(32) => self.part(0, 0),
             (Shares::ShiftedDown, 0) if self.immediate(1) == Some(32) => self.part(0, 1),
-            (Shares::Loaded, 1) if self.extends_unsigned() => Source::Nowhere,
+            (Shares::Loaded, 1) if self.extends_unsigned() => Source::Zero,
+            (Shares::Combined, _) => match self.uses() {
+                [left, right, ..] => Source::NotZero([left, right], index),
+                _ => Source::New,
+            },
             _ => Source::New,
         }
     }
@@ -141,6 +160,10 @@ impl<'a> Definition<'a> {
 
     fn part(&self, number: usize, index: u32) -> Source<'a> {
         self.uses().get(number).map_or(Source::New, |operand| Source::Word(operand, index))
+    }
+
+    fn part_of_immediate(&self, number: usize, index: u32) -> Option<u32> {
+        self.immediate(number).map(|value| (value >> (32 * index)) as u32)
     }
 
     fn immediate(&self, number: usize) -> Option<i64> {

@@ -4,12 +4,13 @@
 //! the upper word of an unsigned extension is the zero register, packing and unpacking move nothing, constants and a
 //! kernel's parameters are read where they are, and an upper half that nobody asks for is not kept.
 
+use super::addresses::Addresses;
 use super::behaviour::Behaviours;
 use super::demand::UpperHalves;
 use super::sources::{Definition, Shares, Source};
 use crate::analysis::Occurrences;
 use crate::define_index;
-use crate::function::{Function, RegClass, VReg, Value};
+use crate::function::{Function, Operand, RegClass, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::Purity;
 
@@ -21,8 +22,12 @@ define_index! {
 /// Where the hardware holds a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nowhere: it is zero, a constant, a parameter, or of no interest.
+    /// Nowhere: nobody needs it.
     Nowhere,
+    /// Nowhere: it is zero.
+    Zero,
+    /// Nowhere: it is another constant, or stands in constant memory.
+    Constant,
     /// Where it holds that word, which may be the word itself.
     With(Word),
 }
@@ -63,7 +68,11 @@ impl Words {
         self.seen.resize(function.num_regs(), false);
         for inst in function.insts() {
             let known = behaviours.known(function, inst);
-            let computes = known.shares == Shares::Nothing && known.info.purity != Purity::Reads;
+            let computes = match known.shares {
+                Shares::Nothing => known.info.purity != Purity::Reads,
+                Shares::Offset => !self.definitions.addresses.are_any(),
+                _ => false,
+            };
             let mut written = 0;
             for (number, operand) in function.operands(inst).iter().enumerate() {
                 let Some(reg) = operand.def() else { continue };
@@ -77,7 +86,9 @@ impl Words {
                 for index in 0..function.class(reg).words() {
                     let own = self.word(reg, index);
                     let place = self.place_of(&definition, index);
-                    self.places[own] = if is_first || self.places[own] == place { place } else { Place::With(own) };
+                    // One constant here and another there is a word that somebody holds.
+                    let is_same = self.places[own] == place && place != Place::Constant;
+                    self.places[own] = if is_first || is_same { place } else { Place::With(own) };
                 }
             }
             self.widest = self.widest.max(written);
@@ -116,7 +127,7 @@ impl Words {
         let places = self.places.range(self.first[reg]..self.first[VReg(reg.0 + 1)]);
         places.iter().filter_map(|place| match place {
             Place::With(word) => Some(*word),
-            Place::Nowhere => None,
+            Place::Nowhere | Place::Zero | Place::Constant => None,
         })
     }
 
@@ -148,20 +159,43 @@ impl Words {
         if index == 1 && !definitions.wants_all_words(function, reg) {
             return Place::Nowhere;
         }
+        if definition.known.shares == Shares::Offset && !definitions.addresses.has(reg) {
+            return own;
+        }
         match definition.source(index) {
-            Source::Nowhere => Place::Nowhere,
-            Source::Word(operand, index) => match operand.value {
-                Value::Immediate(_) => Place::Nowhere,
-                Value::Reg(source) if index < function.class(source).words() => {
-                    match self.places[self.word(source, index)] {
-                        Place::Nowhere => Place::Nowhere,
-                        place if definitions.is_single[source] && definitions.is_single[reg] => place,
-                        Place::With(_) => own,
-                    }
-                }
-                _ => own,
-            },
+            Source::Constant => Place::Constant,
+            Source::Zero => Place::Zero,
+            Source::Word(operand, index) => self.shared(definition, operand, index).unwrap_or(own),
+            Source::NotZero(operands, index) => {
+                let is_zero = |operand: &Operand| {
+                    operand.reg().is_none_or(|source| definitions.is_single[source])
+                        && self.shared(definition, operand, index) == Some(Place::Zero)
+                };
+                let other = match operands.map(is_zero) {
+                    [true, _] => Some(operands[1]),
+                    [_, true] => Some(operands[0]),
+                    _ => None,
+                };
+                other.and_then(|operand| self.shared(definition, operand, index)).unwrap_or(own)
+            }
             Source::New => own,
+        }
+    }
+
+    /// Where a word of a source is, if the definition's word is there, too.
+    #[inline]
+    fn shared(&self, definition: &Definition<'_>, operand: &Operand, index: u32) -> Option<Place> {
+        let Definition { function, reg, .. } = *definition;
+        match operand.value {
+            Value::Immediate(value) if (value >> (32 * index)) as u32 == 0 => Some(Place::Zero),
+            Value::Immediate(_) => Some(Place::Constant),
+            Value::Reg(source) if index < function.class(source).words() => {
+                let place = self.places[self.word(source, index)];
+                let is_single = &self.definitions.is_single;
+                let may_share = !matches!(place, Place::With(_)) || (is_single[source] && is_single[reg]);
+                may_share.then_some(place)
+            }
+            _ => None,
         }
     }
 }
@@ -170,6 +204,7 @@ impl Words {
 #[derive(Debug, Default)]
 struct Definitions {
     is_single: IndexVec<VReg, bool>,
+    addresses: Addresses,
     upper_is_demanded: UpperHalves,
 }
 
@@ -178,6 +213,7 @@ impl Definitions {
         let is_single = |reg| occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def()).take(2).count() == 1;
         self.is_single.clear();
         self.is_single.extend(function.regs().map(is_single));
+        self.addresses.compute(function, behaviours, occurrences);
         self.upper_is_demanded.compute(function, behaviours, occurrences);
     }
 
@@ -198,9 +234,15 @@ mod tests {
 
     /// The words held for each register of a function with these registers and instructions.
     fn held(opcodes: &str, regs: &str, insts: &str) -> Vec<Vec<Word>> {
+        held_with("", opcodes, regs, insts)
+    }
+
+    /// The same where symbol 1 is that text.
+    fn held_with(text: &str, opcodes: &str, regs: &str, insts: &str) -> Vec<Vec<Word>> {
         let opcodes: String = opcodes.lines().map(|line| format!("opcode {line}\n")).collect();
         let text = format!(
-            "mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n@0 = \"&p\"\nbb0: frequency 1.0 depth 0\n{insts}\nend\n"
+            "mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n@0 = \"&p\"\n@1 = \"&{text}\"\n\
+             bb0: frequency 1.0 depth 0\n{insts}\nend\n"
         );
         let function = Function::parse(&text).expect("a view");
         let occurrences = Occurrences::new(&function, &|_| true);
@@ -231,6 +273,29 @@ mod tests {
         let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n%1 = MOV_B64_i 3\nST_i64 %1";
         let held = held("CVT_u64_u32\nINT_PTX_SREG_TID_x\nMOV_B64_i constant\nST_i64", "B32 B64", insts);
         assert_eq!(held, [vec![Word(0)], vec![Word(1)]]);
+    }
+
+    /// Where one of two words is zero, what the two are combined to is the other, and needs no word of its own.
+    #[test]
+    fn combined_with_zero() {
+        let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = LD_i64 0, 0, 1, 3, 64, -1, @0, 0\n%2 = CVT_u64_u32 %0, 0\n\
+                     %3 = OR_b64rr %2, %1\n%4 = XOR_b64ri %1, 7\nST_i64 %3, %4";
+        let opcodes = "CVT_u64_u32\nINT_PTX_SREG_TID_x\nLD_i64\nOR_b64rr\nXOR_b64ri\nST_i64";
+        let held = held(opcodes, "B32 B64 B64 B64 B64", insts);
+        assert_eq!(held[3..], [vec![Word(5), Word(2)], vec![Word(7), Word(2)]]);
+    }
+
+    /// What inline assembly has as an address alone is its base and a number, and needs no words; what it also computes
+    /// with needs its own.
+    #[test]
+    fn addresses_in_assembly() {
+        let of = |text: &str| {
+            let insts = "%0 = LD_i64 0, 0, 1, 3, 64, -1, @0, 0\n%1 = ADD64ri %0, 16\n\
+                         INLINEASM @1, 1, 10, def %2, 9, %1 :: opaque\nST_i64 %0, %2";
+            held_with(text, "LD_i64\nADD64ri\nINLINEASM\nST_i64", "B64 B64 B32", insts)
+        };
+        assert_eq!(of("ld.global.b32 $0, [ $1 + 0 ];")[1], [Word(0), Word(1)]);
+        assert_eq!(of("ld.global.b32 $0, [$1]; xor.b32 $0, $0, $1;")[1], [Word(2), Word(3)]);
     }
 
     /// What only masks and truncations read has no upper half, and what such registers are computed from neither.

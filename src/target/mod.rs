@@ -4,6 +4,7 @@
 //! flags for all opcodes of a subtarget, and says what an instruction does. [`machine`] knows the processors.
 
 mod assembly;
+mod assembly_addresses;
 mod assembly_effects;
 mod assembly_loads;
 mod classes;
@@ -26,6 +27,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
+pub use assembly_addresses::{address_operands, registers_of};
 pub use assembly_effects::AssemblyEffects;
 pub use assembly_loads::with_assembly_loads;
 pub use classification::Classification;

@@ -1,0 +1,74 @@
+//! Which operands of inline assembly only say where memory is accessed.
+
+use super::assembly::operand_of;
+use crate::function::{Function, Inst, VReg};
+
+/// What accesses memory at a register and a number: other instructions want their address in a register of its own.
+const ACCESSES: [&str; 6] = ["atom.", "cp.async.c", "ld", "red.", "st", "prefetch."];
+
+/// The operands that a text, however often, names only as the base of an address: `[$2]`, `[ $2 + 16 ]`. O(text).
+pub fn address_operands(text: &str) -> Vec<u32> {
+    let (mut bases, mut others) = (Vec::new(), Vec::new());
+    for statement in text.trim_start_matches('&').split([';', '\n']) {
+        let mut words = statement.split_ascii_whitespace().map(|word| word.trim_start_matches('{'));
+        let opcode = words.find(|word| !word.is_empty() && !word.starts_with('@')).unwrap_or_default();
+        let accesses = ACCESSES.iter().any(|access| opcode.starts_with(access));
+        for (number, piece) in statement.split('[').enumerate() {
+            let (inside, outside) = match piece.split_once(']') {
+                Some((inside, outside)) if number > 0 => (inside, outside),
+                _ => ("", piece),
+            };
+            match base(inside).filter(|_| accesses) {
+                Some(base) => bases.push(base),
+                None => others.extend(operands(inside)),
+            }
+            others.extend(operands(outside));
+        }
+    }
+    bases.sort_unstable();
+    bases.dedup();
+    bases.retain(|base| !others.contains(base));
+    bases
+}
+
+/// The registers of an instruction that are these operands of its text.
+pub fn registers_of(function: &Function, inst: Inst, numbers: &[u32]) -> impl Iterator<Item = VReg> {
+    let operands = function.operands(inst);
+    numbers.iter().filter_map(|&number| operands[operand_of(operands, number)?].read_reg())
+}
+
+/// The operand that an address, the text between brackets, adds at most a number to.
+fn base(address: &str) -> Option<u32> {
+    let (base, offset) = address.split_once('+').unwrap_or((address, "0"));
+    let is_number = |text: &str| text.trim().parse::<i64>().is_ok();
+    base.trim().strip_prefix('$')?.parse().ok().filter(|_| is_number(offset))
+}
+
+/// The operands that a text names.
+fn operands(text: &str) -> impl Iterator<Item = u32> + '_ {
+    text.split('$').skip(1).filter_map(|word| {
+        let word = word.trim_start_matches('{');
+        let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+        word[..digits].parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bases of addresses of loads, stores and copies, with and without a number, are found; what is stored, added up,
+    /// moved elsewhere, or the address of what has no offsets, is none.
+    #[test]
+    fn bases_of_addresses() {
+        let of = address_operands;
+        assert_eq!(of("&mov.u16 $0, $1;\n@$3 ld.global.b16 { $0 }, [ $2 + 0 ];"), [2]);
+        assert_eq!(of("&@$2 st.shared.v2.b32 [ $0 + 16 ], { $1, $3 };"), [0]);
+        assert_eq!(of("&cp.async.cg.shared.global [ $0 + 0 ], [ $1 + 0 ], 0x10, $2;"), [0, 1]);
+        assert!(of("&{ .reg .pred p; @p ld.b32 $0, [$1]; add.s64 $2, $1, 4; }").is_empty());
+        assert!(of("&ld.b32 $0, [$1+$2];").is_empty());
+        assert!(of("&st.b64 [$0], $0;").is_empty());
+        assert!(of("&cp.async.bulk.tensor.2d [$0], [$1, {$2, $3}], [$4];").is_empty());
+        assert!(of("&mbarrier.init.b64 [$0], 1;").is_empty());
+    }
+}
