@@ -72,7 +72,7 @@ STEP_REACH = 2
 MULTIPLE = 2
 # What counts is the share of what ptxas takes by which a forecast is off: 128 instead of 32 by 300 %, 32 instead of 128
 # by 75 %. So a kernel that takes fewer registers than the sum says counts for more, by this power of the ratio: 1, as
-# the measure has it. The larger ones pay: with 0.5 they are off by 1.4 points less, the others by file by 4 points more.
+# the measure has it. The larger ones pay: with 0.5 they are off by 1.4 points less, the others by file by 4 more.
 LESS_THAN_BASE = 1
 # So many fits, which differ by their seed alone, of so many trees each.
 SEEDS, STEPS = 2, 75
