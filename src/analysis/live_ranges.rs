@@ -367,11 +367,9 @@ impl LiveRanges {
             }
             if let Some(mut segment) = open {
                 if self.scratch.liveness.is_live_out(block) {
-                    let goes_on = |next| {
-                        self.scratch.value_in[next] == segment.value
-                            && occurrences.first().is_none_or(|occurrence| occurrence.block > next)
-                    };
-                    segment.end = Point::block_end(function, take_run(block, &mut live_in, goes_on));
+                    let same = |next| self.scratch.value_in[next] == segment.value;
+                    let last = take_run(block, &mut live_in, occurrences, same);
+                    segment.end = Point::block_end(function, last);
                 }
                 append(&mut self.segments, first_segment, segment);
             }

@@ -4,7 +4,7 @@
 //! Programs", 2011, which needs no SSA): the cost is that of the answer, and there are no bit sets to clear. Marks are
 //! stamped with the number of the register's turn, so that forgetting them all is one addition.
 
-use super::Cfg;
+use super::{Cfg, Occurrence};
 use crate::function::Block;
 use crate::index::IndexVec;
 
@@ -133,13 +133,19 @@ impl BlockLiveness {
 }
 
 /// Takes the blocks off the front of `live_in` that follow one another in the layout right behind `block`, as long as
-/// `goes_on`; the last of them, or `block`.
+/// none of the `occurrences` that are left is there and the value is the `same`; the last of them, or `block`.
 #[inline]
-pub(super) fn take_run(block: Block, live_in: &mut &[Block], goes_on: impl Fn(Block) -> bool) -> Block {
+pub(super) fn take_run(
+    block: Block,
+    live_in: &mut &[Block],
+    occurrences: &[Occurrence],
+    same: impl Fn(Block) -> bool,
+) -> Block {
     let mut last = block;
     while let Some((&next, rest)) = live_in.split_first()
         && next.0 == last.0 + 1
-        && goes_on(next)
+        && occurrences.first().is_none_or(|occurrence| occurrence.block > next)
+        && same(next)
     {
         (last, *live_in) = (next, rest);
     }

@@ -52,8 +52,7 @@ pub(super) fn lone_segments(
         let (within, rest) = occurrences.split_at(behind);
         occurrences = rest;
         if liveness.is_live_out(block) {
-            let occurs_behind = |next| occurrences.first().is_none_or(|occurrence| occurrence.block > next);
-            end = Point::block_end(function, take_run(block, &mut live_in, occurs_behind));
+            end = Point::block_end(function, take_run(block, &mut live_in, occurrences, |_| true));
         } else if let Some(read) = within.iter().rfind(|occurrence| occurrence.is_use() && !occurrence.is_phi) {
             end = end.max(Point::late(read.inst));
         }

@@ -4,9 +4,9 @@
 //! assembly, which is how Triton accesses memory: each address is a sum in a register. ptxas does look: it adds the
 //! number in the access, and only the base is held.
 
-use super::behaviour::{Behaviours, Kinds};
+use super::behaviour::Behaviours;
 use crate::analysis::Occurrences;
-use crate::function::{Function, Symbol, VReg, Value};
+use crate::function::{Function, Symbol, VReg};
 use crate::index::IndexVec;
 use crate::target::{address_operands, registers_of};
 
@@ -26,7 +26,7 @@ impl Addresses {
     pub(super) fn compute(&mut self, function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) {
         let Self { reads, are, texts } = self;
         are.clear();
-        let may_access = |symbol: u32| function.symbol(Symbol(symbol)).contains("[");
+        let may_access = |symbol: u32| function.symbol(Symbol(symbol)).contains('[');
         if !(0..function.num_symbols() as u32).any(may_access) {
             return;
         }
@@ -35,12 +35,7 @@ impl Addresses {
         reads.resize(function.num_regs(), 0);
         texts.clear();
         texts.resize(function.num_symbols(), None);
-        for inst in function.insts() {
-            if !behaviours.known(function, inst).kinds.contains(Kinds::ASSEMBLY) {
-                continue;
-            }
-            let text = function.operands(inst).first().map(|operand| operand.value);
-            let Some(Value::Symbol(text)) = text else { continue };
+        for (inst, text) in behaviours.assembly(function) {
             let numbers = texts[text].get_or_insert_with(|| address_operands(function.symbol(text)));
             registers_of(function, inst, numbers).for_each(|reg| reads[reg] += 1);
         }

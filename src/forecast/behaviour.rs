@@ -107,6 +107,12 @@ impl Behaviours {
         self.motions[inst]
     }
 
+    /// The inline assembly of a function, each with its text. O(instructions).
+    pub(super) fn assembly(&self, function: &Function) -> impl Iterator<Item = (Inst, Symbol)> {
+        let is_assembly = |&inst: &Inst| self.known(function, inst).kinds.contains(Kinds::ASSEMBLY);
+        function.insts().filter(is_assembly).filter_map(|inst| Some((inst, text_of(function, inst)?)))
+    }
+
     /// Whether an instruction loads anything but the function's parameters and a call's results.
     #[inline]
     pub(super) fn is_load(&self, function: &Function, inst: Inst) -> bool {
@@ -139,6 +145,14 @@ impl Known {
     }
 }
 
+/// The text of an instruction of inline assembly.
+fn text_of(function: &Function, inst: Inst) -> Option<Symbol> {
+    match function.operands(inst).first()?.value {
+        Value::Symbol(text) => Some(text),
+        _ => None,
+    }
+}
+
 #[inline]
 fn motion(function: &Function, inst: Inst, known: &Known, texts: &mut IndexVec<Symbol, Option<Motion>>) -> Motion {
     let effects = function.effects(inst);
@@ -146,12 +160,9 @@ fn motion(function: &Function, inst: Inst, known: &Known, texts: &mut IndexVec<S
     match known.info.purity {
         // No code comes of debug values.
         _ if !known.kinds.contains(Kinds::CODE) => Motion::Free,
-        Purity::InlineAsm => match function.operands(inst).first().map(|operand| operand.value) {
-            Some(Value::Symbol(symbol)) => {
-                *texts[symbol].get_or_insert_with(|| motion_of_assembly(function.symbol(symbol)))
-            }
-            _ => Motion::Ordered,
-        },
+        Purity::InlineAsm => text_of(function, inst).map_or(Motion::Ordered, |text| {
+            *texts[text].get_or_insert_with(|| motion_of_assembly(function.symbol(text)))
+        }),
         Purity::Reads | Purity::ReadsInvariant if !effects.intersects(keeps_order) => Motion::Load,
         Purity::Writes if !effects.intersects(keeps_order) => Motion::Store,
         _ if effects.is_pure() => Motion::Free,

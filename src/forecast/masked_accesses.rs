@@ -109,12 +109,8 @@ impl Code<'_> {
         let mut is_false = IndexVec::filled(false, function.num_regs());
         function.insts().filter_map(|inst| sets_false(function, inst)).for_each(|reg| is_false[reg] = true);
         let mut texts: IndexVec<Symbol, Option<Option<Masked>>> = IndexVec::filled(None, function.num_symbols());
-        for inst in function.insts() {
-            if self.behaviours.known(function, inst).info.purity != Purity::InlineAsm {
-                continue;
-            }
+        for (inst, text) in self.behaviours.assembly(function) {
             let operands = function.operands(inst);
-            let Some(Value::Symbol(text)) = operands.first().map(|operand| operand.value) else { continue };
             let masked = texts[text].get_or_insert_with(|| Masked::parse(function.symbol(text)));
             let Some(masked) = masked else { continue };
             let is_off = masked.mask(operands).is_some_and(|mask| is_false[mask] && self.definitions[mask] == 1);

@@ -25,7 +25,12 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = Statement> + '_ {
 /// The operands of a vector; `text` begins behind its brace.
 fn vector(text: &str) -> Option<Vec<u32>> {
     let inside = text.split('}').next().filter(|inside| inside.len() < text.len())?;
-    inside.split(',').map(|word| word.trim().strip_prefix('$')?.parse().ok()).collect()
+    inside.split(',').map(|word| operand(word.trim())).collect()
+}
+
+/// The number of the operand that a word is.
+pub(super) fn operand(word: &str) -> Option<u32> {
+    word.strip_prefix('$')?.parse().ok()
 }
 
 fn kind(statement: &str) -> TupleKind {

@@ -1,6 +1,6 @@
 //! Which operands of inline assembly only say where memory is accessed.
 
-use super::assembly::operand_of;
+use super::assembly::{operand, operand_of};
 use crate::function::{Function, Inst, VReg};
 
 /// What accesses memory at a register and a number: other instructions want their address in a register of its own.
@@ -41,7 +41,7 @@ pub fn registers_of(function: &Function, inst: Inst, numbers: &[u32]) -> impl It
 fn base(address: &str) -> Option<u32> {
     let (base, offset) = address.split_once('+').unwrap_or((address, "0"));
     let is_number = |text: &str| text.trim().parse::<i64>().is_ok();
-    base.trim().strip_prefix('$')?.parse().ok().filter(|_| is_number(offset))
+    operand(base.trim()).filter(|_| is_number(offset))
 }
 
 /// The operands that a text names.
