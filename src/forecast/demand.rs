@@ -2,7 +2,7 @@
 
 use super::behaviour::Behaviours;
 use crate::analysis::Occurrences;
-use crate::function::{Effects, Function, Inst, Operand, RegClass, Role, VReg};
+use crate::function::{Effects, Function, Inst, MemorySpace, Operand, RegClass, Role, VReg};
 use crate::index::IndexVec;
 
 /// What an opcode asks of its 64-bit sources.
@@ -16,19 +16,36 @@ pub(super) enum Demand {
     Lower,
     /// As the result, or the lower half alone where the mask that the instruction ends with has no more.
     ByMask,
+    /// Both halves but of the address, the last source but one: shared, local and constant memory have addresses of 32
+    /// bits, however wide PTX's registers are.
+    Access,
+    /// The same where the address is the first source.
+    Atomic,
 }
 
 impl Demand {
     /// By an opcode's name and what it means.
     pub(super) fn of(name: &str, role: Role) -> Self {
-        const LOW_ORDER: [&str; 8] =
-            ["ADD64", "AND_b64", "MULT64", "NOT_b64", "OR_b64", "SELP_b64", "SUB64", "XOR_b64"];
+        const LOW_ORDER: [&str; 11] = [
+            "ADD64",
+            "AND_b64",
+            "MAD_LO_S64",
+            "MAD_WIDE",
+            "MULT64",
+            "NOT_b64",
+            "OR_b64",
+            "SELP_b64",
+            "SHL64",
+            "SUB64",
+            "XOR_b64",
+        ];
         match (role, name) {
             (Role::Copy, _) => Self::AsResult,
             (Role::Extract { index: 0, .. }, _) => Self::Lower,
             (_, "CVT_u32_u64" | "CVT_s32_s64" | "CVT_u32_s64" | "CVT_s32_u64") => Self::Lower,
             (_, "AND_b64ri") => Self::ByMask,
-            (_, "SHL64_ri") => Self::AsResult,
+            _ if ["LD_i", "LDV_i", "ST_i", "STV_i"].iter().any(|prefix| name.starts_with(prefix)) => Self::Access,
+            _ if ["INT_PTX_ATOM", "INT_PTX_SATOM"].iter().any(|prefix| name.starts_with(prefix)) => Self::Atomic,
             _ if LOW_ORDER.iter().any(|prefix| name.starts_with(prefix)) => Self::AsResult,
             _ => Self::Whole,
         }
@@ -52,17 +69,18 @@ impl UpperHalves {
         demanded.resize(function.num_regs(), false);
         for reg in function.regs().filter(|&reg| function.class(reg) == RegClass::B64) {
             let mut reads = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use());
-            if reads.any(|read| demand(function, behaviours, read.inst) == Demand::Whole) {
+            if reads.any(|read| demand(function, behaviours, read.inst, read.operand) == Demand::Whole) {
                 demanded[reg] = true;
                 worklist.push(reg);
             }
         }
         while let Some(reg) = worklist.pop() {
             for def in occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def()) {
-                if demand(function, behaviours, def.inst) != Demand::AsResult {
-                    continue;
-                }
-                for source in function.operands(def.inst).iter().filter_map(Operand::use_reg) {
+                for (number, operand) in function.operands(def.inst).iter().enumerate() {
+                    let Some(source) = operand.use_reg() else { continue };
+                    if demand(function, behaviours, def.inst, number as u32) != Demand::AsResult {
+                        continue;
+                    }
                     if function.class(source) == RegClass::B64 && !demanded[source] {
                         demanded[source] = true;
                         worklist.push(source);
@@ -80,7 +98,7 @@ impl UpperHalves {
 }
 
 #[inline]
-fn demand(function: &Function, behaviours: &Behaviours, inst: Inst) -> Demand {
+fn demand(function: &Function, behaviours: &Behaviours, inst: Inst, operand: u32) -> Demand {
     let decides = |role| matches!(role, Role::Copy | Role::Extract { index: 0, .. });
     if function.effects(inst).contains(Effects::META) && !decides(function.role(inst)) {
         return Demand::Lower;
@@ -88,7 +106,20 @@ fn demand(function: &Function, behaviours: &Behaviours, inst: Inst) -> Demand {
     match behaviours.known(function, inst).demand {
         Demand::ByMask if immediate(function, inst).is_some_and(|mask| mask >> 32 == 0) => Demand::Lower,
         Demand::ByMask => Demand::AsResult,
+        Demand::Access if operand as usize + 2 == function.operands(inst).len() => of_address(function, inst),
+        Demand::Atomic if operand == 1 => of_address(function, inst),
+        Demand::Access | Demand::Atomic => Demand::Whole,
         other => other,
+    }
+}
+
+/// What an access asks of its address.
+#[inline]
+fn of_address(function: &Function, inst: Inst) -> Demand {
+    use MemorySpace::{Constant, Local, Shared, SharedCluster};
+    match function.memory_space(inst) {
+        Constant | Local | Shared | SharedCluster => Demand::Lower,
+        _ => Demand::Whole,
     }
 }
 

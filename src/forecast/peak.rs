@@ -13,7 +13,7 @@ use crate::function::{Function, Inst, Slot, VReg};
 /// Where the most words are live in a function.
 #[derive(Clone, Debug)]
 pub struct Peak {
-    /// The instruction, of the code [without accesses that are masked off](super::without_masked), as all places here but
+    /// The instruction, of the code [without what is needless](super::needed), as all places here but
     /// `place`.
     pub inst: Inst,
     /// Its source line, or that of the last one before it in its block that has one; 0 where none has.

@@ -7,7 +7,7 @@ use super::counts::Counts;
 use super::curve::Curve;
 use super::features::Features;
 use super::local_memory::Stack;
-use super::masked_accesses::without_masked_accesses;
+use super::needless::without_needless;
 use super::peak::Peak;
 use crate::function::{Applied, Effects, Function, Inst, LaunchBounds, Origin, Symbol, Value};
 use crate::target::machine::Repartition;
@@ -76,7 +76,7 @@ impl Summary {
     }
 
     fn from_analyses(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
-        if let Some(Applied { function, origin }) = without_masked_accesses(function) {
+        if let Some(Applied { function, origin }) = without_needless(function) {
             let mut summary = Self::of_code(&function, detail, analysed);
             let place = &mut summary.held.peak.place;
             *place = place.and_then(|place| match origin[place] {

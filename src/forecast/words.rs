@@ -298,6 +298,26 @@ mod tests {
         assert_eq!(of("ld.global.b32 $0, [$1]; xor.b32 $0, $0, $1;")[1], [Word(2), Word(3)]);
     }
 
+    /// Shared memory has addresses of 32 bits: what is only one has no upper half, and what it is computed from neither.
+    /// What is stored there has its own, and so has a generic address.
+    #[test]
+    fn addresses_of_32_bits() {
+        let of = |access: &str| {
+            let insts = format!("%0 = LD_i64 0, 0, 1, 3, 64, -1, @0, 0\n%1 = ADD64rr %0, %0\n{access}");
+            held("LD_i64\nADD64rr\nST_i64\nINT_PTX_ATOM_ADD_64_Sr", "B64 B64 B64", &insts)
+        };
+        let both = of("%2 = LD_i64 0, 0, 3, 3, 64, -1, %1, 0 :: read shared\nST_i64 %2, 0, 0, 1, 64, %2, 0");
+        assert_eq!(both, [vec![Word(0)], vec![Word(2)], vec![Word(4), Word(5)]]);
+        for whole in [
+            "%2 = LD_i64 0, 0, 0, 3, 64, -1, %1, 0 :: read\nST_i64 %2, 0, 0, 1, 64, %2, 0",
+            "%2 = ADD64rr %1, %1\nST_i64 %1, 0, 0, 3, 64, %2, 0 :: write shared",
+            "%2 = INT_PTX_ATOM_ADD_64_Sr %0, 0, %1 :: read write shared",
+        ] {
+            assert_eq!(of(whole)[1], [Word(2), Word(3)], "{whole}");
+        }
+        assert_eq!(of("%2 = INT_PTX_ATOM_ADD_64_Sr %1, 0, %0 :: read write shared")[1], [Word(2)]);
+    }
+
     /// What only masks and truncations read has no upper half, and what such registers are computed from neither.
     #[test]
     fn upper_halves_that_nobody_reads() {

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, lowered_function};
-use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast};
+use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast, needed};
 use crate::function::{Edit, EditList, Function, LaunchBounds, Role};
 use crate::target::machine::Architecture;
 
@@ -24,7 +24,9 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     let architectures = Architecture::all();
     let architecture = &architectures[u.choose_index(architectures.len())?];
     let case = Case { architecture, max_registers: limit(u, 255)? };
-    let functions = [function];
+    // What follows is of the code that the forecast is of.
+    let whole = function.clone();
+    let functions = [needed(function)];
     let is_contradiction = functions[0].kernel.is_some_and(|b| b.max_threads.is_some() && b.required_threads.is_some());
     let forecasts = match forecast(&functions, &case) {
         Ok(forecasts) => forecasts,
@@ -49,6 +51,8 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     assert!(feature("reordered_words") <= feature("words"), "{}", functions[0]);
     assert!(feature("reordered_varying_words") <= feature("varying_words"), "{}", functions[0]);
     check_debug_values(&functions[0], &case, forecast);
+    let of_whole = crate::forecast::forecast(&[whole], &case).expect("the limits are the same");
+    assert_eq!(of_whole[0].features, forecast.features, "{}", functions[0]);
     let spills = Model::spills();
     let bytes = |budget| spills.forecast(&spills.values(&forecast.features, budget, &LaunchBounds::default()));
     assert!((24..255).all(|budget| bytes(budget + 1) <= bytes(budget)), "{forecast:?}");

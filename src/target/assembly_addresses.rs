@@ -5,6 +5,8 @@ use crate::function::{Function, Inst, VReg};
 
 /// What accesses memory at a register and a number: other instructions want their address in a register of its own.
 const ACCESSES: [&str; 6] = ["atom.", "cp.async.c", "ld", "red.", "st", "prefetch."];
+/// Of these, what ptxas first makes an address in shared memory of where it is a generic one.
+const MATRICES: [&str; 2] = ["ldmatrix.", "stmatrix."];
 
 /// The operands that a text, however often, names only as the base of an address: `[$2]`, `[ $2 + 16 ]`. O(text).
 pub fn address_operands(text: &str) -> Vec<u32> {
@@ -12,7 +14,8 @@ pub fn address_operands(text: &str) -> Vec<u32> {
     for statement in text.trim_start_matches('&').split([';', '\n']) {
         let mut words = statement.split_ascii_whitespace().map(|word| word.trim_start_matches('{'));
         let opcode = words.find(|word| !word.is_empty() && !word.starts_with('@')).unwrap_or_default();
-        let accesses = ACCESSES.iter().any(|access| opcode.starts_with(access));
+        let is_any = |opcodes: &[&str]| opcodes.iter().any(|prefix| opcode.starts_with(prefix));
+        let accesses = is_any(&ACCESSES) && (opcode.contains(".shared") || !is_any(&MATRICES));
         for (number, piece) in statement.split('[').enumerate() {
             let (inside, outside) = match piece.split_once(']') {
                 Some((inside, outside)) if number > 0 => (inside, outside),
@@ -70,5 +73,7 @@ mod tests {
         assert!(of("&st.b64 [$0], $0;").is_empty());
         assert!(of("&cp.async.bulk.tensor.2d [$0], [$1, {$2, $3}], [$4];").is_empty());
         assert!(of("&mbarrier.init.b64 [$0], 1;").is_empty());
+        assert_eq!(of("&ldmatrix.sync.aligned.m8n8.x2.shared.b16 {$0, $1}, [$2];"), [2]);
+        assert!(of("&ldmatrix.sync.aligned.m8n8.x2.b16 {$0, $1}, [$2];").is_empty());
     }
 }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, Forecast, forecast, without_masked};
+use nvptx_ra::forecast::{Case, Forecast, forecast, needed};
 use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::{estimated_cycles, schedule};
 use nvptx_ra::target::machine::Architecture;
@@ -177,7 +177,7 @@ fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
         let edits = coalesce(&function, &config).edits;
         let coalesced = edited(function, &edits)?;
         let edits = schedule(&coalesced, order, 0).edits;
-        functions.push(without_masked(edited(coalesced, &edits)?));
+        functions.push(needed(edited(coalesced, &edits)?));
         Ok(())
     })?;
     Ok(functions)

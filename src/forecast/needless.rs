@@ -1,13 +1,14 @@
-//! What ptxas leaves out of code whose masks are known.
+//! What ptxas leaves out of the code: LLVM does not open inline assembly, ptxas does.
 //!
-//! Triton guards each access of memory by a mask, in inline assembly that LLVM does not open. ptxas does: where the
-//! mask is the constant false, nothing is loaded, what is computed of constants alone is a constant, and nobody needs
-//! what was to be stored. The forecast is of the code without all that. Constants are not worked out: that it is one is
-//! enough to know that no register holds it.
+//! Triton guards each access of memory by a mask. Where the mask is the constant false, nothing is loaded, what is
+//! computed of constants alone is a constant, and nobody needs what was to be stored. And what nobody reads is not
+//! loaded, though it be called `volatile`. The forecast is of the code without all that. Constants are not worked out:
+//! that it is one is enough to know that no register holds it.
 
 use super::behaviour::{Behaviours, Motion};
 use crate::function::{
-    Applied, Edit, EditList, Function, Inst, Opcode, Operand, Position, RegClass, Role, Symbol, VReg, Value,
+    Applied, Edit, EditList, Function, Inst, Opcode, Operand, OperandFlags, Position, RegClass, Role, Symbol, VReg,
+    Value,
 };
 use crate::index::IndexVec;
 use crate::target::{Left, Masked, Purity, has_masks};
@@ -23,11 +24,15 @@ enum Fate {
     Dead,
 }
 
-/// The function without the accesses whose mask is false, and without what is then needless; `None` where there are no
-/// such accesses. O(texts of inline assembly) where nothing has a mask, O(instructions) where no mask is known, and
-/// else O(operands · the longest way on which constants are passed on against the order of the layout).
-pub(super) fn without_masked_accesses(function: &Function) -> Option<Applied> {
-    if !has_masks(function) || !function.insts().any(|inst| sets_false(function, inst).is_some()) {
+/// The function without the accesses whose mask is false, without inline assembly whose results nobody reads, and
+/// without what is then needless; `None` where there is neither. O(instructions) where there is neither, and else
+/// O(operands · the longest way on which constants are passed on against the order of the layout).
+pub(super) fn without_needless(function: &Function) -> Option<Applied> {
+    let assembly = function.opcodes().find("INLINEASM")?;
+    let is_unread = |inst| function.opcode(inst) == assembly && writes_dead(function, inst);
+    let may_be_masked = has_masks(function) && function.insts().any(|inst| sets_false(function, inst).is_some());
+    let is_any_unread = function.insts().any(is_unread);
+    if !may_be_masked && !is_any_unread {
         return None;
     }
     let mut definitions = IndexVec::filled(0, function.num_regs());
@@ -44,18 +49,27 @@ pub(super) fn without_masked_accesses(function: &Function) -> Option<Applied> {
         masked: Vec::new(),
     };
     code.find_masked();
-    if code.masked.is_empty() {
+    if code.masked.is_empty() && !is_any_unread {
         return None;
     }
-    while code.pass_constants_on() {}
+    while !code.masked.is_empty() && code.pass_constants_on() {}
     code.find_dead();
+    if code.fates.iter().all(|&fate| fate == Fate::Stays) {
+        return None;
+    }
     // Edits that do not fit are a mistake of ours, and no reason to have no forecast.
     code.edits()?.apply(function).ok()
 }
 
 /// The code that the forecast is of: what shows places along the code shows them along this.
-pub fn without_masked(function: Function) -> Function {
-    without_masked_accesses(&function).map_or(function, |left| left.function)
+pub fn needed(function: Function) -> Function {
+    without_needless(&function).map_or(function, |left| left.function)
+}
+
+/// Whether LLVM knows that nobody reads what an instruction writes.
+fn writes_dead(function: &Function, inst: Inst) -> bool {
+    let mut defs = function.operands(inst).iter().filter(|operand| operand.is_def()).peekable();
+    defs.peek().is_some() && defs.all(|operand| operand.flags.contains(OperandFlags::DEAD))
 }
 
 /// The register that an instruction sets to the constant false.
@@ -294,7 +308,7 @@ mod tests {
 
     /// The code that is left, without what stands around it.
     fn left(function: &Function) -> Vec<String> {
-        let left = without_masked_accesses(function).expect("a mask is false").function;
+        let left = without_needless(function).expect("something is needless").function;
         left.validate().expect("a function");
         let text = left.to_string();
         let code = text.lines().skip_while(|line| !line.starts_with("bb0"));
@@ -326,7 +340,29 @@ mod tests {
     #[test]
     fn other_masks() {
         for mask in ["%1 = MOV_B1_i -1", "%1 = SETP_i32ri %0, 0, 0", "%1 = MOV_B1_i 0\n%1 = SETP_i32ri %0, 0, 0"] {
-            assert!(without_masked_accesses(&masked(mask, "%3 = MOV_B32_i 7", "")).is_none(), "{mask}");
+            assert!(without_needless(&masked(mask, "%3 = MOV_B32_i 7", "")).is_none(), "{mask}");
+        }
+    }
+
+    /// Assembly whose results nobody reads goes, with the address that only it has read; where somebody reads one of
+    /// them, where it stores, and where memory is ordered by it, it stays.
+    #[test]
+    fn unread_assembly() {
+        let code = |text: &str, second: &str| {
+            let text = format!(
+                "mfv 1\nfunction \"k\"\nkernel\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode INLINEASM\n\
+                 opcode ST_i32\nregs %0 B32 B64 B32 B32\n@0 = \"&{text}\"\nbb0: frequency 1.0 depth 0\n\
+                 %0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n\
+                 INLINEASM @0, 1, 10, def dead %2, 10, def {second} %3, 9, %1 :: opaque\n{}end\n",
+                if second.is_empty() { "ST_i32 %3, %0 :: write\n" } else { "" },
+            );
+            Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+        };
+        const LOAD: &str = "ld.global.ca.v2.u32 {$0, $1}, [$2];";
+        assert!(left(&code(LOAD, "dead")).is_empty());
+        assert!(without_needless(&code(LOAD, "")).is_none());
+        for text in ["atom.global.add.u32 $0, [$2], 1; mov.u32 $1, $0;", "ld.volatile.global.v2.u32 {$0, $1}, [$2];"] {
+            assert!(without_needless(&code(text, "dead")).is_none(), "{text}");
         }
     }
 
@@ -345,8 +381,8 @@ mod tests {
     #[test]
     fn nothing_is_left_to_leave_out() {
         let function = masked(FALSE, "%3 = LD_i32 %2, 0 :: read", "ST_i32 %6, %2 :: write");
-        let left = without_masked(function.clone());
+        let left = needed(function.clone());
         assert!(left.num_insts() < function.num_insts());
-        assert_eq!(without_masked(left.clone()).to_string(), left.to_string());
+        assert_eq!(needed(left.clone()).to_string(), left.to_string());
     }
 }
