@@ -51,7 +51,9 @@ define ptx_kernel void @picked(ptr addrspace(1) %p, i64 %which) !dbg !4 {
   %a7 = getelementptr i32, ptr %a, i64 7
   %v7 = load volatile i32, ptr addrspace(1) %q, !dbg !7
   store i32 %v7, ptr %a7, !dbg !7
-  %e = getelementptr i32, ptr %a, i64 %which
+  %last = load volatile i64, ptr addrspace(1) %q, !dbg !8
+  %any = add i64 %last, %which
+  %e = getelementptr i32, ptr %a, i64 %any
   %v = load i32, ptr %e, !dbg !8
   store i32 %v, ptr addrspace(1) %p, !dbg !8
   ret void, !dbg !8
