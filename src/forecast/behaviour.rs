@@ -2,6 +2,7 @@
 
 use bitflags::bitflags;
 
+use super::accesses::{Accesses, of_assembly};
 use super::demand::Demand;
 use super::sources::Shares;
 use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Role, Symbol, Value};
@@ -17,9 +18,19 @@ pub(super) enum Motion {
     Load,
     /// A store: not across loads, stores and what is ordered.
     Store,
-    /// Calls, barriers, exchanges between threads, volatile accesses, terminators: not across anything but what is
-    /// free.
+    /// Calls, barriers, exchanges between threads, volatile accesses, terminators: not from its place.
     Ordered,
+}
+
+impl Motion {
+    /// Of two instructions in one: what is free makes no difference, and two others stay where they are.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Free, motion) | (motion, Self::Free) => motion,
+            (Self::Load, Self::Load) => Self::Load,
+            _ => Self::Ordered,
+        }
+    }
 }
 
 bitflags! {
@@ -64,8 +75,8 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Behaviours {
     known: OpcodeFacts<Known>,
-    motions: IndexVec<Inst, Motion>,
-    texts: IndexVec<Symbol, Option<Motion>>,
+    motions: IndexVec<Inst, (Motion, Accesses)>,
+    texts: IndexVec<Symbol, Option<(Motion, Accesses)>>,
 }
 
 impl Behaviours {
@@ -104,7 +115,13 @@ impl Behaviours {
     /// How an instruction's place may change.
     #[inline]
     pub(super) fn motion(&self, inst: Inst) -> Motion {
-        self.motions[inst]
+        self.motions[inst].0
+    }
+
+    /// Which memory an instruction accesses.
+    #[inline]
+    pub(super) fn accesses(&self, inst: Inst) -> Accesses {
+        self.motions[inst].1
     }
 
     /// The inline assembly of a function, each with its text. O(instructions).
@@ -116,7 +133,7 @@ impl Behaviours {
     /// Whether an instruction loads anything but the function's parameters and a call's results.
     #[inline]
     pub(super) fn is_load(&self, function: &Function, inst: Inst) -> bool {
-        self.motions[inst] == Motion::Load
+        self.motion(inst) == Motion::Load
             && function.memory_space(inst) != MemorySpace::Param
             && !function.effects(inst).contains(Effects::CALL_SEQUENCE)
             && !reads_own_parameter(function, &self.known(function, inst).info, inst)
@@ -154,75 +171,28 @@ fn text_of(function: &Function, inst: Inst) -> Option<Symbol> {
 }
 
 #[inline]
-fn motion(function: &Function, inst: Inst, known: &Known, texts: &mut IndexVec<Symbol, Option<Motion>>) -> Motion {
+fn motion(
+    function: &Function,
+    inst: Inst,
+    known: &Known,
+    texts: &mut IndexVec<Symbol, Option<(Motion, Accesses)>>,
+) -> (Motion, Accesses) {
     let effects = function.effects(inst);
     let keeps_order = Effects::ORDERED | Effects::CALL_SEQUENCE | Effects::OPAQUE | Effects::TERMINATOR;
-    match known.info.purity {
+    if known.info.purity == Purity::InlineAsm
+        && let Some(text) = text_of(function, inst)
+    {
+        return *texts[text].get_or_insert_with(|| of_assembly(function.symbol(text)));
+    }
+    let motion = match known.info.purity {
         // No code comes of debug values.
         _ if !known.kinds.contains(Kinds::CODE) => Motion::Free,
-        Purity::InlineAsm => text_of(function, inst).map_or(Motion::Ordered, |text| {
-            *texts[text].get_or_insert_with(|| motion_of_assembly(function.symbol(text)))
-        }),
         Purity::Reads | Purity::ReadsInvariant if !effects.intersects(keeps_order) => Motion::Load,
         Purity::Writes if !effects.intersects(keeps_order) => Motion::Store,
         _ if effects.is_pure() => Motion::Free,
         _ => Motion::Ordered,
-    }
-}
-
-/// How inline assembly may move. To LLVM it is a box that must not be opened; to ptxas it is instructions like any
-/// others, and nearly always arithmetic (conversions and half-precision operations of CUDA's headers).
-fn motion_of_assembly(text: &str) -> Motion {
-    const ORDERED: &[&str] = &[
-        "activemask",
-        "atom",
-        "bar",
-        "barrier",
-        "brkpt",
-        "call",
-        "clusterlaunchcontrol",
-        "cp",
-        "discard",
-        "elect",
-        "exit",
-        "fence",
-        "griddepcontrol",
-        "mapa",
-        "match",
-        "mbarrier",
-        "membar",
-        "nanosleep",
-        "prefetch",
-        "red",
-        "redux",
-        "setmaxnreg",
-        "shfl",
-        "st",
-        "stmatrix",
-        "tcgen05",
-        "trap",
-        "vote",
-        "wgmma",
-    ];
-    let mut motion = Motion::Free;
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$' | '%');
-    for word in text.split(|c| !is_part(c)) {
-        let stem = word.split('.').next().unwrap_or_default();
-        let has = |part: &str| word.contains(part);
-        if ORDERED.binary_search(&stem).is_ok() {
-            return Motion::Ordered;
-        }
-        if word.starts_with('%') && (has("clock") || has("timer")) {
-            return Motion::Ordered;
-        }
-        if matches!(stem, "ld" | "ldu" | "ldmatrix" | "tex") {
-            if has("volatile") || has("acquire") || has("relaxed") {
-                return Motion::Ordered;
-            }
-            motion = Motion::Load;
-        }
-    }
-    motion
+    };
+    (motion, Accesses::of(function, inst, known, motion))
 }
 
 /// Whether an instruction reads a parameter of the function itself, which stands in constant memory in a kernel; a
@@ -231,21 +201,4 @@ pub(super) fn reads_own_parameter(function: &Function, info: &OpcodeInfo, inst: 
     info.purity == Purity::Reads
         && !function.effects(inst).contains(Effects::CALL_SEQUENCE)
         && named_space(function.operands(inst)) == MemorySpace::Param
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Motion, motion_of_assembly};
-
-    /// Arithmetic floats, loads stay behind stores, and what other threads or memory see keeps its order.
-    #[test]
-    fn assembly() {
-        assert_eq!(motion_of_assembly("&{ cvt.rn.f16.f32 $0, $1;}\n"), Motion::Free);
-        assert_eq!(motion_of_assembly("&{mul.f16 $0,$1,$2;\n}"), Motion::Free);
-        assert_eq!(motion_of_assembly("&ld.global.nc.v4.f32 {$0,$1,$2,$3}, [$4];"), Motion::Load);
-        assert_eq!(motion_of_assembly("&ld.volatile.global.u32 $0, [$1];"), Motion::Ordered);
-        assert_eq!(motion_of_assembly("&@$0 st.global.b32 [ $1 + 0 ], { $2 };"), Motion::Ordered);
-        assert_eq!(motion_of_assembly("&cp.async.cg.shared.global [$0], [$1], 16;"), Motion::Ordered);
-        assert_eq!(motion_of_assembly("&mov.u32 $0, %clock;"), Motion::Ordered);
-    }
 }

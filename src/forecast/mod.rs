@@ -6,6 +6,7 @@
 //! model ([`model`]), fitted to what ptxas made of real kernels, says what it usually makes of that: it fills up to a
 //! step of the occupancy, unrolls, and keeps more than it needs.
 
+mod accesses;
 mod addresses;
 mod analysed;
 mod behaviour;
@@ -20,8 +21,8 @@ mod hoisting;
 mod invariants;
 mod limit;
 mod local_memory;
-mod needless;
 mod model;
+mod needless;
 mod order;
 mod peak;
 mod pressure;
@@ -43,9 +44,9 @@ pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
 use floors::least;
 pub use local_memory::LocalMemory;
-pub use needless::needed;
 use model::Answers;
 pub use model::Values;
+pub use needless::needed;
 pub use order::preferred_order;
 pub use peak::{Holder, LiveValue, Peak};
 use summary::Detail;

@@ -106,7 +106,7 @@ impl Body {
             self.weight += u32::from(motion == Motion::Store);
             self.is_refused = self.weight > MOST_WEIGHT
                 || motion == Motion::Ordered
-                || (motion == Motion::Store && !runs_always)
+                || (motion == Motion::Store && (!runs_always || known.kinds.contains(Kinds::ASSEMBLY)))
                 || known.kinds.intersects(subroutines);
             if self.is_refused {
                 return;

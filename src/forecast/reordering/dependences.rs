@@ -2,7 +2,7 @@
 
 use super::Input;
 use crate::analysis::{DependenceGraph, Edges, Grouping, Node};
-use crate::forecast::behaviour::Motion;
+use crate::forecast::accesses::{Accesses, Spaces};
 use crate::forecast::words::Word;
 use crate::function::{Inst, Role};
 
@@ -23,8 +23,8 @@ pub(super) struct Dependences {
 }
 
 impl Dependences {
-    /// Becomes the dependences of the instructions from `first` up to `end`: through registers, and between loads,
-    /// stores and what is ordered. Branches are ordered and hold nothing else back. O(operands + edges).
+    /// Becomes the dependences of the instructions from `first` up to `end`: through registers, and through
+    /// memory. Branches keep their order with all of that. O(operands + edges).
     pub(super) fn compute(&mut self, input: &Input<'_>, first: Inst, end: Inst) {
         self.first = first.0;
         self.edges.begin();
@@ -33,7 +33,7 @@ impl Dependences {
         self.writes.clear();
         for inst in (first.0..end.0).map(Inst) {
             let node = Node(inst.0 - first.0);
-            self.memory.order(node, input.behaviours.motion(inst), &mut self.edges);
+            self.memory.order(node, input.behaviours.accesses(inst), &mut self.edges);
             // Debug values keep nothing live and hold nothing back: no code comes of them.
             if input.function.role(inst) != Role::Debug {
                 self.edges.accesses_of(input.function, node, inst);
@@ -71,35 +71,43 @@ impl Dependences {
     }
 }
 
-/// Keeps the order of memory and of everything else that does not move freely.
+/// Keeps the order of accesses to each memory.
 #[derive(Debug, Default)]
 struct Memory {
-    /// The last that keeps its order with all.
-    ordered: Option<Node>,
-    /// Loads since then.
-    loads: Vec<Node>,
+    spaces: [LastAccesses; Spaces::COUNT],
+}
+
+#[derive(Debug, Default)]
+struct LastAccesses {
+    write: Option<Node>,
+    /// Reads since then.
+    reads: Vec<Node>,
 }
 
 impl Memory {
     fn begin(&mut self) {
-        self.ordered = None;
-        self.loads.clear();
+        for space in &mut self.spaces {
+            space.write = None;
+            space.reads.clear();
+        }
     }
 
-    fn order(&mut self, node: Node, motion: Motion, edges: &mut Edges) {
-        if motion == Motion::Free {
-            return;
+    fn order(&mut self, node: Node, Accesses { reads, writes }: Accesses, edges: &mut Edges) {
+        let mut last = None;
+        for number in (reads | writes).numbers() {
+            let write = self.spaces[number].write;
+            if let Some(write) = write.filter(|_| write != last) {
+                edges.add(write, node);
+            }
+            last = write;
         }
-        if let Some(ordered) = self.ordered {
-            edges.add(ordered, node);
+        for number in writes.numbers() {
+            let LastAccesses { write, reads } = &mut self.spaces[number];
+            reads.drain(..).for_each(|read| edges.add(read, node));
+            *write = Some(node);
         }
-        if motion == Motion::Load {
-            self.loads.push(node);
-            return;
+        for number in (reads - writes).numbers() {
+            self.spaces[number].reads.push(node);
         }
-        for load in self.loads.drain(..) {
-            edges.add(load, node);
-        }
-        self.ordered = Some(node);
     }
 }
