@@ -76,6 +76,10 @@ MULTIPLE = 2
 LESS_THAN_BASE = 1
 # So many fits, which differ by their seed alone, of so many trees each.
 SEEDS, STEPS = 2, 75
+# The most leaves of a tree.
+LEAVES = 24
+# A leaf says what its kernels say, and 0 for so many files more: of few files little is learned.
+FILES_OF_REGISTERS, FILES_OF_SPILLS = 10, 3
 META = {"module", "lineage", "setting", "registers", "stores", "loads_of_spills"}
 # What ptxas has to hold, as compared with the budget: the only way in which the budget decides about spills, so that a
 # larger one never makes more of them.
@@ -196,7 +200,7 @@ def taken(wanted):
     return multiple if resident_warps(multiple, "sm_90") == resident_warps(nearest, "sm_90") else nearest
 
 
-def fit(rows, names, target, objective, steps, rate, growing=(), seeds=(0, 1), weight=lambda row: 1):
+def fit(rows, names, target, objective, steps, rate, files, growing=(), seeds=(0, 1), weight=lambda row: 1):
     """Boosted trees, the mean of several fits of so many steps each, as lists of nested (feature, threshold, yes, no)
     or values. The forecast never falls where one of the `growing` features grows."""
     import lightgbm
@@ -215,7 +219,8 @@ def fit(rows, names, target, objective, steps, rate, growing=(), seeds=(0, 1), w
             objective=objective,
             n_estimators=steps,
             learning_rate=rate,
-            num_leaves=16,
+            num_leaves=LEAVES,
+            reg_lambda=files,
             min_child_samples=20,
             subsample=0.8,
             subsample_freq=1,
@@ -280,7 +285,8 @@ def fit_model(rows):
     shown_needs = [row for row in rows if not (does_call(row) and row["registers"] <= WITH_CALLS)]
     over_base = lambda row: math.log(row["registers"] / base_of(row))  # noqa: E731
     weight = lambda row: max(1, base_of(row) / row["registers"]) ** LESS_THAN_BASE  # noqa: E731
-    return fit(shown_needs, names, over_base, "l1", steps=STEPS, rate=0.1, seeds=range(SEEDS), weight=weight)
+    seeds, files = range(SEEDS), FILES_OF_REGISTERS
+    return fit(shown_needs, names, over_base, "l1", STEPS, rate=0.1, files=files, seeds=seeds, weight=weight)
 
 
 def least(row):
@@ -307,7 +313,8 @@ def fit_spills(rows):
     """The fit's trees, and the function that says whether a kernel spills."""
     names = [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
     total = lambda row: math.log1p(row["stores"] + row["loads_of_spills"])  # noqa: E731
-    trees = fit(rows, names, total, "l2", steps=40, rate=0.25, growing={name + OVER_BUDGET for name in HELD})
+    growing = {name + OVER_BUDGET for name in HELD}
+    trees = fit(rows, names, total, "l2", steps=40, rate=0.25, files=FILES_OF_SPILLS, growing=growing)
     return trees, lambda row: math.expm1(predict(trees, row)) >= LEAST_SPILL
 
 
