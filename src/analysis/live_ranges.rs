@@ -132,6 +132,16 @@ impl LiveRanges {
         ValueNumber(start.values)..ValueNumber(end.values)
     }
 
+    /// Whether exactly one operand writes a register. O(1).
+    #[inline]
+    pub fn has_one_definition(&self, reg: VReg) -> bool {
+        let is_written = |value: &ValueDef| matches!(value, ValueDef::Inst { .. });
+        match self.values.range(self.values_of(reg)) {
+            [first, second, ..] => is_written(first) && !is_written(second),
+            values => values.first().is_some_and(is_written),
+        }
+    }
+
     /// The blocks that a register is live into, in layout order, empty blocks included.
     #[inline]
     pub fn live_ins(&self, reg: VReg) -> &[LiveIn] {

@@ -99,9 +99,10 @@ impl BlockLiveness {
         if self.live_in.len() < 2 {
             return;
         }
-        let Some((first, last)) = self.live_in.iter().min().copied().zip(self.live_in.iter().max().copied()) else {
-            return;
-        };
+        let all = (u32::MAX, 0);
+        let (first, last) =
+            self.live_in.iter().fold(all, |(first, last), block| (first.min(block.0), last.max(block.0)));
+        let (first, last) = (Block(first), Block(last));
         if (last.0 - first.0) as usize >= SPREAD * self.live_in.len() {
             self.live_in.sort_unstable();
             return;

@@ -81,12 +81,15 @@ impl Accesses {
     }
 
     /// Those of an instruction that is no inline assembly.
+    #[inline]
     pub(super) fn of(function: &Function, inst: Inst, known: &Known, motion: Motion) -> Self {
+        if motion == Motion::Free {
+            return Self::NONE;
+        }
         let effects = function.effects(inst);
         let space = Spaces::of(function.memory_space(inst));
         let is_ordered = effects.intersects(Effects::ORDERED | Effects::OPAQUE);
         match known.info.purity {
-            _ if motion == Motion::Free => Self::NONE,
             _ if effects.intersects(Effects::TERMINATOR | Effects::CALL_SEQUENCE | Effects::TRAP) => Self::ALL,
             Purity::Reads if reads_own_parameter(function, &known.info, inst) => Self::reading(Spaces::CONSTANT),
             Purity::ReadsInvariant => Self::reading(Spaces::CONSTANT),

@@ -53,7 +53,7 @@ impl Analysed {
         self.find_lives(function);
         let Self { behaviours, words, ranges, stretches, pressures, uniform_registers, promotion, .. } = self;
         behaviours.compute(function);
-        words.compute(function, behaviours, &self.occurrences);
+        words.compute(function, behaviours, (&self.occurrences, ranges));
         uniform_registers.compute(function, (behaviours, words), &self.occurrences, &self.uniformity);
         promotion.compute(function, (&self.cfg, &self.loops), (&self.occurrences, ranges));
         promotion.addresses().for_each(|reg| words.drop_all(reg));

@@ -78,10 +78,10 @@ impl UpperHalves {
             for def in occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def()) {
                 for (number, operand) in function.operands(def.inst).iter().enumerate() {
                     let Some(source) = operand.use_reg() else { continue };
-                    if demand(function, behaviours, def.inst, number as u32) != Demand::AsResult {
-                        continue;
-                    }
-                    if function.class(source) == RegClass::B64 && !demanded[source] {
+                    if function.class(source) == RegClass::B64
+                        && !demanded[source]
+                        && demand(function, behaviours, def.inst, number as u32) == Demand::AsResult
+                    {
                         demanded[source] = true;
                         worklist.push(source);
                     }

@@ -56,13 +56,15 @@ impl EarliestPlaces {
                 }
                 debug = next;
                 let operands = function.operands(inst);
-                let accesses = behaviours.accesses(inst);
                 let bound = match behaviours.motion(inst) {
                     Motion::Free => start,
-                    Motion::Load => accesses.reads.numbers().map(|space| written[space]).fold(start, Inst::max),
-                    Motion::Store | Motion::Ordered => inst,
+                    motion => {
+                        let accesses = behaviours.accesses(inst);
+                        let behind = accesses.reads.numbers().map(|space| written[space]).fold(start, Inst::max);
+                        accesses.writes.numbers().for_each(|space| written[space] = next);
+                        if motion == Motion::Load { behind } else { inst }
+                    }
                 };
-                accesses.writes.numbers().for_each(|space| written[space] = next);
                 let reads = operands.iter().filter_map(Operand::read_reg);
                 let place = reads.map(|reg| defined[reg]).fold(bound, Inst::max).min(inst);
                 let place = if has_debug && !is_code(place) { places[place] } else { place };

@@ -8,7 +8,9 @@ use super::addresses::Addresses;
 use super::behaviour::Behaviours;
 use super::demand::UpperHalves;
 use super::sources::{Definition, Shares, Source};
-use crate::analysis::Occurrences;
+#[cfg(test)]
+use crate::analysis::{Cfg, Dominators};
+use crate::analysis::{LiveRanges, Occurrences};
 use crate::define_index;
 use crate::function::{Function, Operand, RegClass, VReg, Value};
 use crate::index::IndexVec;
@@ -49,7 +51,12 @@ pub(super) struct Words {
 impl Words {
     /// Becomes the words of the registers of a function and where they are. Only what one definition writes shares its
     /// place with another register: then both hold the same value for as long as both live. O(operands).
-    pub(super) fn compute(&mut self, function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) {
+    pub(super) fn compute(
+        &mut self,
+        function: &Function,
+        behaviours: &Behaviours,
+        (occurrences, ranges): (&Occurrences, &LiveRanges),
+    ) {
         self.first.clear();
         self.first.reserve(function.num_regs() + 1);
         self.places.clear();
@@ -62,7 +69,7 @@ impl Words {
             }
         }
         self.first.push(self.places.next_id());
-        self.definitions.compute(function, behaviours, occurrences);
+        self.definitions.compute(function, behaviours, (occurrences, ranges));
         self.widest = 0;
         self.seen.clear();
         self.seen.resize(function.num_regs(), false);
@@ -98,8 +105,11 @@ impl Words {
     /// The words of the registers of a function.
     #[cfg(test)]
     pub(super) fn new(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) -> Self {
+        let cfg = Cfg::new(function);
+        let all: Vec<VReg> = function.regs().collect();
+        let ranges = LiveRanges::new(function, &cfg, &Dominators::new(function, &cfg), occurrences, &all);
         let mut words = Self::default();
-        words.compute(function, behaviours, occurrences);
+        words.compute(function, behaviours, (occurrences, &ranges));
         words
     }
 
@@ -209,10 +219,14 @@ struct Definitions {
 }
 
 impl Definitions {
-    fn compute(&mut self, function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) {
-        let is_single = |reg| occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def()).take(2).count() == 1;
+    fn compute(
+        &mut self,
+        function: &Function,
+        behaviours: &Behaviours,
+        (occurrences, ranges): (&Occurrences, &LiveRanges),
+    ) {
         self.is_single.clear();
-        self.is_single.extend(function.regs().map(is_single));
+        self.is_single.extend(function.regs().map(|reg| ranges.has_one_definition(reg)));
         self.addresses.compute(function, behaviours, occurrences);
         self.upper_is_demanded.compute(function, behaviours, occurrences);
     }

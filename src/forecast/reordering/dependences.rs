@@ -93,6 +93,9 @@ impl Memory {
     }
 
     fn order(&mut self, node: Node, Accesses { reads, writes }: Accesses, edges: &mut Edges) {
+        if (reads | writes).is_empty() {
+            return;
+        }
         let mut last = None;
         for number in (reads | writes).numbers() {
             let write = self.spaces[number].write;
