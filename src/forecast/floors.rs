@@ -74,7 +74,8 @@ mod tests {
             let divides = dividing("FDIV64rr", beside, None);
             let live = divides.features.get("words_at_double");
             assert!(live >= beside as f64 + 4.0, "{live} words at the division, {beside} beside");
-            let least = taken(live + model.head.with_double, model, case().architecture).min(MAX_REGISTERS);
+            let least = taken(live + model.head.with_double, model, &LaunchBounds::default(), case().architecture)
+                .min(MAX_REGISTERS);
             assert!(divides.registers >= least, "{} registers, {live} words live", divides.registers);
         }
         let [divides, adds] = ["FDIV64rr", "FADDf64rr"].map(|opcode| dividing(opcode, 2, None).registers);
@@ -122,7 +123,7 @@ mod tests {
             let calls = calling("vprintf", beside, None);
             assert_eq!(calls.features.get("words_at_call"), beside as f64);
             let least = model.head.with_calls.max(beside as f64 + model.head.with_external);
-            let least = taken(least, model, case().architecture).min(MAX_REGISTERS);
+            let least = taken(least, model, &LaunchBounds::default(), case().architecture).min(MAX_REGISTERS);
             assert!(calls.registers >= least, "{} registers, {beside} words live", calls.registers);
         }
         let [external, internal] = ["vprintf", "f"].map(|callee| calling(callee, 24, None).registers);

@@ -204,7 +204,7 @@ fn of_kernel(
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (registers, spills) = (Model::registers(bounds), Model::spills());
     let wanted = wanted.max(least(&features, registers));
-    let needed = taken(wanted, registers, case.architecture).min(budget);
+    let needed = taken(wanted, registers, bounds, case.architecture).min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spilled - 1.0;
@@ -244,12 +244,12 @@ fn of_kernel(
 
 /// The registers that are expected where so many are wanted. ptxas comes down to a step of the occupancy, by registers
 /// alone, that is near enough; elsewhere it takes mostly even numbers, for pairs are aligned.
-fn taken(wanted: f64, model: &Model, architecture: &Architecture) -> u32 {
+fn taken(wanted: f64, model: &Model, bounds: &LaunchBounds, architecture: &Architecture) -> u32 {
     let step_below = |registers| architecture.next_step(&Launch::new(registers));
     let (nearest, multiple) = (wanted.round(), model.head.multiple.max(1.0));
     let multiple = (wanted / multiple).round() * multiple;
     match step_below(nearest as u32) {
-        Some(step) if nearest - f64::from(step) <= model.head.step_reach => step,
+        Some(step) if nearest - f64::from(step) <= model.step_reach(bounds) => step,
         below if below == step_below(multiple as u32) => multiple as u32,
         _ => nearest as u32,
     }
@@ -298,15 +298,20 @@ mod tests {
     /// A few registers above a step of the occupancy are the step, and others the nearest multiple in theirs.
     #[test]
     fn steps() {
-        let of = |table: &str, wanted: &[f64]| -> Vec<u32> {
+        let within = |bounds: LaunchBounds, table: &str, wanted: &[f64]| -> Vec<u32> {
             let model = Model::parse(table).expect("a table");
-            wanted.iter().map(|&wanted| taken(wanted, &model, case().architecture)).collect()
+            wanted.iter().map(|&wanted| taken(wanted, &model, &bounds, case().architecture)).collect()
         };
+        let of = |table: &str, wanted: &[f64]| within(LaunchBounds::default(), table, wanted);
         let wanted = [1.0, 31.4, 32.0, 33.0, 35.4, 35.6, 40.0, 43.0, 44.0, 255.0];
         assert_eq!(of("step-reach 3\ntree 1\n", &wanted), [1, 31, 32, 32, 32, 36, 40, 40, 44, 255]);
         let wanted = [20.9, 21.0, 21.1, 31.0, 32.4, 32.6, 34.9, 35.1, 39.0];
         assert_eq!(of("step-reach 1\nmultiple 2\ntree 1\n", &wanted), [20, 22, 22, 32, 32, 32, 34, 36, 40]);
         assert_eq!(of("step-reach 0\nmultiple 3\ntree 1\n", &[32.0, 32.6]), [32, 33]);
+        let of_size = LaunchBounds { max_threads: Some(128), ..LaunchBounds::default() };
+        let of_blocks = LaunchBounds { min_blocks: Some(2), ..of_size };
+        let of = |bounds| within(bounds, "step-reach 1\nstep-reach-with-size 3\ntree 1\n", &[33.0, 35.0, 36.0]);
+        assert_eq!([of_size, of_blocks].map(of), [[32, 32, 36], [32, 35, 36]]);
     }
 
     /// The forecast of a kernel that takes 96 registers and gives all but 40 back.

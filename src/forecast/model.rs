@@ -58,6 +58,12 @@ impl Model {
         Asked::by(self).values(features, budget, bounds)
     }
 
+    /// A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it,
+    /// and does more for it where it would trade registers for warps.
+    pub(super) fn step_reach(&self, bounds: &LaunchBounds) -> f64 {
+        if any_blocks(bounds) { self.head.step_reach_with_size } else { self.head.step_reach }
+    }
+
     /// The forecast. O(trees × their depth).
     pub fn forecast(&self, values: &Values) -> f64 {
         let base = self.base.iter().map(|&(value, factor)| factor * values.0[value as usize]).sum::<f64>();

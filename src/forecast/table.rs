@@ -58,6 +58,8 @@ pub struct Head {
     pub with_division: f64,
     /// A forecast of at most so many registers above a step of the occupancy is that step.
     pub step_reach: f64,
+    /// The same where it is known how large a block is, but not how many of them an SM is to hold.
+    pub step_reach_with_size: f64,
     /// Any other forecast is the nearest multiple of this in the same step; 0 where every number will do.
     pub multiple: f64,
 }
@@ -73,6 +75,7 @@ impl Head {
             "with-external" => &mut self.with_external,
             "with-division" => &mut self.with_division,
             "step-reach" => &mut self.step_reach,
+            "step-reach-with-size" => &mut self.step_reach_with_size,
             "multiple" => &mut self.multiple,
             _ => return None,
         })
@@ -207,7 +210,7 @@ mod tests {
     /// Each number of a table's head has a place of its own, and what is not said changes nothing.
     #[test]
     fn numbers_of_the_head() {
-        const WORDS: [&str; 8] = [
+        const WORDS: [&str; 9] = [
             "stores",
             "least",
             "with-calls",
@@ -215,6 +218,7 @@ mod tests {
             "with-external",
             "with-division",
             "step-reach",
+            "step-reach-with-size",
             "multiple",
         ];
         let of = |text: &str| {
@@ -222,7 +226,7 @@ mod tests {
             WORDS.map(|word| *model.head.number(word).expect(word))
         };
         let head: String = WORDS.iter().zip(1..).map(|(word, number)| format!("{word} {number}\n")).collect();
-        assert_eq!(of(&(head + "tree 1")), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
-        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(of(&(head + "tree 1")), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+        assert_eq!(of("tree 1"), [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }

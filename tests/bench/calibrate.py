@@ -65,8 +65,9 @@ BASES = {
     ),
     WITH_BLOCKS: (11, {"reordered_words": 0.5, "early_words": 0.4}),
 }
-# A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it.
-STEP_REACH = 2
+# A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it, and does
+# more for it where it knows how large a block is, but not how many of them an SM is to hold.
+STEP_REACH, STEP_REACH_WITH_SIZE = 1, 5
 # Any other forecast is a multiple of this in the same step: pairs are aligned, and 62 to 95 % of each lineage's kernels
 # take an even number.
 MULTIPLE = 2
@@ -190,11 +191,12 @@ def base_of(row):
     return max(1, min(held, judge.MOST_REGISTERS))
 
 
-def taken(wanted):
+def taken(wanted, knows_size=False):
     """The registers that are expected where so many are wanted: the step of the occupancy that they come down to, or
     the nearest multiple in their own."""
+    reach = STEP_REACH_WITH_SIZE if knows_size else STEP_REACH
     nearest, multiple = math.floor(wanted + 0.5), MULTIPLE * math.floor(wanted / MULTIPLE + 0.5)
-    for fewer in range(1, min(STEP_REACH, nearest - 1) + 1):
+    for fewer in range(1, min(reach, nearest - 1) + 1):
         if resident_warps(nearest - fewer, "sm_90") > resident_warps(nearest, "sm_90"):
             return nearest - fewer
     return multiple if resident_warps(multiple, "sm_90") == resident_warps(nearest, "sm_90") else nearest
@@ -273,7 +275,7 @@ def fit_registers(rows):
 
     def forecast(row):
         wanted = max(base_of(row) * math.exp(predict(trees[model_of(row)], row)), least(row))
-        return min(taken(wanted), int(row["budget"]))
+        return min(taken(wanted, row["any_blocks"]), int(row["budget"]))
 
     return trees, forecast
 
@@ -410,7 +412,8 @@ def main():
     print("\n".join([*about[WITHOUT_BLOCKS], *about[WITH_BLOCKS], *about_spills]))
     if options.write:
         facts = [f"with-calls {WITH_CALLS}", f"with-double {WITH_DOUBLE}", f"with-external {WITH_EXTERNAL}"]
-        facts += [f"with-division {WITH_DIVISION}", f"step-reach {STEP_REACH}", f"multiple {MULTIPLE}"]
+        facts += [f"with-division {WITH_DIVISION}", f"step-reach {STEP_REACH}"]
+        facts += [f"step-reach-with-size {STEP_REACH_WITH_SIZE}", f"multiple {MULTIPLE}"]
         told = any(row["setting"] == ONE for row in rows)
         for name, trees in fit_registers(of_registers)[0].items():
             if name == WITHOUT_BLOCKS or told:

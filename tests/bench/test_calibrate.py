@@ -14,8 +14,13 @@ def row(words=0, **others):
 
 class Calibrate(unittest.TestCase):
     def test_a_few_registers_above_a_step_are_the_step(self):
-        wanted = [32, 33, 32 + calibrate.STEP_REACH, 40, 41, 48]
-        self.assertEqual([calibrate.taken(registers) for registers in wanted], [32, 32, 32, 40, 40, 48])
+        wanted = [32, 32 + calibrate.STEP_REACH, 40, 40 + calibrate.STEP_REACH, 48]
+        self.assertEqual([calibrate.taken(registers) for registers in wanted], [32, 32, 40, 40, 48])
+
+    def test_more_are_the_step_where_the_size_of_a_block_is_known(self):
+        wanted = [32, 32 + calibrate.STEP_REACH_WITH_SIZE, 33 + calibrate.STEP_REACH_WITH_SIZE, 40]
+        self.assertEqual([calibrate.taken(registers, True) for registers in wanted], [32, 32, 38, 40])
+        self.assertEqual(calibrate.taken(wanted[1]), 38)
 
     def test_elsewhere_registers_are_even_in_the_same_step(self):
         expected = {20.9: 20, 21: 22, 31.2: 32, 32.4: 32, 34.8: 34, 35.2: 36, 255: 256}
