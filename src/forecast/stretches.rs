@@ -66,6 +66,11 @@ impl Stretches {
         &self.stretches[self.starts[word.index()] as usize..self.starts[word.index() + 1] as usize]
     }
 
+    /// Whether several registers hold a word.
+    pub(super) fn is_shared(&self, word: Word) -> bool {
+        !self.shared.of(word).is_empty()
+    }
+
     /// How many words there are.
     pub(super) fn num_words(&self) -> usize {
         self.starts.len() - 1

@@ -18,14 +18,16 @@ pub(super) struct Dependences {
     pub(super) reads: Grouping<Node, Word>,
     /// The words that a node writes.
     pub(super) writes: Grouping<Node, Word>,
+    /// Where words start anew, in the order of the code: see [`Regions::restarts`](super::regions::Regions::restarts).
+    pub(super) restarts: Vec<(Node, Word)>,
     edges: Edges,
     memory: Memory,
 }
 
 impl Dependences {
     /// Becomes the dependences of the instructions from `first` up to `end`: through registers, and through
-    /// memory. Branches keep their order with all of that. O(operands + edges).
-    pub(super) fn compute(&mut self, input: &Input<'_>, first: Inst, end: Inst) {
+    /// memory. Branches keep their order with all of that. `restarts` are those of the region. O(operands + edges).
+    pub(super) fn compute(&mut self, input: &Input<'_>, first: Inst, end: Inst, restarts: &[(Inst, Word)]) {
         self.first = first.0;
         self.edges.begin();
         self.memory.begin();
@@ -42,6 +44,8 @@ impl Dependences {
             self.reads.finish_group();
             self.writes.finish_group();
         }
+        self.restarts.clear();
+        self.restarts.extend(restarts.iter().map(|&(inst, word)| (Node(inst.0 - first.0), word)));
         self.edges.finish_into((end.0 - first.0) as usize, &mut self.graph);
     }
 

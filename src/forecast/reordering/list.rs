@@ -15,6 +15,15 @@ use crate::forecast::behaviour::Motion;
 use crate::forecast::words::Word;
 use crate::index::{EntityIndex, IndexVec};
 
+/// What goes first of what frees nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// What is wanted soonest, where each is as late as its readers allow.
+    ByDeadlines,
+    /// The order of the code, but for loads and what has one operand, which stand in front of their first readers.
+    ByReaders,
+}
+
 /// What is known of a node.
 #[derive(Clone, Copy, Debug)]
 struct NodeState {
@@ -28,12 +37,25 @@ struct NodeState {
     is_done: bool,
 }
 
+/// Where a word is written that holds nothing: what it held before is read for the last time in front of that.
+#[derive(Clone, Copy, Debug)]
+struct Restart {
+    node: Node,
+    word: Word,
+    /// How many read it from there on, up to the next.
+    unread: u32,
+    /// It is read behind the region, or in the loop's next turn.
+    stays: bool,
+}
+
 /// The nodes that are ready, and what that depends on: memory for one region after another.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     nodes: IndexVec<Node, NodeState>,
     /// Who reads a word, and the reader before in the word's list, one up.
     readers: Vec<(Node, u32)>,
+    /// In the order of the code.
+    restarts: Vec<Restart>,
     /// Ready, soonest deadline first.
     ready: BinaryHeap<Reverse<(Node, Node)>>,
     /// Ready, and free at least as many words as they take when they are put here; that is checked again.
@@ -42,7 +64,13 @@ pub(super) struct Queues {
 
 impl Queues {
     /// Nothing is ready.
-    fn reset(&mut self, input: &Input<'_>, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
+    fn reset(
+        &mut self,
+        input: &Input<'_>,
+        dependences: &Dependences,
+        states: &mut IndexVec<Word, WordState>,
+        order: Order,
+    ) {
         self.nodes.clear();
         let state = |(node, &waits_for)| NodeState {
             deadline: node,
@@ -52,9 +80,15 @@ impl Queues {
             is_done: false,
         };
         self.nodes.extend(dependences.graph.num_predecessors.iter_enumerated().map(state));
+        self.find_restarts(dependences, states);
         self.find_readers(dependences, states);
-        self.find_joins(input, dependences, states);
-        self.find_deadlines(input, dependences);
+        match order {
+            Order::ByDeadlines => {
+                self.find_joins(input, dependences, states);
+                self.find_deadlines(input, dependences);
+            }
+            Order::ByReaders => self.find_places_of_readers(input, dependences),
+        }
         self.ready.clear();
         self.freeing.clear();
     }
@@ -65,8 +99,9 @@ impl Queues {
         let Dependences { graph, reads, writes, .. } = dependences;
         for node in dependences.nodes() {
             let is_own = |word: &&Word| states[**word].unread == 1 && !states[**word].stays;
+            let is_new = |word: &&Word| !reads.of(node).contains(*word);
             let is_join = input.behaviours.motion(dependences.inst(node)) == Motion::Free
-                && reads.of(node).iter().filter(is_own).count() > writes.of(node).len();
+                && reads.of(node).iter().filter(is_own).count() > writes.of(node).iter().filter(is_new).count();
             self.nodes[node].is_join = is_join;
             let place = if is_join { self.nodes[node].ready } else { node };
             for &successor in graph.successors.of(node) {
@@ -83,25 +118,72 @@ impl Queues {
         for node in dependences.nodes().rev() {
             if self.nodes[node].is_join {
                 self.nodes[node].deadline = self.nodes[node].ready;
-            } else if matches!(input.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load) {
+            } else if moves(input, dependences, node) {
                 let soonest = successors.of(node).iter().map(|&successor| self.nodes[successor].deadline).min();
                 self.nodes[node].deadline = soonest.unwrap_or(end).max(node);
             }
         }
     }
 
-    /// The lists of readers, which the words' states point into.
-    fn find_readers(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
-        self.readers.clear();
-        for node in dependences.nodes() {
-            for &word in dependences.reads.of(node) {
-                let state = &mut states[word];
-                self.readers.push((node, if state.unread == 0 { 0 } else { state.readers }));
-                state.readers = self.readers.len() as u32;
-                state.unread += 1;
+    /// In front of their first readers for loads and what has one operand, its own place for all else.
+    fn find_places_of_readers(&mut self, input: &Input<'_>, dependences: &Dependences) {
+        for node in dependences.nodes().rev() {
+            let is_sunk = moves(input, dependences, node)
+                && (dependences.reads.of(node).len() < 2
+                    || input.behaviours.motion(dependences.inst(node)) == Motion::Load);
+            if is_sunk {
+                let successors = dependences.graph.successors.of(node).iter();
+                let readers = successors.clone().filter(|&&successor| moves(input, dependences, successor));
+                let first = readers.map(|&reader| self.nodes[reader].deadline).min();
+                let first = first.or_else(|| successors.map(|&successor| self.nodes[successor].deadline).min());
+                self.nodes[node].deadline = first.unwrap_or(node);
             }
         }
     }
+
+    /// Where words start anew: only what they hold last stays.
+    fn find_restarts(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
+        let start = |&(node, word): &(Node, Word)| {
+            let stays = std::mem::take(&mut states[word].stays);
+            Restart { node, word, unread: 0, stays }
+        };
+        // From the last on: the first that asks takes what stays.
+        self.restarts.clear();
+        self.restarts.extend(dependences.restarts.iter().rev().map(start));
+        self.restarts.reverse();
+    }
+
+    /// The lists of readers, which the words' states point into, and how many there are up to each restart.
+    fn find_readers(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
+        self.readers.clear();
+        let mut next = 0;
+        for node in dependences.nodes() {
+            for &word in dependences.reads.of(node) {
+                let state = &mut states[word];
+                self.readers.push((node, state.readers));
+                state.readers = self.readers.len() as u32;
+                match self.restarts.get_mut((state.restart as usize).wrapping_sub(1)) {
+                    Some(restart) => restart.unread += 1,
+                    None => state.unread += 1,
+                }
+            }
+            while let Some(restart) = self.restarts.get(next).filter(|restart| restart.node == node) {
+                next += 1;
+                states[restart.word].restart = next as u32;
+            }
+        }
+    }
+
+    /// The restarts of a node.
+    fn restarts(&self, node: Node) -> impl Iterator<Item = &Restart> {
+        let first = self.restarts.partition_point(|restart| restart.node < node);
+        self.restarts[first..].iter().take_while(move |restart| restart.node == node)
+    }
+}
+
+/// Whether a node may stand elsewhere, between what it reads and who reads it.
+fn moves(input: &Input<'_>, dependences: &Dependences, node: Node) -> bool {
+    matches!(input.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load)
 }
 
 struct List<'a> {
@@ -122,8 +204,9 @@ pub(super) fn schedule(
     states: &mut IndexVec<Word, WordState>,
     queues: &mut Queues,
     wanted: Live,
+    order: Order,
 ) -> Live {
-    queues.reset(input, dependences, states);
+    queues.reset(input, dependences, states, order);
     let mut list = List { dependences, states, queues, live, most: live, uniform: input.pressures.uniform() };
     for node in dependences.nodes() {
         if list.queues.nodes[node].waits_for == 0 {
@@ -185,6 +268,9 @@ impl List<'_> {
                 self.states[word].is_live = false;
                 self.count(word, -1);
             }
+        }
+        for &Restart { word, unread, stays, .. } in self.queues.restarts(node) {
+            self.states[word] = WordState { unread, stays, ..self.states[word] };
         }
         // What nobody reads is gone at once.
         let mut dead = Live::default();

@@ -15,7 +15,7 @@ mod tests;
 use std::cmp::Reverse;
 
 use dependences::Dependences;
-use list::{Queues, schedule};
+use list::{Order, Queues, schedule};
 use regions::{Region, Regions, WordState};
 
 use super::behaviour::Behaviours;
@@ -26,6 +26,9 @@ use crate::analysis::Loops;
 use crate::define_index;
 use crate::function::Function;
 use crate::index::IndexVec;
+
+/// Words live at once above which a second order is tried, which is seldom: most kernels hold fewer.
+const BY_READERS_ABOVE: u32 = 64;
 
 /// What is live at once where the order is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +74,12 @@ impl Live {
     fn covers(self, other: Self) -> bool {
         self.all >= other.all && self.varying >= other.varying
     }
+
+    /// The lesser of each.
+    #[inline]
+    fn least(self, other: Self) -> Self {
+        Self { all: self.all.min(other.all), varying: self.varying.min(other.varying) }
+    }
 }
 
 /// Schedules regions. Memory for one function after another.
@@ -111,21 +120,36 @@ impl Reordering {
         for number in numbers {
             let (region, in_order) = (self.regions.all()[number], in_order[number]);
             if let Some(wanted) = reached.raised_by(&region, in_order, input.pressures) {
-                let most = self.schedule(input, number, wanted);
-                let live = Live { all: most.all.min(in_order.all), varying: most.varying.min(in_order.varying) };
+                let live = self.reach_in(input, number, in_order, wanted);
                 reached.raise(live, region.is_loop);
             }
         }
         reached
     }
 
-    /// What is live at most in a region as it is scheduled; as much as is `wanted`, or more, where it is more than
-    /// that.
-    fn schedule(&mut self, input: &Input<'_>, number: RegionNumber, wanted: Live) -> Live {
+    /// What is live at most in a region in the best of its orders, or as much as is `wanted`, or more. That of the code
+    /// is one of them.
+    fn reach_in(&mut self, input: &Input<'_>, number: RegionNumber, in_order: Live, wanted: Live) -> Live {
+        let live = self.begin(input, number);
+        // What comes in is live at once before anything is scheduled.
+        if live.covers(wanted) {
+            return live.least(in_order);
+        }
+        let Region { first, end, .. } = self.regions.all()[number];
+        self.dependences.compute(input, first, end, self.regions.restarts(number));
+        let reached = self.schedule(input, live, wanted, Order::ByDeadlines).least(in_order);
+        if reached.all <= BY_READERS_ABOVE {
+            return reached;
+        }
+        self.begin(input, number);
+        self.schedule(input, live, reached, Order::ByReaders).least(reached)
+    }
+
+    /// What every word does at first in a region. Returns how many are live then.
+    fn begin(&mut self, input: &Input<'_>, number: RegionNumber) -> Live {
         let region = self.regions.all()[number];
-        let words = self.regions.words(number);
         let mut live = Live::default();
-        for &(word, boundary) in words {
+        for &(word, boundary) in self.regions.words(number) {
             let state = boundary.state(&region);
             self.states[word] = state;
             live.all += u32::from(state.is_live);
@@ -133,14 +157,13 @@ impl Reordering {
         }
         // What is held of the stack stays where it is.
         let stack = region.more_at_ends(&input.pressures.stack);
-        live.all += stack;
-        live.varying += stack;
-        // What comes in is live at once before anything is scheduled.
-        if live.covers(wanted) {
-            return live;
-        }
-        self.dependences.compute(input, region.first, region.end);
-        schedule(input, &self.dependences, live, &mut self.states, &mut self.queues, wanted)
+        Live { all: live.all + stack, varying: live.varying + stack }
+    }
+
+    /// What is live at most in the region whose dependences are known and where so many words are `live` at first, as
+    /// it is scheduled; as much as is `wanted`, or more, where it is more than that.
+    fn schedule(&mut self, input: &Input<'_>, live: Live, wanted: Live, order: Order) -> Live {
+        schedule(input, &self.dependences, live, &mut self.states, &mut self.queues, wanted, order)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Input, Live, RegionNumber};
 use crate::analysis::{Grouping, Loops, Point};
 use crate::forecast::pressure::{Pressure, WordPressures};
+use crate::forecast::stretches::Stretches;
 use crate::forecast::words::Word;
 use crate::function::{Function, Inst, Role};
 use crate::index::{EntityIndex, IndexVec};
@@ -22,6 +23,8 @@ pub(super) struct WordState {
     pub(super) unread: u32,
     /// The last of the list of its readers, one up; 0 where there is none.
     pub(super) readers: u32,
+    /// The last of its restarts so far, one up, while readers are counted.
+    pub(super) restart: u32,
     pub(super) is_live: bool,
     /// It is read behind the region, or in the loop's next turn.
     pub(super) stays: bool,
@@ -86,6 +89,8 @@ pub(super) struct Regions {
     region_of: IndexVec<Inst, RegionNumber>,
     found: Vec<(RegionNumber, (Word, Boundary))>,
     words: Grouping<RegionNumber, (Word, Boundary)>,
+    found_restarts: Vec<(RegionNumber, (Inst, Word))>,
+    restarts: Grouping<RegionNumber, (Inst, Word)>,
 }
 
 impl Regions {
@@ -118,7 +123,7 @@ impl Regions {
 
     /// Finds the words that are live somewhere in each region. O(instructions, words and what is found).
     pub(super) fn find_words(&mut self, input: &Input<'_>) {
-        let Self { regions, region_of, found, words } = self;
+        let Self { regions, region_of, found, words, found_restarts, restarts } = self;
         region_of.clear();
         region_of.resize(input.function.num_insts(), regions.next_id());
         let mut previous_end = Inst(0);
@@ -128,9 +133,14 @@ impl Regions {
             previous_end = region.end;
         }
         found.clear();
+        found_restarts.clear();
         for word in (0..input.words.len()).map(Word::new) {
             let first_found = found.len();
+            let mut before = None;
             for &(start, end) in input.stretches.of(word) {
+                if before.replace(end).is_some_and(|before| is_restart(input.stretches, word, before, start)) {
+                    found_restarts.push((region_of[start.inst()], (start.inst(), word)));
+                }
                 let mut at = region_of.get(start.inst()).map_or(regions.next_id(), |&region| region);
                 // Of several stretches, one may start where another stops.
                 if let Some((last, (_, boundary))) = found[first_found..].last_mut()
@@ -148,6 +158,13 @@ impl Regions {
             }
         }
         words.compute(regions.len(), found.iter().copied());
+        found_restarts.sort_unstable();
+        restarts.compute(regions.len(), found_restarts.iter().copied());
+    }
+
+    /// Where words of a region are written that hold nothing then, though they did before, in the order of the code.
+    pub(super) fn restarts(&self, region: RegionNumber) -> &[(Inst, Word)] {
+        self.restarts.of(region)
     }
 
     /// The words that [`find_words`](Self::find_words) found in a region, in order, each once, and what they do at its
@@ -155,6 +172,15 @@ impl Regions {
     pub(super) fn words(&self, region: RegionNumber) -> &[(Word, Boundary)] {
         self.words.of(region)
     }
+}
+
+/// Whether a word that is live up to a point and again from another one on, in the code's order, is so because an
+/// instruction is the last to read its value and another writes a new one, and not because a branch leads elsewhere:
+/// blocks start and end where instructions read. Where several registers hold the word, nothing keeps the readers of one
+/// ahead of the writers of another.
+fn is_restart(stretches: &Stretches, word: Word, end: Point, start: Point) -> bool {
+    let is_late = |point: Point| point == Point::late(point.inst());
+    is_late(end) && is_late(start) && !stretches.is_shared(word)
 }
 
 /// O(log blocks) where an instruction reads, and the debug values at the start of its block.

@@ -1,6 +1,6 @@
 //! Small functions whose best orders are plain.
 
-use super::{Input, Live, Reached, Reordering};
+use super::{BY_READERS_ABOVE, Input, Live, Reached, Reordering};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences};
 use crate::forecast::analysed::Analysed;
 use crate::forecast::behaviour::Behaviours;
@@ -83,6 +83,46 @@ fn sunk_products_are_brought_back() {
     assert_eq!(code("DBG_VALUE %3, $noreg :: meta\nDBG_VALUE %8, $noreg :: meta\n"), (in_order, reached));
 }
 
+/// A register that is written again holds nothing between its last reader and that: values are put off all the same.
+#[test]
+fn registers_that_are_written_again() {
+    let store = |reg: u32| format!("ST_i32 %{reg} :: write\n");
+    let add = |reg: u32| format!("%{reg} = ADD32ri %0, {reg}\n");
+    let first: String = (1..4).map(|reg| add(reg) + &store(reg)).collect();
+    let again: String = (1..4).map(add).chain((1..4).map(store)).collect();
+    let body = format!("bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n{first}{again}");
+    let (in_order, reached) = pressures("ADD32ri INT_PTX_SREG_TID_x ST_i32", 4, &body);
+    assert_eq!((in_order, reached.all), (3, 2));
+}
+
+/// Where loads stand far ahead of readers that they share and that all end in the same sums, they go to their readers.
+#[test]
+fn loads_go_to_their_readers() {
+    let columns = BY_READERS_ABOVE + 16;
+    // %0 is an address, %1 and %2 are the sums; of each column there are a value, a product and a difference.
+    let reg = |column: u32, which: u32| 3 + 3 * column + which;
+    let load = |column| {
+        let address = 4 * column;
+        format!("%{} = LD_i32 0, 0, 1, 3, 32, -1, %0, {address} :: read global\n", reg(column, 0))
+    };
+    let use_it = |column| {
+        let [value, product, difference] = [0, 1, 2].map(|which| reg(column, which));
+        format!(
+            "%{product} = MULT32rr %{value}, %0\n%{difference} = SUB32rr %{value}, %0\n\
+             %1 = MAD_LO_S32rrr %{product}, %{difference}, %1\n%2 = MAD_LO_S32rrr %{difference}, %{product}, %2\n"
+        )
+    };
+    let code: String = (0..columns).map(load).chain((0..columns).map(use_it)).collect();
+    let body = format!(
+        "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n%2 = INT_PTX_SREG_TID_z\n{code}\
+         ST_i32 %1 :: write\nST_i32 %2 :: write"
+    );
+    let opcodes =
+        "INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y INT_PTX_SREG_TID_z LD_i32 MAD_LO_S32rrr MULT32rr ST_i32 SUB32rr";
+    let (in_order, reached) = pressures(opcodes, reg(columns, 0) as usize, &body);
+    assert_eq!((in_order, reached.all), (columns + 4, 5));
+}
+
 /// Loads stay behind stores to whatever memory, so that their results cannot be put off past them.
 #[test]
 fn stores_hold_loads() {
@@ -135,9 +175,9 @@ fn reach_all(input: &Input<'_>, loops: &Loops) -> Reached {
     let mut reached = Reached::default();
     for number in reordering.regions.all().ids() {
         let region = reordering.regions.all()[number];
-        let Live { all, varying } = region.in_order(input.pressures);
-        let most = reordering.schedule(input, number, Live { all: u32::MAX, varying: u32::MAX });
-        reached.raise(Live { all: most.all.min(all), varying: most.varying.min(varying) }, region.is_loop);
+        let most = Live { all: u32::MAX, varying: u32::MAX };
+        let live = reordering.reach_in(input, number, region.in_order(input.pressures), most);
+        reached.raise(live, region.is_loop);
     }
     reached
 }
