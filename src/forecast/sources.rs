@@ -1,7 +1,7 @@
 //! Where the words of a result come from: whose words an opcode only moves, extends, cuts off or masks.
 
 use super::behaviour::{Known, reads_own_parameter};
-use crate::function::{Function, Inst, Operand, Role, VReg};
+use crate::function::{Function, Inst, Operand, RegClass, Role, VReg};
 use crate::target::{CopyFamily, OpcodeInfo, Purity};
 
 /// Whose words an opcode's results are.
@@ -109,7 +109,7 @@ impl<'a> Definition<'a> {
             _ if info.purity == Purity::Reads && reads_own_parameter(self.function, info, self.inst) => {
                 return Source::Constant;
             }
-            Shares::Nothing => return Source::New,
+            Shares::Nothing => return self.half_of_pair().map_or(Source::New, |lower| Source::Word(lower, 0)),
             _ => {}
         }
         // The words of a part of a wider register; halves are read out of the word that holds them.
@@ -150,6 +150,15 @@ impl<'a> Definition<'a> {
     /// signed) and width in bits (LLVM 22, `NVPTXInstrInfo.td`).
     fn extends_unsigned(&self) -> bool {
         self.immediate(3) != Some(1) && self.immediate(4).is_some_and(|bits| bits <= 32)
+    }
+
+    /// The lower half of a pair of which the register is the upper: what a load of several values of 16 bits reads stays
+    /// as it stands in memory, two values to a word, for arithmetic and conversions read halves of words (ptxas 13.0.88:
+    /// `LDS.64`, `HADD2.BF16_V2`, for `ld.shared.v4.b16`).
+    fn half_of_pair(&self) -> Option<&'a Operand> {
+        let is_load = matches!(self.known.info.purity, Purity::Reads | Purity::ReadsInvariant);
+        let is_upper = is_load && self.number % 2 == 1 && self.function.class(self.reg) == RegClass::B16;
+        is_upper.then(|| &self.function.operands(self.inst)[self.number - 1])
     }
 
     fn uses(&self) -> &'a [Operand] {

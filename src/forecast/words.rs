@@ -76,7 +76,7 @@ impl Words {
         for inst in function.insts() {
             let known = behaviours.known(function, inst);
             let computes = match known.shares {
-                Shares::Nothing => known.info.purity != Purity::Reads,
+                Shares::Nothing => !matches!(known.info.purity, Purity::Reads | Purity::ReadsInvariant),
                 Shares::Offset => !self.definitions.addresses.are_any(),
                 _ => false,
             };
@@ -297,6 +297,20 @@ mod tests {
         let opcodes = "CVT_u64_u32\nINT_PTX_SREG_TID_x\nLD_i64\nOR_b64rr\nXOR_b64ri\nST_i64";
         let held = held(opcodes, "B32 B64 B64 B64 B64", insts);
         assert_eq!(held[3..], [vec![Word(5), Word(2)], vec![Word(7), Word(2)]]);
+    }
+
+    /// What one load reads of 16 bits each stands in words by twos, unless a register of a pair is written elsewhere,
+    /// too.
+    #[test]
+    fn halves_that_are_loaded_together() {
+        let load = "%0, %1, %2, %3 = LDV_i16_v4 0, 0, 3, 3, 16, -1, %4, 0 :: read shared";
+        let of = |more: &str| {
+            let insts = format!("%4 = INT_PTX_SREG_TID_x\n{load}\n{more}ST_i16 %0, %1, %2, %3");
+            held("INT_PTX_SREG_TID_x\nLDV_i16_v4\nMOV_B16_i constant\nST_i16", "B16 B16 B16 B16 B32", &insts)
+        };
+        let words = |numbers: [u32; 4]| numbers.map(|number| vec![Word(number)]).to_vec();
+        assert_eq!(of("")[..4], words([0, 0, 2, 2]));
+        assert_eq!(of("%1 = MOV_B16_i 7\n")[..4], words([0, 1, 2, 2]));
     }
 
     /// What inline assembly has as an address alone is its base and a number, and needs no words; what it also computes
