@@ -17,6 +17,7 @@ mod demand;
 mod features;
 mod figures;
 mod floors;
+mod giving_up;
 mod hoisting;
 mod invariants;
 mod limit;
@@ -43,6 +44,7 @@ pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
 use floors::least;
+use giving_up::registers_for_warps;
 pub use local_memory::LocalMemory;
 use model::Answers;
 pub use model::Values;
@@ -198,13 +200,15 @@ fn of_kernel(
     case: &Case,
     answers: &mut Answers,
 ) -> Result<Forecast, Error> {
-    let threads = bounds.required_threads.or(bounds.max_threads);
+    let threads = bounds.threads();
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (registers, spills) = (Model::registers(bounds), Model::spills());
     let wanted = wanted.max(least(&features, registers));
-    let needed = taken(wanted, registers, bounds, case.architecture).min(budget);
+    let needed = registers_for_warps(&features, registers, bounds, case.architecture)
+        .unwrap_or_else(|| taken(wanted, registers, bounds, case.architecture))
+        .min(budget);
     let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spilled - 1.0;
@@ -242,10 +246,12 @@ fn of_kernel(
     })
 }
 
-/// The registers that are expected where so many are wanted. ptxas comes down to a step of the occupancy, by registers
-/// alone, that is near enough; elsewhere it takes mostly even numbers, for pairs are aligned.
+/// The registers that are expected where so many are wanted. ptxas comes down to a step of the occupancy that is near
+/// enough, by registers and, where it knows that, the size of a block; elsewhere it takes mostly even numbers, for pairs
+/// are aligned.
 fn taken(wanted: f64, model: &Model, bounds: &LaunchBounds, architecture: &Architecture) -> u32 {
-    let step_below = |registers| architecture.next_step(&Launch::new(registers));
+    let threads = bounds.threads();
+    let step_below = |registers| architecture.next_step(&launch(registers, threads, 0));
     let (nearest, multiple) = (wanted.round(), model.head.multiple.max(1.0));
     let multiple = (wanted / multiple).round() * multiple;
     match step_below(nearest as u32) {
@@ -312,6 +318,11 @@ mod tests {
         let of_blocks = LaunchBounds { min_blocks: Some(2), ..of_size };
         let of = |bounds| within(bounds, "step-reach 1\nstep-reach-with-size 3\ntree 1\n", &[33.0, 35.0, 36.0]);
         assert_eq!([of_size, of_blocks].map(of), [[32, 32, 36], [32, 35, 36]]);
+        // Of blocks of 32 threads an SM holds 32, with up to 64 registers; of 256 as many with 64 as with 56.
+        let of_threads = |threads| LaunchBounds { required_threads: Some(threads), ..LaunchBounds::default() };
+        let table = "step-reach 1\nstep-reach-with-size 6\nmultiple 2\ntree 1\n";
+        assert_eq!(within(of_threads(32), table, &[36.0, 43.0, 68.0, 71.0]), [36, 44, 64, 72]);
+        assert_eq!(within(of_threads(256), table, &[43.0, 59.0, 68.0]), [40, 60, 64]);
     }
 
     /// The forecast of a kernel that takes 96 registers and gives all but 40 back.

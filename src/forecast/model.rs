@@ -145,8 +145,8 @@ fn says_blocks(bounds: &LaunchBounds) -> bool {
 }
 
 /// Whether the bounds say how large a block is, and nothing of how many an SM must hold.
-fn any_blocks(bounds: &LaunchBounds) -> bool {
-    bounds.required_threads.or(bounds.max_threads).is_some() && !says_blocks(bounds)
+pub(super) fn any_blocks(bounds: &LaunchBounds) -> bool {
+    bounds.threads().is_some() && !says_blocks(bounds)
 }
 
 /// What the models say, asked once of all kernels that are alike, as instances of one template often are.

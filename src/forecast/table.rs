@@ -60,6 +60,10 @@ pub struct Head {
     pub step_reach: f64,
     /// The same where it is known how large a block is, but not how many of them an SM is to hold.
     pub step_reach_with_size: f64,
+    /// A kernel that holds so many varying words in the order of the code, and more than all registers in any, is given
+    /// few registers for the sake of warps where it is known how large a block is, but not how many of them an SM is to
+    /// hold; 0 where none is.
+    pub gives_up: f64,
     /// Any other forecast is the nearest multiple of this in the same step; 0 where every number will do.
     pub multiple: f64,
 }
@@ -76,6 +80,7 @@ impl Head {
             "with-division" => &mut self.with_division,
             "step-reach" => &mut self.step_reach,
             "step-reach-with-size" => &mut self.step_reach_with_size,
+            "gives-up" => &mut self.gives_up,
             "multiple" => &mut self.multiple,
             _ => return None,
         })

@@ -17,6 +17,11 @@ pub struct LaunchBounds {
 }
 
 impl LaunchBounds {
+    /// The threads of a block, those of every block before the most of any; `None` where neither is said.
+    pub fn threads(&self) -> Option<u32> {
+        self.required_threads.or(self.max_threads)
+    }
+
     /// Takes what LLVM's attribute `name` of the function says; one that is no bound changes nothing.
     ///
     /// A value is read as NVPTX reads it: dimensions `x`, `x,y` or `x,y,z`, numbers as in C. One that NVPTX refuses, a

@@ -31,12 +31,16 @@ MAX_WARPS = {
     "sm_100": 64,
     "sm_120": 48,
 }
+# Blocks that an SM holds at most, where it is not 32.
+MAX_BLOCKS = {"sm_75": 16, "sm_86": 16, "sm_87": 16, "sm_89": 24, "sm_120": 24}
 
 
-def resident_warps(registers, cpu):
-    """How many warps of a kernel an SM holds, as far as registers decide it."""
+def resident_warps(registers, cpu, threads=0):
+    """How many warps of a kernel an SM holds, as far as registers decide it; of whole blocks, where it is known how many
+    threads one has."""
     unit = max(-(-registers * 32 // 256) * 256, 256)
-    return min(MAX_WARPS.get(cpu, 64), 4 * (16384 // unit))
+    warps, of_block = min(MAX_WARPS.get(cpu, 64), 4 * (16384 // unit)), -(-threads // 32)
+    return min(warps // of_block, MAX_BLOCKS.get(cpu, 32)) * of_block if threads else warps
 
 
 def with_setting(text, setting):

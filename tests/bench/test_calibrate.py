@@ -19,8 +19,21 @@ class Calibrate(unittest.TestCase):
 
     def test_more_are_the_step_where_the_size_of_a_block_is_known(self):
         wanted = [32, 32 + calibrate.STEP_REACH_WITH_SIZE, 33 + calibrate.STEP_REACH_WITH_SIZE, 40]
-        self.assertEqual([calibrate.taken(registers, True) for registers in wanted], [32, 32, 38, 40])
+        self.assertEqual([calibrate.taken(registers, any_blocks=True) for registers in wanted], [32, 32, 40, 40])
         self.assertEqual(calibrate.taken(wanted[1]), 38)
+
+    def test_steps_are_those_of_blocks_of_the_size_that_is_known(self):
+        # Of blocks of 32 threads an SM holds 32, with up to 64 registers: below that nothing is a step.
+        self.assertEqual([calibrate.taken(n, 32, any_blocks=True) for n in (36, 43, 68, 71)], [36, 44, 64, 72])
+        # Of blocks of 256 threads it holds as many with 56 registers as with 64.
+        self.assertEqual([calibrate.taken(n, 256, any_blocks=True) for n in (43, 59, 68)], [40, 60, 64])
+
+    def test_registers_are_given_up_for_warps_where_far_too_few_are_there(self):
+        many = {"any_blocks": 1, "varying_words": calibrate.GIVES_UP, "reordered_varying_words": 256}
+        self.assertTrue(calibrate.gives_up(many))
+        fewer = ({"any_blocks": 0}, {"varying_words": calibrate.GIVES_UP - 1}, {"reordered_varying_words": 255})
+        self.assertFalse(any(calibrate.gives_up(many | less) for less in fewer))
+        self.assertEqual([calibrate.for_warps(threads) for threads in (32, 128, 768, 1024)], [64, 32, 40, 32])
 
     def test_elsewhere_registers_are_even_in_the_same_step(self):
         expected = {20.9: 20, 21: 22, 31.2: 32, 32.4: 32, 34.8: 34, 35.2: 36, 255: 256}

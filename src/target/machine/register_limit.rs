@@ -180,7 +180,7 @@ impl Architecture {
             let option = option.filter(|_| options.max_registers.is_none());
             if options.overrides { option.or(own) } else { own.or(option) }
         };
-        let threads = pick(bounds.required_threads.or(bounds.max_threads), options.max_threads);
+        let threads = pick(bounds.threads(), options.max_threads);
         let blocks = pick(bounds.min_blocks, options.min_blocks);
         let Some(threads) = threads else {
             ignored.extend(blocks.map(Ignored::BlocksOfAnySize));
