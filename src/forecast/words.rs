@@ -76,7 +76,7 @@ impl Words {
         for inst in function.insts() {
             let known = behaviours.known(function, inst);
             let computes = match known.shares {
-                Shares::Nothing => !matches!(known.info.purity, Purity::Reads | Purity::ReadsInvariant),
+                Shares::Nothing => known.info.purity != Purity::Reads,
                 Shares::Offset => !self.definitions.addresses.are_any(),
                 _ => false,
             };
@@ -86,8 +86,9 @@ impl Words {
                 written += function.class(reg).words();
                 let definition = Definition { function, known, inst, number, reg };
                 let is_first = !std::mem::replace(&mut self.seen[reg], true);
-                // Words that are computed are where they are from the start.
-                if computes && is_first && self.definitions.wants_all_words(function, reg) {
+                // Words that are computed are where they are from the start; halves may be of a load.
+                let is_half = function.class(reg) == RegClass::B16;
+                if computes && is_first && !is_half && self.definitions.wants_all_words(function, reg) {
                     continue;
                 }
                 for index in 0..function.class(reg).words() {

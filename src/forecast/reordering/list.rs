@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::dependences::Dependences;
 use super::{Input, Live, WordState};
@@ -35,6 +36,8 @@ struct NodeState {
     is_join: bool,
     waits_for: u32,
     is_done: bool,
+    /// Words start anew here.
+    has_restarts: bool,
 }
 
 /// Where a word is written that holds nothing: what it held before is read for the last time in front of that.
@@ -78,6 +81,7 @@ impl Queues {
             is_join: false,
             waits_for,
             is_done: false,
+            has_restarts: false,
         };
         self.nodes.extend(dependences.graph.num_predecessors.iter_enumerated().map(state));
         self.find_restarts(dependences, states);
@@ -99,9 +103,12 @@ impl Queues {
         let Dependences { graph, reads, writes, .. } = dependences;
         for node in dependences.nodes() {
             let is_own = |word: &&Word| states[**word].unread == 1 && !states[**word].stays;
+            let own = match input.behaviours.motion(dependences.inst(node)) {
+                Motion::Free => reads.of(node).iter().filter(is_own).count(),
+                _ => 0,
+            };
             let is_new = |word: &&Word| !reads.of(node).contains(*word);
-            let is_join = input.behaviours.motion(dependences.inst(node)) == Motion::Free
-                && reads.of(node).iter().filter(is_own).count() > writes.of(node).iter().filter(is_new).count();
+            let is_join = own > 0 && own > writes.of(node).iter().filter(is_new).count();
             self.nodes[node].is_join = is_join;
             let place = if is_join { self.nodes[node].ready } else { node };
             for &successor in graph.successors.of(node) {
@@ -151,33 +158,37 @@ impl Queues {
         self.restarts.clear();
         self.restarts.extend(dependences.restarts.iter().rev().map(start));
         self.restarts.reverse();
+        for restart in &self.restarts {
+            self.nodes[restart.node].has_restarts = true;
+        }
     }
 
     /// The lists of readers, which the words' states point into, and how many there are up to each restart.
     fn find_readers(&mut self, dependences: &Dependences, states: &mut IndexVec<Word, WordState>) {
         self.readers.clear();
-        let mut next = 0;
         for node in dependences.nodes() {
             for &word in dependences.reads.of(node) {
                 let state = &mut states[word];
                 self.readers.push((node, state.readers));
                 state.readers = self.readers.len() as u32;
-                match self.restarts.get_mut((state.restart as usize).wrapping_sub(1)) {
-                    Some(restart) => restart.unread += 1,
-                    None => state.unread += 1,
+                match state.restart {
+                    0 => state.unread += 1,
+                    restart => self.restarts[restart as usize - 1].unread += 1,
                 }
             }
-            while let Some(restart) = self.restarts.get(next).filter(|restart| restart.node == node) {
-                next += 1;
-                states[restart.word].restart = next as u32;
+            if self.nodes[node].has_restarts {
+                for at in self.restarts_of(node) {
+                    states[self.restarts[at].word].restart = at as u32 + 1;
+                }
             }
         }
     }
 
-    /// The restarts of a node.
-    fn restarts(&self, node: Node) -> impl Iterator<Item = &Restart> {
+    /// Which restarts are a node's.
+    fn restarts_of(&self, node: Node) -> Range<usize> {
         let first = self.restarts.partition_point(|restart| restart.node < node);
-        self.restarts[first..].iter().take_while(move |restart| restart.node == node)
+        let behind = self.restarts[first..].iter().take_while(|restart| restart.node == node).count();
+        first..first + behind
     }
 }
 
@@ -269,8 +280,10 @@ impl List<'_> {
                 self.count(word, -1);
             }
         }
-        for &Restart { word, unread, stays, .. } in self.queues.restarts(node) {
-            self.states[word] = WordState { unread, stays, ..self.states[word] };
+        if self.queues.nodes[node].has_restarts {
+            for &Restart { word, unread, stays, .. } in &self.queues.restarts[self.queues.restarts_of(node)] {
+                self.states[word] = WordState { unread, stays, ..self.states[word] };
+            }
         }
         // What nobody reads is gone at once.
         let mut dead = Live::default();
