@@ -51,7 +51,9 @@ pub(super) fn occupancy(forecast: &Forecast, architecture: &Architecture) -> Mar
             @if forecast.threads.is_none() {
                 "The kernel does not say how large its blocks are: " (DEFAULT_THREADS) " threads are taken. "
             }
-            "Dynamic shared memory, which a launch adds, is not known here."
+            @if forecast.dynamic_shared_bytes == 0 {
+                "Dynamic shared memory, which a launch adds, is not known here."
+            }
         }
     }
 }
