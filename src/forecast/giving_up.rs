@@ -25,8 +25,7 @@ pub(super) fn registers_for_warps(
         && any_blocks(bounds)
         && features.get("varying_words") >= model.head.gives_up
         && features.get("reordered_varying_words") > f64::from(MAX_REGISTERS);
-    let below = |&registers: &u32| architecture.next_step(&launch(registers, bounds.threads(), 0));
-    if gives_up { std::iter::successors(Some(MAX_REGISTERS), below).last() } else { None }
+    gives_up.then(|| architecture.step_edge(&launch(1, bounds.threads(), 0)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! Whatever frees at least as many words as it takes goes first; of the others the one that is wanted soonest, in the
 //! order of the code, where each is as late as its readers allow. Readers that leave less live than they found, and
 //! have to themselves what they read, want that as soon as it can be there: LLVM sinks them to the ends of loops, far
-//! behind their operands, and ptxas brings them back.
+//! behind their operands, and ptxas brings them back. Where everything ends in the same sums all are wanted at once; the
+//! other order, that of the code with loads in front of their readers, is for these.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -103,12 +104,9 @@ impl Queues {
         let Dependences { graph, reads, writes, .. } = dependences;
         for node in dependences.nodes() {
             let is_own = |word: &&Word| states[**word].unread == 1 && !states[**word].stays;
-            let own = match input.behaviours.motion(dependences.inst(node)) {
-                Motion::Free => reads.of(node).iter().filter(is_own).count(),
-                _ => 0,
-            };
             let is_new = |word: &&Word| !reads.of(node).contains(*word);
-            let is_join = own > 0 && own > writes.of(node).iter().filter(is_new).count();
+            let is_join = input.behaviours.motion(dependences.inst(node)) == Motion::Free
+                && reads.of(node).iter().filter(is_own).count() > writes.of(node).iter().filter(is_new).count();
             self.nodes[node].is_join = is_join;
             let place = if is_join { self.nodes[node].ready } else { node };
             for &successor in graph.successors.of(node) {

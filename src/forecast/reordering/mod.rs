@@ -2,9 +2,9 @@
 //!
 //! ptxas reorders: it brings forward what frees registers, puts off what takes some, and turns short branches into
 //! predicates, so that the order of PTX, and its division into blocks, tell little of what must be live. Here each
-//! region, blocks that follow each other in one loop, is scheduled once by a list scheduler that cares about registers
-//! alone. The most that is live in its order, or in the code's where that is less, stands for what ptxas can reach; it
-//! is no bound on it.
+//! region, blocks that follow each other in one loop, is scheduled by a list scheduler that cares about registers alone,
+//! in a second order, too, where much stays live. The most that is live in the best of its orders and the code's stands
+//! for what ptxas can reach; it is no bound on it.
 
 mod dependences;
 mod list;
