@@ -4,15 +4,14 @@ Triton compiles a kernel for the types of its arguments, which only a call tells
 is left open is tried in several ways, one per guess.
 """
 
-import ast
 import re
-import textwrap
 
 import triton.language as tl
-from triton.runtime.jit import JITFunction
 
-MOST_CALLS = 3  # of one function in another, that pointers are followed through
-GUESSES = 6  # three element types, with large and with small constants
+from triton_uses import integers_of, pointers_of
+
+GUESSES = 12  # three element types, with large and with small constants, then so again with more integers
+FIRST_WITH_INTEGERS = 6
 ELEMENTS = ("*bf16", "*fp32", "*fp16")
 
 ALWAYS_FLOAT32 = re.compile(r"^(g|gk|gv|A|Aqk|lse|m|h0|ht|dh0|dht|Mean|RSTD|mean|rstd|loss|delta|dg)(_|$)")
@@ -62,16 +61,21 @@ CONSTANTS = [
 def guess(function, number, is_by_use=False):
     """(signature, constants, names of the arguments that are multiples of 16) for a guess from 0 to GUESSES - 1.
 
-    By use, what addresses start from are pointers, and nothing else is, whatever the names.
+    By use, what addresses start from are pointers, and nothing else is, whatever the names; from FIRST_WITH_INTEGERS on,
+    what is counted with is an integer, and what it is loaded from points to integers.
     """
     signature, constants = {}, {}
     pointers = pointers_of(function) if is_by_use else None
+    integers = integers_of(function) if is_by_use and number >= FIRST_WITH_INTEGERS else ()
+    number %= FIRST_WITH_INTEGERS
     for parameter in function.params:
         name = parameter.name
         if parameter.is_constexpr:
             signature[name], constants[name] = "constexpr", constant(function, parameter, number)
         else:
             signature[name] = kind(function, parameter, number, pointers)
+            if name in integers:
+                signature[name] = "*i32" if name in pointers else "i32"
             if signature[name] == "constexpr":
                 constants[name] = None
     aligned = [n for n, kind in signature.items() if kind.startswith("*") or (kind == "i32" and "stride" in n)]
@@ -108,51 +112,6 @@ def is_dereferenced(source, name):
     word = re.escape(name)
     uses = rf"tl\.(load|store|make_block_ptr|atomic_\w+)\(\s*{word}\b"
     return bool(re.search(uses, source) or (re.search(rf"\b{word}\s*\+=", source) and not INTEGER.search(name)))
-
-
-def pointers_of(function, depth=0):
-    """The arguments that addresses of loads, stores and atomic operations start from, in callees too."""
-    tree = ast.parse(textwrap.dedent(function.src))
-    starts, addresses = {}, set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            starts.setdefault(node.targets[0].id, set()).add(start_of(node.value))
-        elif isinstance(node, ast.Call):
-            addresses |= {start_of(address) for address in addresses_of(node, function, depth)}
-    found = set()
-    while addresses - found:
-        found |= addresses
-        addresses = set().union(*(starts.get(name, ()) for name in found))
-    return {parameter.name for parameter in function.params} & found
-
-
-def start_of(address):
-    """The name that a sum starts with, through conversions and steps."""
-    while not isinstance(address, ast.Name):
-        if isinstance(address, ast.BinOp) and isinstance(address.op, ast.Add | ast.Sub):
-            address = address.left
-        elif isinstance(address, ast.Call) and isinstance(address.func, ast.Attribute):
-            is_of_triton = isinstance(address.func.value, ast.Name) and address.func.value.id == "tl"
-            base = [word.value for word in address.keywords if word.arg == "base"]
-            if is_of_triton and not address.args and not base:
-                return None
-            address = (address.args + base)[0] if is_of_triton else address.func.value
-        else:
-            return None
-    return address.id
-
-
-def addresses_of(call, function, depth):
-    """What a call takes as addresses."""
-    by_name = {word.arg: word.value for word in call.keywords}
-    if isinstance(call.func, ast.Attribute) and re.match(r"load$|store$|atomic_|make_block_ptr$", call.func.attr):
-        return call.args[:1] or [by_name[name] for name in ("pointer", "base") if name in by_name]
-    callee = function.fn.__globals__.get(call.func.id) if isinstance(call.func, ast.Name) else None
-    if not isinstance(callee, JITFunction) or depth == MOST_CALLS:
-        return []
-    names = [parameter.name for parameter in callee.params]
-    by_name |= dict(zip(names, call.args, strict=False))
-    return [by_name[name] for name in pointers_of(callee, depth + 1) if name in by_name]
 
 
 def constant(function, parameter, number):

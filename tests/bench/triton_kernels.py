@@ -29,6 +29,7 @@ standins.install()
 
 import triton  # noqa: E402  (imported after PyTorch has its stand-in)
 import triton_arguments  # noqa: E402
+import triton_uses  # noqa: E402
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
@@ -47,11 +48,19 @@ def unwrapped(value):
             return value, configuration
         if value is None or standins.is_standin(value):
             break
-        configurations = getattr(value, "configs", None)
+        configurations = attribute_of(value, "configs")
         if isinstance(configurations, list) and configurations:
             configuration = configuration or configurations[len(configurations) // 2]
-        value = getattr(value, "fn", None)
+        value = attribute_of(value, "fn")
     return None, None
+
+
+def attribute_of(value, name):
+    """An attribute, or None: some objects load a library when they are asked for one."""
+    try:
+        return getattr(value, name, None)
+    except Exception:  # whatever a package's code may raise without a GPU
+        return None
 
 
 def is_kernel(function):
@@ -143,7 +152,8 @@ def compile_apart(function, configuration, target, output, is_by_use=False):
 @cache
 def version():
     """The hash of all that guesses and compiles, of this project and of Triton."""
-    scripts = b"".join(Path(file).read_bytes() for file in (__file__, standins.__file__, triton_arguments.__file__))
+    modules = (standins, triton_arguments, triton_uses)
+    scripts = b"".join(Path(file).read_bytes() for file in (__file__, *(module.__file__ for module in modules)))
     return hashlib.sha256(scripts + triton.__version__.encode()).hexdigest()
 
 
