@@ -19,6 +19,10 @@ pub enum Combination {
 
 use Combination::{Most, OnTop, Own, Sum};
 
+/// What unrolling, or the order of the code, needs beyond the better order counts up to so many words: ptxas issues
+/// loads ahead while a step of the occupancy has registers left, and then keeps to the better order.
+pub(super) const MOST_UNROLLING: u32 = 20;
+
 /// The features: name, how they join, and what they are. Words are 32-bit words that the hardware has to hold.
 pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("declared_words", OnTop, "the most words of registers live at once, as PTX declares them"),
@@ -27,7 +31,7 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("hoisted_words", OnTop, "the same where every load is issued as early as it can be"),
     ("unrolled_words", OnTop, "`words`, or the varying words of a loop that ptxas unrolls, with all its loads ahead"),
     ("early_words", OnTop, "the most of `hoisted_words` and `unrolled_words`"),
-    ("unrolling_words", Most, "what `unrolled_words` has beyond `reordered_words`, at most as much again"),
+    ("unrolling_words", Most, "what `unrolled_words` has beyond `reordered_words`, at most 20"),
     ("reordered_words", OnTop, "the most words live at once in the better of the code's order and one for registers"),
     ("reordered_varying_words", OnTop, "the same of varying words"),
     ("reordered_loop_words", OnTop, "the same in loops"),
@@ -91,7 +95,7 @@ impl Features {
             *hoisted,
             unrolled,
             unrolled.max(*hoisted),
-            unrolled.saturating_sub(reached.all).min(reached.all),
+            unrolled.saturating_sub(reached.all).min(MOST_UNROLLING),
             reached.all,
             reached.varying,
             reached.varying_in_loops,

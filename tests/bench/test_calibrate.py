@@ -29,9 +29,9 @@ class Calibrate(unittest.TestCase):
         self.assertEqual([calibrate.taken(n, 256, any_blocks=True) for n in (43, 59, 68)], [40, 60, 64])
 
     def test_registers_are_given_up_for_warps_where_far_too_few_are_there(self):
-        many = {"any_blocks": 1, "varying_words": calibrate.GIVES_UP, "reordered_varying_words": 256}
+        many = {"any_blocks": 1, "varying_words": calibrate.GIVES_UP, "reordered_words": 256}
         self.assertTrue(calibrate.gives_up(many))
-        fewer = ({"any_blocks": 0}, {"varying_words": calibrate.GIVES_UP - 1}, {"reordered_varying_words": 255})
+        fewer = ({"any_blocks": 0}, {"varying_words": calibrate.GIVES_UP - 1}, {"reordered_words": 255})
         self.assertFalse(any(calibrate.gives_up(many | less) for less in fewer))
         self.assertEqual([calibrate.for_warps(threads) for threads in (32, 128, 768, 1024)], [64, 32, 40, 32])
 
