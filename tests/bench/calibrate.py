@@ -64,7 +64,7 @@ BASES = {
 }
 # A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it, and does
 # more for it where it knows how large a block is, but not how many of them an SM is to hold.
-STEP_REACH, STEP_REACH_WITH_SIZE = 1, 6
+STEP_REACH, STEP_REACH_WITH_SIZE = 1, 4
 # Where ptxas knows how large a block is, and not how many of them an SM is to hold, and where all registers do not
 # suffice, it may give registers up for warps and spill nearly everything. Of the kernels of the corpus that hold so many
 # varying words in the order of the code, and more than all registers in the better order, it does so for 62 of 103.

@@ -92,8 +92,8 @@ def compile_file(job, arch, cuda):
 def check_space(folder):
     """A full disk shows as odd errors of compilers: better said before."""
     free = shutil.disk_usage(folder).free
-    if free < 4 << 30:
-        print(f"corpus: {free >> 20} MB are free in {folder}, it needs about 4,000", flush=True)
+    if free < 6 << 30:
+        print(f"corpus: {free >> 20} MB are free in {folder}, it needs about 6,000", flush=True)
 
 
 def main():
