@@ -18,9 +18,10 @@ class Calibrate(unittest.TestCase):
         self.assertEqual([calibrate.taken(registers) for registers in wanted], [32, 32, 40, 40, 48])
 
     def test_more_are_the_step_where_the_size_of_a_block_is_known(self):
-        wanted = [32, 32 + calibrate.STEP_REACH_WITH_SIZE, 33 + calibrate.STEP_REACH_WITH_SIZE, 40]
-        self.assertEqual([calibrate.taken(registers, any_blocks=True) for registers in wanted], [32, 32, 40, 40])
-        self.assertEqual(calibrate.taken(wanted[1]), 38)
+        # Four registers above it, and not five, where the size is known; one where it is not.
+        wanted = [32, 36, 37, 40]
+        self.assertEqual([calibrate.taken(registers, any_blocks=True) for registers in wanted], [32, 32, 38, 40])
+        self.assertEqual([calibrate.taken(registers) for registers in (33, 34, 36)], [32, 34, 36])
 
     def test_steps_are_those_of_blocks_of_the_size_that_is_known(self):
         # Of blocks of 32 threads an SM holds 32, with up to 64 registers: below that nothing is a step.
