@@ -3,6 +3,7 @@
 import unittest
 from types import SimpleNamespace
 
+import standins
 from triton_uses import integers_of, pointers_of
 
 KERNEL = """
@@ -38,6 +39,9 @@ class Uses(unittest.TestCase):
 
     def test_pointers_are_followed_into_callees(self):
         self.assertEqual(pointers_of(function(CALLER, loads=function(CALLEE))), {"out", "first"})
+
+    def test_a_standin_is_no_callee(self):
+        self.assertEqual(pointers_of(function(CALLER, loads=standins._of("loads"))), {"out"})
 
     def test_places_bounds_and_bits_are_integers(self):
         """What is loaded and then counted with or taken apart; not what is only multiplied, nor what is compared."""

@@ -59,15 +59,20 @@ CONSTANTS = [
 
 
 def guess(function, number, is_by_use=False):
-    """(signature, constants, names of the arguments that are multiples of 16) for a guess from 0 to GUESSES - 1.
+    """(signature, constants, names of the arguments that are multiples of 16) for a guess from 0 to GUESSES - 1. None where
+    an earlier guess is all that there is.
 
     By use, what addresses start from are pointers, and nothing else is, whatever the names; from FIRST_WITH_INTEGERS on,
     what is counted with is an integer, and what it is loaded from points to integers.
     """
     signature, constants = {}, {}
     pointers = pointers_of(function) if is_by_use else None
-    integers = integers_of(function) if is_by_use and number >= FIRST_WITH_INTEGERS else ()
-    number %= FIRST_WITH_INTEGERS
+    integers = set()
+    if number >= FIRST_WITH_INTEGERS:
+        integers = integers_of(function) if is_by_use else integers
+        if not integers:
+            return None
+        number -= FIRST_WITH_INTEGERS
     for parameter in function.params:
         name = parameter.name
         if parameter.is_constexpr:

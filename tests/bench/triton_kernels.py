@@ -99,7 +99,7 @@ def first_line(error):
 
 def compile_kernel(function, configuration, guess, target):
     """The LLVM IR of a kernel under one guess of its arguments, and what Triton says of its launch."""
-    signature, constants, aligned = triton_arguments.guess(function, *guess)
+    signature, constants, aligned = guess
     options = {"num_warps": 4, "num_stages": 2}
     if configuration is not None:
         constants |= {name: value for name, value in configuration.kwargs.items() if name in constants}
@@ -123,7 +123,10 @@ def compile_first(function, configuration, target, output, log, is_by_use):
     first = ""
     for number in range(triton_arguments.GUESSES):
         try:
-            text, launch = compile_kernel(function, configuration, (number, is_by_use), target)
+            guess = triton_arguments.guess(function, number, is_by_use)
+            if guess is None:
+                break
+            text, launch = compile_kernel(function, configuration, guess, target)
         except BaseException as error:
             first = first or f"{type(error).__name__}: {first_line(error)}"
             continue

@@ -90,7 +90,8 @@ def addresses_of(call, function, depth):
     if isinstance(call.func, ast.Attribute) and re.match(r"load$|store$|atomic_|make_block_ptr$", call.func.attr):
         return call.args[:1] or [by_name[name] for name in ("pointer", "base") if name in by_name]
     callee = function.fn.__globals__.get(call.func.id) if isinstance(call.func, ast.Name) else None
-    if not hasattr(callee, "params") or depth == MOST_CALLS:
+    # A stand-in has any attribute, but no source.
+    if not isinstance(getattr(callee, "src", None), str) or depth == MOST_CALLS:
         return []
     names = [parameter.name for parameter in callee.params]
     by_name |= dict(zip(names, call.args, strict=False))
