@@ -32,11 +32,12 @@ fn models() -> Result<(), String> {
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
         let model = table::Model::parse(&text)
             .map_err(|problem| format!("{path}: {problem}; `make calibrate` makes it anew"))?;
-        let table::Model { about, processor, ptxas, head, constant, features, base, nodes, roots } = &model;
+        let table::Model { about, processor, ptxas, head, constant, features, base, likely, nodes, roots } = &model;
         let features: String = features.iter().map(|name| format!("Borrowed({name:?}), ")).collect();
         statics += &format!(
             "pub(super) static {name}: Model = Model {{ about: Borrowed({about:?}), processor: Borrowed({processor:?}), \
              ptxas: Borrowed({ptxas:?}), head: {head:?}, constant: {constant:?}, base: Borrowed(&{base:?}), \
+             likely: Borrowed(&{likely:?}), \
              features: Borrowed(&[{features}]), \
              nodes: Borrowed(&{nodes:?}), roots: Borrowed(&{roots:?}) }};\n"
         );

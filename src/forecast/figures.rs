@@ -28,6 +28,7 @@ impl Forecast {
         let mut figures = vec![
             figure("FunctionName", "Function Name", self.name.clone()),
             figure("Registers", registers, self.registers.to_string()),
+            figure("LikelyRegisters", "    Likely [registers]", self.range()),
             figure("Predicates", "    Predicates", self.predicates.to_string()),
             figure("SpillStores", "    Spill Stores [bytes/thread]", self.spill_store_bytes.to_string()),
             figure("SpillLoads", "    Spill Loads [bytes/thread]", self.spill_load_bytes.to_string()),
@@ -44,6 +45,12 @@ impl Forecast {
         }
         figures.extend(self.limited_to.map(|limit| figure("Limit", "    Limited to [registers]", limit.to_string())));
         figures
+    }
+
+    /// The [range](Self::likely_registers) as text.
+    fn range(&self) -> String {
+        let (least, most) = self.likely_registers;
+        format!("{least} to {most}")
     }
 
     /// The figures as lines of text.

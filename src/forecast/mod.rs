@@ -20,6 +20,7 @@ mod floors;
 mod giving_up;
 mod hoisting;
 mod invariants;
+mod likely;
 mod limit;
 mod local_memory;
 mod model;
@@ -45,6 +46,7 @@ pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
 use floors::least;
 use giving_up::registers_for_warps;
+use likely::likely_registers;
 pub use local_memory::LocalMemory;
 use model::Answers;
 pub use model::Values;
@@ -80,6 +82,9 @@ pub struct Forecast {
     pub name: String,
     /// General registers of a thread, 1 to 255.
     pub registers: u32,
+    /// The fewest and the most registers that ptxas is likely to take: of five kernels like it, four take no fewer than
+    /// the one and no more than the other. Where [`is_at_least`](Self::is_at_least), callees may need more.
+    pub likely_registers: (u32, u32),
     /// The kernel calls what is not there to be seen: it may take more.
     pub is_at_least: bool,
     /// Predicates that are live at once, at most those that there are.
@@ -206,20 +211,24 @@ fn of_kernel(
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (registers, spills) = (Model::registers(bounds), Model::spills());
     let wanted = wanted.max(least(&features, registers));
-    let needed = registers_for_warps(&features, registers, bounds, case.architecture)
-        .unwrap_or_else(|| taken(wanted, registers, bounds, case.architecture))
-        .min(budget);
-    let registers = registers_at_entry(function, &limit, case.architecture).unwrap_or(needed);
+    let given_up = registers_for_warps(&features, registers, bounds, case.architecture);
+    let needed = given_up.unwrap_or_else(|| taken(wanted, registers, bounds, case.architecture)).min(budget);
+    let (needed, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
+        (Some(entry), _) => (entry, (entry, entry)),
+        (None, Some(_)) => (needed, (needed, budget)),
+        (None, None) => (needed, likely_registers(needed, registers, budget)),
+    };
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spilled - 1.0;
     let spilled = if spilled < spills.head.least { 0.0 } else { spilled };
     let stored = words_up(spilled * spills.head.share_of_stores);
-    let launch = launch(registers, threads, function.shared_bytes);
+    let launch = launch(needed, threads, function.shared_bytes);
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
     Ok(Forecast {
         name: function.name.clone(),
-        registers,
+        registers: needed,
+        likely_registers,
         is_at_least: !is_whole,
         predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),
         uniform_registers: function.uniform_words.min(architecture.uniform_registers),

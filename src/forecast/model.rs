@@ -23,7 +23,7 @@ mod shipped {
     use std::borrow::Cow::Borrowed;
 
     use crate::forecast::table::Node::{Leaf, Less};
-    use crate::forecast::table::{Head, Model};
+    use crate::forecast::table::{Head, Likely, Model};
 
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }

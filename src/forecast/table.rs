@@ -35,10 +35,21 @@ pub struct Model {
     /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
     pub(crate) constant: f64,
     pub(crate) base: Cow<'static, [(u32, f64)]>,
+    /// How sure the forecast is: see [`Likely`]. In the order of what they are up to.
+    pub(crate) likely: Cow<'static, [Likely]>,
     pub(crate) features: Cow<'static, [Cow<'static, str>]>,
     pub(crate) nodes: Cow<'static, [Node]>,
     /// Where each tree starts.
     pub(crate) roots: Cow<'static, [u32]>,
+}
+
+/// Of kernels forecast at most `up_to` registers, and more than what comes before is up to, four of five take between
+/// these shares of the forecast, a tenth fewer and a tenth more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Likely {
+    pub(crate) up_to: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
 }
 
 /// The numbers of a table's head: what is said beside the trees.
@@ -97,6 +108,7 @@ impl Model {
             head: Head { share_of_stores: 0.5, ..Head::default() },
             constant: 1.0,
             base: Cow::default(),
+            likely: Cow::default(),
             features: Cow::default(),
             nodes: Cow::default(),
             roots: Cow::default(),
@@ -115,6 +127,7 @@ impl Model {
                     numbers = words.clone().zip(0..).collect();
                     model.features = words.map(|name| Cow::Owned(name.to_owned())).collect();
                 }
+                Some("likely") => model.parse_likely(&mut words).map_err(wrong)?,
                 Some("base") => model.parse_base(&mut words, &numbers).map_err(|what| wrong(&what))?,
                 Some("tree") => {
                     model.roots.to_mut().push(model.nodes.len() as u32);
@@ -132,6 +145,17 @@ impl Model {
             }
         }
         if model.roots.is_empty() { Err("there is no tree".into()) } else { Ok(model) }
+    }
+
+    /// Reads a range: up to which forecast, and its ends.
+    fn parse_likely<'a>(&mut self, words: &mut impl Iterator<Item = &'a str>) -> Result<(), &'static str> {
+        let mut number = || words.next().and_then(|word| word.parse::<f64>().ok()).ok_or("no number");
+        let likely = Likely { up_to: number()?, least: number()?, most: number()? };
+        if self.likely.last().is_some_and(|before| before.up_to >= likely.up_to) {
+            return Err("the ranges are not in order");
+        }
+        self.likely.to_mut().push(likely);
+        Ok(())
     }
 
     /// Reads what the trees correct: a constant, and names of features, each with its factor.
@@ -207,6 +231,8 @@ mod tests {
             ("features a\nbase 1 a", "line 2: no number"),
             ("features a\nbase 1 b 2", "'b' is no feature"),
             ("trees 1", "'trees' begins nothing"),
+            ("likely 24 0.8", "line 1: no number"),
+            ("likely 24 0.8 1.2\nlikely 16 0.8 1.2", "line 2: the ranges are not in order"),
         ] {
             let problem = Model::parse(text).expect_err(text);
             assert!(problem.contains(part), "{text}: {problem}");

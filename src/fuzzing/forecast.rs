@@ -39,6 +39,9 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     let [forecast] = forecasts.as_slice() else { panic!("{} forecasts of a kernel", forecasts.len()) };
 
     assert!((1..=forecast.budget).contains(&forecast.registers), "{forecast:?}");
+    let (least, most) = forecast.likely_registers;
+    assert!(1 <= least && least <= forecast.registers, "{forecast:?}");
+    assert!(forecast.registers <= most && most <= forecast.budget, "{forecast:?}");
     assert!(forecast.next_step.is_none_or(|step| step < forecast.registers), "{forecast:?}");
     let peak = &forecast.peak;
     assert_eq!(peak.words, peak.live.iter().map(|value| value.words).sum::<u32>(), "{forecast:?}\n{}", functions[0]);

@@ -24,6 +24,8 @@ pub struct KernelFigures {
     pub function: String,
     /// General registers of a thread.
     pub registers: u32,
+    /// The fewest and the most that ptxas is likely to take.
+    pub likely_registers: (u32, u32),
     /// It calls what was not there to be seen: it may take more.
     pub at_least: bool,
     /// Bytes that a thread stores to spill slots, in the code.

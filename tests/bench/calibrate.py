@@ -22,6 +22,7 @@ from pathlib import Path
 import command_line
 import corpus
 import judge
+import likely
 from plan import ONE, OWN
 from ptxas import resident_warps
 
@@ -352,7 +353,8 @@ def left_out(rows, judged, fit_some):
 
 
 def judge_registers(rows):
-    """The lines of the tables, by their names: what is judged is what kernels take at their own bounds."""
+    """The lines of the tables, and how sure their forecasts are, by the tables' names: what is judged is what kernels
+    take at their own bounds."""
     own, by_division = ([row for row in some if row["setting"] == OWN] for some in (rows, divided(rows)[1]))
     pairs = list(zip(own, left_out(rows, own, fit_registers), strict=True))
     forecast = fit_registers(divided(rows)[0])[1]
@@ -362,7 +364,15 @@ def judge_registers(rows):
         declared = [row["declared_words"] for row in some]
         about += judge.registers(f"most declared words instead, {what}", some, declared)
     saying = [(row, said) for row, said in pairs if model_of(row) == WITH_BLOCKS]
-    return {WITHOUT_BLOCKS: about, WITH_BLOCKS: lines_of("left out, of kernels that say their blocks", saying)}
+    abouts = {WITHOUT_BLOCKS: about, WITH_BLOCKS: lines_of("left out, of kernels that say their blocks", saying)}
+    sure = {}
+    for name, lines in abouts.items():
+        # What is given up, or is not, has no range: it is one or the other.
+        judged = [(row, said) for row, said in pairs if model_of(row) == name and not gives_up(row)]
+        of_them = likely.ranges(judged) if judged else []
+        sure[name] = [f"likely {up_to} {least:g} {most:g}" for up_to, least, most in of_them]
+        lines += [likely.within(judged)] if judged else []
+    return abouts, sure
 
 
 def lines_of(what, pairs):
@@ -424,7 +434,8 @@ def main():
     of_spills = [row for row in rows if row["setting"] != ONE]
     lineages = ", ".join(sorted({row["lineage"] for row in rows}))
     said = f"fitted to stock LLVM 22 and ptxas 13.0.88, lineages {lineages}; figures of lineages left out"
-    about = {name: [f"Registers, {said}", *lines] for name, lines in judge_registers(of_registers).items()}
+    abouts, sure = judge_registers(of_registers)
+    about = {name: [f"Registers, {said}", *lines] for name, lines in abouts.items()}
     is_limited = any(row["setting"].isdigit() for row in rows)
     about_spills = [f"Bytes of spills plus one, {said}", *judge_spills(of_spills)] if is_limited else []
     print("\n".join([*about[WITHOUT_BLOCKS], *about[WITH_BLOCKS], *about_spills]))
@@ -435,7 +446,7 @@ def main():
         told = any(row["setting"] == ONE for row in rows)
         for name, trees in fit_registers(of_registers)[0].items():
             if name == WITHOUT_BLOCKS or told:
-                write(name, about[name], trees, facts)
+                write(name, about[name], trees, facts + sure[name])
     if options.write and is_limited:
         stores = sum(row["stores"] for row in of_spills)
         share = stores / max(1, stores + sum(row["loads_of_spills"] for row in of_spills))

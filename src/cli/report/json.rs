@@ -49,6 +49,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
     json!({
         "name": forecast.name,
         "registers": forecast.registers,
+        "likely_registers": [forecast.likely_registers.0, forecast.likely_registers.1],
         "at_least": forecast.is_at_least,
         "predicates": forecast.predicates,
         "uniform_registers": forecast.uniform_registers,

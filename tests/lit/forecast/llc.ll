@@ -10,6 +10,7 @@
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.ptx %}
 ;      CHECK:Function Name: bounded
 ; CHECK-NEXT:    Registers: {{[0-9]+}}
+; CHECK-NEXT:    Likely [registers]: {{[0-9]+ to [0-9]+}}
 ; CHECK-NEXT:    Predicates: {{[0-9]+}}
 ; CHECK-NEXT:    Spill Stores [bytes/thread]: 0
 ; CHECK-NEXT:    Spill Loads [bytes/thread]: 0
@@ -35,7 +36,7 @@
 ; RUN: FileCheck %s --check-prefix=STATS --input-file=%t.stats
 ; STATS-DAG: {"event":"run","function":"bounded","pass":"nvptx-forecast","target":"sm_90",{{.*}}"time_ns":{{{.*}}"forecast":
 ; STATS-DAG: {"event":"shim","function":"bounded","pass":"nvptx-forecast","time_ns":{{{.*}}"flatten":
-; STATS-DAG: {"event":"forecast","target":"sm_90","kernels":[{"function":"bounded","registers":{{[0-9]+}},"at_least":false,"spill_store_bytes":0,{{.*}}"time_ns":{"forecast":
+; STATS-DAG: {"event":"forecast","target":"sm_90","kernels":[{"function":"bounded","registers":{{[0-9]+}},"likely_registers":[{{[0-9]+,[0-9]+}}],"at_least":false,"spill_store_bytes":0,{{.*}}"time_ns":{"forecast":
 ; RUN: %nvptx-ra stats %t.stats | FileCheck %s --check-prefix=TOTALS
 ; TOTALS: kernels forecast {{ *}}4
 ;

@@ -3,6 +3,7 @@
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o %t.ptx 2>&1 | FileCheck %s --implicit-check-not=remark
 ;      CHECK: remark: k.cu:2:0: Function Name: k
 ; CHECK-NEXT: remark: k.cu:2:0:     Registers: {{[0-9]+}}
+; CHECK-NEXT: remark: k.cu:2:0:     Likely [registers]: {{[0-9]+ to [0-9]+}}
 ; CHECK-NEXT: remark: k.cu:2:0:     Predicates: {{[0-9]+}}
 ; CHECK-NEXT: remark: k.cu:2:0:     Spill Stores [bytes/thread]: 0
 ; CHECK-NEXT: remark: k.cu:2:0:     Spill Loads [bytes/thread]: 0

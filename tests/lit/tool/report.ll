@@ -7,7 +7,7 @@
 ; CHECK-NEXT: calls ≥{{[0-9]+}} 0 0 {{[0-9]+}}/64
 ; CHECK-NOT: inner
 ; CHECK: bounded
-; CHECK-NEXT: [[REGISTERS]] registers; {{[0-9]+}} warps on an SM
+; CHECK-NEXT: [[REGISTERS]] registers (likely {{[0-9]+}} to {{[0-9]+}}); {{[0-9]+}} warps on an SM
 ; CHECK-NEXT: most is live at report.cu:{{[0-9]+}}: {{[0-9]+}} words
 ; CHECK-NEXT: {{[0-9]+}} from line {{[0-9]+}}
 ; CHECK: calls
@@ -17,6 +17,7 @@
 ; RUN: %nvptx-ra report %s --json > %t.json
 ; RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
 ; JSON: "budget": 128
+; JSON: "likely_registers": [
 ; JSON: "limited_by": "{{[a-z, ]+}}"
 ; JSON: "name": "bounded"
 ; JSON: "next_step_registers":

@@ -23,6 +23,8 @@ def reported(path):
         for kernel in json.load(file)["kernels"]:
             at_least = ", at least" if kernel["at_least"] else ""
             figures = {"Function Name": kernel["name"], "Registers" + at_least: kernel["registers"]}
+            least, most = kernel["likely_registers"]
+            figures["Likely [registers]"] = f"{least} to {most}"
             figures |= {label: kernel[key] for label, key in FIGURES.items()}
             figures |= {"Peak [words]": kernel["peak"]["words"], "Peak [line]": kernel["peak"]["line"]}
             if kernel["peak"]["function"] != kernel["name"]:
