@@ -28,7 +28,7 @@ impl Forecast {
         let mut figures = vec![
             figure("FunctionName", "Function Name", self.name.clone()),
             figure("Registers", registers, self.registers.to_string()),
-            figure("LikelyRegisters", "    Likely [registers]", self.range()),
+            figure("LikelyRegisters", "    Likely [registers]", self.likely_text()),
             figure("Predicates", "    Predicates", self.predicates.to_string()),
             figure("SpillStores", "    Spill Stores [bytes/thread]", self.spill_store_bytes.to_string()),
             figure("SpillLoads", "    Spill Loads [bytes/thread]", self.spill_load_bytes.to_string()),
@@ -47,8 +47,8 @@ impl Forecast {
         figures
     }
 
-    /// The [range](Self::likely_registers) as text.
-    fn range(&self) -> String {
+    /// The [registers that are likely](Self::likely_registers), as people read them.
+    pub fn likely_text(&self) -> String {
         let (least, most) = self.likely_registers;
         format!("{least} to {most}")
     }

@@ -209,25 +209,25 @@ fn of_kernel(
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
-    let (registers, spills) = (Model::registers(bounds), Model::spills());
-    let wanted = wanted.max(least(&features, registers));
-    let given_up = registers_for_warps(&features, registers, bounds, case.architecture);
-    let needed = given_up.unwrap_or_else(|| taken(wanted, registers, bounds, case.architecture)).min(budget);
-    let (needed, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
+    let (model, spills) = (Model::registers(bounds), Model::spills());
+    let wanted = wanted.max(least(&features, model));
+    let given_up = registers_for_warps(&features, model, bounds, case.architecture);
+    let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(budget);
+    let (registers, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
         (Some(entry), _) => (entry, (entry, entry)),
         (None, Some(_)) => (needed, (needed, budget)),
-        (None, None) => (needed, likely_registers(needed, registers, budget)),
+        (None, None) => (needed, likely_registers(needed, model, budget)),
     };
     // The model's bytes are one more than there are, so that none has a logarithm.
     let spilled = spilled - 1.0;
     let spilled = if spilled < spills.head.least { 0.0 } else { spilled };
     let stored = words_up(spilled * spills.head.share_of_stores);
-    let launch = launch(needed, threads, function.shared_bytes);
+    let launch = launch(registers, threads, function.shared_bytes);
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
     Ok(Forecast {
         name: function.name.clone(),
-        registers: needed,
+        registers,
         likely_registers,
         is_at_least: !is_whole,
         predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),

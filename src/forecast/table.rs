@@ -139,8 +139,7 @@ impl Model {
                 Some(word) => {
                     let place = model.head.number(word);
                     let place = place.ok_or_else(|| wrong(&format!("'{word}' begins nothing that is known")))?;
-                    let number = words.next().and_then(|word| word.parse().ok());
-                    *place = number.ok_or_else(|| wrong("no number"))?;
+                    *place = self::number(words.next()).map_err(wrong)?;
                 }
             }
         }
@@ -149,7 +148,7 @@ impl Model {
 
     /// Reads a range: up to which forecast, and its ends.
     fn parse_likely<'a>(&mut self, words: &mut impl Iterator<Item = &'a str>) -> Result<(), &'static str> {
-        let mut number = || words.next().and_then(|word| word.parse::<f64>().ok()).ok_or("no number");
+        let mut number = || number(words.next());
         let likely = Likely { up_to: number()?, least: number()?, most: number()? };
         if self.likely.last().is_some_and(|before| before.up_to >= likely.up_to) {
             return Err("the ranges are not in order");
@@ -164,7 +163,6 @@ impl Model {
         words: &mut impl Iterator<Item = &'a str>,
         numbers: &HashMap<&str, u32>,
     ) -> Result<(), String> {
-        let number = |word: Option<&str>| word.and_then(|word| word.parse::<f64>().ok()).ok_or("no number");
         self.constant = number(words.next())?;
         while let Some(name) = words.next() {
             let &value = numbers.get(name).ok_or_else(|| format!("'{name}' is no feature of this table"))?;
@@ -209,6 +207,11 @@ impl Model {
             }
         }
     }
+}
+
+/// The number that a word is.
+fn number(word: Option<&str>) -> Result<f64, &'static str> {
+    word.and_then(|word| word.parse().ok()).ok_or("no number")
 }
 
 #[cfg(test)]

@@ -369,8 +369,7 @@ def judge_registers(rows):
     for name, lines in abouts.items():
         # What is given up, or is not, has no range: it is one or the other.
         judged = [(row, said) for row, said in pairs if model_of(row) == name and not gives_up(row)]
-        of_them = likely.ranges(judged) if judged else []
-        sure[name] = [f"likely {up_to} {least:g} {most:g}" for up_to, least, most in of_them]
+        sure[name] = [f"likely {up_to} {least:g} {most:g}" for up_to, least, most in likely.ranges(judged)]
         lines += [likely.within(judged)] if judged else []
     return abouts, sure
 

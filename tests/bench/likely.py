@@ -16,8 +16,10 @@ ENOUGH_FILES = 30
 
 
 def ranges(pairs):
-    """(up to, least, most) for (row, forecast) pairs, of which there is one: of the kernels forecast so many registers, or fewer, and more than
-    in the range before, four of five take between `least` and `most` times that."""
+    """(up to, least, most) for (row, forecast) pairs: of the kernels forecast so many registers, or fewer, and more than
+    in the range before, four of five take between `least` and `most` times that. None of no pairs."""
+    if not pairs:
+        return []
     found, chosen = [], []
     for above, up_to in pairwise(EDGES):
         chosen += [(row, said) for row, said in pairs if above < said <= up_to]

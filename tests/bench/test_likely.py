@@ -36,6 +36,11 @@ class Likely(unittest.TestCase):
         self.assertIn("50 % of 80 kernels; by file 50 %", likely.within(some))
         self.assertIn("100 % of 80 kernels", likely.within(pairs(20, [20] * 40) + pairs(20, [20] * 40, "b")))
 
+    def test_one_lineage_alone_has_no_others(self):
+        self.assertEqual(likely.ranges([]), [])
+        # Without others the range is the forecast alone.
+        self.assertIn("25 % of 40 kernels; by file 25 %", likely.within(pairs(20, [20] * 10 + [30] * 30)))
+
 
 if __name__ == "__main__":
     unittest.main()

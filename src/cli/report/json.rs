@@ -49,7 +49,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
     json!({
         "name": forecast.name,
         "registers": forecast.registers,
-        "likely_registers": [forecast.likely_registers.0, forecast.likely_registers.1],
+        "likely_registers": forecast.likely_registers,
         "at_least": forecast.is_at_least,
         "predicates": forecast.predicates,
         "uniform_registers": forecast.uniform_registers,

@@ -58,9 +58,8 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
     let place = if peak.line == 0 { String::new() } else { format!(" at {}:{}", short(file), peak.line) };
     let _ = writeln!(text, "\n{}", kernel_names::readable(&forecast.name));
     let _ = write!(text, "  {} registers", forecast.registers);
-    let (least, most) = forecast.likely_registers;
-    if least < most {
-        let _ = write!(text, " (likely {least} to {most})");
+    if forecast.likely_registers.0 < forecast.likely_registers.1 {
+        let _ = write!(text, " (likely {})", forecast.likely_text());
     }
     if forecast.spill_bytes() > 0 {
         let _ = write!(text, " of {}, spilling", forecast.budget);

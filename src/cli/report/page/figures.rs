@@ -36,7 +36,6 @@ fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, 
         MAX_REGISTERS => format!("of {MAX_REGISTERS} that a thread can have"),
         budget => format!("of {budget}, by launch bounds or a limit"),
     };
-    let likely = "registers that four of five kernels like it take";
     let spills = match (forecast.spill_store_bytes, forecast.spill_load_bytes) {
         (0, 0) => "bytes; none expected".to_owned(),
         (stored, loaded) => format!("bytes: {stored} stored and {loaded} loaded by a thread"),
@@ -52,7 +51,7 @@ fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, 
     let warps = format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
     vec![
         ("registers", format!("{at_least}{}", forecast.registers), of),
-        ("likely", format!("{} to {}", forecast.likely_registers.0, forecast.likely_registers.1), likely.into()),
+        ("likely", forecast.likely_text(), "registers that four of five kernels like it take".into()),
         ("spills", grouped(u64::from(forecast.spill_bytes())), spills),
         ("warps", forecast.occupancy.warps.to_string(), warps),
         ("block", threads.0, threads.1),
