@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking tuning gpu-bench clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning gpu-bench clean
 
 all: build
 
@@ -74,6 +74,10 @@ optimum: build
 # Whether the forecast ranks the orders of a kernel as ptxas does, on a fixed draw of the corpus.
 ranking: build
 	@scripts/with-env.sh tests/bench/ranking.py $(ARGS)
+
+# How well a rule foresees what is live in the order that ptxas makes, on a draw of the corpus.
+schedule: build
+	@scripts/with-env.sh tests/bench/schedule.py $(ARGS)
 
 # What tune makes of the corpus: all kernels that spill and 200 others, beside stock llc and cicc. Hours; ARGS="--draw 20
 # --others 20 'candle__*'" takes less, --results FILE goes on where it was broken off.
