@@ -257,6 +257,8 @@ def main():
             kernels += compared
             if error:
                 print(f"{Path(module).stem}: {error}", file=sys.stderr)
+    if not kernels:
+        sys.exit(f"none of {len(modules)} modules has a kernel to compare")
     print(f"{len(kernels)} kernels below {MOST_REGISTERS + 1} registers, of {len(modules)} modules\n")
     print("\n".join(shown(kernels)))
 
