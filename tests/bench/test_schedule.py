@@ -91,6 +91,9 @@ class Scheduling(unittest.TestCase):
         rows = [narrow, wide, ("FADD", (2,), (3,)), ("FADD", (0, 1), (4,)), ("FADD", (4,), (5,)), ("STG", (3, 5), ())]
         self.assertEqual(schedule.live_by_rule(schedule.Dag(straight(*rows)), 0), 3)
 
+    def test_what_comes_in_is_live_at_the_start(self):
+        self.assertEqual(schedule.live_in_order(schedule.Dag(straight(("STG", (0, 1), ()), ("MOV", (), (2,))))), 2)
+
     def test_what_nobody_reads_is_gone_at_once(self):
         dag = schedule.Dag(straight(("MOV", (), (0,)), ("MOV", (), (1,)), ("MOV", (), (2,)), ("STG", (1, 2), ())))
         self.assertEqual(schedule.live_in_order(dag), 2)
