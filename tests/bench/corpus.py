@@ -29,6 +29,11 @@ def modules(folder=None, globs=(), subset=None, arch="sm_90"):
     return paths
 
 
+def cpu_of(module):
+    """The processor that a module of the corpus for sm_90 is for: Triton's kernels use what only sm_90a has."""
+    return "sm_90a" if Path(module).suffix == ".ll" else "sm_90"
+
+
 def source_of(module):
     """The source of corpus.toml that a module is of: what stands before two underscores in its name."""
     return module.partition("__")[0]

@@ -27,11 +27,15 @@ class Instruction:
         """Whether the opcode, without what follows the first dot, is one of these."""
         return self.opcode.partition(".")[0] in names
 
+    @property
+    def leaves_under_guard(self):
+        """ptxas makes such an exit of guarded stores at the kernel's end; the code goes on behind it."""
+        return self.is_guarded and self.is_any("EXIT")
+
 
 @dataclass
 class Block:
-    """Instructions that follow each other. One that leaves the kernel under a guard does not end it: ptxas makes that
-    of guarded stores at the kernel's end."""
+    """Instructions that follow each other."""
 
     label: str
     instructions: list
@@ -62,7 +66,7 @@ def functions_of(text):
         elif blocks is not None and (match := INSTRUCTION.match(code)):
             instruction = instruction_of(match, line, columns)
             blocks[-1].instructions.append(instruction)
-            if instruction.is_any(*ENDS_BLOCK) and not (instruction.is_any("EXIT") and instruction.is_guarded):
+            if instruction.is_any(*ENDS_BLOCK) and not instruction.leaves_under_guard:
                 blocks.append(Block("", []))
     return {name: [block for block in found if block.instructions] for name, found in functions.items()}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import ptx
 import ptxas
 from cache import Cache, file_hash, key_of
-from tools import run
+from tools import run, target_flags
 
 STATS = "-nvptx-ra-stats"
 COUNTER = file_hash(ptx.__file__)  # counts are cached: a counter that counts otherwise must count anew
@@ -39,13 +39,7 @@ def compile_module(module, compiler, plan):
 
 def llc_flags(module, plan):
     """What llc is told of a module, whatever the compiler."""
-    return [
-        f"-O{plan.level}",
-        "-mtriple=nvptx64-nvidia-cuda",
-        f"-mcpu={plan.cpu_of(module)}",
-        f"-mattr={plan.attributes}",
-        "-fp-contract=fast",
-    ]
+    return target_flags(plan.cpu_of(module), plan.level, plan.attributes)
 
 
 def forecast_module(module, setting, plan):

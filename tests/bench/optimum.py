@@ -53,8 +53,8 @@ def bound(module, found, arguments):
     # Renaming would print its functions too.
     compile_it.append("-nvptx-ra-rename=off")
     compile_it += shlex.split(arguments.plugin_args)
-    compile_it += [f"-nvptx-ra-position={arguments.position}", "-O3", "-mcpu=sm_90", "-mattr=+ptx88"]
-    compile_it += ["-mtriple=nvptx64-nvidia-cuda", "-fp-contract=fast", module, "-o", os.devnull]
+    compile_it.append(f"-nvptx-ra-position={arguments.position}")
+    compile_it += [*tools.target_flags("sm_90"), module, "-o", os.devnull]
     bound_it = [arguments.tool, "optimum", "-", f"--steps={arguments.steps}"]
     # The text of all functions can be large: it goes from one to the other and nowhere else.
     with subprocess.Popen(compile_it, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as compiler:

@@ -71,7 +71,7 @@ def output_of(command):
 
 def measured(module, found, arguments):
     """{kernel: {order: {setting: {what is forecast, what ptxas says}}}} of a module; empty where anything fails."""
-    cpu = "sm_90a" if Path(module).suffix == ".ll" else "sm_90"
+    cpu = corpus.cpu_of(module)
     options = ["--cpu", cpu, "--mattr", "+ptx88", "-O3", module]
     kernels = {}
     try:

@@ -22,12 +22,12 @@ from pathlib import Path
 
 import command_line
 import corpus
+import judge
 import machine_code
 import ptxas
 import report
 import tools
 
-MOST_REGISTERS = 63
 MOST_INSTRUCTIONS = 1500  # of a kernel: the rule is quadratic in what is ready
 LOAD, SLOW, FAST = 500, 30, 5  # cycles
 LOADS = ("LDG", "LD", "LDL", "ATOMG", "ATOM")
@@ -52,6 +52,8 @@ class Dag:
         self.incoming = 0
         self.order_registers()
         self.order_memory()
+        self.order_exchanges()
+        self.keep_end()
         self.successors = [[] for _ in self.code]
         for place, waits_for in enumerate(self.predecessors):
             for before in waits_for:
@@ -90,31 +92,32 @@ class Dag:
         return len(self.readers) - 1
 
     def order_memory(self):
-        """Stores keep their order with all accesses of their memory, barriers with both memories; exchanges between
-        threads stay behind barriers."""
+        """Stores keep their order with all accesses of their memory, barriers with both memories."""
         for stores, loads in ((STORES, LOADS), (SHARED_STORES, SHARED_LOADS)):
             last, since = None, []
             for place, instruction in enumerate(self.code):
-                ends_early = instruction.is_any("EXIT") and instruction.is_guarded and stores is STORES
-                if instruction.is_any(*stores) or ends_early or self.is_barrier(place):
+                hides_store = instruction.leaves_under_guard and stores is STORES
+                if instruction.is_any(*stores) or hides_store or is_barrier(instruction):
                     self.predecessors[place].update(since if last is None else [*since, last])
                     last, since = place, []
                 elif instruction.is_any(*loads):
                     self.predecessors[place].update([] if last is None else [last])
                     since.append(place)
+
+    def order_exchanges(self):
+        """Exchanges between threads stay behind barriers."""
         barrier = None
         for place, instruction in enumerate(self.code):
-            if self.is_barrier(place):
+            if is_barrier(instruction):
                 barrier = place
             elif barrier is not None and instruction.is_any(*EXCHANGES):
                 self.predecessors[place].add(barrier)
+
+    def keep_end(self):
+        """What leaves the block stays at its end."""
         final = len(self.code) - 1
         if self.code[final].is_any("BRA", "EXIT", "RET"):
             self.predecessors[final].update(range(final))
-
-    def is_barrier(self, place):
-        instruction = self.code[place]
-        return instruction.is_any(*STAYS_ORDERED) and not (instruction.is_any("EXIT") and instruction.is_guarded)
 
     def longest_ways(self):
         """Cycles from each instruction to the block's end."""
@@ -123,6 +126,10 @@ class Dag:
             behind = max((ways[after] for after in self.successors[place]), default=0)
             ways[place] = latency(self.code[place]) + behind
         return ways
+
+
+def is_barrier(instruction):
+    return instruction.is_any(*STAYS_ORDERED) and not instruction.leaves_under_guard
 
 
 def latency(instruction):
@@ -184,11 +191,10 @@ def live_by_rule(dag, limit):
 
 def kernels_of(module, found, nvdisasm, limit):
     """(has loops, registers, live, by the rule) of each kernel of a module that is compared, and what went wrong."""
-    cpu = "sm_90a" if Path(module).suffix == ".ll" else "sm_90"
+    cpu = corpus.cpu_of(module)
     with tempfile.TemporaryDirectory() as folder:
         text, cubin = os.path.join(folder, "out.ptx"), os.path.join(folder, "out.cubin")
-        target = ["-mtriple=nvptx64-nvidia-cuda", f"-mcpu={cpu}", "-mattr=+ptx88", "-fp-contract=fast"]
-        compiled = tools.run([found.llc, "-O3", *target, module, "-o", text], 300)
+        compiled = tools.run([found.llc, *tools.target_flags(cpu), module, "-o", text], 300)
         if compiled.error:
             return [], compiled.error
         assembled = tools.run([found.ptxas, "-v", f"-arch={cpu}", text, "-o", cubin], 300)
@@ -200,7 +206,7 @@ def kernels_of(module, found, nvdisasm, limit):
         blocks = functions.get(name, [])
         instructions = [instruction for block in blocks for instruction in block.instructions]
         calls = any(instruction.is_any("CALL") for instruction in instructions)
-        if real["registers"] > MOST_REGISTERS or calls or not 0 < len(instructions) <= MOST_INSTRUCTIONS:
+        if real["registers"] >= judge.LARGE or calls or not 0 < len(instructions) <= MOST_INSTRUCTIONS:
             continue
         dags = [Dag(block) for block in blocks]
         live, rule = max(map(live_in_order, dags)), max(live_by_rule(dag, limit) for dag in dags)
@@ -259,7 +265,7 @@ def main():
                 print(f"{Path(module).stem}: {error}", file=sys.stderr)
     if not kernels:
         sys.exit(f"none of {len(modules)} modules has a kernel to compare")
-    print(f"{len(kernels)} kernels below {MOST_REGISTERS + 1} registers, of {len(modules)} modules\n")
+    print(f"{len(kernels)} kernels below {judge.LARGE} registers, of {len(modules)} modules\n")
     print("\n".join(shown(kernels)))
 
 

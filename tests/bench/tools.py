@@ -74,6 +74,12 @@ def find_ninja():
     return found or sys.exit("missing:\n  ninja: scripts/setup.sh bench, or apt-get install ninja-build")
 
 
+def target_flags(cpu, level=3, attributes="+ptx88"):
+    """What llc is told of the target, whatever the module and the compiler."""
+    target = ["-mtriple=nvptx64-nvidia-cuda", f"-mcpu={cpu}", f"-mattr={attributes}"]
+    return [f"-O{level}", *target, "-fp-contract=fast"]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a command ended. `error` is empty where it did what it should."""
