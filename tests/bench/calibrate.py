@@ -117,7 +117,7 @@ def parse_arguments():
 def make_reports(tool, folder, reports, cpu="sm_90"):
     """What the tool says of each module. A module that fails is named and left out."""
     reports.mkdir(parents=True, exist_ok=True)
-    for module in sorted([*folder.glob("*.bc"), *folder.glob("*.ll")]):
+    for module in map(Path, corpus.modules(folder)):
         target = reports / f"{module.stem}.json"
         if target.exists():
             continue
@@ -136,16 +136,19 @@ def names_of(kernel):
 
 
 def load(reports, results):
-    """A row for each kernel and setting that both know."""
+    """A row for each kernel and setting that both know, but of sources that are held out: nothing is fitted to them."""
     measured = defaultdict(dict)
     for path in results:
         result = json.loads(path.read_text(encoding="utf8"))
         for setting, by_compiler in result["kernels"].items():
             measured[setting].update(by_compiler.get(STOCK, {}))
-    lineages = {name: source["lineage"] for name, source in corpus.sources().items()}
+    sources = corpus.sources()
     rows = []
     for path in sorted(reports.glob("*.json")):
         module = path.stem
+        source = sources.get(corpus.source_of(module), {})
+        if source.get("held_out"):
+            continue
         for kernel in json.loads(path.read_text(encoding="utf8"))["kernels"]:
             for setting, of_kernels in measured.items():
                 found = next(
@@ -166,7 +169,7 @@ def load(reports, results):
                 rows.append(
                     {
                         "module": module,
-                        "lineage": lineages.get(corpus.source_of(module), module),
+                        "lineage": source.get("lineage", module),
                         "setting": setting,
                         **features,
                         **{name + OVER_BUDGET: features[name] - budget for name in HELD},

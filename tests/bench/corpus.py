@@ -9,21 +9,26 @@ from pathlib import Path
 from tools import ROOT
 
 LIST = Path(__file__).with_name("corpus.toml")
+FOLDER = ROOT / "target/corpus"
 
 
 def folder_of(arch):
     """Where the modules for a processor are: clang compiles for one at a time."""
-    return ROOT / "target/corpus" / arch
+    return FOLDER / arch
 
 
 def modules(folder=None, globs=(), subset=None, arch="sm_90"):
-    """The paths of the modules in a folder, sorted; where globs are given, of those whose name one of them matches."""
+    """The paths of the modules in a folder, sorted: of those whose name one of the globs matches, and where none is
+    given, of all. Those that are held out are not among what `make corpus` brings unless a glob names them."""
     folder = Path(folder or folder_of(arch)).resolve()
     if subset:
         globs = [*globs, *tomllib.loads(LIST.read_text())["subset"][subset]]
     paths = sorted(str(p) for p in folder.glob("*") if p.suffix in (".bc", ".ll"))
     if globs:
         paths = [p for p in paths if any(fnmatch.fnmatch(Path(p).stem, g) for g in globs)]
+    elif folder.is_relative_to(FOLDER):
+        held_out = {name for name, source in sources().items() if source.get("held_out")}
+        paths = [p for p in paths if source_of(Path(p).stem) not in held_out]
     if not paths:
         sys.exit(f"no modules in {folder}: make corpus, or CORPUS=… with .bc or .ll files")
     return paths
@@ -42,7 +47,7 @@ def source_of(module):
 def sources():
     """What the harness asks of the sources of corpus.toml, by name."""
     listed = tomllib.loads(LIST.read_text(encoding="utf8"))["source"]
-    wanted = ("lineage", "accelerated")
+    wanted = ("lineage", "accelerated", "held_out")
     return {source["name"]: {key: source[key] for key in wanted if key in source} for source in listed}
 
 

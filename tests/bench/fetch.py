@@ -5,7 +5,7 @@
 
 Into target/corpus/ARCH: one .bc module per .cu file by clang, NVIDIA's PTX of the same file beside it in cicc/, and one
 .ll module per Triton kernel. What is there already is not compiled again. What a compiler does not take is named at the
-end with its first error; such files are few and no failure.
+end with its first error; such files are few and no failure. Sources that are held out come where they are named.
 """
 
 import os
@@ -105,7 +105,8 @@ def main():
     names = [source["name"] for source in listed["source"]]
     if unknown := set(options.sources) - set(names):
         sys.exit(f"there is no source {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    chosen = [s for s in listed["source"] if not options.sources or s["name"] in options.sources]
+    is_chosen = lambda s: s["name"] in options.sources if options.sources else not s.get("held_out")  # noqa: E731
+    chosen = [source for source in listed["source"] if is_chosen(source)]
     cuda = os.environ.get("CUDA_PATH") or tools.ROOT / "target/cuda"
     modules = corpus.folder_of(options.arch)
     (modules / "cicc").mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,14 @@
 """Brings packages from crates.io and PyPI and unpacks them. Nothing of them is built or run, but Triton."""
 
+import hashlib
+import os
 import subprocess
 import sys
 import tarfile
+import urllib.request
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import urldefrag, urljoin
 
 import tools
 
@@ -57,15 +62,45 @@ def fetch_sdist(source):
     if not (folder / name).exists():
         print(f"corpus: fetching {name}", flush=True)
         folder.mkdir(parents=True, exist_ok=True)
-        wanted = f"{source['sdist']}=={source['version']}"
         try:
-            pip(["download", "--no-deps", "--no-binary", source["sdist"], "-d", str(folder), wanted])
-        except SystemExit as error:
-            print(f"corpus: {source['name']} is left out: {str(error).splitlines()[-1]}", flush=True)
+            (folder / f"{name}.tar.gz").write_bytes(download(source["sdist"], f"{name}.tar.gz"))
+        except (OSError, LookupError) as error:
+            print(f"corpus: {source['name']} is left out: {error}", flush=True)
             return None
         with tarfile.open(folder / f"{name}.tar.gz") as archive:
             archive.extractall(folder, filter="data")
     return folder / name
+
+
+class Links(HTMLParser):
+    """The links of a page of PyPI's simple index, by the names of the files."""
+
+    def __init__(self):
+        super().__init__()
+        self.links = {}
+
+    def handle_starttag(self, tag, attrs):
+        link = dict(attrs).get("href")
+        if tag == "a" and link:
+            self.links[urldefrag(link).url.rpartition("/")[2]] = link
+
+
+def download(project, file):
+    """The content of a file of a project. pip would build the package to learn what it depends on, for which many need
+    PyTorch and a compiler. LookupError where there is no such file, or it is not what the index says of it."""
+    index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + f"/{project}/"
+    parser = Links()
+    with urllib.request.urlopen(index, timeout=60) as page:
+        parser.feed(page.read().decode())
+    if file not in parser.links:
+        raise LookupError(f"{index} has no {file}")
+    link = urldefrag(urljoin(index, parser.links[file]))
+    with urllib.request.urlopen(link.url, timeout=600) as answer:
+        content = answer.read()
+    algorithm, _, digest = link.fragment.partition("=")
+    if digest and hashlib.new(algorithm, content).hexdigest() != digest:
+        raise LookupError(f"{link.url} is not what {index} says of it")
+    return content
 
 
 def venv_python():
@@ -97,8 +132,16 @@ def headers(wanted):
 
 def triton(source, compiler, arch, modules):
     """Compiles the Triton kernels of a source. Returns what went wrong, by kernel."""
+    environment = dict(os.environ, **source.get("environment", {}))
     try:
-        install([*compiler, f"{source['package']}=={source['version']}"], source["name"])
+        if "sdist" in source:
+            install(compiler, "triton")
+            folder = fetch_sdist(source)
+            if not folder:
+                return []
+            environment["PYTHONPATH"] = str(folder)
+        else:
+            install([*compiler, f"{source['package']}=={source['version']}"], source["name"])
     except SystemExit as error:
         return [f"{source['name']}: {str(error).splitlines()[-1]}"]
     script = str(HERE / "triton_kernels.py")
@@ -108,5 +151,5 @@ def triton(source, compiler, arch, modules):
         command.append("--lenient")
     if "without" in source:
         command += ["--without", *source["without"]]
-    output = call(command)
+    output = call(command, env=environment)
     return [line.removeprefix("not compiled: ") for line in output.splitlines() if line.startswith("not compiled: ")]

@@ -1,6 +1,9 @@
 """Tests of what the fit of the forecast's model starts from and ends with; the fit itself is judged by its figures."""
 
+import json
+import tempfile
 import unittest
+from pathlib import Path
 
 import calibrate
 
@@ -10,6 +13,21 @@ def row(words=0, **others):
     asked += ["words_at_call", "words_at_division", "wide_divisions", "registers", "min_blocks"]
     held = {name: words for _, factors in calibrate.BASES.values() for name in factors}
     return dict.fromkeys(asked, 0) | held | others
+
+
+class Rows(unittest.TestCase):
+    def test_nothing_is_fitted_to_what_is_held_out(self):
+        features = dict.fromkeys(calibrate.HELD, 7)
+        report = json.dumps({"kernels": [{"name": "k", "features": features, "budget": 255}]})
+        taken = {"registers": 20, "stores": 0, "loads": 0}
+        with tempfile.TemporaryDirectory() as folder:
+            results = Path(folder, "results")
+            kernels = {"own": {"stock": {f"{module}/k": taken for module in ("fla__a", "vllm__a")}}}
+            results.write_text(json.dumps({"kernels": kernels}))
+            for module in ("fla__a", "vllm__a"):
+                Path(folder, f"{module}.json").write_text(report)
+            rows = calibrate.load(Path(folder), [results])
+        self.assertEqual([(row["module"], row["lineage"]) for row in rows], [("fla__a", "fla")])
 
 
 class Calibrate(unittest.TestCase):

@@ -1,0 +1,80 @@
+"""Tests of what the corpus is, and of how source distributions come."""
+
+import hashlib
+import os
+import tempfile
+import threading
+import tomllib
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from unittest import mock
+
+import corpus
+import packages
+
+
+class Modules(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name in ("fla__a.ll", "ggml__b.bc", "vllm__c.ll", "notes.txt"):
+            (self.folder / name).touch()
+
+    def names(self, *globs):
+        return [Path(path).stem for path in corpus.modules(self.folder, globs)]
+
+    def test_what_is_held_out_is_brought_along_only_where_it_is_named(self):
+        with mock.patch.object(corpus, "FOLDER", self.folder.parent):
+            self.assertEqual(self.names(), ["fla__a", "ggml__b"])
+            self.assertEqual(self.names("vllm__*"), ["vllm__c"])
+
+    def test_nothing_is_held_out_of_a_folder_of_ones_own(self):
+        self.assertEqual(self.names(), ["fla__a", "ggml__b", "vllm__c"])
+
+
+class Sources(unittest.TestCase):
+    def test_each_has_a_name_of_its_own_a_lineage_a_licence_and_a_place_to_come_from(self):
+        sources = tomllib.loads(corpus.LIST.read_text(encoding="utf8"))["source"]
+        self.assertEqual(len({source["name"] for source in sources}), len(sources))
+        for source in sources:
+            self.assertTrue(all(source.get(key) for key in ("lineage", "licence", "holds")), source["name"])
+            self.assertEqual(sum(key in source for key in ("crate", "sdist", "package", "local")), 1, source["name"])
+
+
+class Index(BaseHTTPRequestHandler):
+    """A simple index of one file, which it says is `said`."""
+
+    content, said = b"a distribution", b"a distribution"
+
+    def do_GET(self):
+        digest = hashlib.sha256(self.said).hexdigest()
+        page = f'<a href="../../files/p-1.tar.gz#sha256={digest}">p-1.tar.gz</a>'.encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.content if self.path == "/files/p-1.tar.gz" else page)
+
+    def log_message(self, *_):
+        pass
+
+
+class Download(unittest.TestCase):
+    def setUp(self):
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Index)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        index = {"PIP_INDEX_URL": f"http://127.0.0.1:{server.server_port}/simple/", "no_proxy": "127.0.0.1"}
+        self.enterContext(mock.patch.dict(os.environ, index))
+
+    def test_a_file_comes_from_where_the_index_says(self):
+        self.assertEqual(packages.download("p", "p-1.tar.gz"), Index.content)
+
+    def test_a_file_that_is_not_there_or_not_what_it_should_be_is_an_error(self):
+        with self.assertRaisesRegex(LookupError, "/simple/p/ has no p-2.tar.gz"):
+            packages.download("p", "p-2.tar.gz")
+        with mock.patch.object(Index, "said", b"another"), self.assertRaisesRegex(LookupError, "is not what"):
+            packages.download("p", "p-1.tar.gz")
+
+
+if __name__ == "__main__":
+    unittest.main()
