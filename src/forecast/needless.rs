@@ -305,7 +305,7 @@ mod tests {
         let text = format!(
             "mfv 1\nfunction \"k\"\nkernel\nopcode INT_PTX_SREG_TID_x\nopcode CVT_u64_u32\nopcode MOV_B1_i constant\n\
              opcode MOV_B32_i constant\nopcode INLINEASM\nopcode ADD32rr\nopcode SETP_i32ri\nopcode COPY copy\n\
-             opcode LD_i32\nopcode ST_i32\nopcode DBG_VALUE debug\nregs %0 B32 B1 B64 B32 B32 B32 B32 B32 B32 B32\n\
+             opcode LD_i32\nopcode ST_i32\nopcode DBG_VALUE debug\nregs %0 B32 B1 B64 B32 B32 B32 B32 B32 B32 B32 B64\n\
              @0 = \"&mov.u32 $0, $1;\\n@$3 ld.global.b32 {{ $0 }}, [ $2 + 0 ];\"\n\
              @1 = \"&@$2 st.global.b32 [ $1 + 0 ], {{ $0 }};\"\nbb0: frequency 1.0 depth 0\n\
              %0 = INT_PTX_SREG_TID_x\n%2 = CVT_u64_u32 %0, 0\n{other}\n{mask}\n\
@@ -337,6 +337,15 @@ mod tests {
     fn constants_are_passed_on() {
         let code = left(&masked(FALSE, "%3 = MOV_B32_i 7", "ST_i32 %6, %2 :: write"));
         assert_eq!(code[2..], ["DBG_VALUE %6, $noreg :: meta", "%6 = MOV_B32_i 0", "ST_i32 %6, %2 :: write"]);
+    }
+
+    /// The text form of a function declares the opcodes that it has; a constant of another class needs one more.
+    #[test]
+    fn constants_of_a_class_without_any() {
+        let more = "%10 = CVT_u64_u32 %6, 0\nST_i32 %10, %2 :: write";
+        let code = left(&masked(FALSE, "%3 = MOV_B32_i 7", more));
+        assert_eq!(code.last().map(String::as_str), Some("ST_i32 %10, %2 :: write"), "{code:?}");
+        assert!(code.contains(&"%10 = MOV_B64_i 0".to_owned()), "{code:?}");
     }
 
     /// What is there instead of the loaded value may be known at run time alone.
