@@ -31,6 +31,7 @@ sanitize: setup
 	@scripts/memory.sh sanitizers $(ARGS)
 
 # Real kernels from package registries, compiled, into target/corpus/ARCH: more than half an hour, and more than 4 GB.
+# SOURCES="fla vllm" brings these alone; those that corpus.toml holds out, to judge forecasts by, come only so.
 ARCH ?= sm_90
 corpus: setup
 	@scripts/with-env.sh tests/bench/fetch.py --arch $(ARCH) $(SOURCES)
