@@ -7,6 +7,7 @@ import sys
 import tarfile
 import urllib.request
 from html.parser import HTMLParser
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urldefrag, urljoin
 
@@ -64,7 +65,7 @@ def fetch_sdist(source):
         folder.mkdir(parents=True, exist_ok=True)
         try:
             (folder / f"{name}.tar.gz").write_bytes(download(source["sdist"], f"{name}.tar.gz"))
-        except (OSError, LookupError) as error:
+        except (OSError, HTTPException, LookupError) as error:
             print(f"corpus: {source['name']} is left out: {error}", flush=True)
             return None
         with tarfile.open(folder / f"{name}.tar.gz") as archive:
