@@ -172,7 +172,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::function::{FunctionBuilder, OpcodeTable, Role};
+    use crate::function::{FunctionBuilder, OpcodeTable};
 
     fn parent(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("nvptx-ra-test-{name}-{}", std::process::id()));
@@ -186,9 +186,7 @@ mod tests {
     }
 
     fn function() -> Function {
-        let mut opcodes = OpcodeTable::new();
-        opcodes.intern("COPY", Role::Copy);
-        let mut builder = FunctionBuilder::new("k", Arc::new(opcodes));
+        let mut builder = FunctionBuilder::new("k", Arc::new(OpcodeTable::inserted()));
         builder.block(&[], 1.0, 0);
         builder.finish()
     }

@@ -76,6 +76,16 @@ impl OpcodeTable {
         Self::lazy(0, |_| unreachable!("an interned opcode has its entry from the start"))
     }
 
+    /// The opcodes that edits may insert into any function: `COPY`, and what sets a register to a constant.
+    pub fn inserted() -> Self {
+        let mut table = Self::new();
+        table.intern("COPY", Role::Copy);
+        for name in ["MOV_B1_i", "MOV_B16_i", "MOV_B32_i", "MOV_B64_i"] {
+            table.intern(name, Role::Constant);
+        }
+        table
+    }
+
     /// A table of `len` opcodes, and a function that tells name and role of any of them. Of a name that stands twice
     /// together [`find`](Self::find) finds the first.
     pub fn lazy(len: usize, describe: impl Fn(Opcode) -> (Box<str>, Role) + Send + Sync + 'static) -> Self {

@@ -15,7 +15,7 @@ mod print;
 mod tests;
 mod words;
 
-use super::{EditList, Function, OpcodeTable, Role};
+use super::{EditList, Function, OpcodeTable};
 
 /// Why a text is not a view, or not a list of edits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,18 +28,13 @@ pub struct ParseError {
 }
 
 impl Function {
-    /// Parses the text form. The function's table holds the opcodes that the text declares, and those that edits may
-    /// insert into any function: `COPY`, and what sets a register to a constant.
+    /// Parses the text form. The function's table holds the opcodes that the text declares, and
+    /// [those that edits insert](OpcodeTable::inserted).
     ///
     /// Every id of the result is in range, so that no accessor panics; the other rules are those of
     /// [`validate`](Function::validate). Linear in the text, in time and in memory.
     pub fn parse(text: &str) -> Result<Function, ParseError> {
-        let mut inserted = OpcodeTable::new();
-        inserted.intern("COPY", Role::Copy);
-        for name in ["MOV_B1_i", "MOV_B16_i", "MOV_B32_i", "MOV_B64_i"] {
-            inserted.intern(name, Role::Constant);
-        }
-        Self::parse_with(text, &inserted)
+        Self::parse_with(text, &OpcodeTable::inserted())
     }
 
     /// Parses the text form into a table that also holds `known` opcodes, so that edits can use them. Where both
