@@ -7,8 +7,8 @@
 
 use super::behaviour::{Behaviours, Motion};
 use crate::function::{
-    Applied, Edit, EditList, Function, Inst, Opcode, Operand, OperandFlags, Position, RegClass, Role, Symbol, VReg,
-    Value,
+    Applied, CONSTANTS, Edit, EditList, Function, Inst, Opcode, Operand, OperandFlags, Position, RegClass, Role,
+    Symbol, VReg, Value,
 };
 use crate::index::IndexVec;
 use crate::target::{Left, Masked, Purity, has_masks};
@@ -275,14 +275,6 @@ impl Code<'_> {
         }
     }
 }
-
-/// The opcodes that set a register of each class to a constant.
-const CONSTANTS: [(RegClass, &str); 4] = [
-    (RegClass::B1, "MOV_B1_i"),
-    (RegClass::B16, "MOV_B16_i"),
-    (RegClass::B32, "MOV_B32_i"),
-    (RegClass::B64, "MOV_B64_i"),
-];
 
 fn opcode_of_constant(function: &Function, name: &str) -> Option<Opcode> {
     function.opcodes().find(name).filter(|&opcode| function.opcodes().role(opcode) == Role::Constant)

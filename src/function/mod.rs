@@ -25,7 +25,7 @@ pub use edit::{Edit, EditList, Position};
 pub use effects::{Effects, MemorySpace};
 pub use launch::LaunchBounds;
 pub(crate) use opcode::OpcodeFacts;
-pub use opcode::{Opcode, OpcodeTable, Role};
+pub use opcode::{CONSTANTS, Opcode, OpcodeTable, Role};
 pub use operand::{Operand, OperandFlags, Value};
 pub use parallel_copy::{ParallelCopyError, sequentialize};
 pub use text::ParseError;

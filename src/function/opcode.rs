@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use rustc_hash::FxHashMap;
 
+use super::RegClass;
 use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
@@ -12,6 +13,14 @@ define_index! {
     /// An opcode: a number in the function's [`OpcodeTable`].
     Opcode, "op"
 }
+
+/// What sets a register of each class to a constant.
+pub const CONSTANTS: [(RegClass, &str); 4] = [
+    (RegClass::B1, "MOV_B1_i"),
+    (RegClass::B16, "MOV_B16_i"),
+    (RegClass::B32, "MOV_B32_i"),
+    (RegClass::B64, "MOV_B64_i"),
+];
 
 /// What an opcode means to a reader who follows values through registers.
 ///
@@ -76,11 +85,11 @@ impl OpcodeTable {
         Self::lazy(0, |_| unreachable!("an interned opcode has its entry from the start"))
     }
 
-    /// The opcodes that edits may insert into any function: `COPY`, and what sets a register to a constant.
+    /// The opcodes that edits may insert into any function: `COPY`, and [`CONSTANTS`].
     pub fn inserted() -> Self {
         let mut table = Self::new();
         table.intern("COPY", Role::Copy);
-        for name in ["MOV_B1_i", "MOV_B16_i", "MOV_B32_i", "MOV_B64_i"] {
+        for (_, name) in CONSTANTS {
             table.intern(name, Role::Constant);
         }
         table
