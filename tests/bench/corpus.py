@@ -18,8 +18,8 @@ def folder_of(arch):
 
 
 def modules(folder=None, globs=(), subset=None, arch="sm_90"):
-    """The paths of the modules in a folder, sorted: of those whose name one of the globs matches, and where none is
-    given, of all. Those that are held out are not among what `make corpus` brings unless a glob names them."""
+    """The paths of the modules in a folder, sorted: those whose name one of the globs matches, or, where none is given,
+    all, but of what `make corpus` brings not those that are held out."""
     folder = Path(folder or folder_of(arch)).resolve()
     if subset:
         globs = [*globs, *tomllib.loads(LIST.read_text())["subset"][subset]]

@@ -1,15 +1,15 @@
 """Brings packages from crates.io and PyPI and unpacks them. Nothing of them is built or run, but Triton."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
 import tarfile
 import urllib.request
-from html.parser import HTMLParser
 from http.client import HTTPException
 from pathlib import Path
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urljoin
 
 import tools
 
@@ -65,7 +65,7 @@ def fetch_sdist(source):
         folder.mkdir(parents=True, exist_ok=True)
         try:
             (folder / f"{name}.tar.gz").write_bytes(download(source["sdist"], f"{name}.tar.gz"))
-        except (OSError, HTTPException, LookupError) as error:
+        except (OSError, HTTPException, LookupError, ValueError) as error:
             print(f"corpus: {source['name']} is left out: {error}", flush=True)
             return None
         with tarfile.open(folder / f"{name}.tar.gz") as archive:
@@ -73,34 +73,21 @@ def fetch_sdist(source):
     return folder / name
 
 
-class Links(HTMLParser):
-    """The links of a page of PyPI's simple index, by the names of the files."""
-
-    def __init__(self):
-        super().__init__()
-        self.links = {}
-
-    def handle_starttag(self, tag, attrs):
-        link = dict(attrs).get("href")
-        if tag == "a" and link:
-            self.links[urldefrag(link).url.rpartition("/")[2]] = link
-
-
 def download(project, file):
     """The content of a file of a project. pip would build the package to learn what it depends on, for which many need
     PyTorch and a compiler. LookupError where there is no such file, or it is not what the index says of it."""
     index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + f"/{project}/"
-    parser = Links()
-    with urllib.request.urlopen(index, timeout=60) as page:
-        parser.feed(page.read().decode())
-    if file not in parser.links:
+    asked = urllib.request.Request(index, headers={"Accept": "application/vnd.pypi.simple.v1+json"})
+    with urllib.request.urlopen(asked, timeout=60) as page:
+        listed = next((one for one in json.load(page)["files"] if one["filename"] == file), None)
+    if not listed:
         raise LookupError(f"{index} has no {file}")
-    link = urldefrag(urljoin(index, parser.links[file]))
-    with urllib.request.urlopen(link.url, timeout=600) as answer:
+    link = urljoin(index, listed["url"])
+    with urllib.request.urlopen(link, timeout=600) as answer:
         content = answer.read()
-    algorithm, _, digest = link.fragment.partition("=")
-    if digest and hashlib.new(algorithm, content).hexdigest() != digest:
-        raise LookupError(f"{link.url} is not what {index} says of it")
+    for algorithm, digest in listed["hashes"].items():
+        if hashlib.new(algorithm, content).hexdigest() != digest:
+            raise LookupError(f"{link} is not what {index} says of it")
     return content
 
 

@@ -1,6 +1,7 @@
 """Tests of what the corpus is, and of how source distributions come."""
 
 import hashlib
+import json
 import os
 import tempfile
 import threading
@@ -48,9 +49,10 @@ class Index(BaseHTTPRequestHandler):
 
     def do_GET(self):
         digest = hashlib.sha256(self.said).hexdigest()
-        page = f'<a href="../../files/p-1.tar.gz#sha256={digest}">p-1.tar.gz</a>'.encode()
+        listed = {"filename": "p-1.tar.gz", "url": "../../files/p-1.tar.gz", "hashes": {"sha256": digest}}
         self.send_response(200)
         self.end_headers()
+        page = json.dumps({"files": [listed]}).encode()
         self.wfile.write(self.content if self.path == "/files/p-1.tar.gz" else page)
 
     def log_message(self, *_):
