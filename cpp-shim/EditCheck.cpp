@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EditChecker.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -34,6 +35,13 @@ constexpr KindInfo Kinds[] = {
     {"set immediate", 4}, {"set debug value", 4},  {"merge", 5},
     {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
 };
+
+/// The lines of PTX and the attribute that edits may give to a function: those
+/// that never change what it does. src/function/directives.rs has the same.
+constexpr StringLiteral KnownDirectives[] = {
+    ".pragma \"enable_smem_spilling\";", ".pragma \"nounroll\";"};
+constexpr StringLiteral KnownAttribute = "nvvm.maxnreg=";
+constexpr unsigned MaxRegisters = 255;
 
 } // namespace
 
@@ -83,13 +91,17 @@ Reason EditChecker::text(const nvptx_ra_edit &E) {
   if (!between(E.a, E.b, Response.text.len))
     return "the text is out of bounds";
   StringRef Text(Response.text.data + E.a, E.b - E.a);
-  if (E.kind == NVPTX_RA_EDIT_SET_ATTRIBUTE)
-    return Text.find('=') == StringRef::npos || Text.starts_with("=")
-               ? "an attribute is KEY=VALUE"
-               : nullptr;
-  return Text.find_first_of(StringRef("\n\r\0", 3)) != StringRef::npos
-             ? "a directive is one line"
-             : nullptr;
+  if (E.kind == NVPTX_RA_EDIT_INSERT_DIRECTIVE)
+    return is_contained(KnownDirectives, Text) ? nullptr
+                                               : "the directive is not known";
+  if (!Text.consume_front(KnownAttribute))
+    return "the attribute is not known";
+  unsigned Registers = 0;
+  // LLVM reads other spellings, too, a 0 in front as the sign of octal numbers.
+  if (Text.getAsInteger(10, Registers) || Registers < 1 ||
+      Registers > MaxRegisters || Text != utostr(Registers))
+    return "not a number of registers from 1 to 255";
+  return nullptr;
 }
 Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
   switch (E.kind) {

@@ -155,12 +155,12 @@ pub enum Edit {
         /// The instruction.
         inst: Inst,
     },
-    /// A line of PTX at the top of the function, e.g. `.pragma "enable_smem_spilling";`.
+    /// A line of PTX at the top of the function: `.pragma "enable_smem_spilling";` or `.pragma "nounroll";`.
     InsertDirective {
         /// The line.
         text: String,
     },
-    /// A function attribute.
+    /// A function attribute: `nvvm.maxnreg`, with a number of registers.
     SetAttribute {
         /// Its key.
         key: String,

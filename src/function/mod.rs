@@ -7,6 +7,7 @@
 mod apply;
 mod builder;
 mod debug_value;
+mod directives;
 mod edit;
 mod effects;
 mod launch;

@@ -128,7 +128,7 @@ fn spills() {
     let mut edits = EditList::new(&before);
     let slots = [edits.create_slot(4, 4), edits.create_slot(4, 4)];
     edits.insert_spill(Position { block: Block(0), before: None }, VReg(1), slots[0]);
-    edits.push(Edit::InsertDirective { text: ".pragma \"p\";".into() });
+    edits.push(Edit::InsertDirective { text: ".pragma \"nounroll\";".into() });
     edits.finish();
     let wanted = edits.apply(&before).expect("the edits fit").function;
     let found = |slot, reg| {

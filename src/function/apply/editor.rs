@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::layout::Layout;
 use super::split::SplitEdges;
 use super::{Applied, ApplyError, Origin, rebuild};
+use crate::function::directives::{check_attribute, check_directive};
 use crate::function::{
     Block, Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData,
     Role, Slot, SlotData, VReg, Value,
@@ -63,10 +64,11 @@ impl<'f> Editor<'f> {
             Edit::Delete { inst } => self.delete(inst),
             Edit::InsertDirective { ref text } => check_directive(text),
             Edit::SetAttribute { ref key, ref value } => {
+                check_attribute(key, value)?;
                 if let Some(bounds) = &mut self.work.kernel {
                     bounds.set_attribute(key, value);
                 }
-                check_attribute(key, value)
+                Ok(())
             }
         }
     }
@@ -303,18 +305,4 @@ pub(super) fn next_id<I: EntityIndex + std::fmt::Display>(id: I, next: I) -> Res
 /// Whether a block is one of the first `count`.
 pub(super) fn known_block(block: Block, count: usize) -> Result<(), Reason> {
     if block.index() < count { Ok(()) } else { Err(format!("there is no block {block}: the function has {count}")) }
-}
-
-fn check_directive(text: &str) -> Result<(), Reason> {
-    if text.trim().is_empty() || text.contains(['\n', '\r', '\0']) {
-        return Err("a directive is one line that is not empty".into());
-    }
-    Ok(())
-}
-
-fn check_attribute(key: &str, value: &str) -> Result<(), Reason> {
-    if key.is_empty() || key.contains(['=', '\0']) || value.contains('\0') {
-        return Err(format!("attribute {key:?}: a key is not empty and has no '='"));
-    }
-    Ok(())
 }

@@ -344,13 +344,20 @@ fn attributes_change_the_bounds_of_kernels_alone() {
 fn directives_and_attributes_are_checked() {
     edited(|_, edits| {
         edits.push(Edit::InsertDirective { text: ".pragma \"nounroll\";".into() });
-        edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: "a=b".into() });
+        edits.push(Edit::InsertDirective { text: ".pragma \"enable_smem_spilling\";".into() });
+        edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: "255".into() });
     })
-    .expect("both are right");
-    for text in ["", "  ", "a\nb"] {
-        refused("directive", |_, edits| edits.push(Edit::InsertDirective { text: text.into() }));
+    .expect("they are right");
+    let whole = ".pragma \"nounroll\"; trap;";
+    for text in ["", "  ", "a\nb", "trap;", "// nothing", ".pragma \"frequency 1\";", ".pragma \"nounroll\"", whole] {
+        refused("is not known", |_, edits| edits.push(Edit::InsertDirective { text: text.into() }));
     }
-    for key in ["", "a=b"] {
-        refused("attribute", |_, edits| edits.push(Edit::SetAttribute { key: key.into(), value: "c".into() }));
+    for key in ["", "a=b", "nvvm.maxntid", "nvvm.kernel", "nvvm.maxnreg ", "target-cpu", "nvptx-ra"] {
+        refused("is not known", |_, edits| edits.push(Edit::SetAttribute { key: key.into(), value: "40".into() }));
+    }
+    for value in ["", "0", "256", "-1", "+40", "040", "0x28", "40,1", "a=b", " 40"] {
+        refused("a number of registers", |_, edits| {
+            edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: value.into() })
+        });
     }
 }
