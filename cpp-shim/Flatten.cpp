@@ -90,12 +90,15 @@ static uint32_t memoryFlags(const MachineInstr &MI, uint32_t &AddressSpace) {
     return Flags;
   AddressSpace = MI.memoperands().front()->getAddrSpace();
   bool Invariant = (Flags & NVPTX_RA_INST_STORE) == 0;
+  bool Dereferenceable = true;
   for (const MachineMemOperand *MMO : MI.memoperands()) {
     if (MMO->getAddrSpace() != AddressSpace)
       AddressSpace = 0;
     Invariant &= MMO->isInvariant();
+    Dereferenceable &= MMO->isDereferenceable();
   }
-  return Flags | (Invariant ? NVPTX_RA_INST_INVARIANT : 0);
+  return Flags | (Invariant ? NVPTX_RA_INST_INVARIANT : 0) |
+         (Dereferenceable ? NVPTX_RA_INST_DEREFERENCEABLE : 0);
 }
 
 static uint32_t asmFlags(const MachineInstr &MI) {

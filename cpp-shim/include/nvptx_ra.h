@@ -90,6 +90,9 @@ typedef struct nvptx_ra_operand {
 #define NVPTX_RA_INST_CONVERGENT 32u   /* MachineInstr::isConvergent of this instruction (inline assembly, calls) */
 #define NVPTX_RA_INST_LOAD 64u         /* MachineInstr::mayLoad */
 #define NVPTX_RA_INST_STORE 128u       /* MachineInstr::mayStore */
+/* MachineMemOperand::isDereferenceable of all its memory operands: what it reads is there, as far as LLVM knows where it
+ * stands. */
+#define NVPTX_RA_INST_DEREFERENCEABLE 256u
 
 typedef struct nvptx_ra_inst {
   uint32_t opcode;

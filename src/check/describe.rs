@@ -26,6 +26,9 @@ fn describe_to_depth(prover: &Prover<'_>, which: Which, value: Value, depth: u32
         Value::Entry(location) if location.index() < function.num_regs() => {
             format!("{} at its entry", VReg::new(location.index()))
         }
+        Value::Entry(location) if values.is_carried(location) => {
+            "what the instruction computed when it ran last".into()
+        }
         Value::Entry(location) => {
             let slot = Slot::new((location.index() - function.num_regs()) / RegClass::ALL.len());
             format!("{slot} at its entry")

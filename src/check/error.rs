@@ -21,6 +21,8 @@ pub enum ErrorKind {
     Order,
     /// A call sequence has been broken up.
     CallSequence,
+    /// An instruction that may fault runs where it did not run before.
+    Speculated,
     /// An instruction follows a terminator.
     Terminator,
     /// Tied operands are no longer one register.
@@ -44,6 +46,7 @@ impl ErrorKind {
             Self::Moved => "moved",
             Self::Order => "order",
             Self::CallSequence => "call sequence",
+            Self::Speculated => "speculated",
             Self::Terminator => "terminator",
             Self::Tied => "tied operands",
             Self::EarlyClobber => "early clobber",

@@ -10,10 +10,11 @@
 //!   a debug value reads that or nothing;
 //! * the instructions with effects are the same ones, in their blocks, and those that conflict keep their order; call
 //!   sequences stay whole ([`effects`], [`calls`]);
+//! * what may fault runs only where it ran, and with the operands that it had there ([`speculation`]);
 //! * constraints within one instruction hold as they held ([`operands`]).
 //!
-//! Pure instructions may be deleted, moved and cloned freely: what they compute is proven where it is used. A value
-//! that was undefined before may become any value.
+//! Other pure instructions may be deleted, moved and cloned freely: what they compute is proven where it is used. A
+//! value that was undefined before may become any value.
 //!
 //! # How equality is proven
 //! [`values`] numbers values within each block, in each function by itself: a read resolves to what an instruction of
@@ -53,6 +54,7 @@ mod ids;
 mod obligations;
 mod operands;
 mod pair;
+mod speculation;
 mod terms;
 mod values;
 

@@ -4,6 +4,7 @@ use super::describe::describe;
 use super::equality::{Goal, ObligationId, Prover};
 use super::error::{CheckError, ErrorKind};
 use super::pair::{Pair, Which};
+use super::speculation;
 use super::terms::Value;
 use super::values::reg_location;
 use crate::function::{self, Block, Inst, Operand, Role, VReg};
@@ -19,7 +20,7 @@ struct Obligation {
     operand: u32,
 }
 
-/// Checks the operands of all instructions that are still in their block.
+/// Checks the operands of all instructions that are still in their block, and the results of what may fault.
 pub(super) fn check(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     let mut prover = Prover::new(pair);
     let mut obligations = Vec::new();
@@ -30,9 +31,11 @@ pub(super) fn check(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
             }
         }
     }
+    let results = speculation::check(pair, &mut prover, errors);
     prover.run(MAX_REPORTED);
     let failures = obligations.iter().filter_map(|obligation| Some((obligation, prover.failure(obligation.id)?)));
     errors.extend(failures.map(|(obligation, goal)| error(pair, &prover, obligation, goal)));
+    errors.extend(speculation::failures(pair, &prover, &results));
 }
 
 fn oblige(

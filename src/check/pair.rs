@@ -27,6 +27,8 @@ pub(super) struct Pair<'a> {
     pub(super) before: Side<'a>,
     pub(super) after: Side<'a>,
     pub(super) origin: &'a IndexVec<Inst, Origin>,
+    /// The view's instructions that may fault and of which another block has a copy now, in order.
+    pub(super) carried: Vec<Inst>,
     preds: Vec<Block>,
     pred_start: IndexVec<Block, u32>,
     reachable: IndexVec<Block, bool>,
@@ -45,14 +47,32 @@ impl<'a> Pair<'a> {
         }
         let written = written_physical(view);
         let (pred_start, preds) = predecessors(after);
-        Self {
+        let mut pair = Self {
             before: Side::new(view, after_of, &written),
             after: Side::new(after, before_of, &written),
             origin: &applied.origin,
+            carried: Vec::new(),
             preds,
             pred_start,
-            reachable: reachable(after),
-        }
+            reachable: reachable(after, None),
+        };
+        pair.carried = carried(&pair);
+        pair
+    }
+
+    /// The instruction of the view that an instruction of the edited function is, or is a clone of, if that may fault
+    /// where it did not run before.
+    pub(super) fn guarded_original(&self, after: Inst) -> Option<Inst> {
+        let (Origin::Kept(original) | Origin::Clone(original)) = self.origin[after] else { return None };
+        let function = self.before.function;
+        let may_fault = function.effects(original).contains(Effects::MAY_FAULT) && self.before.pure[original];
+        // What has a role computes what the role says, and never faults.
+        (may_fault && function.role(original) == Role::Other).then_some(original)
+    }
+
+    /// The blocks that are reached without going through a block. O(blocks + edges).
+    pub(super) fn reachable_around(&self, block: Block) -> IndexVec<Block, bool> {
+        reachable(self.after.function, Some(block))
     }
 
     pub(super) fn side(&self, which: Which) -> &Side<'a> {
@@ -116,7 +136,7 @@ fn is_pure(function: &Function, inst: Inst, written: &HashSet<u32>) -> bool {
     let transparent =
         !matches!(function.role(inst), Role::Other | Role::Phi | Role::Debug | Role::Spill | Role::Reload);
     let allowed = if transparent { Effects::CALL_SEQUENCE } else { Effects::empty() };
-    allowed.contains(effects)
+    allowed.contains(effects - Effects::MAY_FAULT)
         && function.operands(inst).iter().all(|operand| match operand.value {
             Value::Physical(reg) => !operand.is_def() && !written.contains(&reg),
             _ => true,
@@ -127,6 +147,18 @@ fn is_pure(function: &Function, inst: Inst, written: &HashSet<u32>) -> bool {
 fn written_physical(function: &Function) -> HashSet<u32> {
     let written = function.operands.iter().filter(|operand| operand.is_def());
     written.filter_map(|operand| if let Value::Physical(reg) = operand.value { Some(reg) } else { None }).collect()
+}
+
+/// The view's instructions that may fault and of which an instruction in another block is, or is a clone.
+fn carried(pair: &Pair<'_>) -> Vec<Inst> {
+    let elsewhere = |after: Inst| {
+        let original = pair.guarded_original(after)?;
+        (pair.before.block_of[original] != pair.after.block_of[after]).then_some(original)
+    };
+    let mut carried: Vec<Inst> = pair.after.function.insts().filter_map(elsewhere).collect();
+    carried.sort_unstable();
+    carried.dedup();
+    carried
 }
 
 fn predecessors(function: &Function) -> (IndexVec<Block, u32>, Vec<Block>) {
@@ -150,11 +182,12 @@ fn predecessors(function: &Function) -> (IndexVec<Block, u32>, Vec<Block>) {
     (start, preds)
 }
 
-fn reachable(function: &Function) -> IndexVec<Block, bool> {
+/// The blocks to which a path leads from the entry, not through `around`.
+fn reachable(function: &Function, around: Option<Block>) -> IndexVec<Block, bool> {
     let mut reachable = IndexVec::filled(false, function.num_blocks());
     let mut stack: Vec<Block> = function.blocks().take(1).collect();
     while let Some(block) = stack.pop() {
-        if !std::mem::replace(&mut reachable[block], true) {
+        if Some(block) != around && !std::mem::replace(&mut reachable[block], true) {
             stack.extend(function.succs(block).iter().filter(|&&succ| !reachable[succ]));
         }
     }

@@ -28,6 +28,13 @@ pub(super) fn reg_location(reg: VReg) -> Location {
     Location::new(reg.index())
 }
 
+/// The location that stands for what one of the [carried](Pair::carried) instructions computed when it ran last. Only
+/// the view's own values have any, and nothing else is written there.
+fn carried_location(pair: &Pair<'_>, number: usize) -> Location {
+    let function = pair.after.function;
+    Location::new(function.num_regs() + function.num_slots() * LOCATIONS_PER_SLOT + number)
+}
+
 /// The location that a slot is, where it holds a register of a class.
 fn slot_location(function: &Function, slot: Slot, class: RegClass) -> Location {
     let number = RegClass::ALL.iter().position(|&other| other == class).unwrap_or(0);
@@ -45,7 +52,7 @@ impl<'a> LocalValues<'a> {
             end_start: vec![0],
             ends: Vec::new(),
         };
-        let locations = function.num_regs() + function.num_slots() * LOCATIONS_PER_SLOT;
+        let locations = carried_location(pair, pair.carried.len()).index();
         let numbering = Numbering { values, current: IndexVec::filled(None, locations), written: Vec::new() };
         numbering.run(function, terms)
     }
@@ -64,6 +71,25 @@ impl<'a> LocalValues<'a> {
         match ends.binary_search_by_key(&location, |&(location, _)| location) {
             Ok(index) => ends[index].1,
             Err(_) => Value::Entry(location),
+        }
+    }
+
+    /// What an instruction of the view that another block has a copy of computed when it ran last, at a block's entry.
+    pub(super) fn carried(&self, inst: Inst) -> Option<Value> {
+        let number = self.pair.carried.binary_search(&inst).ok()?;
+        Some(Value::Entry(carried_location(self.pair, number)))
+    }
+
+    /// Whether a location stands for such a value.
+    pub(super) fn is_carried(&self, location: Location) -> bool {
+        location >= carried_location(self.pair, 0)
+    }
+
+    /// What an instruction without a role puts in an operand, as a value of its block.
+    pub(super) fn result(&self, inst: Inst, operand: u32) -> Value {
+        match self.pair.kept_in_place(self.which, inst) {
+            Some(original) => Value::Kept(original, operand),
+            None => Value::Own(inst, operand),
         }
     }
 
@@ -203,6 +229,11 @@ impl<'a> LocalValues<'a> {
     }
 }
 
+/// The number of an instruction's first operand that defines a register.
+pub(super) fn first_definition(function: &Function, inst: Inst) -> Option<u32> {
+    function.operands(inst).iter().position(|operand| operand.def().is_some()).map(|number| number as u32)
+}
+
 fn operation_is_division(operation: Operation) -> bool {
     !matches!(operation, Operation::Other(_))
 }
@@ -267,6 +298,9 @@ impl<'a> Numbering<'a> {
                 self.set(reg_location(reg), value);
             }
         }
+        if self.values.which == Which::Before {
+            self.carry(function, inst);
+        }
     }
 
     /// The value of a definition.
@@ -281,10 +315,17 @@ impl<'a> Numbering<'a> {
             }
             Computation::Phi | Computation::Unknown => None,
         };
-        reduced.unwrap_or_else(|| match self.values.pair.kept_in_place(self.values.which, inst) {
-            Some(original) => Value::Kept(original, operand),
-            None => Value::Own(inst, operand),
-        })
+        reduced.unwrap_or_else(|| self.values.result(inst, operand))
+    }
+
+    /// Remembers what an instruction computes that another block has a copy of.
+    fn carry(&mut self, function: &Function, inst: Inst) {
+        if let Ok(number) = self.values.pair.carried.binary_search(&inst)
+            && let Some(operand) = first_definition(function, inst)
+        {
+            let value = self.values.result(inst, operand);
+            self.set(carried_location(self.values.pair, number), value);
+        }
     }
 
     /// A spill makes the slot hold the register's value for reloads of its class, and nothing for others.

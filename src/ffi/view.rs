@@ -12,7 +12,7 @@ use crate::function::{
     SymbolData, VReg, Value,
 };
 use crate::index::IndexVec;
-use crate::target::{Classification, InstFlags};
+use crate::target::{Classification, InstFlags, Purity, told_by_text};
 
 /// The function that a view describes, and what its opcodes mean. O(size).
 ///
@@ -96,7 +96,8 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
             let operand = read_operand(operand, raw.len(), &limits);
             function.operands.push(operand.map_err(|reason| wrong("instruction", number, reason))?);
         }
-        read_inst(&mut function, inst, &classification).map_err(|reason| wrong("instruction", number, reason))?;
+        read_inst(&mut function, inst, start, &classification)
+            .map_err(|reason| wrong("instruction", number, reason))?;
     }
     if function.operands.len() != operands.len() {
         return Err(Error::view("the last operands belong to no instruction"));
@@ -223,14 +224,18 @@ fn next_range(start: &mut u32, end: u32, limit: usize) -> Option<Range<u32>> {
 fn read_inst(
     function: &mut Function,
     inst: &nvptx_ra_inst,
+    first_operand: usize,
     classification: &Classification,
 ) -> Result<(), &'static str> {
     let opcode = Opcode(inst.opcode);
-    if classification.get(opcode).is_none() {
-        return Err("its opcode is not in the table");
-    }
+    let info = classification.get(opcode).ok_or("its opcode is not in the table")?;
     let flags = InstFlags::from_bits(inst.flags).ok_or("it has unknown flags")?;
-    let (effects, space) = classification.effects(opcode, flags, inst.address_space);
+    let (mut effects, space) = classification.effects(opcode, flags, inst.address_space);
+    if info.purity == Purity::InlineAsm
+        && let Some(&Operand { value: Value::Symbol(text), .. }) = function.operands.get(first_operand)
+    {
+        effects = told_by_text(effects, function.symbol(text));
+    }
     function.inst_opcode.push(opcode);
     function.inst_effects.push(effects);
     function.inst_space.push(space);

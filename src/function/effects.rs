@@ -3,7 +3,8 @@
 use bitflags::bitflags;
 
 bitflags! {
-    /// What an instruction does beyond reading and writing registers. Empty: a pure function of its operands.
+    /// What an instruction does beyond reading and writing registers. Without any, or with
+    /// [`MAY_FAULT`](Self::MAY_FAULT) alone: a pure function of its operands.
     ///
     /// They come from LLVM's memory operands and the opcode table, which knows better than LLVM's descriptors (those
     /// claim side effects for `ld.global.nc` or `cvta`, which have none).
@@ -27,6 +28,10 @@ bitflags! {
         const OPAQUE = 1 << 7;
         /// A label, a position or debug information: no machine code, keeps its place.
         const META = 1 << 8;
+        /// Of a pure instruction: it may fault where it would not have run, as a load of unchanging memory whose address
+        /// only a branch ahead of it makes valid. It orders nothing, but no copy of it goes where the original does not
+        /// run.
+        const MAY_FAULT = 1 << 9;
     }
 }
 
@@ -42,27 +47,103 @@ impl Effects {
     /// unchanged, and deleted where nobody reads its result.
     #[inline]
     pub fn is_pure(self) -> bool {
-        self.is_empty()
+        Self::MAY_FAULT.contains(self)
+    }
+
+    /// Whether a thread may end at the instruction, so that what follows it need not run.
+    #[inline]
+    pub fn may_not_return(self) -> bool {
+        self.intersects(Self::TRAP | Self::TERMINATOR)
     }
 
     /// Whether two instructions of a block with these effects, in these memory spaces, must keep their order.
-    pub fn conflict(self, space: MemorySpace, other: Effects, other_space: MemorySpace) -> bool {
-        if self.is_pure() || other.is_pure() {
+    pub fn conflict(self, space: MemorySpace, later: Effects, later_space: MemorySpace) -> bool {
+        self.conflict_under(space, later, later_space, Conditions::all())
+    }
+
+    /// Whether an instruction must stay behind an `earlier` one of its block, with which it need not conflict: it may
+    /// fault where the earlier one would have ended the thread. The two may change places the other way round.
+    #[inline]
+    pub fn is_guarded_by(self, earlier: Effects) -> bool {
+        self.contains(Self::MAY_FAULT) && earlier.may_not_return()
+    }
+
+    /// [`conflict`](Self::conflict) under some of its conditions. Only tests leave out any.
+    pub(crate) fn conflict_under(
+        self,
+        space: MemorySpace,
+        later: Effects,
+        later_space: MemorySpace,
+        conditions: Conditions,
+    ) -> bool {
+        if self.is_pure() || later.is_pure() {
             return false;
         }
-        if self.intersects(Self::BARRIER) || other.intersects(Self::BARRIER) {
+        if (self | later).intersects(Self::BARRIER & conditions.barriers()) {
             return true;
         }
-        if self.contains(Self::CONVERGENT) && other.contains(Self::CONVERGENT) {
+        let first = |effect, condition| self.contains(effect) && conditions.contains(condition);
+        let second = |effect, condition| later.contains(effect) && conditions.contains(condition);
+        if first(Self::CONVERGENT, Conditions::CONVERGENT) && later.contains(Self::CONVERGENT) {
             return true;
         }
-        if !self.intersects(Self::MEMORY) || !other.intersects(Self::MEMORY) {
+        if !self.intersects(Self::MEMORY) || !later.intersects(Self::MEMORY) {
             return false;
         }
-        if self.contains(Self::ORDERED) || other.contains(Self::ORDERED) {
+        if first(Self::ORDERED, Conditions::ORDERED_FIRST) || second(Self::ORDERED, Conditions::ORDERED_SECOND) {
             return true;
         }
-        (self.contains(Self::WRITE) || other.contains(Self::WRITE)) && space.may_alias(other_space)
+        let writes = first(Self::WRITE, Conditions::WRITE_FIRST) || second(Self::WRITE, Conditions::WRITE_SECOND);
+        writes && space.may_alias_under(later_space, conditions)
+    }
+}
+
+bitflags! {
+    /// The conditions of [`Effects::conflict`], each by itself enough to keep two instructions in their order or, of the
+    /// last three, to let their memory be the same. The oracle of order has to notice when any one is left out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct Conditions: u16 {
+        /// Either does something unknown.
+        const OPAQUE = 1 << 0;
+        /// Either may trap or not return.
+        const TRAP = 1 << 1;
+        /// Either ends the block.
+        const TERMINATOR = 1 << 2;
+        /// Either belongs to a call sequence.
+        const CALL_SEQUENCE = 1 << 3;
+        /// Either keeps its place.
+        const META = 1 << 4;
+        /// Both are convergent.
+        const CONVERGENT = 1 << 5;
+        /// The first keeps its order with all accesses of memory.
+        const ORDERED_FIRST = 1 << 6;
+        /// The second does.
+        const ORDERED_SECOND = 1 << 7;
+        /// The first writes what the second accesses.
+        const WRITE_FIRST = 1 << 8;
+        /// The second writes what the first accesses.
+        const WRITE_SECOND = 1 << 9;
+        /// Both are in one memory space.
+        const SAME_SPACE = 1 << 10;
+        /// One is in the generic space, which has all others in it.
+        const GENERIC = 1 << 11;
+        /// One is in the block's shared memory, the other in that of the cluster, which has it in it.
+        const SHARED_CLUSTER = 1 << 12;
+    }
+}
+
+impl Conditions {
+    /// The effects that the conditions take for barriers.
+    fn barriers(self) -> Effects {
+        let barriers = [
+            (Self::OPAQUE, Effects::OPAQUE),
+            (Self::TRAP, Effects::TRAP),
+            (Self::TERMINATOR, Effects::TERMINATOR),
+            (Self::CALL_SEQUENCE, Effects::CALL_SEQUENCE),
+            (Self::META, Effects::META),
+        ];
+        let held = barriers.into_iter().filter(|&(condition, _)| self.contains(condition));
+        held.map(|(_, effect)| effect).collect()
     }
 }
 
@@ -118,10 +199,17 @@ impl MemorySpace {
 
     /// Whether accesses to the two spaces may touch the same memory.
     pub fn may_alias(self, other: Self) -> bool {
+        self.may_alias_under(other, Conditions::all())
+    }
+
+    /// [`may_alias`](Self::may_alias) under some of the conditions.
+    fn may_alias_under(self, other: Self, conditions: Conditions) -> bool {
         use MemorySpace::{Generic, Shared, SharedCluster};
-        self == other
-            || self == Generic
-            || other == Generic
-            || matches!((self, other), (Shared, SharedCluster) | (SharedCluster, Shared))
+        conditions.contains(match (self, other) {
+            _ if self == other => Conditions::SAME_SPACE,
+            (Generic, _) | (_, Generic) => Conditions::GENERIC,
+            (Shared, SharedCluster) | (SharedCluster, Shared) => Conditions::SHARED_CLUSTER,
+            _ => return false,
+        })
     }
 }

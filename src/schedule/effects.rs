@@ -1,6 +1,7 @@
 //! The order that instructions with effects must keep.
 //!
-//! Two instructions keep their order where [`Effects::conflict`] says so: what the checker proves is what is kept here.
+//! Two instructions keep their order where [`Effects::conflict`] says so, and what may fault stays behind what may end
+//! the thread ([`Effects::is_guarded_by`]): what the checker proves is what is kept here.
 //! It is enough to know, for each kind of conflict, what has come since the last of that kind, so that the edges stay
 //! linear in the instructions.
 
@@ -20,6 +21,7 @@ struct Accesses {
 #[derive(Debug, Default)]
 pub(super) struct EffectOrder {
     barrier: Option<Node>,
+    may_not_return: Option<Node>,
     /// All that is not pure since then.
     since_barrier: Vec<Node>,
     convergent: Option<Node>,
@@ -33,12 +35,16 @@ impl EffectOrder {
     /// Takes the next instruction. Amortised O(memory spaces).
     pub(super) fn next(&mut self, node: Node, effects: Effects, space: MemorySpace, edges: &mut Edges) {
         if effects.is_pure() {
+            // What may not return is a barrier, so that the last such one stands for all.
+            let guard = self.may_not_return.filter(|_| effects.contains(Effects::MAY_FAULT));
+            guard.iter().for_each(|&earlier| edges.add(earlier, node));
             return;
         }
         if effects.intersects(Effects::BARRIER) {
             self.since_barrier.iter().for_each(|&earlier| edges.add(earlier, node));
             self.barrier.iter().for_each(|&earlier| edges.add(earlier, node));
-            *self = Self { barrier: Some(node), ..Self::default() };
+            let may_not_return = if effects.may_not_return() { Some(node) } else { self.may_not_return };
+            *self = Self { barrier: Some(node), may_not_return, ..Self::default() };
             return;
         }
         self.barrier.iter().for_each(|&earlier| edges.add(earlier, node));
@@ -102,6 +108,8 @@ mod tests {
             Effects::READ | Effects::WRITE,
             Effects::CONVERGENT | Effects::WRITE,
             Effects::OPAQUE,
+            Effects::OPAQUE | Effects::TRAP,
+            Effects::MAY_FAULT,
         ];
         arbtest::arbtest(|source| {
             let count = source.int_in_range(0..=12usize)?;
@@ -119,7 +127,7 @@ mod tests {
             let mut expected = Edges::default();
             for (to, &(effects, space)) in insts.iter().enumerate() {
                 for (from, &(other, other_space)) in insts[..to].iter().enumerate() {
-                    if other.conflict(other_space, effects, space) {
+                    if other.conflict(other_space, effects, space) || effects.is_guarded_by(other) {
                         expected.add(Node::new(from), Node::new(to));
                     }
                 }

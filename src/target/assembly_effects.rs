@@ -204,7 +204,7 @@ fn parts(statement: &str) -> (&str, &str, &str) {
     (guard, name, operands)
 }
 
-fn is_of_word(c: char) -> bool {
+pub(super) fn is_of_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')
 }
 

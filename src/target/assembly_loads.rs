@@ -21,7 +21,8 @@ pub fn with_assembly_loads(function: &Function) -> Function {
 /// The text of inline assembly whose effects are not known.
 fn text(function: &Function, inst: Inst) -> Option<&str> {
     let effects = function.effects(inst);
-    let is_unknown = effects.contains(Effects::OPAQUE) && (Effects::OPAQUE | Effects::CONVERGENT).contains(effects);
+    let allowed = Effects::OPAQUE | Effects::TRAP | Effects::CONVERGENT;
+    let is_unknown = effects.contains(Effects::OPAQUE) && allowed.contains(effects);
     let Value::Symbol(symbol) = function.operands(inst).first().filter(|_| is_unknown)?.value else { return None };
     let is_assembly = classify(function.opcodes().name(function.opcode(inst))).purity == Purity::InlineAsm;
     is_assembly.then(|| function.symbol(symbol).trim_start_matches('&'))
@@ -36,7 +37,7 @@ mod tests {
     /// stay as they are.
     #[test]
     fn loads_are_reads() {
-        let effects = ["opaque", "opaque convergent", "read write opaque", "opaque"];
+        let effects = ["opaque", "opaque trap convergent", "read write opaque", "opaque"];
         let numbers = [0, 0, 0, 1];
         let insts: String = effects
             .iter()

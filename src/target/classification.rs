@@ -3,7 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::{CopyFamily, DescFlags, InstFlags, OpcodeInfo, Purity, RematCost, Uniformity, classify};
+use super::{
+    CopyFamily, DescFlags, InstFlags, OpcodeInfo, Purity, RematCost, Uniformity, asks_for_registers, classify,
+    is_anonymous,
+};
 use crate::function::{Effects, MemorySpace, Opcode, OpcodeTable};
 use crate::index::{EntityIndex, IndexVec};
 
@@ -95,9 +98,10 @@ impl Classification {
     /// The name wins over the descriptor, with one exception: where the name says pure and LLVM says that memory is
     /// accessed or control leaves, LLVM is believed.
     ///
-    /// A load of memory that does not change counts as pure: it may be deleted, and repeated where it ran before. That
-    /// it cannot trap where it did not run before is not said; who moves instructions to other paths asks for
-    /// [`Purity::Pure`].
+    /// A load of memory that does not change counts as pure: it may be deleted, and repeated where it ran before. Where
+    /// it did not run before it may fault ([`Effects::MAY_FAULT`]), unless it is of a parameter that LLVM knows to be
+    /// there. What LLVM knows of other memory may hold only behind a branch. Inline assembly and opcodes that are not
+    /// known by name may fault, too, where they are pure.
     ///
     /// A pure instruction among those of a call sequence (a copy between the stores of two parameters) stays pure;
     /// loads never do, so that a call's result is read where it stands.
@@ -105,13 +109,15 @@ impl Classification {
     /// # Panics
     /// Where the opcode is not of this subtarget.
     pub fn effects(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> (Effects, MemorySpace) {
-        let &Known { info, desc, .. } = self.opcodes.get(opcode);
+        let Known { info, desc, name } = self.opcodes.get(opcode);
+        let (info, desc) = (*info, *desc);
         let space = info.space.unwrap_or_else(|| MemorySpace::from_number(address_space));
         let mut effects = match info.purity {
-            Purity::Unknown => unknown_effects(desc, flags),
+            Purity::Unknown => unknown_effects(desc, flags, name),
             Purity::InlineAsm => asm_effects(flags),
-            Purity::Pure if contradicts_purity(desc, flags) => unknown_effects(desc, flags),
-            Purity::Reads if reads_unchanging_memory(flags, space) => Effects::empty(),
+            Purity::Pure if contradicts_purity(desc, flags) => unknown_effects(desc, flags, name),
+            // What reads a space by its name, as a texture does, reads what may be written under another name.
+            Purity::Reads if info.space.is_none() && reads_unchanging_memory(flags, space) => Effects::empty(),
             known => known.effects(),
         };
         if info.convergent || flags.contains(InstFlags::CONVERGENT) {
@@ -127,6 +133,8 @@ impl Classification {
         if in_call && (!effects.is_pure() || info.purity == Purity::Reads) {
             effects |= Effects::CALL_SEQUENCE;
         }
+        let is_guarded = effects.is_pure() && may_fault(&info, flags, space);
+        effects.set(Effects::MAY_FAULT, is_guarded);
         let accesses = effects.intersects(Effects::READ | Effects::WRITE) || info.purity == Purity::ReadsInvariant;
         (effects, if accesses { space } else { MemorySpace::Generic })
     }
@@ -177,6 +185,15 @@ fn reads_unchanging_memory(flags: InstFlags, space: MemorySpace) -> bool {
     unchanging && !flags.intersects(InstFlags::ORDERED | InstFlags::STORE)
 }
 
+/// Whether a pure instruction may fault where it does not run in the program.
+fn may_fault(info: &OpcodeInfo, flags: InstFlags, space: MemorySpace) -> bool {
+    match info.purity {
+        Purity::Reads => space != MemorySpace::Param || !flags.contains(InstFlags::DEREFERENCEABLE),
+        Purity::ReadsInvariant | Purity::InlineAsm | Purity::Unknown => true,
+        _ => info.guarded,
+    }
+}
+
 /// Whether LLVM claims more than side effects for want of a pattern.
 fn contradicts_purity(desc: DescFlags, flags: InstFlags) -> bool {
     let accesses = DescFlags::LOAD | DescFlags::STORE;
@@ -184,14 +201,16 @@ fn contradicts_purity(desc: DescFlags, flags: InstFlags) -> bool {
         || flags.intersects(InstFlags::LOAD | InstFlags::STORE)
 }
 
-/// The effects of an opcode that is not known by name.
-fn unknown_effects(desc: DescFlags, flags: InstFlags) -> Effects {
+/// The effects of an opcode that is not known by name. What does something unknown may never return, but for the records
+/// of LLVM 22 without a name, which all do.
+fn unknown_effects(desc: DescFlags, flags: InstFlags, name: &str) -> Effects {
     let mut effects = Effects::empty();
     if desc.intersects(DescFlags::SIDE_EFFECTS | DescFlags::INLINE_ASM) {
         effects |= Effects::OPAQUE;
+        effects.set(Effects::TRAP, !is_anonymous(name) && !asks_for_registers(name));
     }
     if desc.contains(DescFlags::CALL) {
-        effects |= Effects::OPAQUE | Effects::CALL_SEQUENCE;
+        effects |= Effects::OPAQUE | Effects::TRAP | Effects::CALL_SEQUENCE;
     }
     if desc.contains(DescFlags::META) {
         effects |= Effects::META;
@@ -205,10 +224,11 @@ fn unknown_effects(desc: DescFlags, flags: InstFlags) -> Effects {
     effects
 }
 
-/// The effects of inline assembly. Without side effects and memory it is, by LLVM's rules, a function of its operands.
+/// The effects of inline assembly. Without side effects and memory it is, by LLVM's rules, a function of its operands;
+/// with side effects it may never return. What its text says besides is [`told_by_text`](super::told_by_text)'s.
 fn asm_effects(flags: InstFlags) -> Effects {
     let mut effects = Effects::empty();
-    effects.set(Effects::OPAQUE, flags.contains(InstFlags::ASM_EFFECTS));
+    effects.set(Effects::OPAQUE | Effects::TRAP, flags.contains(InstFlags::ASM_EFFECTS));
     effects.set(Effects::READ, flags.intersects(InstFlags::ASM_MEMORY | InstFlags::LOAD));
     effects.set(Effects::WRITE, flags.intersects(InstFlags::ASM_MEMORY | InstFlags::STORE));
     effects

@@ -45,5 +45,7 @@ bitflags! {
         const LOAD = 64;
         /// May write memory.
         const STORE = 128;
+        /// LLVM knows that the memory it reads is there.
+        const DEREFERENCEABLE = 256;
     }
 }

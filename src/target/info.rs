@@ -90,7 +90,8 @@ impl Purity {
     /// [`Unknown`](Self::Unknown), the worst.
     pub fn effects(self) -> Effects {
         match self {
-            Self::Pure | Self::ReadsInvariant => Effects::empty(),
+            Self::Pure => Effects::empty(),
+            Self::ReadsInvariant => Effects::MAY_FAULT,
             Self::Reads => Effects::READ,
             Self::ReadsOrTraps => Effects::READ | Effects::TRAP,
             Self::Writes => Effects::WRITE,
@@ -99,10 +100,10 @@ impl Purity {
             Self::Exchange => Effects::CONVERGENT,
             Self::Atomic => Effects::READ | Effects::WRITE | Effects::ORDERED,
             Self::Volatile => Effects::ORDERED,
-            Self::Opaque | Self::InlineAsm | Self::Unknown => Effects::OPAQUE,
-            Self::Trap => Effects::TRAP | Effects::OPAQUE,
+            Self::Opaque => Effects::OPAQUE,
+            Self::Trap | Self::InlineAsm | Self::Unknown => Effects::OPAQUE | Effects::TRAP,
             Self::Terminator => Effects::TERMINATOR,
-            Self::Call => Effects::OPAQUE | Effects::CALL_SEQUENCE,
+            Self::Call => Effects::OPAQUE | Effects::TRAP | Effects::CALL_SEQUENCE,
             Self::CallSequence => Effects::CALL_SEQUENCE,
             Self::Meta => Effects::META,
         }
@@ -150,6 +151,9 @@ pub struct OpcodeInfo {
     pub remat: Option<RematCost>,
     /// Whether the set of threads that execute it together matters.
     pub convergent: bool,
+    /// Whether it may fault, or give anything, where a branch ahead of it does not let it run, though it is pure and no
+    /// load.
+    pub guarded: bool,
     /// The memory that it accesses, or for [`CopyFamily::AddressSpace`] the space converted from or to, where the name
     /// fixes it.
     pub space: Option<MemorySpace>,
@@ -178,6 +182,7 @@ impl OpcodeInfo {
             purity,
             remat: None,
             convergent: false,
+            guarded: false,
             space: None,
             uniformity,
             has_uniform_form: false,
@@ -264,6 +269,11 @@ impl OpcodeInfo {
     /// The same, convergent.
     pub(super) const fn collective(self) -> Self {
         Self { convergent: true, uniformity: Uniformity::Divergent, ..self }
+    }
+
+    /// The same, only to be run where the program runs it.
+    pub(super) const fn guarded(self) -> Self {
+        Self { guarded: true, ..self }
     }
 
     /// The same, in a memory space.

@@ -25,7 +25,7 @@ impl OpcodeInfo {
     /// show; and so are the results of calls, though they are read from the space of parameters.
     pub fn uniformity_of(&self, function: &Function, inst: Inst, in_kernel: bool) -> Uniformity {
         let effects = function.effects(inst);
-        let is_load = self.purity == Purity::Reads && (effects - Effects::READ).is_empty();
+        let is_load = self.purity == Purity::Reads && (Effects::READ | Effects::MAY_FAULT).contains(effects);
         if !is_load && (!effects.is_pure() || self.purity == Purity::Volatile) {
             return Uniformity::Divergent;
         }

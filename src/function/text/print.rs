@@ -129,7 +129,7 @@ fn print_inst(function: &Function, inst: Inst, f: &mut Formatter<'_>) -> fmt::Re
 
 fn print_attributes(function: &Function, inst: Inst, f: &mut Formatter<'_>) -> fmt::Result {
     let (effects, space, line) = (function.effects(inst), function.memory_space(inst), function.line(inst));
-    if effects.is_pure() && space == MemorySpace::Generic && line == 0 {
+    if effects.is_empty() && space == MemorySpace::Generic && line == 0 {
         return Ok(());
     }
     f.write_str(" ::")?;

@@ -30,7 +30,7 @@ pub(super) const FLAGS: [(OperandFlags, &str); 6] = [
 ];
 
 /// Effects, in the order in which they are printed.
-pub(super) const EFFECTS: [(Effects, &str); 9] = [
+pub(super) const EFFECTS: [(Effects, &str); 10] = [
     (Effects::READ, "read"),
     (Effects::WRITE, "write"),
     (Effects::ORDERED, "ordered"),
@@ -40,6 +40,7 @@ pub(super) const EFFECTS: [(Effects, &str); 9] = [
     (Effects::TERMINATOR, "terminator"),
     (Effects::OPAQUE, "opaque"),
     (Effects::META, "meta"),
+    (Effects::MAY_FAULT, "may_fault"),
 ];
 
 /// Memory spaces; the generic one is not written.

@@ -20,7 +20,8 @@ pub(super) const RULES: &[Rule] = &[
         OpcodeInfo::other(Purity::Meta),
     ),
     rule("INLINEASM", OpcodeInfo::other(Purity::InlineAsm)),
-    rule("INLINEASM_BR", OpcodeInfo::other(Purity::Opaque)),
+    // May jump, so that what follows need not run.
+    rule("INLINEASM_BR", OpcodeInfo::other(Purity::Trap)),
     rule("BUNDLE MEMBARRIER", OpcodeInfo::other(Purity::Opaque)),
     rule("CBranch GOTO Return BRX_{START,ITEM,END}", OpcodeInfo::other(Purity::Terminator)),
     rule("trapinst trapexitinst debugtrapinst EXIT", OpcodeInfo::other(Purity::Trap)),

@@ -47,10 +47,8 @@ pub(super) const RULES: &[Rule] = &[
         OPAQUE,
     ),
     rule("GRIDDEPCONTROL_{LAUNCH_DEPENDENTS,WAIT} CLUSTERLAUNCHCONTRL_TRY_CANCEL{,_MULTICAST}", OPAQUE),
-    // Decode an answer that is in registers.
-    rule(
-        "CLUSTERLAUNCHCONTROL_QUERY_CANCEL_IS_CANCELED CLUSTERLAUNCHCONTROL_QUERY_CANCEL_GET_FIRST_CTAID_{x,y,z}",
-        OpcodeInfo::PURE,
-    ),
+    // Decode an answer that is in registers. The second is defined only where the first says yes.
+    rule("CLUSTERLAUNCHCONTROL_QUERY_CANCEL_IS_CANCELED", OpcodeInfo::PURE),
+    rule("CLUSTERLAUNCHCONTROL_QUERY_CANCEL_GET_FIRST_CTAID_{x,y,z}", OpcodeInfo::PURE.guarded()),
     rule("INT_NVVM_NANOSLEEP_{I,R} INT_PM_EVENT_MASK INT_NVVM_COMPILER_{ERROR,WARN}_{32,64}", OPAQUE),
 ];

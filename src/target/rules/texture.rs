@@ -38,10 +38,15 @@ pub(super) const RULES: &[Rule] = &[
          SUST_P_{1D,1D_ARRAY,2D,2D_ARRAY,3D}_{,V2,V4}I{8,16,32}_TRAP_{I,R}",
         OpcodeInfo::other(Purity::WritesOrTraps).within(Global),
     ),
-    // Properties that were fixed when the handle was made.
+    // Properties that were fixed when the handle was made. A handle in a register may be none where nothing asks for it.
     rule(
-        "{SUQ,TXQ}_{ARRAY_SIZE,CHANNEL_DATA_TYPE,CHANNEL_ORDER,DEPTH,HEIGHT,WIDTH}_{I,R} \
-         TXQ_{NUM_MIPMAP_LEVELS,NUM_SAMPLES}_{I,R}",
+        "{SUQ,TXQ}_{ARRAY_SIZE,CHANNEL_DATA_TYPE,CHANNEL_ORDER,DEPTH,HEIGHT,WIDTH}_I \
+         TXQ_{NUM_MIPMAP_LEVELS,NUM_SAMPLES}_I",
         OpcodeInfo::PURE,
+    ),
+    rule(
+        "{SUQ,TXQ}_{ARRAY_SIZE,CHANNEL_DATA_TYPE,CHANNEL_ORDER,DEPTH,HEIGHT,WIDTH}_R \
+         TXQ_{NUM_MIPMAP_LEVELS,NUM_SAMPLES}_R",
+        OpcodeInfo::PURE.guarded(),
     ),
 ];

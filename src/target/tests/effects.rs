@@ -21,15 +21,16 @@ fn unknown_names_are_opaque_and_follow_the_descriptor() {
         assert_eq!(classify(name).role(), Role::Other, "{name}");
     }
     let claims = [
-        (DescFlags::SIDE_EFFECTS, Effects::OPAQUE),
+        (DescFlags::SIDE_EFFECTS, Effects::OPAQUE | Effects::TRAP),
         (DescFlags::LOAD, Effects::READ),
         (DescFlags::STORE, Effects::WRITE),
         (DescFlags::LOAD | DescFlags::STORE, Effects::READ | Effects::WRITE | Effects::ORDERED),
         (DescFlags::CONVERGENT, Effects::CONVERGENT),
-        (DescFlags::CALL, Effects::OPAQUE | Effects::CALL_SEQUENCE),
+        (DescFlags::CALL, Effects::OPAQUE | Effects::TRAP | Effects::CALL_SEQUENCE),
         (DescFlags::TERMINATOR, Effects::TERMINATOR),
         (DescFlags::META, Effects::META),
-        (DescFlags::INLINE_ASM, Effects::OPAQUE),
+        (DescFlags::INLINE_ASM, Effects::OPAQUE | Effects::TRAP),
+        (DescFlags::empty(), Effects::MAY_FAULT),
     ];
     for (desc, effects) in claims {
         let classification = Classification::new([("NEW_IN_ANOTHER_LLVM", desc)]);
@@ -61,7 +62,7 @@ fn side_effects_that_llvm_invents_are_gone() {
         assert_eq!(effects_of(name, InstFlags::ORDERED, 0).0, Effects::empty(), "{name}");
     }
     let (effects, space) = effects_of("LD_GLOBAL_NC_v4i32", InstFlags::empty(), 1);
-    assert_eq!((effects, space), (Effects::empty(), MemorySpace::Global));
+    assert_eq!((effects, space), (Effects::MAY_FAULT, MemorySpace::Global));
 }
 
 #[test]
@@ -70,8 +71,8 @@ fn loads_take_their_space_and_their_invariance_from_the_instruction() {
     assert_eq!(effects_of("LD_i32", load, 3), (Effects::READ, MemorySpace::Shared));
     assert_eq!(effects_of("LDV_i32_v4", load, 0), (Effects::READ, MemorySpace::Generic));
     assert_eq!(effects_of("LD_i32", load, 77), (Effects::READ, MemorySpace::Generic));
-    assert_eq!(effects_of("LD_i32", load | InstFlags::INVARIANT, 1).0, Effects::empty());
-    assert_eq!(effects_of("LD_i32", load, 4).0, Effects::empty());
+    assert_eq!(effects_of("LD_i32", load | InstFlags::INVARIANT, 1).0, Effects::MAY_FAULT);
+    assert_eq!(effects_of("LD_i32", load, 4).0, Effects::MAY_FAULT);
     assert_eq!(effects_of("LD_i32", load | InstFlags::ORDERED, 1).0, Effects::READ | Effects::ORDERED);
     let volatile = load | InstFlags::INVARIANT | InstFlags::ORDERED;
     assert_eq!(effects_of("LD_i32", volatile, 1).0, Effects::READ | Effects::ORDERED);
@@ -87,7 +88,7 @@ fn parameters_of_a_call_stay_in_their_sequence_and_copies_between_them_stay_pure
     assert_eq!(effects_of("COPY", InstFlags::CALL_SEQUENCE, 0).0, Effects::empty());
     assert_eq!(effects_of("ProxyRegB32", InstFlags::CALL_SEQUENCE, 0).0, Effects::empty());
     let call = effects_of("CALL_UNI_conv", InstFlags::CALL_SEQUENCE | InstFlags::CONVERGENT, 0).0;
-    assert_eq!(call, Effects::OPAQUE | Effects::CALL_SEQUENCE | Effects::CONVERGENT);
+    assert_eq!(call, Effects::OPAQUE | Effects::TRAP | Effects::CALL_SEQUENCE | Effects::CONVERGENT);
     for name in ["Callseq_Start", "Callseq_End", "DECLARE_PARAM_array", "DECLARE_PARAM_scalar", "CALL_PROTOTYPE"] {
         assert_eq!(effects_of(name, InstFlags::empty(), 0).0, Effects::CALL_SEQUENCE, "{name}");
     }
@@ -95,8 +96,8 @@ fn parameters_of_a_call_stay_in_their_sequence_and_copies_between_them_stay_pure
 
 #[test]
 fn inline_assembly_does_what_its_flags_say() {
-    assert_eq!(effects_of("INLINEASM", InstFlags::empty(), 0).0, Effects::empty());
-    assert_eq!(effects_of("INLINEASM", InstFlags::ASM_EFFECTS, 0).0, Effects::OPAQUE);
+    assert_eq!(effects_of("INLINEASM", InstFlags::empty(), 0).0, Effects::MAY_FAULT);
+    assert_eq!(effects_of("INLINEASM", InstFlags::ASM_EFFECTS, 0).0, Effects::OPAQUE | Effects::TRAP);
     assert_eq!(effects_of("INLINEASM", InstFlags::ASM_MEMORY, 0).0, Effects::READ | Effects::WRITE);
     assert_eq!(effects_of("INLINEASM", InstFlags::CONVERGENT, 0).0, Effects::CONVERGENT);
 }
@@ -161,7 +162,7 @@ fn the_end_of_a_block_is_a_terminator_whatever_else_it_is() {
     assert_eq!(effects_of("GOTO", InstFlags::empty(), 0).0, Effects::TERMINATOR);
     assert!(effects_of("BRX_END", InstFlags::ORDERED, 0).0.contains(Effects::TERMINATOR));
     // LLVM puts instructions after an `asm goto`, which is therefore no terminator.
-    assert_eq!(effects_of("INLINEASM_BR", InstFlags::empty(), 0).0, Effects::OPAQUE);
+    assert_eq!(effects_of("INLINEASM_BR", InstFlags::empty(), 0).0, Effects::OPAQUE | Effects::TRAP);
     assert!(!effects_of("trapinst", InstFlags::empty(), 0).0.is_pure());
 }
 

@@ -20,7 +20,7 @@ fn describe(opcode: Opcode) -> String {
         line += " coalesces";
     }
     write!(line, " {:?}", info.purity).expect("a string can be written");
-    if !effects.is_pure() {
+    if !effects.is_empty() {
         let names: Vec<_> = effects.iter_names().map(|(name, _)| name.to_lowercase()).collect();
         write!(line, "({})", names.join(",")).expect("a string can be written");
     }

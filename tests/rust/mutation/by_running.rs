@@ -41,6 +41,7 @@ fn opcodes() -> Arc<OpcodeTable> {
         ("PHI", Role::Phi),
         ("ADD", Role::Other),
         ("LOAD", Role::Other),
+        ("GUARDED", Role::Other),
         ("STORE", Role::Other),
         ("BRANCH", Role::Other),
     ];
@@ -121,7 +122,7 @@ fn add_inst(
 ) -> Result<()> {
     use Operand as O;
     let pure = Effects::empty();
-    match source.int_in_range(0..=10u32)? {
+    match source.int_in_range(0..=11u32)? {
         0 | 1 => {
             let dst = narrow(source)?;
             builder.inst(opcode("COPY"), &[O::write(dst), O::read(narrow(source)?)], pure);
@@ -154,6 +155,10 @@ fn add_inst(
         9 => {
             let name = if source.arbitrary()? { "LOW" } else { "HIGH" };
             builder.inst(opcode(name), &[O::write(narrow(source)?), O::read(wide(source)?)], pure);
+        }
+        10 => {
+            let operands = [O::write(narrow(source)?), O::read(narrow(source)?)];
+            builder.full_inst(opcode("GUARDED"), &operands, Effects::MAY_FAULT, MemorySpace::Global, 0);
         }
         _ => {
             builder.inst(opcode("UNDEF"), &[O::write(narrow(source)?)], pure);
@@ -213,7 +218,8 @@ fn edits(source: &mut Unstructured<'_>, function: &Function) -> Result<EditList>
     Ok(edits)
 }
 
-/// Edits that the checker accepts change no operand of an effect, on any of several runs.
+/// Edits that the checker accepts change no operand of an effect, and run what may fault with no operands with which it
+/// did not run, on any of several runs.
 #[test]
 fn accepted_edits_behave_the_same() {
     let mut accepted = 0u32;

@@ -1,6 +1,6 @@
 //! Runs a function of the random tests and records what its effects read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nvptx_ra::function::{Applied, Block, Effects, Function, Inst, Operand, Origin, RegClass, Role, Slot, VReg, Value};
@@ -16,6 +16,8 @@ type Events = BTreeMap<Inst, Vec<Vec<Content>>>;
 /// What a run has shown.
 pub(crate) struct Run {
     events: Events,
+    /// What pure instructions that may fault read, by their opcode.
+    guarded: BTreeSet<(u32, Vec<Content>)>,
     /// How many blocks of the view were entered.
     pub(crate) visits: usize,
 }
@@ -50,6 +52,15 @@ impl Run {
                 }
             }
         }
+        for (opcode, reads) in &after.guarded {
+            let covers = |(other, before): &(u32, Vec<Content>)| {
+                let mut parts = before.iter().flatten().zip(reads.iter().flatten());
+                other == opcode && parts.all(|(before, after)| before.is_none() || before == after)
+            };
+            if !self.guarded.iter().any(covers) {
+                return Err(format!("what may fault read {reads:?}, as it never did before"));
+            }
+        }
         Ok(())
     }
 }
@@ -62,12 +73,22 @@ struct Interpreter<'a> {
     regs: Vec<Content>,
     slots: BTreeMap<Slot, Content>,
     events: Events,
+    guarded: BTreeSet<(u32, Vec<Content>)>,
 }
 
 impl<'a> Interpreter<'a> {
     fn new(function: &'a Function, seed: u64, max_visits: usize, num_view_blocks: usize) -> Self {
         let regs = vec![UNDEFINED; function.num_regs()];
-        Self { function, seed, max_visits, num_view_blocks, regs, slots: BTreeMap::new(), events: Events::new() }
+        Self {
+            function,
+            seed,
+            max_visits,
+            num_view_blocks,
+            regs,
+            slots: BTreeMap::new(),
+            events: Events::new(),
+            guarded: BTreeSet::new(),
+        }
     }
 
     fn run(mut self, name: impl Fn(Inst) -> Option<Inst>) -> Run {
@@ -82,7 +103,7 @@ impl<'a> Interpreter<'a> {
             }
             place = self.visit(block, from, &name).map(|next| (next, Some(block)));
         }
-        Run { events: self.events, visits }
+        Run { events: self.events, guarded: self.guarded, visits }
     }
 
     fn visit(&mut self, block: Block, from: Option<Block>, name: &impl Fn(Inst) -> Option<Inst>) -> Option<Block> {
@@ -161,6 +182,9 @@ impl<'a> Interpreter<'a> {
             }
             Role::Reload => vec![self.slots.get(&slot(operands[1])).copied().unwrap_or(UNDEFINED)],
             _ if self.function.effects(inst).is_pure() => {
+                if self.function.effects(inst).contains(Effects::MAY_FAULT) {
+                    self.guarded.insert((self.function.opcode(inst).0, reads.clone()));
+                }
                 let defined: Option<Vec<u32>> = reads.iter().map(|content| content[0]).collect();
                 vec![[defined.map(|defined| hash(&(self.function.opcode(inst).0, defined))), None]]
             }

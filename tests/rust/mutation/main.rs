@@ -7,6 +7,7 @@ mod merges;
 mod operands;
 mod program;
 mod pure;
+mod speculation;
 
 use nvptx_ra::check::{ErrorKind, check};
 use nvptx_ra::function::{Edit, EditList, Inst};

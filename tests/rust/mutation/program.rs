@@ -34,6 +34,7 @@ fn opcode(name: &str) -> (&str, Role, Effects, MemorySpace) {
         "phi" => ("PHI", Role::Phi, none, Generic),
         "dbg" => ("DBG_VALUE", Role::Debug, Effects::META, Generic),
         "ld" => ("LD_i32", Role::Other, Effects::READ, Global),
+        "ldnc" => ("LD_GLOBAL_NC_i32", Role::Other, Effects::MAY_FAULT, Global),
         "st" => ("ST_i32", Role::Other, Effects::WRITE, Global),
         "lds" => ("LDS", Role::Other, Effects::READ, Shared),
         "sts" => ("STS", Role::Other, Effects::WRITE, Shared),
