@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub use apply::{Applied, ApplyError, Origin};
 pub use builder::FunctionBuilder;
 pub use edit::{Edit, EditList, Position};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use effects::Conditions;
 pub use effects::{Effects, MemorySpace};
 pub use launch::LaunchBounds;
 pub(crate) use opcode::OpcodeFacts;

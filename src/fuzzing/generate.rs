@@ -24,11 +24,13 @@ pub struct Options {
     pub max_variables: usize,
     /// Variables have no value at first, so that some paths read an undefined one.
     pub undefined_paths: bool,
+    /// Most instructions have effects.
+    pub effects: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_blocks: 10, max_insts: 10, max_variables: 2, undefined_paths: false }
+        Self { max_blocks: 10, max_insts: 10, max_variables: 2, undefined_paths: false, effects: false }
     }
 }
 
@@ -50,7 +52,7 @@ pub(super) fn draft(u: &mut Unstructured<'_>, options: &Options) -> Result<Draft
     let succs = successors(u, options.max_blocks)?;
     let blocks = succs.iter().map(|succs| DraftBlock { succs: succs.clone(), ..DraftBlock::default() }).collect();
     let draft = Draft { blocks, classes: IndexVec::new() };
-    let mut generator = Generator { u, draft, readable: Vec::new(), variables: Vec::new() };
+    let mut generator = Generator { u, draft, readable: Vec::new(), variables: Vec::new(), effects: options.effects };
     let predecessors = predecessors(&succs);
 
     let mut at_end: IndexVec<Block, Vec<VReg>> = IndexVec::filled(Vec::new(), succs.len());
@@ -87,6 +89,8 @@ struct Generator<'a, 'u> {
     readable: Vec<VReg>,
     /// Registers with many definitions.
     variables: Vec<VReg>,
+    /// Most instructions have effects.
+    effects: bool,
 }
 
 impl Generator<'_, '_> {
@@ -203,6 +207,9 @@ impl Generator<'_, '_> {
     }
 
     fn some_insts(&mut self, block: Block) -> Result<()> {
+        if self.effects && self.u.arbitrary()? {
+            return self.template(block, EFFECTFUL);
+        }
         match self.u.int_in_range(0..=19u8)? {
             0..=5 => self.template(block, ARITHMETIC),
             6 | 7 => self.template(block, CONSTANTS),

@@ -5,10 +5,14 @@
 //! any value there; a branch on one ends the run. A branch chooses by a hash of what its terminators read and of how
 //! many branches were taken before, so that loops end and an edited function goes the same way. Debug values do
 //! nothing.
+//!
+//! What instructions with effects do to each other is [`memory`](super::memory)'s. One that may trap does so where a hash
+//! of its operands says so, and ends the run; so does a pure one that may fault, which is an error of the function.
 
 use std::collections::BTreeMap;
 
-use super::trace::{Event, Trace};
+use super::memory::{Access, World};
+use super::trace::{End, Event, Trace};
 use super::value::{Bits, mix, mix_wide};
 use crate::function::{
     Block, Effects, Function, Inst, MemorySpace, Operand, OperandFlags, Role, Slot, Symbol, VReg, Value,
@@ -34,7 +38,7 @@ impl Default for Limits {
 pub fn interpret(function: &Function, seed: u64, limits: Limits) -> Trace {
     let mut machine = Machine::new(function, seed);
     machine.run(limits);
-    machine.trace
+    Trace { visits: machine.visits, ..machine.trace }
 }
 
 /// What an opcode does, without the letters at its end that say which operands are registers and which immediates.
@@ -60,6 +64,15 @@ fn width(function: &Function, reg: VReg) -> u32 {
     }
 }
 
+/// Of so many pure instructions that may fault, one does, and of so many that may trap.
+const FAULTS_ONE_IN: u64 = 16;
+const TRAPS_ONE_IN: u64 = 4;
+
+/// Whether a hash is one of every `count`.
+fn is_one_of(count: u64, hash: u64) -> bool {
+    mix(hash, count).is_multiple_of(count)
+}
+
 /// The state of a run.
 pub(super) struct Machine<'a> {
     function: &'a Function,
@@ -70,6 +83,7 @@ pub(super) struct Machine<'a> {
     pub(super) regs: IndexVec<VReg, Bits>,
     physical: BTreeMap<u32, Bits>,
     slots: BTreeMap<Slot, Bits>,
+    world: World,
     /// How many blocks were entered.
     visits: usize,
     trace: Trace,
@@ -86,6 +100,7 @@ impl<'a> Machine<'a> {
             regs: function.regs().map(|reg| Bits::undefined(width(function, reg))).collect(),
             physical: BTreeMap::new(),
             slots: BTreeMap::new(),
+            world: World::new(mix(seed, hash_of("memory"))),
             visits: 0,
             trace: Trace::default(),
         }
@@ -93,7 +108,7 @@ impl<'a> Machine<'a> {
 
     fn run(&mut self, limits: Limits) {
         let Some(mut block) = self.function.blocks().next() else {
-            self.trace.is_complete = true;
+            self.trace.end = Some(End::Return);
             return;
         };
         let mut budget = limits.insts;
@@ -102,17 +117,22 @@ impl<'a> Machine<'a> {
             // Blocks without instructions cost too: loops of nothing else must end.
             budget = budget.saturating_sub(self.function.block_insts(block).len() + 1);
             self.visits += 1;
-            for inst in self.function.block_insts(block) {
+            for inst in self.body(block) {
                 self.execute(inst);
+                if self.trace.end.is_some() {
+                    return;
+                }
             }
             let next = match *self.function.succs(block) {
                 [only] => only,
                 ref succs => {
                     let chosen = self.choose(block, branches);
-                    self.trace.is_complete = succs.is_empty();
                     match chosen {
                         Some(hash) if !succs.is_empty() => succs[(hash % succs.len() as u64) as usize],
-                        _ => return,
+                        _ => {
+                            self.trace.end = succs.is_empty().then_some(End::Return);
+                            return;
+                        }
                     }
                 }
             };
@@ -135,8 +155,15 @@ impl<'a> Machine<'a> {
         let inst = self.function.block_range(block).end;
         let (effects, space) = (Effects::TERMINATOR, MemorySpace::default());
         let (operation, visit) = (hash_of("branch"), self.visits);
-        self.trace.events.push(Event { inst, visit, operation, effects, space, reads });
+        let (seen, _) = self.world.execute(&Access { effects, space, operation, hash: Some(hash) });
+        self.trace.events.push(Event { inst, visit, operation, is_branch: true, reads, seen });
         Some(hash)
+    }
+
+    /// The instructions of a block up to the first terminator, where control may leave.
+    fn body(&self, block: Block) -> impl Iterator<Item = Inst> + use<'a> {
+        let function = self.function;
+        function.block_insts(block).take_while(|&inst| !function.effects(inst).contains(Effects::TERMINATOR))
     }
 
     /// What the terminators of a block read, sign-extended.
@@ -212,15 +239,21 @@ impl<'a> Machine<'a> {
         let function = self.function;
         let reads: Vec<Bits> = reads.into_iter().map(Bits::sign_extended).collect();
         let (operation, effects) = (self.operations[inst], function.effects(inst));
-        // What an effect gives may differ from one time to the next, by what came before that it must stay behind.
-        let space = function.memory_space(inst);
-        let conflicts = |event: &&Event| event.effects.conflict(event.space, effects, space);
-        let time = if effects.is_pure() { 0 } else { self.trace.events.iter().filter(conflicts).count() as u64 + 1 };
-        let start = mix(mix(operation, self.seed), time);
-        let hash = reads.iter().try_fold(start, |hash, read| Some(mix_wide(hash, read.number()?)));
-        if !effects.is_pure() {
-            let (operation, visit) = (mix(operation, time), self.visits);
-            self.trace.events.push(Event { inst, visit, operation, effects, space, reads });
+        let start = mix(operation, self.seed);
+        let mut hash = reads.iter().try_fold(start, |hash, read| Some(mix_wide(hash, read.number()?)));
+        if effects.is_pure() {
+            let may_fault = effects.contains(Effects::MAY_FAULT);
+            if may_fault && hash.is_none_or(|hash| is_one_of(FAULTS_ONE_IN, hash)) {
+                self.trace.end = Some(End::Fault { visit: self.visits });
+            }
+        } else {
+            let space = function.memory_space(inst);
+            let (seen, result) = self.world.execute(&Access { effects, space, operation, hash });
+            if effects.contains(Effects::TRAP) && hash.is_none_or(|hash| is_one_of(TRAPS_ONE_IN, hash)) {
+                self.trace.end = Some(if hash.is_some() { End::Trap } else { End::Unknown });
+            }
+            self.trace.events.push(Event { inst, visit: self.visits, operation, is_branch: false, reads, seen });
+            hash = hash.and_then(|hash| Some(mix(hash, result?)));
         }
         let defs = function.operands(inst).iter().filter(|operand| operand.is_def()).count() as u32;
         for def in 0..defs {

@@ -112,8 +112,36 @@ pub(super) const ARITHMETIC: &[Template] = &[
     pure("IMPLICIT_DEF", Role::Undef, &[B32], &[]),
 ];
 
+/// A load and a store of 32 bits, by LLVM's number of the memory space.
+macro_rules! load {
+    ($space:ident, $number:literal) => {
+        memory("LD_i32", &[B32], &[Fixed(0), Fixed($number), Reg(B64), Immediate], Effects::READ, MemorySpace::$space)
+    };
+}
+macro_rules! store {
+    ($space:ident, $number:literal) => {
+        memory(
+            "ST_i32",
+            &[],
+            &[Reg(B32), Fixed(0), Fixed($number), Reg(B64), Immediate],
+            Effects::WRITE,
+            MemorySpace::$space,
+        )
+    };
+}
+
 /// Loads, stores, and what else has an effect.
 pub(super) const EFFECTFUL: &[Template] = &[
+    load!(Generic, 0),
+    store!(Generic, 0),
+    load!(Local, 5),
+    store!(Local, 5),
+    load!(SharedCluster, 7),
+    store!(SharedCluster, 7),
+    load!(Param, 101),
+    store!(Param, 101),
+    load!(Shared, 3),
+    store!(Shared, 3),
     memory("LD_i32", &[B32], &[Fixed(0), Fixed(1), Reg(B64), Immediate], Effects::READ, MemorySpace::Global),
     memory("ST_i32", &[], &[Reg(B32), Fixed(0), Fixed(1), Reg(B64), Immediate], Effects::WRITE, MemorySpace::Global),
     memory("LD_i64", &[B64], &[Fixed(0), Fixed(3), Reg(B32), Immediate], Effects::READ, MemorySpace::Shared),
@@ -135,6 +163,34 @@ pub(super) const EFFECTFUL: &[Template] = &[
         Effects::ORDERED.union(Effects::CONVERGENT),
         MemorySpace::Generic,
     ),
+    memory(
+        "INT_PTX_ATOM_ADD_32_Sr",
+        &[B32],
+        &[Reg(B32), Reg(B32)],
+        Effects::READ.union(Effects::WRITE).union(Effects::ORDERED),
+        MemorySpace::Shared,
+    ),
+    memory("atomic_thread_fence_seq_cst_gpu", &[], &[], Effects::OPAQUE, MemorySpace::Generic),
+    memory("SREG_CLOCK", &[B32], &[], Effects::ORDERED, MemorySpace::Generic),
+    memory(
+        "SULD_1D_I32_TRAP_R",
+        &[B32],
+        &[Reg(B64), Reg(B32)],
+        Effects::READ.union(Effects::TRAP),
+        MemorySpace::Global,
+    ),
+    memory(
+        "SUST_B_1D_I32_TRAP_R",
+        &[],
+        &[Reg(B64), Reg(B32), Reg(B32)],
+        Effects::WRITE.union(Effects::TRAP),
+        MemorySpace::Global,
+    ),
+    memory("ANNOTATION_LABEL", &[], &[Symbol], Effects::META, MemorySpace::Generic),
+    // Pure, but only where they run.
+    memory("LD_GLOBAL_NC_i32", &[B32], &[Reg(B64), Immediate], Effects::MAY_FAULT, MemorySpace::Global),
+    memory("LD_i32", &[B32], &[Fixed(0), Fixed(4), Reg(B64), Immediate], Effects::MAY_FAULT, MemorySpace::Constant),
+    memory("LDU_GLOBAL_i32", &[B32], &[Reg(B64), Immediate], Effects::MAY_FAULT, MemorySpace::Global),
     memory("SHFL_SYNC_IDX_rrr", &[B32], &[Reg(B32), Reg(B32), Reg(B32)], Effects::CONVERGENT, MemorySpace::Generic),
 ];
 

@@ -1,8 +1,9 @@
 //! What a run of a function does that can be seen, and whether an edited function does the same.
 
 use super::interpret::{Limits, interpret};
+use super::memory::Seen;
 use super::value::Bits;
-use crate::function::{Applied, Effects, Function, Inst, MemorySpace, Origin};
+use crate::function::{Applied, Function, Inst, Origin};
 
 /// An instruction with an effect, or a branch that chose, as it was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,25 +12,41 @@ pub struct Event {
     pub inst: Inst,
     /// Which visit of a block it belongs to, counted from the start.
     pub visit: usize,
-    /// A hash of what it does, the same for the register and the immediate form of an opcode, and of how many events
-    /// came before that it must stay behind.
+    /// A hash of what it does, the same for the register and the immediate form of an opcode.
     pub operation: u64,
-    /// Its effects; those of a terminator for a branch.
-    pub effects: Effects,
-    /// The memory that it touches.
-    pub space: MemorySpace,
+    /// Whether it is a branch that chose, or a return.
+    pub is_branch: bool,
     /// The values that it read, sign-extended.
     pub reads: Vec<Bits>,
+    /// What it saw of memory and of what was executed before.
+    pub seen: Seen,
+}
+
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It returned.
+    Return,
+    /// An instruction that may trap did.
+    Trap,
+    /// A pure instruction faulted, in that visit of a block.
+    Fault {
+        /// The visit.
+        visit: usize,
+    },
+    /// It may go on or not.
+    Unknown,
 }
 
 /// What a run of a function does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// The events, in order.
+    /// The events, in order. A return and a trap see all of memory: that is what a run leaves behind.
     pub events: Vec<Event>,
-    /// Whether the run came to an end. If not, it was cut off, or branched on an undefined value: what follows may be
-    /// anything.
-    pub is_complete: bool,
+    /// How the run ended; none where it was cut off, or branched on an undefined value: what follows may be anything.
+    pub end: Option<End>,
+    /// How many blocks were entered.
+    pub visits: usize,
 }
 
 /// Where an edited function does something else than the original.
@@ -45,10 +62,24 @@ pub struct Mismatch {
 }
 
 impl Trace {
-    /// Checks that `edited` does the same: each event is there, in the same order, and reads what the original read,
-    /// or anything where the original read an undefined value. Only what both runs reached is compared.
+    /// Whether the run came to an end of which all is known.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.end, Some(End::Return | End::Trap))
+    }
+
+    /// Checks that `edited` does the same: each event is there, in the same order, and reads and sees what the original
+    /// read and saw, or anything where that was undefined. Only what both runs reached is compared. An original that
+    /// faults may do anything; an edited function faults only where the original does.
     pub fn refined_by(&self, edited: &Trace, seed: u64) -> Result<(), Mismatch> {
+        if matches!(self.end, Some(End::Fault { .. })) {
+            return Ok(());
+        }
         let fail = |event, reason| Err(Mismatch { seed, event, reason });
+        if let Some(End::Fault { visit }) = edited.end
+            && (self.is_complete() || visit < self.visits || visit == self.visits && self.end.is_none())
+        {
+            return fail(edited.events.len(), format!("the edited function faults in block {visit} of its run"));
+        }
         for (index, (old, new)) in self.events.iter().zip(&edited.events).enumerate() {
             if old.operation != new.operation || old.reads.len() != new.reads.len() {
                 return fail(index, format!("{} of the original became {} of the edited function", old.inst, new.inst));
@@ -57,9 +88,14 @@ impl Trace {
             if let Some((was, is)) = old.reads.iter().zip(&new.reads).find(differs) {
                 return fail(index, format!("{} read {was:x?}, and as {} it reads {is:x?}", old.inst, new.inst));
             }
+            let is_seen = |(old, new): (&Option<u64>, &Option<u64>)| old.is_none() || old == new;
+            if old.seen.len() != new.seen.len() || !old.seen.iter().zip(&new.seen).all(is_seen) {
+                let (was, is) = (&old.seen, &new.seen);
+                return fail(index, format!("{} saw {was:x?}, and as {} it sees {is:x?}", old.inst, new.inst));
+            }
         }
         let (old, new) = (self.events.len(), edited.events.len());
-        if edited.is_complete && new < old || self.is_complete && old < new {
+        if edited.is_complete() && new < old || self.is_complete() && old < new {
             return fail(old.min(new), format!("the original has {old} events, the edited function {new}"));
         }
         Ok(())
@@ -74,7 +110,7 @@ impl Trace {
     /// same in this order, too.
     fn sorted_by(mut self, number: impl Fn(Inst) -> Option<Inst>) -> Trace {
         for visit in self.events.chunk_by_mut(|event, next| event.visit == next.visit) {
-            visit.sort_by_key(|event| (event.effects.contains(Effects::TERMINATOR), number(event.inst)));
+            visit.sort_by_key(|event| (event.is_branch, number(event.inst)));
         }
         self
     }

@@ -169,7 +169,8 @@ impl Observer<'_> {
     fn is_private(&self, inst: Inst) -> bool {
         let name = self.function.opcodes().name(self.function.opcode(inst));
         self.function.role(inst) == Role::Other
-            && (classify(name).uniformity == Uniformity::Divergent || !self.function.effects(inst).is_pure())
+            && (classify(name).uniformity_of(self.function, inst, false) == Uniformity::Divergent
+                || !self.function.effects(inst).is_pure())
     }
 
     /// Leaves the loops that `block` is not in, and enters or turns the one that it is the header of.
