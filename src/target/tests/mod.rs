@@ -5,6 +5,7 @@
 
 mod effects;
 mod golden;
+mod invariants;
 mod names;
 
 use std::path::PathBuf;

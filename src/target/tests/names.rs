@@ -122,47 +122,12 @@ fn what_coalesces_never_touches_128_bits_and_has_a_role() {
 }
 
 #[test]
-fn nothing_is_called_pure_that_llvm_says_accesses_memory() {
-    let accesses = DescFlags::LOAD | DescFlags::STORE | DescFlags::CALL | DescFlags::TERMINATOR;
-    for descriptor in DESCRIPTORS.iter() {
-        let purity = classify(&descriptor.name).purity;
-        if matches!(purity, Purity::Pure | Purity::ReadsInvariant) {
-            assert!(!descriptor.flags.intersects(accesses), "{}", descriptor.name);
-        }
-    }
-}
-
-#[test]
-fn side_effects_are_denied_only_where_llvm_lacks_a_pattern() {
-    // All that LLVM says has side effects and we say has none, by the beginning of the mnemonic (loads without).
-    const DENIED: [&str; 5] = ["cvta.", "ldu.global", "setp.", "suq.", "txq."];
-    for descriptor in DESCRIPTORS.iter() {
-        let purity = classify(&descriptor.name).purity;
-        if descriptor.flags.contains(DescFlags::SIDE_EFFECTS) && purity.effects().is_pure() {
-            let known = DENIED.iter().any(|mnemonic| descriptor.mnemonic.starts_with(mnemonic))
-                || descriptor.name.starts_with("LD_GLOBAL_NC_");
-            assert!(known, "{}", descriptor.name);
-        }
-    }
-}
-
-#[test]
 fn what_llvm_calls_convergent_is_convergent() {
     for descriptor in DESCRIPTORS.iter() {
         let info = classify(&descriptor.name);
         let known = !matches!(info.purity, Purity::Unknown | Purity::Call);
         if known && descriptor.flags.contains(DescFlags::CONVERGENT) {
             assert!(info.convergent, "{}", descriptor.name);
-        }
-    }
-}
-
-#[test]
-fn what_is_rematerialisable_is_pure() {
-    for opcode in CLASSIFICATION.table().ids() {
-        if CLASSIFICATION.info(opcode).remat.is_some() {
-            let (effects, _) = CLASSIFICATION.effects(opcode, InstFlags::empty(), 0);
-            assert!(effects.is_pure(), "{}", CLASSIFICATION.table().name(opcode));
         }
     }
 }
