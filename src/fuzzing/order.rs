@@ -38,8 +38,9 @@ pub fn check_order(u: &mut Unstructured<'_>) -> Result<()> {
     if let Err(mismatch) = compare(&function, &orders(&function, Rule::WHOLE, seed)) {
         panic!("an order that the rule allows: {mismatch}\n{function}");
     }
-    // One condition less, often just enough for an order that nearly passes.
-    let left_out = Conditions::from_bits_truncate(1 << u.int_in_range(0..=15u8)?) - Conditions::TERMINATOR;
+    // One condition less, often just enough for an order that nearly passes; or only the guards.
+    let one = Conditions::from_bits_truncate(1 << u.int_in_range(0..=15u8)?) - Conditions::TERMINATOR;
+    let left_out = if u.arbitrary()? { one } else { Conditions::empty() };
     let rule = Rule { conditions: Conditions::all() - left_out, has_guards: u.arbitrary()? };
     let orders = orders(&function, rule, seed);
     let mut edits = EditList::new(&function);
