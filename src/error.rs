@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::function::{ApplyError, ParseError, ValidationError};
+use crate::printable::one_line;
 
 /// What an [`Error`] is about. It decides who must act: the user, or the authors of this project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,7 +25,8 @@ pub enum ErrorKind {
 
 /// Something went wrong; the function it happened to stays as it was.
 ///
-/// Prints as `nvptx-ra: kernel 'NAME': PROBLEM; REMEDY`, on one line, the kernel only where it is known.
+/// Prints as `nvptx-ra: kernel 'NAME': PROBLEM; REMEDY`, on one line, the kernel only where it is known, and nothing in it
+/// acts on a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nvptx-ra: {}{}; {}", Kernel(.function.as_deref()), one_line(.problem), one_line(.remedy))]
 pub struct Error {
@@ -132,11 +134,6 @@ impl fmt::Display for Kernel<'_> {
     }
 }
 
-/// The text without line breaks: a diagnostic is one line, so that tools can grep it.
-fn one_line(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +143,13 @@ mod tests {
     fn prints_kernel_problem_remedy() {
         let error = Error::pass("too\n many copies", "raise copy-limit").in_function("k");
         assert_eq!(error.to_string(), "nvptx-ra: kernel 'k': too | many copies; raise copy-limit");
+    }
+
+    /// What a file or a name holds does not reach the terminal as it is.
+    #[test]
+    fn control_characters_are_escaped() {
+        let error = Error::pass("found '\u{1b}[31m'", "\u{9b}").in_function("k\u{7}");
+        assert_eq!(error.to_string(), "nvptx-ra: kernel 'k\\u{7}': found '\\u{1b}[31m'; \\u{9b}");
     }
 
     /// Without a kernel nothing stands in its place, and the first kernel that is named stays.

@@ -22,6 +22,7 @@ pub mod function;
 pub mod fuzzing;
 pub mod index;
 pub mod passes;
+pub mod printable;
 pub mod profile;
 pub mod rename;
 pub mod schedule;
