@@ -26,8 +26,9 @@ static_assert(sizeof(nvptx_ra_block) == 24 &&
               offsetof(nvptx_ra_block, frequency) == 16);
 static_assert(sizeof(nvptx_ra_reg) == 24 &&
               offsetof(nvptx_ra_reg, reg_class) == 16);
-static_assert(sizeof(nvptx_ra_slot) == 16 &&
-              offsetof(nvptx_ra_slot, align) == 8);
+static_assert(sizeof(nvptx_ra_slot) == 40 &&
+              offsetof(nvptx_ra_slot, align) == 24 &&
+              offsetof(nvptx_ra_slot, line) == 32);
 static_assert(sizeof(nvptx_ra_symbol) == 24 &&
               offsetof(nvptx_ra_symbol, shared_bytes) == 16);
 static_assert(sizeof(nvptx_ra_view) == 248 &&

@@ -17,8 +17,10 @@
 #include "llvm/CodeGen/MachineFrameInfo.h"
 #include "llvm/CodeGen/MachineLoopInfo.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instructions.h"
 
 using namespace llvm;
 
@@ -55,8 +57,31 @@ void FlatFunction::Writer::writeSlots() {
     uint64_t Size = Sized ? static_cast<uint64_t>(MFI.getObjectSize(FI)) : 0;
     uint64_t Align =
         MFI.isDeadObjectIndex(FI) ? 1 : MFI.getObjectAlign(FI).value();
-    Data.Slots.push_back({Size, Align});
+    Data.Slots.push_back({{}, Size, Align, 0, 0});
+    nameSlot(FI, Data.Slots.back());
   }
+}
+
+/// The variable that lives in a slot: as debug information has it, else LLVM's
+/// name.
+void FlatFunction::Writer::nameSlot(int FI, nvptx_ra_slot &Slot) const {
+  const AllocaInst *Alloca = MF.getFrameInfo().getObjectAllocation(FI);
+  if (Alloca)
+    Slot.name = toStr(Alloca->getName());
+  auto Take = [&](const DILocalVariable *Variable) {
+    Slot.name = toStr(Variable->getName());
+    if (Variable->getFile() == File)
+      Slot.line = Variable->getLine();
+  };
+  for (const MachineFunction::VariableDbgInfo &Info :
+       MF.getInStackSlotVariableDbgInfo())
+    if (Info.getStackSlot() == FI)
+      return Take(Info.Var);
+  // Behind a cast of its address space LLVM loses sight of it.
+  if (Alloca && MF.getFunction().getSubprogram())
+    for (const DbgVariableRecord *Record :
+         findDVRDeclares(const_cast<AllocaInst *>(Alloca)))
+      return Take(Record->getVariable());
 }
 
 void FlatFunction::Writer::numberBlocks() {

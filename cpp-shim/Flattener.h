@@ -94,6 +94,7 @@ public:
 private:
   void writeRegs();
   void writeSlots();
+  void nameSlot(int FI, nvptx_ra_slot &Slot) const;
   void numberBlocks();
   void findPhiRegs();
   bool concernsPhis(const llvm::MachineInstr &MI) const;

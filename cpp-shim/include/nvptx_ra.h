@@ -118,8 +118,11 @@ typedef struct nvptx_ra_reg {
 } nvptx_ra_reg;
 
 typedef struct nvptx_ra_slot {
+  nvptx_ra_str name; /* the variable of the source, or LLVM's; empty where unknown */
   uint64_t size;
   uint64_t align;
+  uint32_t line; /* where the variable is declared, in view.file; 0 unknown */
+  uint32_t reserved;
 } nvptx_ra_slot;
 
 typedef struct nvptx_ra_symbol {

@@ -30,7 +30,8 @@ const _: () = {
     assert!(size_of::<nvptx_ra_inst>() == 24 && offset_of!(nvptx_ra_inst, operand_end) == 12);
     assert!(size_of::<nvptx_ra_block>() == 24 && offset_of!(nvptx_ra_block, frequency) == 16);
     assert!(size_of::<nvptx_ra_reg>() == 24 && offset_of!(nvptx_ra_reg, reg_class) == 16);
-    assert!(size_of::<nvptx_ra_slot>() == 16 && offset_of!(nvptx_ra_slot, align) == 8);
+    assert!(size_of::<nvptx_ra_slot>() == 40 && offset_of!(nvptx_ra_slot, align) == 24);
+    assert!(offset_of!(nvptx_ra_slot, line) == 32);
     assert!(size_of::<nvptx_ra_symbol>() == 24 && offset_of!(nvptx_ra_symbol, shared_bytes) == 16);
     assert!(size_of::<nvptx_ra_view>() == 248);
     assert!(offset_of!(nvptx_ra_view, blocks) == 32 && offset_of!(nvptx_ra_view, maxntid) == 160);

@@ -83,7 +83,8 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
         operand_start: Vec::with_capacity(insts.len() + 1),
         operands: Vec::with_capacity(operands.len()),
         regs,
-        slots: read_slots(slots)?,
+        // SAFETY: as above.
+        slots: unsafe { read_slots(slots) }?,
         symbols,
     };
     read_blocks(&mut function, blocks, insts.len(), succs)?;
@@ -171,13 +172,17 @@ unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, SymbolDa
     Ok(symbols.iter().map(read).collect())
 }
 
-fn read_slots(slots: &[abi::nvptx_ra_slot]) -> Result<IndexVec<Slot, SlotData>, Error> {
+/// # Safety
+/// As for [`read`].
+unsafe fn read_slots(slots: &[abi::nvptx_ra_slot]) -> Result<IndexVec<Slot, SlotData>, Error> {
     let read = |(number, slot): (usize, &abi::nvptx_ra_slot)| {
-        if slot.align.is_power_of_two() {
-            Ok(SlotData { size: slot.size, align: slot.align })
-        } else {
-            Err(wrong("slot", number, "its alignment is no power of two"))
+        if !slot.align.is_power_of_two() {
+            return Err(wrong("slot", number, "its alignment is no power of two"));
         }
+        // SAFETY: the caller promises the string.
+        let name = unsafe { abi::text(slot.name) };
+        let name = (!name.is_empty()).then(|| name.into());
+        Ok(SlotData { size: slot.size, align: slot.align, name, line: slot.line })
     };
     slots.iter().enumerate().map(read).collect()
 }

@@ -62,7 +62,12 @@ impl FunctionBuilder {
 
     /// Declares a stack slot.
     pub fn slot(&mut self, size: u64, align: u64) -> Slot {
-        self.function.slots.push(SlotData { size, align })
+        self.named_slot(size, align, None, 0)
+    }
+
+    /// Declares a stack slot with the variable in it and the line of its declaration, 0 where that is unknown.
+    pub fn named_slot(&mut self, size: u64, align: u64, name: Option<&str>, line: u32) -> Slot {
+        self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line })
     }
 
     /// Declares a symbol.

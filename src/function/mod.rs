@@ -132,12 +132,16 @@ pub(crate) struct BlockData {
 }
 
 /// A stack slot of the view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotData {
     /// Bytes.
     pub size: u64,
     /// Bytes, a power of two.
     pub align: u64,
+    /// The variable that lives there, where LLVM knows it.
+    pub name: Option<Box<str>>,
+    /// The line of the function's file where the variable is declared; 0 where unknown.
+    pub line: u32,
 }
 
 /// A virtual register of the view.
@@ -329,9 +333,9 @@ impl Function {
         self.regs[reg].name.as_deref()
     }
 
-    /// A slot's size and alignment.
-    pub fn slot(&self, slot: Slot) -> SlotData {
-        self.slots[slot]
+    /// A slot's size and alignment, and the variable in it.
+    pub fn slot(&self, slot: Slot) -> &SlotData {
+        &self.slots[slot]
     }
 
     /// The text of a symbol.

@@ -103,7 +103,8 @@ impl Draft {
             builder.file(&format!("/source \"{size}\"/k.cu"));
         }
         for slot in 0..SLOTS {
-            builder.slot(4 << slot, 4);
+            let name = (slot % 2 == 1).then(|| format!("variable \"{slot}\""));
+            builder.named_slot(4 << slot, 4, name.as_deref(), 10 * (slot as u32 % 3));
         }
         for symbol in 0..SYMBOLS {
             builder.shared_symbol(&format!("@g{symbol}"), 1024 * symbol as u64);

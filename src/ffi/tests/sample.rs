@@ -89,7 +89,7 @@ impl Sample {
                 operand(abi::NVPTX_RA_OPERAND_SYMBOL, 0, 0, 0),
             ],
             regs: vec![reg("x"), reg("")],
-            slots: vec![nvptx_ra_slot { size: 4, align: 4 }],
+            slots: vec![nvptx_ra_slot { name: abi::borrow(""), size: 4, align: 4, line: 0, reserved: 0 }],
             symbols: vec![nvptx_ra_symbol { text: abi::borrow("@g"), shared_bytes: 4096 }],
         }
     }

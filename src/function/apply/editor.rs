@@ -143,7 +143,7 @@ impl<'f> Editor<'f> {
                 "{slot} has size {size}, alignment {align}: need at least one byte and a power of two"
             ));
         }
-        self.work.slots.push(SlotData { size, align });
+        self.work.slots.push(SlotData { size, align, name: None, line: 0 });
         Ok(())
     }
 

@@ -185,7 +185,14 @@ impl Parser {
         let size = line.number("a number of bytes")?;
         line.expect("align")?;
         let align = line.number("a number of bytes")?;
-        self.builder.slot(size, align);
+        let name = if line.peek() == b'"' { Some(line.string("a variable's name")?) } else { None };
+        let declared = if line.at_end() {
+            0
+        } else {
+            line.expect("line")?;
+            line.number("a line")?
+        };
+        self.builder.named_slot(size, align, name.as_deref(), declared);
         self.slots += 1;
         Ok(())
     }

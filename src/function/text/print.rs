@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::words::{self, BOUNDS, EFFECTS, FLAGS, REGS_PER_LINE, ROLES, SPACES};
-use crate::function::{Block, Function, Inst, MemorySpace, Operand, Role, Slot, Value};
+use crate::function::{Block, Function, Inst, MemorySpace, Operand, Role, Slot, SlotData, Value};
 use crate::index::EntityIndex;
 
 impl Display for Function {
@@ -18,7 +18,16 @@ impl Display for Function {
         print_regs(self, f)?;
         for index in 0..self.num_slots() {
             let slot = Slot::new(index);
-            writeln!(f, "{slot} size {} align {}", self.slot(slot).size, self.slot(slot).align)?;
+            let SlotData { size, align, name, line } = self.slot(slot);
+            write!(f, "{slot} size {size} align {align}")?;
+            if let Some(name) = name {
+                f.write_char(' ')?;
+                quote(f, name)?;
+            }
+            if *line != 0 {
+                write!(f, " line {line}")?;
+            }
+            f.write_char('\n')?;
         }
         for (symbol, data) in self.symbols.iter_enumerated() {
             write!(f, "@{} = ", symbol.0)?;
