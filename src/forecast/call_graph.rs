@@ -4,23 +4,35 @@ use std::collections::HashMap;
 
 use super::features::Features;
 use super::summary::Summary;
+use super::unseen::{Callee, Unseen};
 
 /// Whom the functions of a module call.
 pub(super) struct CallGraph {
     /// Per function, in the module's order: the functions that it calls, each once.
     callees: Vec<Vec<usize>>,
-    /// Per function: how many calls go to functions of the module, and how many elsewhere or nobody knows where.
-    calls: Vec<(u32, u32)>,
+    /// Per function: how many calls go to functions of the module.
+    inside: Vec<u32>,
+    /// Per function: how many go elsewhere or nobody knows where.
+    outside: Vec<u32>,
+    /// Per function: where these go, each once.
+    unseen: Vec<Vec<Unseen>>,
 }
+
+/// So many causes of a kernel are told.
+const MOST_CAUSES: usize = 16;
 
 /// A function with all that it calls.
 #[derive(Clone, Debug)]
 pub(super) struct Joined {
     pub(super) features: Features,
-    /// Nothing outside the module is called, and no function calls itself, however indirectly.
-    pub(super) is_whole: bool,
+    /// Why it may need more: calls of what is not in the module, and of functions that call themselves.
+    pub(super) unseen: Vec<Unseen>,
     /// The function that holds the most words: this one, or one that it calls.
     pub(super) holder: usize,
+    /// Of those that it calls, however indirectly, the one that holds the most words.
+    pub(super) callee: Option<usize>,
+    /// Bytes of stack variables of the functions on the deepest chain of calls from here, without its own.
+    pub(super) callee_stack: u64,
 }
 
 impl CallGraph {
@@ -29,15 +41,28 @@ impl CallGraph {
         // Only asked by name.
         let numbers: HashMap<&str, usize> =
             functions.iter().enumerate().map(|(number, function)| (function.name.as_str(), number)).collect();
-        let mut graph = Self { callees: Vec::new(), calls: Vec::new() };
+        let mut graph = Self { callees: Vec::new(), inside: Vec::new(), outside: Vec::new(), unseen: Vec::new() };
         for function in functions {
-            let number = |name: &Option<Box<str>>| numbers.get(name.as_deref()?).copied();
+            let number = |callee: &Callee| numbers.get(callee.name()?).copied();
             let mut callees: Vec<usize> = function.calls.iter().filter_map(number).collect();
             let (all, inside) = (function.calls.len(), callees.len());
             callees.sort_unstable();
             callees.dedup();
             graph.callees.push(callees);
-            graph.calls.push((inside as u32, (all - inside) as u32));
+            graph.inside.push(inside as u32);
+            graph.outside.push((all - inside) as u32);
+            let mut unseen = Vec::new();
+            for callee in function.calls.iter().filter(|callee| number(callee).is_none()) {
+                add(
+                    &mut unseen,
+                    match callee {
+                        Callee::Named(name) => Unseen::Outside(name.clone()),
+                        Callee::Loaded(table) => Unseen::Table(table.clone()),
+                        Callee::Unknown => Unseen::Pointer,
+                    },
+                );
+            }
+            graph.unseen.push(unseen);
         }
         graph
     }
@@ -72,24 +97,37 @@ impl CallGraph {
     }
 
     fn join_one(&self, function: usize, own: &[&Summary], joined: &[Option<Joined>]) -> Joined {
-        let (inside, outside) = self.calls[function];
         let mut features = own[function].features.clone();
-        features.set("internal_calls", f64::from(inside));
-        features.set("external_calls", f64::from(outside));
-        let (mut is_whole, mut holder, mut most) = (outside == 0, function, own[function].held.peak.words);
-        for &callee in &self.callees[function] {
-            let Some(callee) = &joined[callee] else {
-                is_whole = false;
+        features.set("internal_calls", f64::from(self.inside[function]));
+        features.set("external_calls", f64::from(self.outside[function]));
+        let words = |function: usize| own[function].held.peak.words;
+        let mut whole =
+            Joined { features, unseen: self.unseen[function].clone(), holder: function, callee: None, callee_stack: 0 };
+        for &number in &self.callees[function] {
+            let Some(callee) = &joined[number] else {
+                add(&mut whole.unseen, Unseen::Recursion(own[number].name.as_str().into()));
                 continue;
             };
-            features.join(&own[function].features, &callee.features);
-            is_whole &= callee.is_whole;
-            let held = own[callee.holder].held.peak.words;
-            if held > most {
-                (holder, most) = (callee.holder, held);
+            whole.features.join(&own[function].features, &callee.features);
+            callee.unseen.iter().for_each(|unseen| add(&mut whole.unseen, unseen.clone()));
+            if words(callee.holder) > words(whole.holder) {
+                whole.holder = callee.holder;
             }
+            for called in [Some(number), callee.callee].into_iter().flatten() {
+                if whole.callee.is_none_or(|most| words(called) > words(most)) {
+                    whole.callee = Some(called);
+                }
+            }
+            whole.callee_stack = whole.callee_stack.max(own[number].stack.bytes.saturating_add(callee.callee_stack));
         }
-        Joined { features, is_whole, holder }
+        whole
+    }
+}
+
+/// Adds a cause that is not there yet.
+fn add(unseen: &mut Vec<Unseen>, cause: Unseen) {
+    if unseen.len() < MOST_CAUSES && !unseen.contains(&cause) {
+        unseen.push(cause);
     }
 }
 

@@ -1,6 +1,10 @@
 //! A forecast as a list of figures, each with a name for tools and a label for people.
 
-use super::Forecast;
+use super::{Forecast, Unseen};
+use crate::printable::printable;
+
+/// Of more causes the number is told.
+const TOLD_CAUSES: usize = 3;
 
 /// A figure of a forecast.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +30,7 @@ impl Forecast {
         let is_of_peak = self.holder == self.name;
         let of_peak = |name, label, value: String| Figure { name, label, value, is_of_peak };
         let mut figures = vec![
-            figure("FunctionName", "Function Name", self.name.clone()),
+            figure("FunctionName", "Function Name", printable(&self.name).into_owned()),
             figure("Registers", registers, self.registers.to_string()),
             figure("LikelyRegisters", "    Likely [registers]", self.likely_text()),
             figure("Predicates", "    Predicates", self.predicates.to_string()),
@@ -41,7 +45,13 @@ impl Forecast {
             of_peak("PeakLine", "    Peak [line]", or_none(Some(self.peak.line).filter(|&line| line != 0))),
         ];
         if !is_of_peak {
-            figures.push(figure("PeakFunction", "    Peak [function]", self.holder.clone()));
+            figures.push(figure("PeakFunction", "    Peak [function]", printable(&self.holder).into_owned()));
+        }
+        if self.is_at_least {
+            figures.push(figure("AtLeastBecause", "    At Least Because It", self.unseen_text()));
+        }
+        if let Some(apart) = &self.apart {
+            figures.push(figure("CompiledApart", "    Compiled Apart", apart.to_string()));
         }
         figures.extend(self.limited_to.map(|limit| figure("Limit", "    Limited to [registers]", limit.to_string())));
         figures
@@ -51,6 +61,15 @@ impl Forecast {
     pub fn likely_text(&self) -> String {
         let (least, most) = self.likely_registers;
         format!("{least} to {most}")
+    }
+
+    /// Why it may take more, as people read it: what the kernel does.
+    pub fn unseen_text(&self) -> String {
+        let mut causes: Vec<String> = self.unseen.iter().take(TOLD_CAUSES).map(Unseen::to_string).collect();
+        if let Some(more) = self.unseen.len().checked_sub(TOLD_CAUSES).filter(|&more| more > 0) {
+            causes.push(format!("and {more} more"));
+        }
+        causes.join("; ")
     }
 
     /// The figures as lines of text.

@@ -9,6 +9,7 @@
 mod accesses;
 mod addresses;
 mod analysed;
+mod apart;
 mod behaviour;
 mod call_graph;
 mod counts;
@@ -37,9 +38,11 @@ mod summary;
 mod table;
 mod uniform_registers;
 mod unrolling;
+mod unseen;
 mod ways;
 mod words;
 
+pub use apart::Apart;
 use call_graph::{CallGraph, Joined};
 pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
@@ -53,9 +56,11 @@ pub use model::Values;
 pub use needless::needed;
 pub use order::preferred_order;
 pub use peak::{Holder, LiveValue, Peak};
+pub use promotion::{InMemory, Why};
 use summary::Detail;
 pub use summary::Summary;
 pub use table::Model;
+pub use unseen::Unseen;
 pub use ways::preferred_ways;
 
 use crate::error::Error;
@@ -87,6 +92,10 @@ pub struct Forecast {
     pub likely_registers: (u32, u32),
     /// The kernel calls what is not there to be seen: it may take more.
     pub is_at_least: bool,
+    /// What that is; something just where [`is_at_least`](Self::is_at_least).
+    pub unseen: Vec<Unseen>,
+    /// The kernel has bounds, and does not link with a function that it calls and that is compiled by itself.
+    pub apart: Option<Apart>,
     /// Predicates that are live at once, at most those that there are.
     pub predicates: u32,
     /// Words live at once that ptxas keeps once for a warp, at most the uniform registers that there are.
@@ -101,6 +110,10 @@ pub struct Forecast {
     pub stack_store_bytes: u64,
     /// Bytes that its code loads from there.
     pub stack_load_bytes: u64,
+    /// Why there is a stack; not where only the figures were asked for.
+    pub in_memory: Option<InMemory>,
+    /// Bytes of stack that the functions on its deepest chain of calls ask for beside it.
+    pub callee_stack_bytes: u64,
     /// Bytes of static shared memory of a block.
     pub shared_bytes: u64,
     /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) says so.
@@ -188,8 +201,10 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
     for (function, joined) in functions.iter().zip(joined) {
         if let Some(bounds) = &function.bounds {
             let holder = functions[joined.holder];
+            let apart = joined.callee.and_then(|callee| Apart::of(bounds, functions[callee], case.architecture));
             let forecast = of_kernel(function, bounds, joined, holder, case, &mut answers);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
+            forecast.apart = apart;
             forecast.is_repartitioned |= any_repartitions && !function.calls.is_empty();
             forecasts.push(forecast);
         }
@@ -200,7 +215,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 fn of_kernel(
     function: &Summary,
     bounds: &LaunchBounds,
-    Joined { features, is_whole, .. }: Joined,
+    Joined { features, unseen, callee_stack, .. }: Joined,
     holder: &Summary,
     case: &Case,
     answers: &mut Answers,
@@ -229,7 +244,9 @@ fn of_kernel(
         name: function.name.clone(),
         registers,
         likely_registers,
-        is_at_least: !is_whole,
+        is_at_least: !unseen.is_empty(),
+        unseen,
+        apart: None,
         predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),
         uniform_registers: function.uniform_words.min(architecture.uniform_registers),
         spill_store_bytes: stored,
@@ -237,6 +254,8 @@ fn of_kernel(
         stack_bytes: function.stack.bytes,
         stack_store_bytes: function.stack.stored,
         stack_load_bytes: function.stack.loaded,
+        in_memory: function.in_memory.as_deref().cloned(),
+        callee_stack_bytes: callee_stack,
         shared_bytes: function.shared_bytes,
         dynamic_shared_bytes: 0,
         budget,
@@ -281,7 +300,7 @@ fn registers_at_entry(function: &Summary, limit: &RegisterLimit, architecture: &
     if function.repartitions.is_empty() {
         return None;
     }
-    let calls_unknown = function.calls.iter().any(Option::is_none);
+    let calls_unknown = function.calls.iter().any(|callee| callee.name().is_none());
     let circumstances = Circumstances { calls_unknown, ..Circumstances::default() };
     match architecture.registers_at_entry(limit, &function.repartitions, circumstances) {
         Ok(Entry::Registers(registers)) => Some(registers),

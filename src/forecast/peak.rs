@@ -107,7 +107,8 @@ impl Peak {
             let line = often_run_line(function, analysed.promotion.stores_to(slot));
             let ranges = covered(function, analysed.promotion.stretches_of(slot));
             let holder = Holder::StackVariable(slot);
-            live.push(LiveValue { holder, name: None, line, words, is_uniform: false, ranges });
+            let name = function.slot(slot).name.as_deref().map(str::to_owned);
+            live.push(LiveValue { holder, name, line, words, is_uniform: false, ranges });
         }
         live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.holder));
     }

@@ -9,9 +9,11 @@ use super::features::Features;
 use super::local_memory::Stack;
 use super::needless::without_needless;
 use super::peak::Peak;
-use crate::function::{Applied, Effects, Function, Inst, LaunchBounds, Origin, Symbol, Value};
+use super::promotion::InMemory;
+use super::unseen::Callee;
+use crate::function::{Applied, Function, Inst, LaunchBounds, Origin, Symbol, Value};
 use crate::target::machine::Repartition;
-use crate::target::{assembly_may_ask, is_call, repartitions};
+use crate::target::{assembly_may_ask, repartitions};
 
 /// Of functions with more instructions the memory of the analyses is given back.
 const MOST_KEPT: usize = 1 << 18;
@@ -29,8 +31,8 @@ pub struct Summary {
     /// How it is launched; `None` where it is no kernel.
     pub(super) bounds: Option<LaunchBounds>,
     pub(super) held: Held,
-    /// Per call: whom it names, `None` where nobody knows.
-    pub(super) calls: Vec<Option<Box<str>>>,
+    /// Per call: whom it names.
+    pub(super) calls: Vec<Callee>,
     /// Its features, without calls.
     pub(super) features: Features,
     /// The most uniform words that are live at once.
@@ -38,6 +40,8 @@ pub struct Summary {
     /// What it asks of its registers while it runs.
     pub(super) repartitions: Vec<Repartition>,
     pub(super) stack: Stack,
+    /// Why its stack variables are in memory, where they are and everything was asked for.
+    pub(super) in_memory: Option<Box<InMemory>>,
     pub(super) shared_bytes: u64,
 }
 
@@ -99,7 +103,7 @@ impl Summary {
             held.curve = Curve::new(function, pressure);
         }
         let calls = match analysed.counts.calls > 0 {
-            true => function.insts().filter_map(|inst| callee(function, inst)).collect(),
+            true => function.insts().filter_map(|inst| Callee::of(function, &analysed.occurrences, inst)).collect(),
             false => Vec::new(),
         };
         // Only inline assembly and instructions of that name ask.
@@ -114,6 +118,10 @@ impl Summary {
             features,
             uniform_words: analysed.pressures.most_uniform,
             repartitions,
+            in_memory: (detail == Detail::Everything)
+                .then(|| analysed.promotion.in_memory(function, &analysed.occurrences))
+                .flatten()
+                .map(Box::new),
             stack: if analysed.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
             shared_bytes: shared_bytes(function),
         }
@@ -128,18 +136,6 @@ impl Summary {
     pub fn place(&self) -> Option<Inst> {
         self.held.peak.place.filter(|_| self.is_kernel())
     }
-}
-
-/// Whom an instruction calls, `Some(None)` where that is not known; `None` where it is no call.
-fn callee(function: &Function, inst: Inst) -> Option<Option<Box<str>>> {
-    let is_call = function.effects(inst).contains(Effects::CALL_SEQUENCE)
-        && is_call(function.opcodes().name(function.opcode(inst)));
-    is_call.then(|| {
-        function.operands(inst).iter().find_map(|operand| match operand.value {
-            Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&']).into()),
-            _ => None,
-        })
-    })
 }
 
 /// The shared memory that a function itself names; each variable once, with whatever offset it is named.

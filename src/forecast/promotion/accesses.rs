@@ -1,5 +1,6 @@
 //! Who loads and stores the stack's variables, and where in them.
 
+use super::in_memory::Refusal;
 use crate::analysis::Occurrences;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::IndexVec;
@@ -49,35 +50,31 @@ enum Step {
 }
 
 impl StackAccesses {
-    /// Becomes the accesses of a function, and says whether they are known: there are some, and no address is given
-    /// away. O(operands) where there is a stack, constant time where there is none.
-    pub(super) fn compute(&mut self, function: &Function, occurrences: &Occurrences) -> bool {
+    /// Becomes the accesses of a function, if they are known: there are some, and no address is given away. O(operands)
+    /// where there is a stack, constant time where there is none.
+    pub(super) fn compute(&mut self, function: &Function, occurrences: &Occurrences) -> Result<(), Refusal> {
         self.accesses.clear();
         self.lay_out(function);
-        if self.bytes == 0 {
-            return false;
-        }
         self.changed.clear();
         self.addresses.clear();
+        if self.bytes == 0 {
+            return Err(Refusal::NoStack);
+        }
         self.addresses.resize(function.num_regs(), None);
         let names_slot = |operand: &Operand| matches!(operand.value, Value::Slot(_));
         for inst in function.insts().filter(|&inst| function.operands(inst).iter().any(names_slot)) {
-            if !self.follow(function, inst) {
-                return false;
-            }
+            self.follow(function, inst)?;
         }
         while let Some(reg) = self.changed.pop() {
             for occurrence in occurrences.of(reg).iter().filter(|occurrence| !occurrence.is_def()) {
-                if !self.follow(function, occurrence.inst) {
-                    return false;
-                }
+                self.follow(function, occurrence.inst)?;
             }
         }
-        if !self.are_addresses_alone(function, occurrences) {
-            return false;
+        if let Some(reg) = self.mixed(function, occurrences) {
+            return Err(Refusal::Mixed(reg));
         }
         self.accesses = function.insts().filter_map(|inst| self.access(function, inst)).collect();
-        !self.accesses.is_empty()
+        if self.accesses.is_empty() { Err(Refusal::NotAccessed) } else { Ok(()) }
     }
 
     /// The registers that hold an address of the stack.
@@ -97,14 +94,14 @@ impl StackAccesses {
         }
     }
 
-    /// Notes the address that an instruction computes; false where it gives one away.
-    fn follow(&mut self, function: &Function, inst: Inst) -> bool {
+    /// Notes the address that an instruction computes; an error where it gives one away.
+    fn follow(&mut self, function: &Function, inst: Inst) -> Result<(), Refusal> {
         let address = match self.step(function, inst) {
             Step::Computes(address) => address,
-            Step::Keeps => return true,
-            Step::GivesAway => return false,
+            Step::Keeps => return Ok(()),
+            Step::GivesAway => return Err(Refusal::GivenAway(inst)),
         };
-        let [result] = defs(function, inst)[..] else { return false };
+        let [result] = defs(function, inst)[..] else { return Err(Refusal::GivenAway(inst)) };
         let joined = match self.addresses[result] {
             None => address,
             Some(before) if before == address => before,
@@ -116,7 +113,7 @@ impl StackAccesses {
             self.addresses[result] = Some(joined);
             self.changed.push(result);
         }
-        true
+        Ok(())
     }
 
     /// What an instruction that reads an address, or names a variable, does with it.
@@ -159,20 +156,25 @@ impl StackAccesses {
         Some(Access { inst, is_store, address: base.plus(offset), width, values })
     }
 
+    /// The address of the stack that a register holds.
+    pub(super) fn address(&self, reg: VReg) -> Option<Address> {
+        self.addresses.get(reg).copied().flatten()
+    }
+
     /// The address that an operand is.
-    fn address_of(&self, operand: &Operand) -> Option<Address> {
+    pub(super) fn address_of(&self, operand: &Operand) -> Option<Address> {
         match operand.value {
             Value::Slot(slot) => Some(Address::At(self.starts[slot])),
-            Value::Reg(reg) if !operand.is_def() => self.addresses[reg],
+            Value::Reg(reg) if !operand.is_def() => self.address(reg),
             _ => None,
         }
     }
 
-    /// Whether the registers that hold an address of the stack never hold anything else.
-    fn are_addresses_alone(&self, function: &Function, occurrences: &Occurrences) -> bool {
+    /// A register that holds an address of the stack, and something else, too.
+    fn mixed(&self, function: &Function, occurrences: &Occurrences) -> Option<VReg> {
         let computes = |inst| matches!(self.step(function, inst), Step::Computes(_));
-        let held = function.regs().filter(|&reg| self.addresses[reg].is_some());
-        held.flat_map(|reg| occurrences.of(reg)).all(|occurrence| !occurrence.is_def() || computes(occurrence.inst))
+        let mut held = function.regs().filter(|&reg| self.addresses[reg].is_some());
+        held.find(|&reg| occurrences.of(reg).iter().any(|occurrence| occurrence.is_def() && !computes(occurrence.inst)))
     }
 }
 
@@ -187,7 +189,7 @@ pub(in crate::forecast) struct Transfer {
     /// How many values, one behind the other.
     pub(in crate::forecast) values: u32,
     /// The operand that is the address.
-    address: usize,
+    pub(super) address: usize,
     offset: i64,
 }
 

@@ -9,12 +9,15 @@
 
 mod accesses;
 mod held;
+mod in_memory;
 #[cfg(test)]
 mod tests;
 
 pub(super) use accesses::Transfer;
 use accesses::{Access, Address, StackAccesses};
 use held::{Held, Input};
+use in_memory::{Explained, Refusal};
+pub use in_memory::{InMemory, Why};
 
 use crate::analysis::{Cfg, LiveRanges, Loops, Occurrences, Point};
 use crate::function::{Function, Inst, Slot, VReg};
@@ -41,10 +44,11 @@ type Values = u128;
 const MOST_VALUES: i64 = Values::BITS as i64;
 
 /// The stack variables of a function, if they are promoted. Memory for one function after another.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Promotion {
     stack: StackAccesses,
-    is_promoted: bool,
+    /// Why they are not; `None` where they are.
+    refusal: Option<Refusal>,
     layout: Layout,
     held: Held,
 }
@@ -66,9 +70,9 @@ impl Promotion {
         (occurrences, ranges): (&Occurrences, &LiveRanges),
     ) {
         self.held.clear();
-        self.is_promoted =
-            self.stack.compute(function, occurrences) && self.find_values() && self.pays(function, loops);
-        if self.is_promoted {
+        let found = self.stack.compute(function, occurrences);
+        self.refusal = found.and_then(|()| self.find_values()).and_then(|()| self.pays(function, loops)).err();
+        if self.is_promoted() {
             let (accesses, layout) = (&self.stack.accesses, self.layout);
             self.held.compute(&Input { function, cfg, ranges, accesses, layout });
         }
@@ -76,12 +80,19 @@ impl Promotion {
 
     /// Whether ptxas keeps the variables in registers.
     pub(super) fn is_promoted(&self) -> bool {
-        self.is_promoted
+        self.refusal.is_none()
+    }
+
+    /// Why the variables of the function are in memory; `None` where they are not, or there are none. O(uses of the
+    /// address that is to blame).
+    pub(super) fn in_memory(&self, function: &Function, occurrences: &Occurrences) -> Option<InMemory> {
+        let explained = Explained { function, occurrences, stack: &self.stack, layout: self.layout };
+        explained.of(self.refusal?)
     }
 
     /// The registers that are addresses of what is in registers: nobody computes them.
     pub(super) fn addresses(&self) -> impl Iterator<Item = VReg> + '_ {
-        self.is_promoted.then(|| self.stack.addresses()).into_iter().flatten()
+        self.is_promoted().then(|| self.stack.addresses()).into_iter().flatten()
     }
 
     /// Between which points how many words of the variables are held, in the order of the code.
@@ -116,28 +127,39 @@ impl Promotion {
         stores.filter(move |access| self.layout.values_of(access) & own != 0).map(|access| access.inst)
     }
 
-    /// Numbers the values; false where they are not of one width that is promoted, or too many.
-    fn find_values(&mut self) -> bool {
+    /// Numbers the values, if they are of one width that is promoted, and not too many.
+    fn find_values(&mut self) -> Result<(), Refusal> {
         let accesses = &self.stack.accesses;
-        let Some(width) = accesses.first().map(|access| access.width) else { return false };
+        let &Access { inst: first, width, .. } = accesses.first().ok_or(Refusal::NotAccessed)?;
         let step = i64::from(width / 8).max(1);
         self.layout = Layout { step, count: self.stack.bytes / step };
         let Layout { count, .. } = self.layout;
-        let fits = |access: &Access| {
-            access.width == width
-                && match access.address {
-                    Address::At(offset) => {
-                        let end = offset.saturating_add(i64::from(access.values) * step);
-                        offset >= 0 && end <= count * step && offset % step == 0
+        if !matches!(width, 16 | 32) {
+            return Err(Refusal::Width(first));
+        }
+        if let Some(other) = accesses.iter().find(|access| access.width != width) {
+            return Err(Refusal::OtherWidth(first, other.inst));
+        }
+        for access in accesses {
+            match access.address {
+                Address::At(offset) => {
+                    let end = offset.saturating_add(i64::from(access.values) * step);
+                    if offset < 0 || end > count * step || offset % step != 0 {
+                        return Err(Refusal::Misaligned(access.inst));
                     }
-                    Address::Anywhere(offset) => count.saturating_add(offset.max(0) / step) <= MOST_PICKED_FROM,
                 }
-        };
-        matches!(width, 16 | 32) && count <= MOST_VALUES && accesses.iter().all(fits)
+                Address::Anywhere(offset) => {
+                    if count.saturating_add(offset.max(0) / step) > MOST_PICKED_FROM {
+                        return Err(Refusal::TooManyMeant(access.inst));
+                    }
+                }
+            }
+        }
+        if count > MOST_VALUES { Err(Refusal::TooMany) } else { Ok(()) }
     }
 
     /// Whether picking and replacing costs no more than the loads and stores that go.
-    fn pays(&self, function: &Function, loops: &Loops) -> bool {
+    fn pays(&self, function: &Function, loops: &Loops) -> Result<(), Refusal> {
         let gain = |access: &Access| {
             let meant = self.layout.count as f64 / f64::from(access.values.max(1));
             let gains = match (access.address, access.is_store) {
@@ -148,7 +170,12 @@ impl Promotion {
             };
             gains * TURNS.powi(loops.depth(function.block_of(access.inst)).min(30) as i32)
         };
-        self.stack.accesses.iter().map(gain).sum::<f64>() >= 0.0
+        let accesses = &self.stack.accesses;
+        if accesses.iter().map(gain).sum::<f64>() >= 0.0 {
+            return Ok(());
+        }
+        let worst = accesses.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)));
+        Err(worst.map_or(Refusal::NotAccessed, |access| Refusal::Costly(access.inst)))
     }
 
     /// The values of a variable.
@@ -156,6 +183,18 @@ impl Promotion {
         let (starts, step) = (&self.stack.starts, self.layout.step);
         let end = starts.get(Slot::new(slot.index() + 1)).copied().unwrap_or(self.stack.bytes);
         numbered(starts[slot] / step, (end - starts[slot]) / step)
+    }
+}
+
+impl Default for Promotion {
+    /// That of a function without variables.
+    fn default() -> Self {
+        Self {
+            stack: StackAccesses::default(),
+            refusal: Some(Refusal::NoStack),
+            layout: Layout::default(),
+            held: Held::default(),
+        }
     }
 }
 

@@ -29,6 +29,8 @@ def reported(path):
             figures |= {"Peak [words]": kernel["peak"]["words"], "Peak [line]": kernel["peak"]["line"]}
             if kernel["peak"]["function"] != kernel["name"]:
                 figures["Peak [function]"] = kernel["peak"]["function"]
+            if kernel["at_least"]:
+                figures["At Least Because It"] = "; ".join(kernel["at_least_because"])
             yield {label: "none" if value is None else str(value) for label, value in figures.items()}
 
 
