@@ -226,8 +226,9 @@ public:
 /// Names what does not compile, as the tool names it, and ends the process:
 /// LLVM does not go on after a fatal error.
 [[noreturn]] void endAfterFatalError(void *Name, const char *Reason, bool) {
-  errs() << "nvptx-ra: " << Reason << "; "
-         << *static_cast<std::string *>(Name) << " does not compile\n";
+  std::string Line = std::string("nvptx-ra: ") + Reason + "; " +
+                     *static_cast<std::string *>(Name) + " does not compile";
+  nvptx_ra_say(nvptx_ra::toStr(Line));
   exit(1);
 }
 

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "nvptx_ra_host.h"
+
+#include "Text.h"
 #include "llvm/CodeGen/CommandFlags.h"
 #include "llvm/CodeGen/MIRParser/MIRParser.h"
 #include "llvm/CodeGen/MIRPrinter.h"
@@ -26,13 +28,14 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/ToolOutputFile.h"
-#include "llvm/Support/WithColor.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
+using nvptx_ra::toStr;
 
 // The tool is for NVPTX alone; LLVM has no header for a single target.
 extern "C" {
@@ -69,21 +72,23 @@ struct PrintDiagnostics : DiagnosticHandler {
         return true;
     if (Info.getSeverity() == DS_Error)
       HasErrors = true;
+    std::string Text;
+    raw_string_ostream Stream(Text);
     if (const auto *Source = dyn_cast<DiagnosticInfoSrcMgr>(&Info)) {
-      Source->getSMDiag().print(nullptr, errs());
-      return true;
+      Source->getSMDiag().print(nullptr, Stream, /*ShowColors=*/false);
+    } else {
+      Stream << LLVMContext::getDiagnosticMessagePrefix(Info.getSeverity())
+             << ": ";
+      DiagnosticPrinterRawOStream Printer(Stream);
+      Info.print(Printer);
     }
-    errs() << LLVMContext::getDiagnosticMessagePrefix(Info.getSeverity())
-           << ": ";
-    DiagnosticPrinterRawOStream Printer(errs());
-    Info.print(Printer);
-    errs() << '\n';
+    nvptx_ra_say(toStr(Text));
     return true;
   }
 };
 
 int fail(StringRef Program, const Twine &Message) {
-  WithColor::error(errs(), Program) << Message << '\n';
+  nvptx_ra_say(toStr((Program + ": error: " + Message).str()));
   return 1;
 }
 
@@ -141,13 +146,17 @@ int run(StringRef Program, const DriverOptions &Options) {
   const PrintDiagnostics &Diagnostics = *Handler;
   Context.setDiagnosticHandler(std::move(Handler));
 
-  SMDiagnostic Problem;
-  std::unique_ptr<MIRParser> Parser =
-      createMIRParserFromFile(Options.Input, Problem, Context);
-  if (!Parser) {
-    Problem.print(Program.data(), errs());
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer =
+      MemoryBuffer::getFileOrSTDIN(Options.Input);
+  if (std::error_code Problem = Buffer.getError())
+    return fail(Program, Options.Input + ": Could not open input file: " + Problem.message());
+  if (!nvptx_ra_check_machine_code(toStr((*Buffer)->getBuffer()),
+                                   toStr(Options.Input)))
     return 1;
-  }
+  std::unique_ptr<MIRParser> Parser =
+      createMIRParser(std::move(*Buffer), Context);
+  if (!Parser)
+    return fail(Program, "no machine code in " + Options.Input);
 
   std::unique_ptr<TargetMachine> TM;
   std::string TargetProblem;

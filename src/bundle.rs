@@ -132,12 +132,17 @@ pub fn read(path: &Path) -> Result<Bundle, Error> {
         (Report::default(), path.to_owned())
     };
     let text = fs::read_to_string(&text_path).map_err(|error| Error::file(&text_path, &error))?;
-    let function = Function::parse(&text).map_err(|error| {
+    Ok(Bundle { report, ..of_text(&text, &text_path)? })
+}
+
+/// A function in text form by itself. `path` is where it is from, for errors.
+pub fn of_text(text: &str, path: &Path) -> Result<Bundle, Error> {
+    let function = Function::parse(text).map_err(|error| {
         let mut error = Error::from(error);
-        error.problem = format!("{}: {}", text_path.display(), error.problem);
+        error.problem = format!("{}: {}", path.display(), error.problem);
         error
     })?;
-    Ok(Bundle { report, function })
+    Ok(Bundle { report: Report::default(), function })
 }
 
 /// Makes `nvptx-ra-NAME-N` with the least free N. `create_dir` fails where another process was faster, so that no two

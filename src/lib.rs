@@ -21,6 +21,7 @@ pub mod function;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 pub mod index;
+pub mod input_kind;
 pub mod passes;
 pub mod printable;
 pub mod profile;

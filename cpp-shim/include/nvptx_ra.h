@@ -289,6 +289,12 @@ const nvptx_ra_response *nvptx_ra_verify_applied(const nvptx_ra_response *respon
 /* Tells the core that the shim could not apply the edits, so that statistics are right. */
 void nvptx_ra_report_failure(const nvptx_ra_request *request, nvptx_ra_str message);
 
+/* Writes a line to standard error. What in it a terminal would act on, as it may be in what the line quotes, is escaped. */
+void nvptx_ra_say(nvptx_ra_str line);
+
+/* Whether an input is machine code as text; where it is not, that is said. `path` is the file's, or - for standard input. */
+uint32_t nvptx_ra_check_machine_code(nvptx_ra_str content, nvptx_ra_str path);
+
 /* How long the shim's own phases took, for the statistics. Nanoseconds. */
 void nvptx_ra_report_time(const nvptx_ra_request *request, uint64_t flatten_ns, uint64_t apply_ns);
 

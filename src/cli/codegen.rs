@@ -1,7 +1,5 @@
 //! LLVM IR to PTX in process: what compiling and tuning share.
 
-use std::fs;
-use std::io::Read as _;
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -13,6 +11,11 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::{codegen, views};
 use nvptx_ra::function::Function;
 
+use crate::input;
+
+/// The optimisation level of every command that compiles LLVM IR, unless it is given: that of code whose speed matters.
+pub(crate) const DEFAULT_LEVEL: u8 = 3;
+
 // How LLVM makes code, beside the processor. A documentation comment would become that of every command which has
 // these.
 #[derive(clap::Args, Clone)]
@@ -23,8 +26,9 @@ pub(crate) struct Settings {
     /// Where floating-point operations may be fused
     #[arg(long, value_enum, default_value_t = FpContract::On)]
     fp_contract: FpContract,
-    /// The optimisation level of the code generator; llc's default
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    /// The optimisation level of the code generator, as of clang's -O3; llc's own default is 2
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
+        value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
 }
 
@@ -108,26 +112,11 @@ impl Settings {
     }
 }
 
-/// Whether a path stands for standard input or output.
-pub(crate) fn is_stream(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// The content of a file, or of standard input.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    if is_stream(path) {
-        let mut content = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut content);
-        return read.map(|_| content).map_err(|error| Error::file("standard input".as_ref(), &error));
-    }
-    fs::read(path).map_err(|error| Error::file(path, &error))
-}
-
 /// A module that is right, for a triple that we compile for; without one it is taken for nvptx64-nvidia-cuda, as llc
 /// would with that triple.
 pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Result<Module<'c>, Error> {
     // As llc names it, because the name may reach the output.
-    let name = if is_stream(path) { "<stdin>".into() } else { path.to_string_lossy() };
+    let name = if input::is_stream(path) { "<stdin>".into() } else { path.to_string_lossy() };
     let invalid = |message: String| {
         Error::new(ErrorKind::View, message, "the input must be LLVM IR of this LLVM or an older one")
     };

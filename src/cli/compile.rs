@@ -9,6 +9,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 
 use crate::codegen::{self, Settings};
+use crate::input;
 
 /// Compile LLVM IR to PTX with the passes active, as llc does with the plugin loaded
 #[derive(clap::Args)]
@@ -33,14 +34,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let options = llvm_options(&arguments.options)?;
-    let content = codegen::read(&arguments.input)?;
+    let content = input::read(&arguments.input, "compile", &input::IR)?;
     llvm::parse_llvm_options(&[options.as_slice(), arguments.llvm.as_slice()].concat())
         .map_err(|message| Error::new(ErrorKind::Option, message, "`-- -help` lists LLVM's options"))?;
     let context = Context::create();
     let module = codegen::parse(&context, &content, &arguments.input)?;
     let ptx = arguments.settings.emit(&module, &arguments.cpu)?;
     let output = output_of(arguments.output.as_deref(), &arguments.input);
-    if codegen::is_stream(&output) {
+    if input::is_stream(&output) {
         return super::print(&ptx);
     }
     std::fs::write(&output, &ptx).map_err(|error| Error::file(&output, &error))?;
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 pub(crate) fn output_of(output: Option<&Path>, input: &Path) -> PathBuf {
     match output {
         Some(output) => output.to_owned(),
-        None if codegen::is_stream(input) => PathBuf::from("-"),
+        None if input::is_stream(input) => PathBuf::from("-"),
         None => input.with_extension("ptx"),
     }
 }

@@ -24,5 +24,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         Some(option) => config::explain(option)?,
         None => config::explain_all(arguments.hidden),
     };
-    super::print(text.as_bytes())
+    super::print_text(&text)
 }

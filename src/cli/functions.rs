@@ -1,41 +1,39 @@
 //! Functions in text form, one after another, in a stream that may hold other lines too.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::path::Path;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::function::Function;
 
-/// A file, or standard input where the path is `-`.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(std::io::stdin().lock()));
-    }
-    Ok(Box::new(BufReader::new(File::open(path).map_err(|error| Error::file(path, &error))?)))
-}
+use crate::input;
 
 /// Calls `each` with the functions of a text, every one of them valid, and `other` with the lines before, between and
 /// behind them.
 pub(crate) fn for_each(
     path: &Path,
-    reader: impl BufRead,
+    mut reader: impl BufRead,
     each: &mut dyn FnMut(Function) -> Result<(), Error>,
     other: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
     let mut text = String::new();
-    for line in reader.lines() {
-        let line = line.map_err(|error| Error::file(path, &error))?;
-        if text.is_empty() && line != "mfv 1" {
-            other(&line);
-            continue;
+    let failed = |error: std::io::Error| Error::file(input::name(path).as_ref(), &error);
+    let mut bytes = Vec::new();
+    while reader.read_until(b'\n', &mut bytes).map_err(failed)? > 0 {
+        // The other lines are anybody's, and need not be UTF-8.
+        let line = String::from_utf8_lossy(&bytes);
+        let line = line.strip_suffix('\n').map_or(&*line, |line| line.strip_suffix('\r').unwrap_or(line));
+        if !text.is_empty() || line == "mfv 1" {
+            text.push_str(line);
+            text.push('\n');
+        } else {
+            other(line);
         }
-        text.push_str(&line);
-        text.push('\n');
-        if line == "end" {
+        if line == "end" && !text.is_empty() {
             each(read(&text)?)?;
             text.clear();
         }
+        bytes.clear();
     }
     // What is cut off is an error of the parser, which says where.
     if text.is_empty() { Ok(()) } else { each(read(&text)?) }

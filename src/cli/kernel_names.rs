@@ -3,14 +3,16 @@
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen::demangle;
+use nvptx_ra::printable::printable;
 
 /// Letters of a name that a table has room for, and how many of them are the name's first.
 const ROOM: usize = 60;
 const FIRST: usize = 24;
 
-/// A kernel's name as the source has it, with scope and template arguments; as it is where it is not mangled.
+/// A kernel's name as the source has it, with scope and template arguments; as it is where it is not mangled. LLVM takes
+/// any bytes for a name: those that a terminal acts on are escaped.
 pub(crate) fn readable(name: &str) -> String {
-    demangle(name).unwrap_or_else(|| name.to_owned())
+    printable(&demangle(name).unwrap_or_else(|| name.to_owned())).into_owned()
 }
 
 /// The same for a table. Of long ones the middle is left out: instances of a template differ at the end.

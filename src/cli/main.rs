@@ -1,11 +1,11 @@
 //! The command-line tool: compiles in process with the passes active, replays functions, explains options.
 
 /// Writes a line to standard error. Where nobody listens any more (`2>&1 | head`) the work goes on, which `eprintln`
-/// would end by a panic.
+/// would end by a panic. What the line quotes does not act on the terminal.
 macro_rules! say {
     ($($part:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($part)*);
+        let _ = writeln!(std::io::stderr(), "{}", nvptx_ra::printable::printable(&format!($($part)*)));
     }};
 }
 
@@ -15,6 +15,7 @@ mod compile;
 mod dynamic_shared;
 mod explain;
 mod functions;
+mod input;
 mod interrupt;
 mod kernel_names;
 mod mir;
@@ -31,6 +32,7 @@ use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 use nvptx_ra::error::Error;
+use nvptx_ra::printable::printable;
 
 // Ahead of the libraries that the crates ask for: the loader looks for each of LLVM's many symbols in the libraries in
 // their order, and is done with the first.
@@ -95,7 +97,12 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{} (LLVM {major}.{minor}.{patch})", nvptx_ra::VERSION)
 });
 
-/// Writes to standard output. A reader that has seen enough (`| head`) is no error.
+/// Writes a text for people to standard output. What it quotes does not act on the terminal.
+fn print_text(text: &str) -> Result<ExitCode, Error> {
+    print(printable(text).as_bytes())
+}
+
+/// Writes data to standard output. A reader that has seen enough (`| head`) is no error.
 fn print(text: &[u8]) -> Result<ExitCode, Error> {
     use std::io::Write as _;
     let mut output = std::io::stdout().lock();

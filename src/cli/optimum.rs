@@ -5,11 +5,13 @@ use std::process::ExitCode;
 
 use nvptx_ra::coalesce::{Optimum, optimum};
 use nvptx_ra::config::Config;
-use nvptx_ra::error::Error;
+use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::{Function, Role};
+use nvptx_ra::input_kind::InputKind;
 use serde_json::json;
 
 use crate::functions;
+use crate::input::{self, Input};
 
 /// Bound from below how many copies each function must keep, without LLVM: one line of JSON for each
 #[derive(clap::Args)]
@@ -29,7 +31,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let path = &arguments.input;
     let config =
         Config::resolve(&nvptx_ra::config::Layers { parameters: &arguments.options.join(";"), ..Default::default() })?;
+    let mut is_empty = true;
     let print = &mut |function: Function| {
+        is_empty = false;
         // One that was printed in SSA form, too, has no copies of PHIs yet.
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Ok(());
@@ -37,7 +41,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         let found = optimum(&function, &config, arguments.steps);
         super::print(line(&function, &found).as_bytes()).map(|_| ())
     };
-    functions::for_each(path, functions::open(path)?, print, &mut |_| {})?;
+    let input = Input::open(path, "optimum", &[InputKind::Functions, InputKind::Text])?;
+    functions::for_each(path, input.reader, print, &mut |_| {})?;
+    if is_empty {
+        let problem = format!("{}: no function", input::name(path));
+        return Err(Error::new(ErrorKind::View, problem, "docs/mfv.md has the text form"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

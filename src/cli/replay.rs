@@ -12,14 +12,17 @@ use nvptx_ra::check::{CheckError, check};
 use nvptx_ra::config::{COPY_COALESCER, Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::{EditList, Function};
+use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::passes::{self, PassOutput, RunContext};
 use nvptx_ra::stats::Counts;
 use nvptx_ra::target::{Classification, DescFlags};
 
+use crate::input;
+
 /// Run a pass on a function in text form, or on the bundle of an internal error, without LLVM
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A .mfv file, or the folder of a bundle
+    /// A function in text form (.mfv), or the folder of a bundle; - is a function on standard input
     input: PathBuf,
     /// The pass. Unless given, the bundle's, else nvptx-copy-coalescer
     #[arg(long)]
@@ -42,7 +45,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Bundle { report, function } = bundle::read(&arguments.input)?;
+    let Bundle { report, function } = match &arguments.input {
+        folder if folder.is_dir() => bundle::read(folder)?,
+        file => {
+            let content = input::read(file, "replay", &[InputKind::Functions, InputKind::Text])?;
+            bundle::of_text(&String::from_utf8_lossy(&content), input::name(file).as_ref())?
+        }
+    };
     let in_function = |error: Error| error.in_function(function.name());
     function.validate().map_err(|error| in_function(error.into()))?;
     let context = context(&report, &arguments.options, &function).map_err(in_function)?;
@@ -57,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let output = run_pass()?;
     let applied = output.edits.apply(&function).map_err(|error| in_function(error.into()))?;
-    eprint!("{}", summary(pass, &function, &output, &mut times, arguments.edits));
+    say!("{}", summary(pass, &function, &output, &mut times, arguments.edits).trim_end());
     if !arguments.no_check {
         prove(&function, &output.edits).map_err(in_function)?;
         say!("checked: the function computes the same");

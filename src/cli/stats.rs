@@ -1,17 +1,18 @@
 //! `nvptx-ra stats`: adds up the statistics that compilers appended to a file.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use nvptx_ra::error::Error;
+use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::stats::Totals;
+
+use crate::input::{self, Input};
 
 /// Add up the statistics that -nvptx-ra-stats=FILE wrote
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The file, one line of JSON per event
+    /// The file, one line of JSON per event; - is standard input
     file: PathBuf,
     /// Print the totals as JSON
     #[arg(long)]
@@ -19,13 +20,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let file = File::open(&arguments.file).map_err(|error| Error::file(&arguments.file, &error))?;
-    let totals = Totals::read(&arguments.file, BufReader::new(file))?;
+    // What is no event is an error that names the line.
+    let taken = [InputKind::Json, InputKind::Text];
+    let input = Input::open(&arguments.file, "stats", &taken)?;
+    let totals = Totals::read(input::name(&arguments.file).as_ref(), input.reader)?;
     let text = if arguments.json {
         let json = serde_json::to_string_pretty(&totals).map_err(|error| Error::internal(error, None))?;
         json + "\n"
     } else {
         totals.to_string()
     };
-    super::print(text.as_bytes())
+    super::print_text(&text)
 }

@@ -1,6 +1,6 @@
 //! The functions of a file as the coalescer gets them: out of SSA form, from LLVM IR, machine code or text.
 
-use std::io::BufReader;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -10,61 +10,77 @@ use nvptx_ra::config::COPY_COALESCER;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 use nvptx_ra::function::Function;
+use nvptx_ra::input_kind::InputKind;
 
 use crate::codegen::{self, Settings};
 use crate::functions;
+use crate::input::{self, Input};
 
-/// A file, and how it is compiled where it is LLVM IR.
+/// An input, and how it is compiled where it is LLVM IR.
 pub(crate) struct Source {
-    /// `.ll`, `.bc`, `.mir`; anything else is functions in text form.
-    pub path: PathBuf,
+    path: PathBuf,
+    content: Content,
     /// The processor.
-    pub cpu: String,
+    cpu: String,
     /// Its features; for LLVM IR.
-    pub mattr: String,
+    mattr: String,
     /// The optimisation level; for LLVM IR.
-    pub level: u8,
+    level: u8,
+}
+
+/// What the input holds.
+enum Content {
+    /// LLVM IR.
+    Ir(Vec<u8>),
+    /// Machine code.
+    MachineCode(Vec<u8>),
+    /// Functions in text form, which may be many and large: they are read one by one.
+    Functions(Box<dyn BufRead>),
 }
 
 impl Source {
-    /// Whether LLVM has to make the functions.
-    pub(crate) fn is_for_llvm(&self) -> bool {
-        self.is_ir() || self.extension() == Some("mir")
+    /// Reads an input, as far as that is needed before its functions are asked for.
+    pub(crate) fn read(input: Input, cpu: &str, mattr: &str, level: u8) -> Result<Self, Error> {
+        let (path, kind) = (input.path.clone(), input.kind);
+        let content = match kind {
+            InputKind::MachineCode => Content::MachineCode(input.content()?),
+            kind if kind.is_ir() => Content::Ir(input.content()?),
+            _ => Content::Functions(input.reader),
+        };
+        Ok(Self { path, content, cpu: cpu.to_owned(), mattr: mattr.to_owned(), level })
     }
 
     /// Whether it is LLVM IR.
     pub(crate) fn is_ir(&self) -> bool {
-        matches!(self.extension(), Some("ll" | "bc"))
+        matches!(self.content, Content::Ir(_))
     }
 
-    /// Calls `each` with every function, in order.
-    pub(crate) fn for_each(&self, each: &mut dyn FnMut(Function) -> Result<(), Error>) -> Result<(), Error> {
-        match self.extension() {
-            _ if self.is_ir() => self.generate()?.into_iter().try_for_each(each),
-            Some("mir") => self.views(&self.mir(), each),
-            _ => functions::for_each(&self.path, functions::open(&self.path)?, each, &mut |_| {}),
+    /// Has LLVM IR compiled at another level from now on.
+    pub(crate) fn set_level(&mut self, level: u8) {
+        self.level = level;
+    }
+
+    /// Calls `each` with every function, in order. Functions in text form are there once.
+    pub(crate) fn for_each(&mut self, each: &mut dyn FnMut(Function) -> Result<(), Error>) -> Result<(), Error> {
+        if let Content::Functions(reader) = &mut self.content {
+            return functions::for_each(&self.path, reader, each, &mut |_| {});
         }
-    }
-
-    /// Compiles LLVM IR in process as far as the coalescer.
-    fn generate(&self) -> Result<Vec<Function>, Error> {
-        // LLVM's options are set once for a process, in which nothing else is compiled.
-        static STOP: LazyLock<Result<(), String>> =
-            LazyLock::new(|| llvm::parse_llvm_options(&[format!("-stop-after={COPY_COALESCER}")]));
-        let content = codegen::read(&self.path)?;
-        STOP.clone().map_err(|message| Error::new(ErrorKind::Option, message, "report this"))?;
-        let context = Context::create();
-        let module = codegen::parse(&context, &content, &self.path)?;
-        Settings::new(&self.mattr, self.level).views(&module, &self.cpu, &self.path.to_string_lossy())
-    }
-
-    fn extension(&self) -> Option<&str> {
-        self.path.extension().and_then(|extension| extension.to_str())
+        match &self.content {
+            Content::MachineCode(content) => self.run_tool(&self.mir(), content, each),
+            Content::Ir(content) => {
+                let settings = Settings::new(&self.mattr, self.level);
+                generate(content, &self.path, &settings, &self.cpu)?.into_iter().try_for_each(each)
+            }
+            Content::Functions(_) => Ok(()),
+        }
     }
 
     /// Compiles LLVM IR to a file of PTX.
     pub(crate) fn write_ptx(&self, output: &Path) -> Result<(), Error> {
-        self.views(&self.compile(output), &mut |_| Ok(()))
+        match &self.content {
+            Content::Ir(content) => self.run_tool(&self.compile(output), content, &mut |_| Ok(())),
+            _ => Err(Error::internal("no LLVM IR to compile", None)),
+        }
     }
 
     /// How to have the tool itself compile LLVM IR.
@@ -83,34 +99,55 @@ impl Source {
     }
 
     /// Runs this tool in a process of its own, because LLVM's options are set once for a process, and reads what it
-    /// prints.
-    fn views(&self, command: &[String], each: &mut dyn FnMut(Function) -> Result<(), Error>) -> Result<(), Error> {
-        let path = &self.path;
-        let failed = |problem: String| Error::pass(problem, "see its messages");
+    /// prints. It gets the content where ours was standard input.
+    fn run_tool(
+        &self,
+        command: &[String],
+        content: &[u8],
+        each: &mut dyn FnMut(Function) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let failed = |error: std::io::Error| Error::pass(format!("{}: {error}", command[0]), "see its messages");
         let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;
+        let is_piped = input::is_stream(&self.path);
         let mut child = Command::new(program)
             .args(command)
+            .stdin(if is_piped { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| failed(format!("{}: {error}", command[0])))?;
+            .map_err(failed)?;
         let mut complaint = Complaint::default();
-        if let Some(output) = child.stderr.take() {
-            let reader = BufReader::new(output);
-            let result = functions::for_each(path, reader, each, &mut |line| complaint.hear(line));
+        let (input, output) = (child.stdin.take(), child.stderr.take());
+        let result = std::thread::scope(|scope| {
+            // A process that reads no more has failed, and says why.
+            scope.spawn(move || input.map(|mut input| input.write_all(content)));
+            let output = output.map(BufReader::new);
+            let hear = |output| functions::for_each(&self.path, output, each, &mut |line| complaint.hear(line));
+            let result = output.map_or(Ok(()), hear);
             if result.is_err() {
                 let _ = child.kill();
-                let _ = child.wait();
-                return result;
             }
-        }
-        let status = child.wait().map_err(|error| failed(format!("{}: {error}", command[0])))?;
+            result
+        });
+        let status = child.wait().map_err(failed)?;
+        result?;
         if status.success() {
             return Ok(());
         }
         let problem = complaint.problem().unwrap_or_else(|| format!("LLVM says nothing, {status}"));
-        Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", path.display())))
+        Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", input::name(&self.path))))
     }
+}
+
+/// Compiles LLVM IR in process as far as the coalescer.
+fn generate(content: &[u8], path: &Path, settings: &Settings, cpu: &str) -> Result<Vec<Function>, Error> {
+    // LLVM's options are set once for a process, in which nothing else is compiled.
+    static STOP: LazyLock<Result<(), String>> =
+        LazyLock::new(|| llvm::parse_llvm_options(&[format!("-stop-after={COPY_COALESCER}")]));
+    STOP.clone().map_err(|message| Error::new(ErrorKind::Option, message, "report this"))?;
+    let context = Context::create();
+    let module = codegen::parse(&context, content, path)?;
+    settings.views(&module, cpu, &input::name(path))
 }
 
 /// What a process that fails says of it, among warnings, headings of functions and, where LLVM aborts, the stack.

@@ -18,6 +18,7 @@ mod edits;
 mod forecast;
 mod guard;
 mod logging;
+mod messages;
 mod mir;
 mod opcodes;
 mod optimisations;

@@ -29,13 +29,15 @@ use picture::Picture;
 use split::Split;
 use summary::Summary;
 
+use crate::codegen::DEFAULT_LEVEL;
+
 /// Allocate the hardware's registers for functions and print what that takes: registers, spills, rounds, time
 ///
 /// This informs: no code is changed. Functions are coalesced first.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form; -
-    /// is a text on standard input
+    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form,
+    /// told apart by their content; - is standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Which allocators
@@ -58,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "sm_90")]
     cpu: String,
     /// The optimisation level that LLVM IR is compiled with; several one after the other
-    #[arg(short = 'O', value_name = "LEVEL", value_delimiter = ',', default_values_t = [2],
+    #[arg(short = 'O', value_name = "LEVEL", value_delimiter = ',', default_values_t = [DEFAULT_LEVEL],
         value_parser = clap::value_parser!(u8).range(0..=3))]
     levels: Vec<u8>,
     /// Leave copies as they are
@@ -143,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut run = Run { arguments, preset, budgets, is_first: true, summary };
     input::for_each(arguments, &mut |given, level| run.take(given, level))?;
     if let Some(summary) = &run.summary {
-        super::print(if arguments.json { summary.json() } else { summary.table() }.as_bytes())?;
+        if arguments.json { super::print(summary.json().as_bytes()) } else { super::print_text(&summary.table()) }?;
     }
     if run.is_first { Err(nothing_in(arguments)) } else { Ok(ExitCode::SUCCESS) }
 }
@@ -165,7 +167,7 @@ fn preset(arguments: &Arguments) -> Result<Preset, Error> {
 
 /// Inputs that hold nothing to allocate, or not the function that is wanted.
 fn nothing_in(arguments: &Arguments) -> Error {
-    let inputs: Vec<String> = arguments.inputs.iter().map(|input| input.display().to_string()).collect();
+    let inputs: Vec<String> = arguments.inputs.iter().map(|path| crate::input::name(path)).collect();
     let inputs = inputs.join(", ");
     match &arguments.function {
         Some(name) => {
@@ -236,7 +238,7 @@ impl Run<'_> {
                 return Ok(());
             }
             None if arguments.json => table::json(problem, &outcomes),
-            None => table::table(problem, &outcomes),
+            None => return super::print_text(&table::table(problem, &outcomes)).map(drop),
         };
         super::print(text.as_bytes()).map(drop)
     }

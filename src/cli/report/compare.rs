@@ -1,42 +1,93 @@
 //! What ptxas itself says of the same kernels.
 
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::process::Command;
 
-use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::Forecast;
+use nvptx_ra::error::Error;
+use nvptx_ra::forecast::Unseen;
 
-use super::{Arguments, source};
-use crate::ptxas::{self, Folder, Measured};
+use super::{Arguments, Report};
+use crate::ptxas::{self, Measured};
 
-/// Compiles the input and assembles it.
-pub(super) fn measure(arguments: &Arguments, forecasts: &[Forecast]) -> Result<Measured, Error> {
-    let source = source(arguments);
-    if !source.is_ir() {
-        let problem = format!("--compare-ptxas: {} is no LLVM IR", arguments.input.display());
-        return Err(Error::new(ErrorKind::Option, problem, "give the .ll or .bc file"));
-    }
-    let folder = Folder::new("report")?;
-    let ptx = folder.path("k.ptx");
-    source.write_ptx(&ptx)?;
+/// Of what ptxas says against a file, so many lines are shown.
+const TOLD_LINES: usize = 8;
+
+/// Compiles the input and assembles it. Where ptxas refuses it, the PTX stays, and the error says where.
+pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured, Error> {
+    let mut ptx = PtxFile::new()?;
+    report.source.as_ref().map_or(Ok(()), |source| source.write_ptx(&ptx.path))?;
+    let forecasts = &report.forecasts;
     if let Some(limit) = arguments.max_regs {
-        let text = std::fs::read_to_string(&ptx).map_err(|error| Error::file(&ptx, &error))?;
+        let text = std::fs::read_to_string(&ptx.path).map_err(|error| Error::file(&ptx.path, &error))?;
         let has_less = |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.budget < limit);
-        std::fs::write(&ptx, limited(&text, limit, has_less)).map_err(|error| Error::file(&ptx, &error))?;
+        std::fs::write(&ptx.path, limited(&text, limit, has_less)).map_err(|error| Error::file(&ptx.path, &error))?;
     }
-    let failed = |problem: String, remedy: &str| Error::pass(problem, remedy.to_owned());
     // What is called and not there is no error then.
-    let is_part = forecasts.iter().any(|forecast| forecast.is_at_least);
     let assembled = Command::new(ptxas::tool("ptxas"))
         .args(["-v", "-O3", "-arch", &arguments.cpu, "-o", "/dev/null"])
-        .args(is_part.then_some("-c"))
-        .arg(&ptx)
+        .args(report.calls_outside.then_some("-c"))
+        .arg(&ptx.path)
         .output()
-        .map_err(|error| failed(format!("ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas"))?;
-    let report = String::from_utf8_lossy(&assembled.stderr).into_owned() + &String::from_utf8_lossy(&assembled.stdout);
-    if !assembled.status.success() {
-        return Err(failed(format!("ptxas: {}", report.lines().next().unwrap_or_default()), "see ptxas's message"));
+        .map_err(|error| {
+            Error::pass(format!("--compare-ptxas: ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas")
+        })?;
+    let said = String::from_utf8_lossy(&assembled.stderr).into_owned() + &String::from_utf8_lossy(&assembled.stdout);
+    if assembled.status.success() {
+        return Ok(ptxas::parse(&said));
     }
-    Ok(ptxas::parse(&report))
+    ptx.is_kept = true;
+    // What it made of functions before the error is not what is asked.
+    let lines: Vec<&str> =
+        said.lines().filter(|line| !line.starts_with("ptxas info") && !line.starts_with("    ")).collect();
+    let more =
+        if lines.len() > TOLD_LINES { format!("\n{} lines more", lines.len() - TOLD_LINES) } else { String::new() };
+    let told = match lines.get(..TOLD_LINES.min(lines.len())) {
+        None | Some([]) => format!("{}, without a word", assembled.status),
+        Some(lines) => lines.join("\n"),
+    };
+    let problem = format!("--compare-ptxas: {}: ptxas refuses its PTX: {told}{more}", report.input);
+    Err(Error::pass(
+        problem,
+        format!("the forecast is without ptxas's figures; the PTX is kept in {}", ptx.path.display()),
+    ))
+}
+
+/// Whether some kernel calls what the file does not define.
+pub(super) fn calls_outside(causes: &[Unseen]) -> bool {
+    causes.iter().any(|cause| matches!(cause, Unseen::Outside(_)))
+}
+
+/// A file of its own among the system's temporary ones, which goes away unless it is to be kept.
+struct PtxFile {
+    path: PathBuf,
+    is_kept: bool,
+}
+
+impl PtxFile {
+    /// An empty one. A name that is taken is nobody's but its owner's, so that the next is tried.
+    fn new() -> Result<Self, Error> {
+        let folder = std::env::temp_dir();
+        let mut number = 0u32;
+        loop {
+            let path = folder.join(format!("nvptx-ra-report-{}-{number}.ptx", std::process::id()));
+            match File::create_new(&path) {
+                Ok(_) => return Ok(Self { path, is_kept: false }),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(Error::file(&path, &error)),
+            }
+        }
+    }
+}
+
+impl Drop for PtxFile {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // Nothing can be done about what stays.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// PTX with `.maxnreg` behind the parameters of each kernel, in the place of its own, but for kernels that have less by

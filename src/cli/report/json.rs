@@ -1,32 +1,24 @@
 //! The report as one JSON object.
 
-use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue};
-use nvptx_ra::function::Function;
-use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue, Unseen};
 use serde_json::{Map, Value, json};
 
-use super::cycles;
-use crate::ptxas::Measured;
+use super::{Report, cycles};
 
 /// The object: the processor, and `kernels` in the module's order.
-pub(super) fn object(
-    forecasts: &[Forecast],
-    functions: &[Function],
-    architecture: &Architecture,
-    with_features: bool,
-    measured: Option<&Measured>,
-) -> Value {
-    let kernels: Vec<Value> = forecasts
+pub(super) fn object(report: &Report, with_features: bool) -> Value {
+    let kernels: Vec<Value> = report
+        .forecasts
         .iter()
         .map(|forecast| {
-            let mut kernel = kernel(forecast, cycles(forecast, functions));
+            let mut kernel = kernel(forecast, cycles(forecast, &report.functions));
             if with_features {
                 let values = FEATURES.iter().zip(forecast.features.values());
                 let features: Map<_, _> =
                     values.map(|(feature, &value)| (feature.0.to_owned(), value.into())).collect();
                 kernel["features"] = features.into();
             }
-            if let Some(real) = measured.and_then(|measured| measured.get(&forecast.name)) {
+            if let Some(real) = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name)) {
                 kernel["ptxas"] = json!({
                     "registers": real.registers, "spill_store_bytes": real.spill_store_bytes,
                     "spill_load_bytes": real.spill_load_bytes, "stack_bytes": real.stack_bytes,
@@ -35,7 +27,7 @@ pub(super) fn object(
             kernel
         })
         .collect();
-    json!({ "version": nvptx_ra::VERSION, "processor": architecture.name, "kernels": kernels })
+    json!({ "version": nvptx_ra::VERSION, "processor": report.architecture.name, "kernels": kernels })
 }
 
 fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
@@ -51,6 +43,12 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "registers": forecast.registers,
         "likely_registers": forecast.likely_registers,
         "at_least": forecast.is_at_least,
+        "at_least_because": forecast.unseen.iter().map(Unseen::to_string).collect::<Vec<_>>(),
+        "compiled_apart": forecast.apart.as_ref().map(|apart| {
+            json!({
+                "function": apart.function, "words": apart.words, "registers": apart.registers, "limit": apart.limit,
+            })
+        }),
         "predicates": forecast.predicates,
         "uniform_registers": forecast.uniform_registers,
         "spill_store_bytes": forecast.spill_store_bytes,
@@ -58,6 +56,13 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "stack_bytes": forecast.stack_bytes,
         "stack_store_bytes": forecast.stack_store_bytes,
         "stack_load_bytes": forecast.stack_load_bytes,
+        "stack_because": forecast.in_memory.as_ref().map(|cause| {
+            json!({
+                "variable": cause.variable, "declared": line(cause.declared), "line": line(cause.line),
+                "text": cause.to_string(),
+            })
+        }),
+        "callee_stack_bytes": forecast.callee_stack_bytes,
         "shared_bytes": forecast.shared_bytes,
         "dynamic_shared_bytes": forecast.dynamic_shared_bytes,
         "estimated_cycles": cycles,

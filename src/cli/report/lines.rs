@@ -22,12 +22,13 @@ impl<'a> Line<'a> {
         Self { number, words: values.iter().map(|value| value.words).sum(), values }
     }
 
-    /// The source variables, each once. LLVM names none for the stack's.
-    pub(super) fn names(&self) -> Vec<&str> {
+    /// The source variables, each once; those of the stack are marked.
+    pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        let name = |value: &&'a LiveValue| match value.holder {
-            Holder::StackVariable(_) => Some("stack, in registers"),
-            Holder::Register(_) => value.name.as_deref(),
+        let name = |value: &&'a LiveValue| match (value.holder, value.name.as_deref()) {
+            (Holder::StackVariable(_), None) => Some("stack, in registers".to_owned()),
+            (Holder::StackVariable(_), Some(name)) => Some(format!("{name}: stack, in registers")),
+            (Holder::Register(_), name) => name.map(str::to_owned),
         };
         for name in self.values.iter().filter_map(name) {
             if !names.contains(&name) {

@@ -8,8 +8,7 @@ mod page;
 mod table;
 mod verbose;
 
-use std::cell::LazyCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use nvptx_ra::coalesce::coalesce;
@@ -19,9 +18,13 @@ use nvptx_ra::forecast::{Case, Forecast, forecast, needed};
 use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::{estimated_cycles, schedule};
 use nvptx_ra::target::machine::Architecture;
+use serde_json::Value;
 
+use crate::codegen::DEFAULT_LEVEL;
 use crate::dynamic_shared::{self, DynamicShared};
+use crate::input::{self, FUNCTIONS, Input};
 use crate::kernel_names;
+use crate::ptxas::Measured;
 use crate::views::Source;
 
 /// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
@@ -29,8 +32,10 @@ use crate::views::Source;
 /// ptxas is not run: the forecast is made from what the code needs and from what ptxas made of thousands of kernels.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir) or functions in text form (.mfv); - is functions on standard input
-    input: PathBuf,
+    /// LLVM IR (.ll, .bc), machine code (.mir) or functions in text form (.mfv), told apart by their content; - is
+    /// standard input. Several are reported one after the other
+    #[arg(required = true)]
+    inputs: Vec<PathBuf>,
     /// The processor
     #[arg(long, default_value = "sm_90")]
     cpu: String,
@@ -38,7 +43,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
     /// The optimisation level that LLVM IR is compiled with
-    #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
+        value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
     /// What if no kernel could have more registers than this, whatever its own bounds say? Ptxas's -maxrregcount is not
     /// that: it does nothing to kernels with bounds. Ptxas gives every thread 24 at least
@@ -54,7 +60,7 @@ pub(crate) struct Arguments {
     /// more, the last that fits a kernel counts
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
-    /// One JSON object instead of the table
+    /// JSON instead of the table: an object, or of several inputs an array of objects
     #[arg(long)]
     json: bool,
     /// Behind the table, what ptxas -v and its statistics would say, in their words
@@ -83,48 +89,166 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let architecture = Architecture::by_name(&arguments.cpu)?;
-    let functions = functions(arguments)?;
-    let mut forecasts = forecast(&functions, &Case { architecture, max_registers: arguments.max_regs })?;
-    if forecasts.is_empty() {
-        let problem = format!("{}: no kernel", arguments.input.display());
-        let remedy = match arguments.input.extension().and_then(|extension| extension.to_str()) {
-            Some("cu") => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
-            _ => "kernels have the calling convention ptx_kernel",
-        };
-        return Err(Error::new(ErrorKind::View, problem, remedy));
+    if let (Some(path), [_, _, ..]) = (&arguments.html, &*arguments.inputs) {
+        let problem =
+            format!("--html {}: a page is of one file, and {} are given", path.display(), arguments.inputs.len());
+        return Err(Error::new(ErrorKind::Option, problem, "write a page for each of them"));
     }
-    let input = arguments.input.to_string_lossy();
-    kernel_names::check_wanted(&arguments.kernel, forecasts.iter().map(|forecast| forecast.name.as_str()), &input)?;
-    forecasts.retain(|forecast| kernel_names::is_wanted(&arguments.kernel, &forecast.name));
-    let kernels = forecasts.iter().map(|forecast| forecast.name.as_str());
-    dynamic_shared::check(&arguments.dynamic_shared, kernels, &input)?;
-    let said = dynamic_shared::all_said(&arguments.input, &arguments.dynamic_shared);
-    for forecast in &mut forecasts {
-        if let Some(bytes) = dynamic_shared::bytes_of(&said, &forecast.name) {
-            forecast.launch_with(bytes, architecture);
+    let mut reports = Vec::new();
+    let mut failed = false;
+    for path in &arguments.inputs {
+        match Report::new(path, arguments, architecture) {
+            Ok(report) => reports.push(report),
+            Err(error) if arguments.inputs.len() == 1 => return Err(error),
+            // The others can be reported all the same.
+            Err(error) => {
+                say!("{error}");
+                failed = true;
+            }
         }
     }
-    let measured = if arguments.compare_ptxas { Some(compare::measure(arguments, &forecasts)?) } else { None };
-    // Only who asks for the object waits for it.
-    let object =
-        LazyCell::new(|| json::object(&forecasts, &functions, architecture, arguments.features, measured.as_ref()));
-    let text = if arguments.json {
-        format!("{:#}\n", *object)
-    } else {
-        let table = table::table(&forecasts, &functions, architecture, measured.as_ref());
-        if arguments.verbose { table + &verbose::text(&forecasts, &functions) } else { table }
-    };
-    super::print(text.as_bytes())?;
-    if let Some(path) = &arguments.html {
-        let (forecasts, functions, measured) = (&forecasts, &functions, measured.as_ref());
-        let page = page::page(&page::Report { input: &input, forecasts, functions, architecture, measured });
-        std::fs::write(path, page).map_err(|error| Error::file(path, &error))?;
+    choose_kernels(&mut reports, arguments, architecture)?;
+    if arguments.compare_ptxas {
+        reports.iter_mut().for_each(|report| report.compare(arguments));
     }
-    let mut failed = false;
+    print(&reports, arguments)?;
+    if let (Some(path), [report]) = (&arguments.html, &*reports) {
+        std::fs::write(path, page::page(report)).map_err(|error| Error::file(path, &error))?;
+    }
     if let Some(path) = &arguments.baseline {
-        failed |= baseline::compare(path, &object, &forecasts)?;
+        failed |= baseline::compare(path, &object(&reports, arguments), &reports)?;
     }
-    let spilling = || forecasts.iter().filter(|forecast| forecast.spill_bytes() > 0);
+    failed |= say_what_spills(&reports, arguments);
+    for error in reports.iter().filter_map(|report| report.refusal.as_ref()) {
+        say!("{error}");
+        failed = true;
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What is reported of one input.
+struct Report {
+    path: PathBuf,
+    /// What messages call it.
+    input: String,
+    /// To have ptxas compile it, where that is asked for.
+    source: Option<Source>,
+    architecture: &'static Architecture,
+    /// All its functions.
+    functions: Vec<Function>,
+    /// Its kernels, in its order.
+    forecasts: Vec<Forecast>,
+    /// One of them, wanted or not, calls what the input does not define.
+    calls_outside: bool,
+    /// What ptxas says, where it was asked and answers.
+    measured: Option<Measured>,
+    /// Why it does not answer.
+    refusal: Option<Error>,
+}
+
+impl Report {
+    /// Forecasts all kernels of an input.
+    fn new(path: &Path, arguments: &Arguments, architecture: &'static Architecture) -> Result<Self, Error> {
+        let input = Input::open(path, "report", &FUNCTIONS)?;
+        let mut source = Source::read(input, &arguments.cpu, &arguments.mattr, arguments.level)?;
+        if arguments.compare_ptxas && !source.is_ir() {
+            let problem = format!("--compare-ptxas: {} is no LLVM IR", input::name(path));
+            return Err(Error::new(ErrorKind::Option, problem, "give the .ll or .bc file"));
+        }
+        let functions = functions(&mut source, arguments)?;
+        let forecasts = forecast(&functions, &Case { architecture, max_registers: arguments.max_regs })?;
+        let input = input::name(path);
+        if forecasts.is_empty() {
+            let problem = format!("{input}: no kernel");
+            return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
+        }
+        let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unseen));
+        Ok(Self {
+            path: path.to_owned(),
+            input,
+            source: arguments.compare_ptxas.then_some(source),
+            architecture,
+            functions,
+            forecasts,
+            calls_outside,
+            measured: None,
+            refusal: None,
+        })
+    }
+
+    /// Asks ptxas.
+    fn compare(&mut self, arguments: &Arguments) {
+        if self.forecasts.is_empty() {
+            return;
+        }
+        match compare::measure(self, arguments) {
+            Ok(measured) => self.measured = Some(measured),
+            Err(error) => self.refusal = Some(error),
+        }
+    }
+}
+
+/// Leaves out the kernels that are not wanted, and says of the others how they are launched. What is said of kernels
+/// must fit one in any of the inputs.
+fn choose_kernels(reports: &mut [Report], arguments: &Arguments, architecture: &Architecture) -> Result<(), Error> {
+    let inputs = reports.iter().map(|report| report.input.as_str()).collect::<Vec<_>>().join(", ");
+    let names = |reports: &[Report]| -> Vec<String> {
+        reports.iter().flat_map(|report| &report.forecasts).map(|forecast| forecast.name.clone()).collect()
+    };
+    let all = names(reports);
+    kernel_names::check_wanted(&arguments.kernel, all.iter().map(String::as_str), &inputs)?;
+    for report in reports.iter_mut() {
+        report.forecasts.retain(|forecast| kernel_names::is_wanted(&arguments.kernel, &forecast.name));
+    }
+    let wanted = names(reports);
+    dynamic_shared::check(&arguments.dynamic_shared, wanted.iter().map(String::as_str), &inputs)?;
+    for report in reports {
+        let said = dynamic_shared::all_said(&report.path, &arguments.dynamic_shared);
+        for forecast in &mut report.forecasts {
+            if let Some(bytes) = dynamic_shared::bytes_of(&said, &forecast.name) {
+                forecast.launch_with(bytes, architecture);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Prints the reports, one behind the other.
+fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
+    if arguments.json {
+        return super::print(format!("{:#}\n", object(reports, arguments)).as_bytes()).map(drop);
+    }
+    let mut text = String::new();
+    for report in reports.iter().filter(|report| !report.forecasts.is_empty()) {
+        if arguments.inputs.len() > 1 {
+            let gap = if text.is_empty() { "" } else { "\n\n" };
+            text += &format!("{gap}{}:\n", report.input);
+        }
+        text += &table::table(report);
+        if arguments.verbose {
+            text += &verbose::text(&report.forecasts, &report.functions);
+        }
+    }
+    super::print_text(&text).map(drop)
+}
+
+/// The reports as JSON: of one input an object, of several an array of objects that say of which file they are.
+fn object(reports: &[Report], arguments: &Arguments) -> Value {
+    let of_file = |report: &Report| {
+        let mut object = json::object(report, arguments.features);
+        object["file"] = report.input.as_str().into();
+        object
+    };
+    match reports {
+        [report] if arguments.inputs.len() == 1 => json::object(report, arguments.features),
+        reports => reports.iter().map(of_file).collect(),
+    }
+}
+
+/// Says which kernels are expected to spill, as far as that is asked for, and whether that is a failure.
+fn say_what_spills(reports: &[Report], arguments: &Arguments) -> bool {
+    let forecasts = || reports.iter().flat_map(|report| &report.forecasts);
+    let spilling = || forecasts().filter(|forecast| forecast.spill_bytes() > 0);
     if arguments.warn_on_spills {
         for forecast in spilling() {
             let (stores, loads) = (forecast.spill_store_bytes, forecast.spill_load_bytes);
@@ -138,20 +262,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.fail_on_spill {
         for forecast in spilling() {
             say!("nvptx-ra: kernel '{}' is expected to spill", kernel_names::readable(&forecast.name));
-            failed = true;
         }
     }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// The input, and how it is compiled.
-fn source(arguments: &Arguments) -> Source {
-    Source {
-        path: arguments.input.clone(),
-        cpu: arguments.cpu.clone(),
-        mattr: arguments.mattr.clone(),
-        level: arguments.level,
-    }
+    arguments.fail_on_spill && spilling().next().is_some()
 }
 
 /// An order by its name.
@@ -169,11 +282,11 @@ fn order(name: &str) -> Result<Order, Error> {
 }
 
 /// The functions of the input, coalesced and ordered, without accesses that are masked off.
-fn functions(arguments: &Arguments) -> Result<Vec<Function>, Error> {
+fn functions(source: &mut Source, arguments: &Arguments) -> Result<Vec<Function>, Error> {
     let config = Config::resolve(&Layers::default())?;
     let order = arguments.order.unwrap_or(config.order);
     let mut functions = Vec::new();
-    source(arguments).for_each(&mut |function| {
+    source.for_each(&mut |function| {
         let edits = coalesce(&function, &config).edits;
         let coalesced = edited(function, &edits)?;
         let edits = schedule(&coalesced, order, 0).edits;

@@ -2,28 +2,24 @@
 
 use std::fmt::Write as _;
 
-use nvptx_ra::forecast::Forecast;
+use nvptx_ra::forecast::{Apart, Forecast};
 use nvptx_ra::function::Function;
-use nvptx_ra::target::machine::Architecture;
 
+use super::Report;
 use super::lines::{SourceText, by_line, has_lines};
 use crate::kernel_names;
-use crate::ptxas::Measured;
 
 /// How many lines of a peak are shown.
 const SHOWN_LINES: usize = 12;
 
-pub(super) fn table(
-    forecasts: &[Forecast],
-    functions: &[Function],
-    architecture: &Architecture,
-    measured: Option<&Measured>,
-) -> String {
+pub(super) fn table(report: &Report) -> String {
+    let Report { forecasts, functions, architecture, measured, .. } = report;
+    let measured = measured.as_ref();
     let mut text = String::new();
     let names: Vec<String> = forecasts.iter().map(|forecast| kernel_names::short(&forecast.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
-    let _ = write!(text, "{:width$}  registers  spills (bytes)  shared  warps  limited by", "kernel");
+    let _ = write!(text, "{:width$}  registers  spills (bytes)  stack  shared  warps  limited by", "kernel");
     let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
     for (forecast, name) in forecasts.iter().zip(&names) {
         let registers = format!("{}{}", if forecast.is_at_least { "≥" } else { "" }, forecast.registers);
@@ -32,7 +28,8 @@ pub(super) fn table(
         let limits = forecast.occupancy.limits.to_string();
         let _ = write!(
             text,
-            "{name:width$}  {registers:>9}  {spilled:>14}  {:>6}  {warps:>5}  {limits}",
+            "{name:width$}  {registers:>9}  {spilled:>14}  {:>5}  {:>6}  {warps:>5}  {limits}",
+            forecast.stack_bytes + forecast.callee_stack_bytes,
             forecast.block_shared_bytes()
         );
         if let Some(real) = measured.and_then(|measured| measured.get(&forecast.name)) {
@@ -69,7 +66,16 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         None => writeln!(text, "; {} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
     };
     if forecast.is_at_least {
-        let _ = writeln!(text, "  at least: it calls what is not in this file");
+        let _ = writeln!(text, "  at least: it {}", forecast.unseen_text());
+    }
+    if let Some(apart) = &forecast.apart {
+        let _ = writeln!(text, "  {}", readable_apart(apart));
+    }
+    if let Some(cause) = &forecast.in_memory {
+        let _ = writeln!(text, "  {} bytes of stack: {cause}", forecast.stack_bytes);
+    }
+    if forecast.callee_stack_bytes > 0 {
+        let _ = writeln!(text, "  {} bytes of stack in what it calls", forecast.callee_stack_bytes);
     }
     for ignored in &forecast.ignored {
         let _ = writeln!(text, "  ptxas does not do: {ignored}");
@@ -105,6 +111,11 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         let rest: u32 = lines[SHOWN_LINES..].iter().map(|line| line.words).sum();
         let _ = writeln!(text, "  {rest:>5} from {} more lines", lines.len() - SHOWN_LINES);
     }
+}
+
+/// Why it does not link with a function that it calls, named as the source has it.
+fn readable_apart(apart: &Apart) -> String {
+    Apart { function: kernel_names::readable(&apart.function), ..apart.clone() }.to_string()
 }
 
 /// The text of a source line, if the file is there.

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::input_kind::InputKind;
 
 use super::answer::{self, NoAnswer};
 use super::judge::{Judge, Look, Tools};
 use super::write_whole;
-use crate::codegen;
+use crate::input;
 
 /// Ask ptxas about one PTX file, for the cache of `tune`: an edge of the graph that `tune --ninja` writes
 ///
@@ -37,7 +38,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let ptx = codegen::read(&arguments.input)?;
+    let ptx = input::read(&arguments.input, "judge", &[InputKind::Ptx])?;
     let tools = Tools { ptxas: arguments.ptxas.clone(), cuobjdump: arguments.cuobjdump.clone() };
     let judge = Judge::new(tools, &arguments.cpu, None, false)?;
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != judge.key(&ptx)) {

@@ -18,7 +18,7 @@ use super::compose::compose;
 use super::judge::{Judge, Tools};
 use super::rounds::Search;
 use super::write_whole;
-use crate::codegen;
+use crate::input;
 
 /// The runs that a search waits for.
 pub(super) struct Plan {
@@ -121,8 +121,8 @@ pub(super) fn write_step(search: &Search<'_>, judge: &Judge, path: &Path) -> Res
         1 => format!("1 run left: let Ninja run {place}, then give the same command again\n"),
         runs => format!("{runs} runs left: let Ninja run {place}, then give the same command again\n"),
     };
-    if codegen::is_stream(path) {
-        eprint!("nvptx-ra: {said}");
+    if input::is_stream(path) {
+        say!("nvptx-ra: {}", said.trim_end());
         return crate::print(text.as_bytes());
     }
     write_whole(path, text.as_bytes())?;

@@ -51,9 +51,10 @@ use self::judge::{Judge, Tools};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
 use self::stock::Judges;
-use crate::codegen::{self, Settings};
+use crate::codegen::Settings;
 use crate::compile::output_of;
 use crate::dynamic_shared::DynamicShared;
+use crate::input;
 use crate::interrupt;
 
 /// Search for the best way to compile each kernel, with ptxas as the judge; never worse than LLVM without the passes
@@ -64,7 +65,7 @@ use crate::interrupt;
 /// nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR, as text or bitcode
+    /// LLVM IR, as text or bitcode; - is standard input
     input: PathBuf,
     /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx
     #[arg(short, long)]
@@ -145,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let start = Instant::now();
     interrupt::watch()?;
     let architecture = Architecture::by_name(&arguments.cpu)?;
-    let content = codegen::read(&arguments.input)?;
+    let content = input::read(&arguments.input, "tune", &input::IR)?;
     let compiler = Compiler::new(&content, &arguments.input, &arguments.settings, &arguments.cpu)?;
     let benchmark = arguments
         .run
@@ -228,7 +229,7 @@ fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error>
         return Ok(interrupt::exit_code());
     }
     let output = output_of(arguments.output.as_deref(), &arguments.input);
-    if codegen::is_stream(&output) {
+    if input::is_stream(&output) {
         super::print(&composed.ptx)?;
     } else {
         write_whole(&output, &composed.ptx)?;
@@ -237,11 +238,11 @@ fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error>
         write_whole(path, composed.profile.print()?.as_bytes())?;
     }
     let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };
-    if codegen::is_stream(&output) {
-        eprint!("{text}");
+    if input::is_stream(&output) {
+        say!("{}", text.trim_end_matches('\n'));
         return Ok(ExitCode::SUCCESS);
     }
-    super::print(text.as_bytes())
+    super::print_text(&text)
 }
 /// Writes a file as a whole or not at all: whoever reads it meanwhile, or after an interruption, finds the old one.
 fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {

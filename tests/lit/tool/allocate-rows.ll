@@ -27,7 +27,7 @@
 ; SUMMARY-NEXT: O2 none greedy 2 0
 ; SUMMARY-NOT: instructions
 ; RUN: %nvptx-ra allocate %s --summary --json --allocator briggs | FileCheck %s --check-prefix=SUMS
-; SUMS: {"allocator":"briggs","budget":255,{{.*}}"functions":1,"level":2,{{.*}}"rounds":1,{{.*}}"shares":{"build":
+; SUMS: {"allocator":"briggs","budget":255,{{.*}}"functions":1,"level":3,{{.*}}"rounds":1,{{.*}}"shares":{"build":
 ; SUMS-NOT: {
 target triple = "nvptx64-nvidia-cuda"
 

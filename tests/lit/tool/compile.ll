@@ -1,5 +1,6 @@
-; The tool prints, byte for byte, what llc prints with the plugin loaded: at every level, however floating-point
-; operations are fused, from text without a data layout and from bitcode, from a file and from standard input.
+; The tool prints, byte for byte, what llc prints with the plugin loaded: at every level, which is 3 unless it is given,
+; however floating-point operations are fused, from text without a data layout and from bitcode, from a file and from
+; standard input.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -mattr=+ptx80 -O0 %s -o %t.0
 ; RUN: %nvptx-ra compile --cpu sm_90 --mattr +ptx80 -O0 %s -o - | cmp - %t.0
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -O3 -fp-contract=fast %s -o %t.fast
@@ -8,11 +9,11 @@
 ; RUN: %nvptx-ra compile --cpu sm_90 -O3 --fp-contract off %s -o %t.file
 ; RUN: cmp %t.file %t.off
 ; RUN: llvm-as %s -o %t.bc
-; RUN: %llc -load-pass-plugin=%plugin %t.bc -o %t.default
+; RUN: %llc -load-pass-plugin=%plugin -O3 %t.bc -o %t.default
 ; RUN: %nvptx-ra compile - < %t.bc | cmp - %t.default
 ; RUN: rm -f %t.ptx
 ; RUN: %nvptx-ra compile %t.bc --set position=off -- -nvptx-ra-strict -opt-bisect-limit=-1
-; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=off %t.bc -o - | cmp - %t.ptx
+; RUN: %llc -load-pass-plugin=%plugin -O3 -nvptx-ra-position=off %t.bc -o - | cmp - %t.ptx
 
 ; The modes differ, or the comparisons above would prove nothing.
 ; RUN: FileCheck %s --check-prefix=FAST < %t.fast

@@ -18,7 +18,8 @@
 ;
 ; The table says which words are the stack's.
 ; RUN: %nvptx-ra report %s --kernel picked | FileCheck %s --check-prefix=TABLE
-; TABLE: 8 from line 5 (stack, in registers)
+; TABLE: picked {{[0-9]+}} 0 0 0
+; TABLE: 8 from line 5 (a: stack, in registers)
 ; RUN: not %nvptx-ra report %s -v --json 2>&1 | FileCheck %s --check-prefix=BOTH
 ; BOTH: --verbose' cannot be used with '--json
 target triple = "nvptx64-nvidia-cuda"

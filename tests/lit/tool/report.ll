@@ -2,16 +2,16 @@
 ; registers, and is the same as a table, as JSON and against a baseline.
 ;
 ; RUN: %nvptx-ra report %s | FileCheck %s
-; CHECK: kernel registers spills (bytes) shared warps limited by
-; CHECK-NEXT: bounded [[REGISTERS:[0-9]+]] 0 1024 {{[0-9]+}}/64
-; CHECK-NEXT: calls ≥{{[0-9]+}} 0 0 {{[0-9]+}}/64
+; CHECK: kernel registers spills (bytes) stack shared warps limited by
+; CHECK-NEXT: bounded [[REGISTERS:[0-9]+]] 0 0 1024 {{[0-9]+}}/64
+; CHECK-NEXT: calls ≥{{[0-9]+}} 0 0 0 {{[0-9]+}}/64
 ; CHECK-NOT: inner
 ; CHECK: bounded
 ; CHECK-NEXT: [[REGISTERS]] registers (likely {{[0-9]+}} to {{[0-9]+}}); {{[0-9]+}} warps on an SM
 ; CHECK-NEXT: most is live at report.cu:{{[0-9]+}}: {{[0-9]+}} words
 ; CHECK-NEXT: {{[0-9]+}} from line {{[0-9]+}}
 ; CHECK: calls
-; CHECK: at least: it calls what is not in this file
+; CHECK: at least: it calls elsewhere, which is not in this file
 ; CHECK: compile with -gline-tables-only
 ;
 ; RUN: %nvptx-ra report %s --json > %t.json
@@ -36,8 +36,8 @@
 ; Shared memory that the launch adds counts with what the kernel declares: one block of 16 warps fits then, and registers
 ; up to its limit would cost none.
 ; RUN: %nvptx-ra report %s --dynamic-shared 4096 --dynamic-shared bounded=150000 --html %t.launch.html | FileCheck %s --check-prefix=LAUNCH
-; LAUNCH: bounded [[REGISTERS:[0-9]+]] 0 151024 16/64 shared memory
-; LAUNCH-NEXT: calls ≥{{[0-9]+}} 0 4096 {{[0-9]+}}/64
+; LAUNCH: bounded [[REGISTERS:[0-9]+]] 0 0 151024 16/64 shared memory
+; LAUNCH-NEXT: calls ≥{{[0-9]+}} 0 0 4096 {{[0-9]+}}/64
 ; RUN: FileCheck %s --check-prefix=LAUNCHED --input-file=%t.launch.html --implicit-check-not='is not known here'
 ; LAUNCHED: bytes of a block, 150,000 of the launch
 ; RUN: %nvptx-ra report %s --dynamic-shared bounded=150000 --json | FileCheck %s --check-prefix=LAUNCHJSON
@@ -88,8 +88,9 @@
 ; NONE: nvptx-ra: {{.*}}: no kernel; kernels have the calling convention ptx_kernel
 ; RUN: cp %t.mfv %t.cu
 ; RUN: not %nvptx-ra report %t.cu 2>&1 | FileCheck %s --check-prefix=SOURCE
-; SOURCE: nvptx-ra: {{.*}}.cu: no kernel; compile it first: clang++ -x cuda
-; RUN: not %nvptx-ra report %t.mfv --compare-ptxas 2>&1 | FileCheck %s --check-prefix=NONE
+; SOURCE: nvptx-ra: {{.*}}.cu: this is C++ or CUDA, and report reads {{.*}}; compile it first: clang++ -x cuda
+; RUN: not %nvptx-ra report %t.mfv --compare-ptxas 2>&1 | FileCheck %s --check-prefix=NOIR
+; NOIR: nvptx-ra: --compare-ptxas: {{.*}}.mfv is no LLVM IR; give the .ll or .bc file
 @tile = internal addrspace(3) global [256 x i32] undef, align 4
 
 declare i32 @elsewhere(i32)

@@ -4,11 +4,12 @@ use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
 use nvptx_ra::target::machine::{DEFAULT_THREADS, MAX_REGISTERS};
 
-use super::{Report, grouped};
+use super::super::Report;
+use super::grouped;
 
 /// A list: name, value, and a remark.
-pub(super) fn figures(report: &Report<'_>, forecast: &Forecast) -> Markup {
-    let real = report.measured.and_then(|measured| measured.get(&forecast.name));
+pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
+    let real = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
     html! {
         table.figures {
             @for (name, value, remark) in rows(report, forecast) {
@@ -25,12 +26,14 @@ pub(super) fn figures(report: &Report<'_>, forecast: &Forecast) -> Markup {
         }
         @for ignored in &forecast.ignored { p.note { "ptxas does not do: " (ignored) "." } }
         @if forecast.is_at_least {
-            p.note { "At least: it calls functions that are not in this file, which may take more." }
+            p.note { "At least: it " (forecast.unseen_text()) "." }
         }
+        @if let Some(apart) = &forecast.apart { p.note { (apart) "." } }
+        @if let Some(cause) = &forecast.in_memory { p.note { "Stack: " (cause) "." } }
     }
 }
 
-fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, String)> {
+fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, String)> {
     let at_least = if forecast.is_at_least { "≥" } else { "" };
     let of = match forecast.budget {
         MAX_REGISTERS => format!("of {MAX_REGISTERS} that a thread can have"),
@@ -48,6 +51,10 @@ fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, 
         0 => "bytes of a block, static".to_owned(),
         bytes => format!("bytes of a block, {} of the launch", grouped(u64::from(bytes))),
     };
+    let stack = match forecast.callee_stack_bytes {
+        0 => "bytes of a thread, by the code itself".to_owned(),
+        bytes => format!("bytes of a thread, by the code itself; {} in what it calls", grouped(bytes)),
+    };
     let warps = format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
     vec![
         ("registers", format!("{at_least}{}", forecast.registers), of),
@@ -56,7 +63,7 @@ fn rows(report: &Report<'_>, forecast: &Forecast) -> Vec<(&'static str, String, 
         ("warps", forecast.occupancy.warps.to_string(), warps),
         ("block", threads.0, threads.1),
         ("shared memory", grouped(forecast.block_shared_bytes()), shared),
-        ("stack", grouped(forecast.stack_bytes), "bytes of a thread, by the code itself".into()),
+        ("stack", grouped(forecast.stack_bytes + forecast.callee_stack_bytes), stack),
         ("predicates", forecast.predicates.to_string(), "live at once".into()),
         ("uniform words", forecast.uniform_registers.to_string(), "live at once, the same in a whole warp".into()),
     ]

@@ -15,34 +15,18 @@ mod tests;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use nvptx_ra::forecast::Forecast;
-use nvptx_ra::function::Function;
-use nvptx_ra::target::machine::Architecture;
 
+use super::Report;
 use super::lines::{by_line, has_lines};
 use super::table::short;
 use crate::kernel_names;
-use crate::ptxas::Measured;
 
 /// Pages with more kernels show only the one that takes most registers; a click opens the others.
 const ALL_SHOWN: usize = 3;
 
-/// What a page is about.
-pub(super) struct Report<'a> {
-    /// What the forecasts were made from.
-    pub input: &'a str,
-    /// The kernels, in the module's order.
-    pub forecasts: &'a [Forecast],
-    /// All functions of the module.
-    pub functions: &'a [Function],
-    /// The processor.
-    pub architecture: &'a Architecture,
-    /// What ptxas says, if it was asked.
-    pub measured: Option<&'a Measured>,
-}
-
 /// The page. The same report gives the same bytes.
-pub(super) fn page(report: &Report<'_>) -> String {
-    let title = format!("{} on {}", short(report.input), report.architecture.name);
+pub(super) fn page(report: &Report) -> String {
+    let title = format!("{} on {}", short(&report.input), report.architecture.name);
     // Nothing is loaded and nothing is run, and the browser sees to it.
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     let page = html! {
@@ -80,7 +64,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
 }
 
 /// One kernel: its figures and its occupancy, then the pressure and the source beside it.
-fn kernel(report: &Report<'_>, number: usize, forecast: &Forecast, is_open: bool) -> Markup {
+fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) -> Markup {
     let function = report.functions.iter().find(|function| function.name() == forecast.holder);
     html! {
         details open[is_open] {

@@ -4,11 +4,12 @@ use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
 use nvptx_ra::target::machine::MAX_REGISTERS;
 
-use super::{Report, grouped};
+use super::super::Report;
+use super::grouped;
 use crate::kernel_names;
 
 /// A row for each kernel, with a link to it.
-pub(super) fn overview(report: &Report<'_>) -> Markup {
+pub(super) fn overview(report: &Report) -> Markup {
     html! {
         div.overview {
             table {
@@ -17,6 +18,7 @@ pub(super) fn overview(report: &Report<'_>) -> Markup {
                         th.name { "kernel" }
                         th colspan="2" { "registers" br; small { "of a thread" } }
                         th.number { "spills" br; small { "bytes" } }
+                        th.number { "stack" br; small { "bytes" } }
                         th.number { "shared" br; small { "bytes" } }
                         th colspan="2" { "warps" br; small { "on an SM" } }
                         th { "limited by" }
@@ -34,15 +36,16 @@ pub(super) fn overview(report: &Report<'_>) -> Markup {
     }
 }
 
-fn row(report: &Report<'_>, number: usize, forecast: &Forecast) -> Markup {
+fn row(report: &Report, number: usize, forecast: &Forecast) -> Markup {
     let spilled = u64::from(forecast.spill_bytes());
-    let real = report.measured.and_then(|measured| measured.get(&forecast.name));
+    let real = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
     html! {
         tr {
             td { a href=(format!("#k{number}")) title=(forecast.name) { (kernel_names::short(&forecast.name)) } }
             td.number { @if forecast.is_at_least { "≥" } (forecast.registers) }
             td { (bar(forecast.registers, MAX_REGISTERS)) }
             td.number.warning[spilled > 0] { (grouped(spilled)) }
+            td.number { (grouped(forecast.stack_bytes + forecast.callee_stack_bytes)) }
             td.number { (grouped(forecast.block_shared_bytes())) }
             td.number { (forecast.occupancy.warps) "/" (report.architecture.max_warps) }
             td { (bar(forecast.occupancy.warps, report.architecture.max_warps)) }

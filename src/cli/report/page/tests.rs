@@ -33,7 +33,17 @@ fn page_of(functions: &[Function]) -> String {
     for (forecast, registers) in forecasts.iter_mut().zip([50, 20].into_iter().cycle()) {
         fix(forecast, architecture, registers);
     }
-    let report = Report { input: "in/<page>.bc", forecasts: &forecasts, functions, architecture, measured: None };
+    let report = Report {
+        path: "in/<page>.bc".into(),
+        input: "in/<page>.bc".into(),
+        source: None,
+        architecture,
+        functions: functions.to_vec(),
+        forecasts,
+        calls_outside: false,
+        measured: None,
+        refusal: None,
+    };
     page(&report)
 }
 

@@ -1,0 +1,65 @@
+//! What a command reads: files, or standard input where the path is `-`, of the kinds that the command takes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::input_kind::InputKind;
+
+/// The kinds that are taken for LLVM IR.
+pub(crate) const IR: [InputKind; 3] = [InputKind::Assembly, InputKind::Bitcode, InputKind::Text];
+/// The kinds that functions come from.
+pub(crate) const FUNCTIONS: [InputKind; 5] =
+    [InputKind::Assembly, InputKind::Bitcode, InputKind::MachineCode, InputKind::Functions, InputKind::Text];
+
+/// An input of a kind that its command takes.
+pub(crate) struct Input {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: InputKind,
+    /// The whole of it.
+    pub(crate) reader: Box<dyn BufRead>,
+}
+
+impl Input {
+    /// Opens an input, and refuses what `command` does not take.
+    pub(crate) fn open(path: &Path, command: &str, taken: &[InputKind]) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::file(name(path).as_ref(), &error);
+        let mut reader: Box<dyn Read> = if is_stream(path) {
+            Box::new(std::io::stdin())
+        } else {
+            if path.is_dir() {
+                return Err(Error::new(ErrorKind::File, format!("{}: a folder", path.display()), "name a file in it"));
+            }
+            Box::new(File::open(path).map_err(failed)?)
+        };
+        let mut head = Vec::new();
+        reader.by_ref().take(InputKind::ENOUGH as u64).read_to_end(&mut head).map_err(failed)?;
+        let kind = InputKind::of(&head, path);
+        kind.check(&name(path), command, taken)?;
+        let reader = Box::new(Cursor::new(head).chain(BufReader::new(reader)));
+        Ok(Self { path: path.to_owned(), kind, reader })
+    }
+
+    /// The whole of it.
+    pub(crate) fn content(mut self) -> Result<Vec<u8>, Error> {
+        let mut content = Vec::new();
+        let read = self.reader.read_to_end(&mut content);
+        read.map(|_| content).map_err(|error| Error::file(name(&self.path).as_ref(), &error))
+    }
+}
+
+/// The content of an input of one of these kinds.
+pub(crate) fn read(path: &Path, command: &str, taken: &[InputKind]) -> Result<Vec<u8>, Error> {
+    Input::open(path, command, taken)?.content()
+}
+
+/// Whether a path stands for standard input or output.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What messages call an input.
+pub(crate) fn name(path: &Path) -> String {
+    if is_stream(path) { "standard input".to_owned() } else { path.to_string_lossy().into_owned() }
+}

@@ -1,0 +1,291 @@
+//! What a file holds, told by its content, so that every command takes the same and refuses the rest by its name.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind};
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InputKind {
+    /// LLVM IR as text.
+    Assembly,
+    /// Text that says nothing of what it is: comments alone, or nonsense. Who reads text takes it, to say where it is
+    /// wrong.
+    Text,
+    /// LLVM IR as bitcode, with or without a wrapper.
+    Bitcode,
+    /// Machine code of LLVM as text.
+    MachineCode,
+    /// Functions in our text form.
+    Functions,
+    /// An allocation problem in our text form.
+    Problem,
+    /// PTX.
+    Ptx,
+    /// C++ or CUDA.
+    Source,
+    /// JSON.
+    Json,
+    /// Machine code for a GPU.
+    Cubin,
+    /// Several of these and PTX in one.
+    FatBinary,
+    /// An object file or program for something else.
+    Elf,
+    /// Clang's bundle of code for several targets.
+    OffloadBundle,
+    /// A library of object files.
+    Archive,
+    /// Compressed, and by what program it is unpacked.
+    Compressed(&'static str),
+    /// Nothing at all.
+    Empty,
+    /// Bytes that are no text.
+    Binary,
+}
+
+/// What files of other programs begin with.
+const MAGIC: [(&[u8], InputKind); 14] = [
+    (b"BC\xC0\xDE", InputKind::Bitcode),
+    (b"\xDE\xC0\x17\x0B", InputKind::Bitcode),
+    (b"\x50\xED\x55\xBA", InputKind::FatBinary),
+    (b"\x10\xFF\x10\xAD", InputKind::OffloadBundle),
+    (b"__CLANG_OFFLOAD_BUNDLE__", InputKind::OffloadBundle),
+    (b"CCOB", InputKind::OffloadBundle),
+    (b"!<arch>\n", InputKind::Archive),
+    (b"\x1F\x8B", InputKind::Compressed("gzip -d")),
+    (b"\x28\xB5\x2F\xFD", InputKind::Compressed("zstd -d")),
+    (b"\xFD7zXZ\0", InputKind::Compressed("xz -d")),
+    (b"BZh", InputKind::Compressed("bzip2 -d")),
+    (b"PK\x03\x04", InputKind::Compressed("unzip")),
+    (b"\x04\x22\x4D\x18", InputKind::Compressed("lz4 -d")),
+    (b"\x7FELF", InputKind::Elf),
+];
+
+/// Where an ELF file says what machine it is for, and what it says of NVIDIA's GPUs.
+const ELF_MACHINE: usize = 18;
+const CUDA_MACHINE: [u8; 2] = [190, 0];
+
+impl InputKind {
+    /// So much of a file's beginning is enough to tell.
+    pub const ENOUGH: usize = 1 << 16;
+
+    /// The kind of what begins like `head`. `path` decides where the content does not.
+    pub fn of(head: &[u8], path: &Path) -> Self {
+        if head.is_empty() {
+            return Self::Empty;
+        }
+        if let Some(&(_, kind)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+            let is_cubin = head.get(ELF_MACHINE..ELF_MACHINE + 2) == Some(&CUDA_MACHINE);
+            return if kind == Self::Elf && is_cubin { Self::Cubin } else { kind };
+        }
+        let text = String::from_utf8_lossy(head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head));
+        if let Some(kind) = of_first_line(&text) {
+            return kind;
+        }
+        // What a compiler prints of functions stands among its other messages.
+        if text.lines().any(|line| line == "mfv 1") {
+            return Self::Functions;
+        }
+        match path.extension().and_then(OsStr::to_str) {
+            Some("mir") => Self::MachineCode,
+            Some("mfv") => Self::Functions,
+            Some("cu" | "cuh" | "cpp" | "cc" | "c" | "h") => Self::Source,
+            _ if head.contains(&0) || std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some()) => {
+                Self::Binary
+            }
+            _ => Self::Text,
+        }
+    }
+
+    /// Whether it is LLVM IR.
+    pub fn is_ir(self) -> bool {
+        matches!(self, Self::Assembly | Self::Bitcode | Self::Text)
+    }
+
+    /// Refuses an input that a command does not take. `name` is the input's, `command` the command's.
+    ///
+    /// # Errors
+    ///
+    /// That says what the input is, what the command reads, and what to do.
+    pub fn check(self, name: &str, command: &str, taken: &[Self]) -> Result<(), Error> {
+        if taken.contains(&self) {
+            return Ok(());
+        }
+        let problem = format!("{name}: this is {self}, and {command} reads {}", said(taken));
+        Err(Error::new(ErrorKind::View, problem, self.remedy()))
+    }
+
+    /// What somebody can do who has this and needs something else.
+    fn remedy(self) -> String {
+        let text = match self {
+            Self::Ptx => "nvptx-ra reads LLVM IR, bitcode, MIR and .mfv so far: compile the source with -emit-llvm",
+            Self::Source => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
+            Self::Cubin | Self::FatBinary | Self::Elf | Self::Archive => {
+                "compile the source with -emit-llvm: the IR cannot be had from it"
+            }
+            Self::OffloadBundle => {
+                "clang-offload-bundler and llvm-offload-binary unpack it; or compile with \
+                                    --cuda-device-only"
+            }
+            Self::Compressed(program) => return format!("unpack it: {program}"),
+            Self::MachineCode => "report, allocate and mir read it",
+            Self::Functions => "report, allocate, optimum and replay read it",
+            Self::Problem => "allocate reads it",
+            Self::Assembly | Self::Bitcode => "compile, tune, report and allocate read it",
+            Self::Json => "stats reads what -nvptx-ra-stats=FILE wrote",
+            Self::Empty => "check what was to write it",
+            Self::Text | Self::Binary => "check that it is the file that is meant",
+        };
+        text.to_owned()
+    }
+}
+
+impl fmt::Display for InputKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Assembly => "LLVM IR as text",
+            Self::Text => "text of no kind that is known here",
+            Self::Bitcode => "bitcode",
+            Self::MachineCode => "machine code (.mir)",
+            Self::Functions => "functions in text form (.mfv)",
+            Self::Problem => "an allocation problem",
+            Self::Ptx => "PTX",
+            Self::Source => "C++ or CUDA",
+            Self::Json => "JSON",
+            Self::Cubin => "machine code for a GPU (cubin)",
+            Self::FatBinary => "a fat binary",
+            Self::Elf => "an object file or program (ELF)",
+            Self::OffloadBundle => "clang's bundle of several targets' code",
+            Self::Archive => "an archive of object files",
+            Self::Compressed(_) => "compressed",
+            Self::Empty => "empty",
+            Self::Binary => "binary data of no kind that is known here",
+        })
+    }
+}
+
+/// The kinds in words, "a, b or c"; of those that say nothing nothing.
+fn said(kinds: &[InputKind]) -> String {
+    let names: Vec<String> = kinds.iter().filter(|&&kind| kind != InputKind::Text).map(InputKind::to_string).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The kind that the first line of a text tells that is neither empty nor a comment in one of the languages; none where
+/// it says nothing.
+fn of_first_line(text: &str) -> Option<InputKind> {
+    let line = first_line(text)?;
+    let kinds: [(&[&str], InputKind); 7] = [
+        (&["mfv "], InputKind::Functions),
+        (&["allocation "], InputKind::Problem),
+        (&["--- ", "%YAML"], InputKind::MachineCode),
+        (&[".version", ".target", ".address_size"], InputKind::Ptx),
+        (&SOURCE, InputKind::Source),
+        (&["{", "["], InputKind::Json),
+        (
+            &["source_filename", "target ", "define", "declare", "module asm", "attributes #", "@", "%", "!", "$", "^"],
+            InputKind::Assembly,
+        ),
+    ];
+    let begins = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    let found = kinds.iter().find(|(words, _)| begins(words)).map(|&(_, kind)| kind);
+    found.or((line == "---").then_some(InputKind::MachineCode))
+}
+
+/// What C++ and CUDA begin with, often enough.
+const SOURCE: [&str; 9] =
+    ["#include", "#pragma", "#define", "#if", "#undef", "__global__", "template", "namespace", "extern \""];
+
+/// The first line that is neither empty nor a comment. Comments begin with `;` in LLVM IR, with `#` in MIR, and are
+/// those of C in PTX.
+fn first_line(mut text: &str) -> Option<&str> {
+    loop {
+        text = text.trim_start();
+        if let Some(comment) = text.strip_prefix("/*") {
+            text = comment.split_once("*/")?.1;
+            continue;
+        }
+        let line = text.lines().next()?.trim_end();
+        let is_comment = |begin: &str| line.starts_with(begin) && !SOURCE.iter().any(|word| line.starts_with(word));
+        if !["//", ";", "#"].into_iter().any(is_comment) {
+            return Some(line);
+        }
+        text = text.split_once('\n')?.1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(head: &[u8]) -> InputKind {
+        InputKind::of(head, Path::new("-"))
+    }
+
+    /// Each kind is known by its content, whatever its name and whatever comments stand ahead of it.
+    #[test]
+    fn kinds_by_content() {
+        let mut elf = *b"\x7FELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\xBE\x00";
+        assert_eq!(of(&elf), InputKind::Cubin);
+        elf[ELF_MACHINE] = 62;
+        assert_eq!(of(&elf), InputKind::Elf);
+        let texts: [(&str, InputKind); 14] = [
+            ("; comment\n\ndefine void @f() {\n", InputKind::Assembly),
+            ("\u{feff}source_filename = \"a\"\n", InputKind::Assembly),
+            ("; only comments\n", InputKind::Text),
+            ("nonsense\n", InputKind::Text),
+            ("# RUN: llc\n# more\n--- |\n", InputKind::MachineCode),
+            ("---\nname: k\n", InputKind::MachineCode),
+            ("mfv 1\nfunction \"f\"\n", InputKind::Functions),
+            ("warning: odd\nnvptx-ra: trace of 'k'\nmfv 1\n", InputKind::Functions),
+            ("allocation 1\n", InputKind::Problem),
+            ("//\n// Generated by LLVM\n/* a\nb */ /**/\n\n.version 8.8\n.target sm_90\n", InputKind::Ptx),
+            (".version 3.2\r\n", InputKind::Ptx),
+            ("// A kernel\n#include <cuda.h>\n", InputKind::Source),
+            ("{\"kernels\": []}\n", InputKind::Json),
+            ("", InputKind::Empty),
+        ];
+        for (text, kind) in texts {
+            assert_eq!(of(text.as_bytes()), kind, "{text}");
+        }
+        for (magic, kind) in MAGIC {
+            assert_eq!(of(&[magic, b" and more"].concat()), kind);
+        }
+        assert_eq!((of(b"a\0b"), of(b"\xff\xfe")), (InputKind::Binary, InputKind::Binary));
+    }
+
+    /// A name decides only where the content does not.
+    #[test]
+    fn names_come_second() {
+        let named = |text: &str, name: &str| InputKind::of(text.as_bytes(), Path::new(name));
+        assert_eq!(named("nonsense", "k.mfv"), InputKind::Functions);
+        assert_eq!(named("static int x;", "k.cu"), InputKind::Source);
+        assert_eq!(named("mfv 1\n", "k.ll"), InputKind::Functions);
+        assert_eq!(named("define void @f()", "k.mfv"), InputKind::Assembly);
+    }
+
+    /// A text that is cut in the middle of a character is text.
+    #[test]
+    fn cut_characters() {
+        assert_eq!(of("nonsense ü".as_bytes().split_last().expect("a byte").1), InputKind::Text);
+    }
+
+    /// What is not taken is named, with what is, and what to do.
+    #[test]
+    fn refusals() {
+        let taken = [InputKind::Assembly, InputKind::Bitcode];
+        assert_eq!(InputKind::Bitcode.check("k", "compile", &taken), Ok(()));
+        let error = InputKind::Ptx.check("k.ptx", "compile", &taken).expect_err("it is PTX").to_string();
+        assert_eq!(
+            error,
+            "nvptx-ra: k.ptx: this is PTX, and compile reads LLVM IR as text or bitcode; nvptx-ra reads LLVM IR, bitcode, \
+             MIR and .mfv so far: compile the source with -emit-llvm"
+        );
+    }
+}
