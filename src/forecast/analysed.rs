@@ -1,6 +1,7 @@
 //! The analyses of one function, in their order.
 
 use super::behaviour::{Behaviours, Motion};
+use super::carried::{self, Carried};
 use super::counts::Counts;
 use super::features::{Features, Live};
 use super::hoisting::EarliestPlaces;
@@ -69,7 +70,10 @@ impl Analysed {
         let occurrences = &self.occurrences;
         let input = unrolling::Input { function, behaviours, words, varying: &pressures.varying, occurrences, loops };
         let unrolled = self.unrolling.most_words(&input);
-        let live = Live { declared: &self.declared, pressures, hoisted, reached, unrolled };
+        let Self { ranges, uniformity, .. } = self;
+        let input = carried::Input { function, behaviours, words, loops, occurrences, ranges, uniformity };
+        let carried = Carried::most(&input);
+        let live = Live { declared: &self.declared, pressures, hoisted, reached, unrolled, carried };
         Features::new(function.num_blocks(), &self.counts, &live)
     }
 

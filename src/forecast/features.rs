@@ -1,5 +1,6 @@
 //! What the model knows of a function.
 
+use super::carried::Carried;
 use super::counts::Counts;
 use super::pressure::{Declared, WordPressures};
 use super::reordering::Reached;
@@ -66,6 +67,10 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("invariant_words", Most, "the most words computed in a loop that could be in front of it; for reports alone"),
     ("inner_invariant_words", Most, "the same of innermost loops, in front of these alone; for reports alone"),
     ("stack_words", Most, "the most words of stack variables that ptxas keeps in registers; for reports alone"),
+    ("carried_words", Most, "the most varying words that loops carry, or one instruction takes: held in any order"),
+    ("carried_all_words", Most, "the same with words that are the same in all threads"),
+    ("moved_words", Most, "the most words that change places from one iteration of a loop to the next"),
+    ("moved_uniform_words", Most, "of these, words that may do so in uniform registers"),
 ];
 
 /// A function's features, as [`FEATURES`] lists them.
@@ -85,7 +90,7 @@ impl Features {
 
     /// Those of a function, without calls, from what was counted of it.
     pub(super) fn new(blocks: usize, counts: &Counts, live: &Live<'_>) -> Self {
-        let Live { declared, pressures, hoisted, reached, unrolled } = live;
+        let Live { declared, pressures, hoisted, reached, unrolled, carried } = live;
         let at = &counts.words_at;
         let unrolled = pressures.all.most().max(*unrolled);
         let values = [
@@ -130,6 +135,10 @@ impl Features {
             0,
             0,
             0,
+            carried.varying,
+            carried.all,
+            carried.moved,
+            carried.moved_uniform,
         ];
         debug_assert_eq!(values.len(), FEATURES.len(), "a value for each feature");
         Self(values.map(f64::from).to_vec())
@@ -180,4 +189,6 @@ pub(super) struct Live<'a> {
     pub(super) reached: Reached,
     /// Varying words where loops are unrolled.
     pub(super) unrolled: u32,
+    /// In any order.
+    pub(super) carried: Carried,
 }

@@ -1,11 +1,18 @@
-//! The fewest registers that a kernel takes, whatever little it holds: what ptxas's subroutines and its convention of
-//! calls ask for.
+//! The fewest registers that a kernel takes: what its loops carry, and whatever little it holds, what ptxas's
+//! subroutines and its convention of calls ask for.
 
 use super::features::Features;
 use super::table::Model;
-use crate::target::machine::MAX_REGISTERS;
+use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// The fewest registers that a kernel takes.
+/// The words that loops carry from iteration to iteration, or one instruction takes at once, and that do not fit into
+/// the uniform registers: registers hold them, or they are spilled, whatever the order of the code.
+pub(super) fn carried(features: &Features, architecture: &Architecture) -> f64 {
+    let not_uniform = features.get("carried_all_words") - f64::from(architecture.uniform_registers);
+    features.get("carried_words").max(not_uniform)
+}
+
+/// The fewest registers that a kernel takes for what it calls and divides.
 pub(super) fn least(features: &Features, model: &Model) -> f64 {
     let [internal, external] = ["internal_calls", "external_calls"].map(|name| features.get(name) > 0.0);
     // What is live at a call counts as live at what the callee may divide, even where nothing has such numbers.

@@ -12,6 +12,7 @@ mod analysed;
 mod apart;
 mod behaviour;
 mod call_graph;
+mod carried;
 mod counts;
 mod curve;
 mod demand;
@@ -28,6 +29,7 @@ mod model;
 mod needless;
 mod order;
 mod peak;
+mod permutation;
 mod pressure;
 mod promotion;
 mod reordering;
@@ -47,7 +49,7 @@ use call_graph::{CallGraph, Joined};
 pub use curve::{Curve, MAX_STEPS};
 pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
-use floors::least;
+use floors::{carried, least};
 use giving_up::registers_for_warps;
 use likely::likely_registers;
 pub use local_memory::LocalMemory;
@@ -225,7 +227,9 @@ fn of_kernel(
     let budget = limit.registers;
     let (wanted, spilled) = answers.forecast(&features, budget, bounds);
     let (model, spills) = (Model::registers(bounds), Model::spills());
-    let wanted = wanted.max(least(&features, model));
+    let held = carried(&features, case.architecture);
+    let permuted = permutation::words(&features, case.architecture);
+    let wanted = wanted.max(least(&features, model)).max(held).max(permutation::registers(permuted));
     let given_up = registers_for_warps(&features, model, bounds, case.architecture);
     let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(budget);
     let (registers, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
@@ -234,7 +238,9 @@ fn of_kernel(
         (None, None) => (needed, likely_registers(needed, model, budget)),
     };
     // The model's bytes are one more than there are, so that none has a logarithm.
-    let spilled = spilled - 1.0;
+    let spilled = (spilled - 1.0)
+        .max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget)))
+        .max(permutation::spilled(permuted, budget));
     let spilled = if spilled < spills.head.least { 0.0 } else { spilled };
     let stored = words_up(spilled * spills.head.share_of_stores);
     let launch = launch(registers, threads, function.shared_bytes);
@@ -288,6 +294,9 @@ fn taken(wanted: f64, model: &Model, bounds: &LaunchBounds, architecture: &Archi
         _ => nearest as u32,
     }
 }
+
+/// What a word that loops carry and no register holds is stored and loaded at least: once each.
+const BYTES_OF_SPILLED_WORD: f64 = 8.0;
 
 /// Bytes of whole words.
 fn words_up(bytes: f64) -> u32 {
