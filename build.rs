@@ -26,6 +26,7 @@ fn models() -> Result<(), String> {
         ("REGISTERS", "registers.model"),
         ("REGISTERS_WITH_BLOCKS", "registers-with-blocks.model"),
         ("SPILLS", "spills.model"),
+        ("SPILL_SIZES", "spill-sizes.model"),
     ] {
         let path = format!("src/forecast/{file}");
         println!("cargo:rerun-if-changed={path}");

@@ -10,7 +10,7 @@
 //! 2. words of registers that an enclosing loop reads and does not change, where a load of memory that may change, an
 //!    exchange between threads or the like wrote them.
 //!
-//! Registers that only pass constants and parameters around do not count: once the loop is unrolled each body may read
+//! Registers that only pass constants and parameters around are not bound to stay: once the loop is unrolled each body may read
 //! the constants instead. 16-bit registers count as halves, because two of them fit into a word. Values that are the
 //! same in all threads may be in uniform registers, whatever wrote them: ptxas 13.0.88 was seen to move even what was
 //! loaded there. They count as far as uniform registers do not suffice.
@@ -32,7 +32,9 @@ pub(super) struct Carried {
     pub(super) varying: u32,
     /// These and the words that are the same in all threads of a warp.
     pub(super) all: u32,
-    /// Words that a loop hands from one register to another: they change places.
+    /// All words that loops carry, those that only pass constants and parameters around included: no bound.
+    pub(super) passed: u32,
+    /// Of these, words that a loop hands from one register to another: they change places.
     pub(super) moved: u32,
     /// Of these, words that may do so in the uniform registers: they are the same in all threads, and those that change
     /// places with each other are few.
@@ -61,6 +63,7 @@ impl Carried {
         let at_headers = headers.held.iter().map(|held| Self {
             varying: held.varying.div_ceil(2),
             all: held.all.div_ceil(2),
+            passed: held.passed.div_ceil(2),
             moved: held.moved / 2,
             moved_uniform: held.moved_uniform / 2,
         });
@@ -72,6 +75,7 @@ impl Carried {
         Self {
             varying: self.varying.max(other.varying),
             all: self.all.max(other.all),
+            passed: self.passed.max(other.passed),
             moved: self.moved.max(other.moved),
             moved_uniform: self.moved_uniform.max(other.moved_uniform),
         }
@@ -102,6 +106,7 @@ struct Headers {
 struct Halves {
     varying: u32,
     all: u32,
+    passed: u32,
     moved: u32,
     moved_uniform: u32,
 }
@@ -167,10 +172,13 @@ impl Headers {
                     }
                     around = loops.parent(outer);
                 }
-                if is_held && is_solid {
+                if is_held {
                     let held = &mut headers.held[this];
-                    held.all += halves;
-                    held.varying += varying;
+                    held.passed += halves;
+                    if is_solid {
+                        held.all += halves;
+                        held.varying += varying;
+                    }
                     if moves {
                         held.moved += halves;
                         held.moved_uniform += if may_move_uniformly { halves } else { 0 };

@@ -69,6 +69,7 @@ pub static FEATURES: &[(&str, Combination, &str)] = &[
     ("stack_words", Most, "the most words of stack variables that ptxas keeps in registers; for reports alone"),
     ("carried_words", Most, "the most varying words that loops carry, or one instruction takes: held in any order"),
     ("carried_all_words", Most, "the same with words that are the same in all threads"),
+    ("passed_words", Most, "the same with words that only pass constants and parameters around"),
     ("moved_words", Most, "the most words that change places from one iteration of a loop to the next"),
     ("moved_uniform_words", Most, "of these, words that may do so in uniform registers"),
 ];
@@ -137,6 +138,7 @@ impl Features {
             0,
             carried.varying,
             carried.all,
+            carried.passed,
             carried.moved,
             carried.moved_uniform,
         ];

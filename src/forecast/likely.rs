@@ -1,4 +1,4 @@
-//! How sure a forecast of registers is.
+//! How sure a forecast is: of registers, and of bytes of spills where a kernel spills.
 //!
 //! ptxas schedules for itself, so that kernels that look alike to any count of PTX take different numbers of registers.
 //! The table says, for the kernels of the corpus, left out of the fit, that were forecast about as many, what four of
@@ -19,6 +19,17 @@ pub(super) fn likely_registers(registers: u32, model: &Model, budget: u32) -> (u
     }
 }
 
+/// The fewest and the most bytes of spills of four of five kernels that spill and for which so many are forecast. Of none
+/// there are none: that a kernel spills though none of it is forecast is another question.
+pub(super) fn likely_bytes(bytes: u32, model: &Model) -> (u32, u32) {
+    let said = f64::from(bytes);
+    let words = |share: f64| (share * said / 4.0).round() as u32 * 4;
+    match model.likely.iter().find(|likely| said <= likely.up_to).or_else(|| model.likely.last()) {
+        Some(range) => (words(range.least).min(bytes), words(range.most).max(bytes)),
+        None => (bytes, bytes),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +46,14 @@ mod tests {
         assert_eq!([16, 64].map(|registers| likely_registers(registers, &model, 18)), [(8, 18), (64, 64)]);
         let silent = Model::parse("tree 1\n").expect("a table");
         assert_eq!(likely_registers(32, &silent, 64), (1, 64));
+    }
+
+    /// The range of bytes is that of their own size, in whole words; of none there is none.
+    #[test]
+    fn ranges_of_bytes() {
+        let model = Model::parse("likely 100 0.25 3\nlikely 1000 0.5 2\ntree 1\n").expect("a table");
+        let of = |bytes| likely_bytes(bytes, &model);
+        assert_eq!([0, 40, 100, 104, 5000].map(of), [(0, 0), (12, 120), (24, 300), (52, 208), (2500, 10000)]);
     }
 
     /// A limit bounds the range.

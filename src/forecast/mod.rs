@@ -51,9 +51,9 @@ pub use features::{Combination, FEATURES, Features};
 pub use figures::Figure;
 use floors::{carried, least};
 use giving_up::registers_for_warps;
-use likely::likely_registers;
+use likely::{likely_bytes, likely_registers};
 pub use local_memory::LocalMemory;
-use model::Answers;
+use model::{Answer, Answers};
 pub use model::Values;
 pub use needless::needed;
 pub use order::preferred_order;
@@ -106,6 +106,9 @@ pub struct Forecast {
     pub spill_store_bytes: u32,
     /// Bytes that it loads from them.
     pub spill_load_bytes: u32,
+    /// The fewest and the most bytes that ptxas is likely to store there and load, together, if it spills: of five
+    /// kernels like it that spill, four are in between. None where it is not expected to spill.
+    pub likely_spill_bytes: (u32, u32),
     /// Bytes of stack that the code itself asks for and ptxas does not keep in registers.
     pub stack_bytes: u64,
     /// Bytes that its code stores there.
@@ -225,8 +228,8 @@ fn of_kernel(
     let threads = bounds.threads();
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
-    let (wanted, spilled) = answers.forecast(&features, budget, bounds);
-    let (model, spills) = (Model::registers(bounds), Model::spills());
+    let Answer { registers: wanted, spilled } = answers.forecast(&features, budget, bounds);
+    let (model, sizes) = (Model::registers(bounds), Model::spill_sizes());
     let held = carried(&features, case.architecture);
     let permuted = permutation::words(&features, case.architecture);
     let wanted = wanted.max(least(&features, model)).max(held).max(permutation::registers(permuted));
@@ -237,12 +240,11 @@ fn of_kernel(
         (None, Some(_)) => (needed, (needed, budget)),
         (None, None) => (needed, likely_registers(needed, model, budget)),
     };
-    // The model's bytes are one more than there are, so that none has a logarithm.
-    let spilled = (spilled - 1.0)
+    let spilled = spilled
         .max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget)))
         .max(permutation::spilled(permuted, budget));
-    let spilled = if spilled < spills.head.least { 0.0 } else { spilled };
-    let stored = words_up(spilled * spills.head.share_of_stores);
+    let stored = words_up(spilled * sizes.head.share_of_stores);
+    let loaded = words_up(spilled - f64::from(stored));
     let launch = launch(registers, threads, function.shared_bytes);
     let architecture = case.architecture;
     let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
@@ -256,7 +258,8 @@ fn of_kernel(
         predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),
         uniform_registers: function.uniform_words.min(architecture.uniform_registers),
         spill_store_bytes: stored,
-        spill_load_bytes: words_up(spilled - f64::from(stored)),
+        spill_load_bytes: loaded,
+        likely_spill_bytes: likely_bytes(stored + loaded, sizes),
         stack_bytes: function.stack.bytes,
         stack_store_bytes: function.stack.stored,
         stack_load_bytes: function.stack.loaded,

@@ -36,10 +36,10 @@ const OVER_BUDGET: &str = "_over_budget";
 pub struct Values(Vec<f64>);
 
 impl Model {
-    /// All that are shipped: of registers, of the registers of kernels that say how many blocks an SM is to hold, and
-    /// of spills.
-    pub(super) fn all() -> [&'static Self; 3] {
-        [&shipped::REGISTERS, &shipped::REGISTERS_WITH_BLOCKS, &shipped::SPILLS]
+    /// All that are shipped: of registers, of the registers of kernels that say how many blocks an SM is to hold, of
+    /// whether a kernel spills, and of how much.
+    pub(super) fn all() -> [&'static Self; 4] {
+        [&shipped::REGISTERS, &shipped::REGISTERS_WITH_BLOCKS, &shipped::SPILLS, &shipped::SPILL_SIZES]
     }
 
     /// The model of the registers that a kernel with these bounds takes.
@@ -47,9 +47,15 @@ impl Model {
         if says_blocks(bounds) { &shipped::REGISTERS_WITH_BLOCKS } else { &shipped::REGISTERS }
     }
 
-    /// The model of the bytes that a kernel stores to spill slots and loads from them.
+    /// The model that tells whether a kernel spills: where it says fewer bytes than [its least](Head::least), none.
     pub fn spills() -> &'static Self {
         &shipped::SPILLS
+    }
+
+    /// The model of the bytes that a kernel stores to spill slots and loads from them, if it spills. It is fitted to
+    /// kernels that do: among all kernels most spill nothing, and a model of both says too little of those that do.
+    pub fn spill_sizes() -> &'static Self {
+        &shipped::SPILL_SIZES
     }
 
     /// The values that the model asks about: a function's features, the most registers that it may have, and what its
@@ -66,9 +72,19 @@ impl Model {
 
     /// The forecast. O(trees × their depth).
     pub fn forecast(&self, values: &Values) -> f64 {
-        let base = self.base.iter().map(|&(value, factor)| factor * values.0[value as usize]).sum::<f64>();
+        self.corrected(values, f64::from(MAX_REGISTERS))
+    }
+
+    /// The same of what no register bounds.
+    pub(super) fn size(&self, values: &Values) -> f64 {
+        self.corrected(values, f64::INFINITY)
+    }
+
+    /// What the trees make of the sum that they correct, of which there is no more than `most`.
+    fn corrected(&self, values: &Values, most: f64) -> f64 {
+        let base = self.base.iter().map(|&(value, factor)| factor * values.0[value as usize].max(0.0)).sum::<f64>();
         let trees = self.roots.iter().map(|&root| self.leaf(root, values)).sum::<f64>();
-        (self.constant + base).clamp(1.0, f64::from(MAX_REGISTERS)) * trees.exp()
+        (self.constant + base).clamp(1.0, most) * trees.exp()
     }
 
     fn leaf(&self, root: u32, values: &Values) -> f64 {
@@ -154,25 +170,41 @@ pub(super) struct Answers {
     registers: Asked<'static>,
     registers_with_blocks: Asked<'static>,
     spills: Asked<'static>,
+    spill_sizes: Asked<'static>,
     /// By the features' bits and the limits.
-    known: FxHashMap<Vec<u64>, (f64, f64)>,
+    known: FxHashMap<Vec<u64>, Answer>,
+}
+
+/// What the models say of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// The registers that it takes.
+    pub(super) registers: f64,
+    /// The bytes of spills, 0 where it does not spill.
+    pub(super) spilled: f64,
 }
 
 impl Answers {
     /// Nothing has been asked.
     pub(super) fn new() -> Self {
-        let [registers, registers_with_blocks, spills] = Model::all().map(Asked::by);
-        Self { registers, registers_with_blocks, spills, known: FxHashMap::default() }
+        let [registers, registers_with_blocks, spills, spill_sizes] = Model::all().map(Asked::by);
+        Self { registers, registers_with_blocks, spills, spill_sizes, known: FxHashMap::default() }
     }
 
     /// The registers and bytes of a function with these features and limits.
-    pub(super) fn forecast(&mut self, features: &Features, budget: u32, bounds: &LaunchBounds) -> (f64, f64) {
-        let Self { registers, registers_with_blocks, spills, known } = self;
+    pub(super) fn forecast(&mut self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Answer {
+        let Self { registers, registers_with_blocks, spills, spill_sizes, known } = self;
         let limits = [budget, bounds.min_blocks.unwrap_or(0), any_blocks(bounds).into()].map(u64::from);
         let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
         *known.entry(asked).or_insert_with(|| {
             let of = |model: &Asked<'_>| model.forecast(features, budget, bounds);
-            (of(if says_blocks(bounds) { registers_with_blocks } else { registers }), of(spills))
+            // The model's bytes are one more than there are, so that none has a logarithm.
+            let does_spill = of(spills) - 1.0 >= spills.model.head.least;
+            let size = || spill_sizes.model.size(&spill_sizes.values(features, budget, bounds));
+            Answer {
+                registers: of(if says_blocks(bounds) { registers_with_blocks } else { registers }),
+                spilled: if does_spill { size() } else { 0.0 },
+            }
         })
     }
 }
@@ -227,7 +259,7 @@ mod tests {
         }
         let forecast = |min_blocks| {
             let bounds = LaunchBounds { max_threads: Some(128), min_blocks, ..LaunchBounds::default() };
-            Answers::new().forecast(&features, 255, &bounds).0
+            Answers::new().forecast(&features, 255, &bounds).registers
         };
         assert!(forecast(Some(1)) > forecast(None) + 8.0, "{} {}", forecast(Some(1)), forecast(None));
     }

@@ -32,7 +32,7 @@ pub(super) fn words(features: &Features, architecture: &Architecture) -> f64 {
         return 0.0;
     }
     let uniform = features.get("moved_uniform_words").min(f64::from(architecture.uniform_registers));
-    features.get("carried_all_words") + COPIES * moved + BESIDE - UNIFORM * uniform
+    features.get("passed_words") + COPIES * moved + BESIDE - UNIFORM * uniform
 }
 
 /// The registers that ptxas takes for so many words, all of which it could have.

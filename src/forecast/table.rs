@@ -32,7 +32,8 @@ pub struct Model {
     pub ptxas: Cow<'static, str>,
     /// The numbers of its head.
     pub head: Head,
-    /// What the trees correct is this, and of each feature of that number so many: 1 alone where nothing is said.
+    /// What the trees correct is this, and of each feature of that number so many, a feature below 0 counting as 0: 1
+    /// alone where nothing is said.
     pub(crate) constant: f64,
     pub(crate) base: Cow<'static, [(u32, f64)]>,
     /// How sure the forecast is: see [`Likely`]. In the order of what they are up to.
@@ -43,8 +44,8 @@ pub struct Model {
     pub(crate) roots: Cow<'static, [u32]>,
 }
 
-/// Of kernels forecast at most `up_to` registers, and more than what comes before is up to, four of five take between
-/// these shares of the forecast, a tenth fewer and a tenth more.
+/// Of kernels forecast at most `up_to` registers or bytes, and more than what comes before is up to, four of five take
+/// between these shares of the forecast, a tenth fewer and a tenth more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Likely {
     pub(crate) up_to: f64,

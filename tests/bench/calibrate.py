@@ -5,8 +5,9 @@
 
 FOLDER has what `nvptx-ra report --json --features` says of each module, one file each, as MODULE.json (--make-reports
 writes them from a corpus); the results are the bench's own (`make bench ARGS="--settings own,one,32,64"`), whose stock
-compiler is what is fitted. Without results under limits the model of spills stays as it is, and without those of the
-setting `one` that of the registers of kernels that say how many blocks an SM is to hold.
+compiler is what is fitted. Without results under limits the models of spills stay as they are, and without those of the
+setting `one` that of the registers of kernels that say how many blocks an SM is to hold. --write NAME writes that model
+alone.
 
 The figures are of code lineages that were not fitted on: each is left out in turn, the model fitted on all others and
 judged on it. What is shipped is then fitted on all of them, in the same way. Nothing is known of a kernel's name.
@@ -51,6 +52,8 @@ WITH_DIVISION = 20
 OF_CALLS = ("external_calls", "internal_calls", "words_at_call")
 # For reports alone, and in the sums: the trees do not ask about these either.
 OF_REPORTS = ("inner_invariant_words", "invariant_words", "stack_words")
+# Lower bounds by themselves, and what goes with them.
+OF_FLOORS = ("carried_words", "carried_all_words", "passed_words", "moved_words", "moved_uniform_words")
 OF_SUMS = ("early_words", "unrolled_words", "unrolling_words")
 # What the trees correct, in registers: what must be held, as counted in several ways, and what ptxas adds. Trees alone
 # know nothing beyond the kernels that they have seen, and share the credit among all that grows with the code.
@@ -59,9 +62,13 @@ OF_SUMS = ("early_words", "unrolled_words", "unrolling_words")
 # and issues loads early; where it does not, ptxas saves them for more warps. Few lineages say it, but ptxas can be told
 # of every kernel that one block is enough (ONE), so the second model is fitted to what it then makes of all of them.
 WITHOUT_BLOCKS, WITH_BLOCKS = "registers.model", "registers-with-blocks.model"
+# Whether a kernel spills, and how much if it does: what is fitted to all kernels says too little of those that spill,
+# because most kernels spill nothing.
+SPILLS, SPILL_SIZES = "spills.model", "spill-sizes.model"
 BASES = {
     WITHOUT_BLOCKS: (11, {"reordered_words": 0.5, "reordered_varying_words": 0.25, "unrolling_words": 0.35}),
     WITH_BLOCKS: (11, {"reordered_words": 0.5, "early_words": 0.4}),
+    SPILL_SIZES: (16, {"reordered_words_over_budget": 6, "words_over_budget": 4}),
 }
 # A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it, and does
 # more for it where it knows how large a block is, but not how many of them an SM is to hold.
@@ -110,7 +117,7 @@ def parse_arguments():
     add("--make-reports", metavar="CORPUS", type=Path, help="write them first, from the .bc and .ll files of a folder")
     add("--results", type=Path, nargs="+", required=True, help="results of the bench")
     add("--tool", type=Path, default=corpus.ROOT / "target/release/nvptx-ra")
-    add("--write", action="store_true", help="replace src/forecast/*.model")
+    add("--write", metavar="MODEL", nargs="*", help="replace src/forecast/*.model, or those of these names alone")
     return parser.parse_args()
 
 
@@ -192,9 +199,13 @@ def model_of(row):
 
 def base_of(row):
     """The registers that the trees correct."""
-    constant, factors = BASES[model_of(row)]
-    held = constant + sum(factor * row[name] for name, factor in factors.items())
-    return max(1, min(held, judge.MOST_REGISTERS))
+    return max(1, min(sum_of(row, model_of(row)), judge.MOST_REGISTERS))
+
+
+def sum_of(row, model):
+    """A constant, and so many of each of some features, those below 0 counting as 0."""
+    constant, factors = BASES[model]
+    return constant + sum(factor * max(0, row[name]) for name, factor in factors.items())
 
 
 def taken(wanted, threads=0, any_blocks=False):
@@ -288,7 +299,7 @@ def shown(tree):
 def fit_registers(rows):
     """The trees of each model by its name, and the function that makes a forecast of them."""
     trees = {}
-    for name in BASES:
+    for name in (WITHOUT_BLOCKS, WITH_BLOCKS):
         chosen = [row for row in rows if model_of(row) == name]
         trees[name] = fit_model(chosen) if chosen else []
 
@@ -336,14 +347,32 @@ def does_call(row):
 def fit_spills(rows):
     """The fit's trees, and the function that says whether a kernel spills."""
     names = [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
-    total = lambda row: math.log1p(row["stores"] + row["loads_of_spills"])  # noqa: E731
+    total = lambda row: math.log1p(spilled(row))  # noqa: E731
     growing = {name + OVER_BUDGET for name in HELD}
     trees = fit(rows, names, total, "l2", steps=40, rate=0.25, files=FILES_OF_SPILLS, growing=growing)
     return trees, lambda row: math.expm1(predict(trees, row)) >= LEAST_SPILL
 
 
+def fit_sizes(rows):
+    """The trees, and the function that says how many bytes a kernel spills, if it spills: a larger budget never makes
+    them more."""
+    chosen = [row for row in rows if judge.does_spill(row)]
+    names = [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
+    over_base = lambda row: math.log(spilled(row) / sum_of(row, SPILL_SIZES))  # noqa: E731
+    growing = {name + OVER_BUDGET for name in HELD}
+    seeds, files = range(SEEDS), FILES_OF_SPILLS
+    # Huber's loss: kernels of which a few spill a hundred times more than others alike decide little.
+    trees = fit(chosen, names, over_base, "huber", steps=80, rate=0.1, files=files, growing=growing, seeds=seeds)
+    return trees, lambda row: sum_of(row, SPILL_SIZES) * math.exp(predict(trees, row))
+
+
+def spilled(row):
+    """Bytes stored to spill slots and loaded from them."""
+    return row["stores"] + row["loads_of_spills"]
+
+
 def features_of(rows):
-    return sorted(name for name in rows[0] if name not in (*META, *OF_REPORTS, *OF_SUMS))
+    return sorted(name for name in rows[0] if name not in (*META, *OF_REPORTS, *OF_SUMS, *OF_FLOORS))
 
 
 def left_out(rows, judged, fit_some):
@@ -401,6 +430,17 @@ def judge_spills(rows):
     return about
 
 
+def judge_sizes(rows):
+    """The lines of the table of sizes, and how sure they are: of kernels that spill, each lineage left out in turn."""
+    spilling = [row for row in rows if judge.does_spill(row)]
+    pairs = list(zip(spilling, left_out(rows, spilling, fit_sizes), strict=True))
+    about = []
+    for setting in (*sorted({row["setting"] for row in spilling}), "all"):
+        chosen = [pair for pair in pairs if setting in (pair[0]["setting"], "all")]
+        about.append(f"left out, {setting}: {judge.of_sizes(chosen, spilled)}")
+    return about, [f"likely {up_to} {least:g} {most:g}" for up_to, least, most in likely.ranges_of_sizes(pairs, spilled)]
+
+
 def divided(rows):
     """What is fitted on and what is judged, by FITTED_LINEAGES."""
     is_fitted = lambda row: row["lineage"] in FITTED_LINEAGES  # noqa: E731
@@ -440,19 +480,23 @@ def main():
     about = {name: [f"Registers, {said}", *lines] for name, lines in abouts.items()}
     is_limited = any(row["setting"].isdigit() for row in rows)
     about_spills = [f"Bytes of spills plus one, {said}", *judge_spills(of_spills)] if is_limited else []
-    print("\n".join([*about[WITHOUT_BLOCKS], *about[WITH_BLOCKS], *about_spills]))
-    if options.write:
-        facts = [f"with-calls {WITH_CALLS}", f"with-double {WITH_DOUBLE}", f"with-external {WITH_EXTERNAL}"]
-        facts += [f"with-division {WITH_DIVISION}", f"step-reach {STEP_REACH}"]
-        facts += [f"step-reach-with-size {STEP_REACH_WITH_SIZE}", f"gives-up {GIVES_UP}", f"multiple {MULTIPLE}"]
-        told = any(row["setting"] == ONE for row in rows)
+    sizes, sure_of_sizes = judge_sizes(of_spills) if is_limited else ([], [])
+    about_sizes = [f"Bytes of spills of kernels that spill, {said}", *sizes]
+    print("\n".join([*about[WITHOUT_BLOCKS], *about[WITH_BLOCKS], *about_spills, *about_sizes]))
+    asked = lambda name: options.write is not None and (not options.write or name in options.write)  # noqa: E731
+    facts = [f"with-calls {WITH_CALLS}", f"with-double {WITH_DOUBLE}", f"with-external {WITH_EXTERNAL}"]
+    facts += [f"with-division {WITH_DIVISION}", f"step-reach {STEP_REACH}"]
+    facts += [f"step-reach-with-size {STEP_REACH_WITH_SIZE}", f"gives-up {GIVES_UP}", f"multiple {MULTIPLE}"]
+    told = any(row["setting"] == ONE for row in rows)
+    if asked(WITHOUT_BLOCKS) or asked(WITH_BLOCKS):
         for name, trees in fit_registers(of_registers)[0].items():
-            if name == WITHOUT_BLOCKS or told:
+            if asked(name) and (name == WITHOUT_BLOCKS or told):
                 write(name, about[name], trees, facts + sure[name])
-    if options.write and is_limited:
-        stores = sum(row["stores"] for row in of_spills)
-        share = stores / max(1, stores + sum(row["loads_of_spills"] for row in of_spills))
-        write("spills.model", about_spills, fit_spills(of_spills)[0], [f"stores {share:.3f}", f"least {LEAST_SPILL}"])
+    if asked(SPILLS) and is_limited:
+        write(SPILLS, about_spills, fit_spills(of_spills)[0], [f"least {LEAST_SPILL}"])
+    if asked(SPILL_SIZES) and is_limited:
+        share = sum(row["stores"] for row in of_spills) / max(1, sum(map(spilled, of_spills)))
+        write(SPILL_SIZES, about_sizes, fit_sizes(of_spills)[0], [f"stores {share:.3f}", *sure_of_sizes])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ A row is a kernel at a setting, as calibrate.py's load() makes it; a forecast is
 is the mean of the means of the files, so that instances of a few templates do not decide.
 """
 
+import math
 import statistics
 from collections import defaultdict
 
@@ -86,3 +87,18 @@ def by_lineage(rows, values):
         chosen = [(row, value) for row, value in zip(rows, values, strict=True) if row["lineage"] == lineage]
         yield (lineage, *map(list, zip(*chosen, strict=True)))
     yield "all", rows, values
+
+
+def of_sizes(pairs, size):
+    """How far forecasts of sizes are off, as a line: of (row, forecast) pairs the geometric mean of the factor by which
+    a forecast is too high or too low, plain and by file, the median of said to real, and the share within twice."""
+    if not pairs:
+        return "no kernels"
+    ratios = [(row, math.log(said / size(row))) for row, said in pairs]
+    plain, by_file = (math.exp(mean) for mean in means([(row, abs(ratio)) for row, ratio in ratios]))
+    median = math.exp(statistics.median(ratio for _, ratio in ratios))
+    within = statistics.fmean(abs(ratio) <= math.log(2) for _, ratio in ratios)
+    return (
+        f"{len(pairs)} kernels: off by a factor of {plain:.2f}, by file {by_file:.2f}; median {median:.2f} of what it is; "
+        f"within a factor of two {100 * within:.0f} %"
+    )

@@ -13,30 +13,45 @@ TENTH = 0.1
 # Forecasts of more than the one and at most the other have a range of their own, as far as there are files enough.
 EDGES = (0, 16, 24, 32, 40, 64, 96, 160, MOST_REGISTERS)
 ENOUGH_FILES = 30
+# The same of bytes of spills.
+EDGES_OF_SIZES = (0, 64, 256, 1024, 4096, 1 << 30)
 
 
 def ranges(pairs):
     """(up to, least, most) for (row, forecast) pairs: of the kernels forecast so many registers, or fewer, and more than
     in the range before, four of five take between `least` and `most` times that. None of no pairs."""
+    return ranges_between(EDGES, pairs, registers_of)
+
+
+def ranges_of_sizes(pairs, size):
+    """The same of forecasts of bytes, where `size` says how many bytes there are of a row."""
+    return ranges_between(EDGES_OF_SIZES, pairs, size)
+
+
+def registers_of(row):
+    return row["registers"]
+
+
+def ranges_between(edges, pairs, real):
     if not pairs:
         return []
     found, chosen = [], []
-    for above, up_to in pairwise(EDGES):
+    for above, up_to in pairwise(edges):
         chosen += [(row, said) for row, said in pairs if above < said <= up_to]
         if len({row["module"] for row, _ in chosen}) >= ENOUGH_FILES:
-            found.append((up_to, *tails(chosen)))
+            found.append((up_to, *tails(chosen, real)))
             chosen = []
     if not found:
-        found.append((MOST_REGISTERS, *tails(chosen)))
+        found.append((edges[-1], *tails(chosen, real)))
     # Too few beyond the last edge: theirs is the range before.
-    found[-1] = (MOST_REGISTERS, *found[-1][1:])
+    found[-1] = (edges[-1], *found[-1][1:])
     return found
 
 
-def tails(pairs):
+def tails(pairs, real):
     """Which share of the forecast a tenth takes less than, and a tenth more."""
     kernels = Counter(row["module"] for row, _ in pairs)
-    shares = sorted((row["registers"] / said, 1 / kernels[row["module"]]) for row, said in pairs)
+    shares = sorted((real(row) / said, 1 / kernels[row["module"]]) for row, said in pairs)
     return [least_with(shares, part * len(kernels)) for part in (TENTH, 1 - TENTH)]
 
 
