@@ -334,3 +334,208 @@ fn operands_of(input: &Input<'_>, inst: Inst) -> Carried {
     let [read, written] = [count(Operand::use_reg), count(Operand::def)];
     read.max(written)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use crate::forecast::analysed::Analysed;
+    use crate::forecast::features::Features;
+    use crate::forecast::tests::case;
+    use crate::forecast::{Forecast, forecast};
+    use crate::function::{Effects, Function, LaunchBounds, Operand, RegClass};
+    use crate::fuzzing::{Options, lowered_function};
+
+    const OPCODES: &str = "opcode INT_PTX_SREG_TID_x\nopcode LD_i32\nopcode LD_i16\nopcode ADD32rr\nopcode ADD32ri\n\
+        opcode FADD_rnf32rr\nopcode MOV_B32_i constant\nopcode COPY copy\nopcode CBranch\nopcode ST_i32\nopcode ST_i16\n\
+        opcode SHFL\nopcode anonymous_mma\n";
+
+    /// A function with one loop, bb1, which %1 leaves; %0 is the thread.
+    fn with_loop(regs: &str, before: &str, body: &str, behind: &str) -> Function {
+        let text = format!(
+            "mfv 1\nfunction \"k\"\n{OPCODES}regs %0 B32 B1 {regs}\nbb0: frequency 1.0 depth 0 -> bb1\n\
+             %0 = INT_PTX_SREG_TID_x\n{before}\nbb1: frequency 8.0 depth 1 -> bb1 bb2\n{body}\n\
+             CBranch %1, bb1 :: terminator\nbb2: frequency 1.0 depth 0\n{behind}\nend\n"
+        );
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Function { kernel: Some(LaunchBounds::default()), ..function }
+    }
+
+    fn features(function: &Function) -> Features {
+        Analysed::default().compute(function)
+    }
+
+    /// The varying words that are held in a loop like [`with_loop`]'s, all words, and those that change places.
+    fn held(regs: &str, before: &str, body: &str, behind: &str) -> [f64; 3] {
+        let features = features(&with_loop(regs, before, body, behind));
+        ["carried_words", "carried_all_words", "moved_words"].map(|name| features.get(name))
+    }
+
+    const LOAD: &str = "%2 = LD_i32 %0 :: read\n";
+
+    /// What an iteration leaves to the next is held; a counter and an address that walks may be computed of each other.
+    #[test]
+    fn accumulators_and_counters() {
+        let store = "ST_i32 %2, 0 :: write\nST_i32 %3, 0 :: write";
+        let of = |body: &str| held("B32 B32 B32", &format!("{LOAD}%3 = LD_i32 %0 :: read"), body, store);
+        assert_eq!(of("%2 = FADD_rnf32rr %2, %2\n%3 = ADD32rr %3, %2"), [2.0, 2.0, 0.0]);
+        assert_eq!(of("%2 = ADD32ri %2, 4\n%3 = ADD32ri %3, 1"), [0.0, 0.0, 0.0]);
+        assert_eq!(of("%4 = ADD32ri %2, 4\n%2 = COPY %4"), [0.0, 0.0, 0.0]);
+        // What is added is another value in each iteration.
+        assert_eq!(of("%4 = LD_i32 %3 :: read\n%2 = ADD32rr %2, %4"), [2.0, 2.0, 0.0]);
+    }
+
+    /// What does not change is held where it is read and cannot be done again.
+    #[test]
+    fn invariants() {
+        let of = |before: &str, body: &str| held("B32 B32", before, body, "ST_i32 %2, 0 :: write")[0];
+        assert_eq!(of(LOAD, "ST_i32 %2, 0 :: write"), 1.0);
+        assert_eq!(of(LOAD, ""), 0.0);
+        assert_eq!(of("%2 = ADD32ri %0, 5", "ST_i32 %2, 0 :: write"), 0.0);
+        assert_eq!(of("%2 = MOV_B32_i 5", "ST_i32 %2, 0 :: write"), 0.0);
+    }
+
+    /// Values that change places are held, but not those that are nothing but constants: unrolled by two, this loop
+    /// changes nothing.
+    #[test]
+    fn values_that_change_places() {
+        let of = |before: &str| {
+            let swap = "%4 = COPY %2\n%2 = COPY %3\n%3 = COPY %4";
+            held("B32 B32 B32", before, swap, "ST_i32 %2, 0 :: write\nST_i32 %3, 4 :: write")
+        };
+        assert_eq!(of("%2 = LD_i32 %0 :: read\n%3 = LD_i32 %0 :: read"), [2.0, 2.0, 2.0]);
+        assert_eq!(of("%2 = MOV_B32_i 1\n%3 = MOV_B32_i 2"), [0.0, 0.0, 2.0]);
+    }
+
+    /// Two registers of 16 bits fit into a word; one that is left over takes one.
+    #[test]
+    fn halves() {
+        let names = [2, 3, 4].map(|reg| format!("%{reg}"));
+        let of = |count: usize| {
+            let each = |what: &dyn Fn(&str) -> String| names[..count].iter().map(|reg| what(reg)).collect::<String>();
+            let before = each(&|reg| format!("{reg} = LD_i16 %0 :: read\n"));
+            let body = each(&|reg| format!("{reg} = SHFL {reg} :: convergent\n"));
+            held("B16 B16 B16", &before, &body, &each(&|reg| format!("ST_i16 {reg}, 0 :: write\n")))[0]
+        };
+        assert_eq!([1, 2, 3].map(of), [1.0, 1.0, 2.0]);
+    }
+
+    /// One instruction reads its row at once.
+    #[test]
+    fn rows() {
+        let reads: Vec<String> = (2..10).map(|reg| format!("%{reg}")).collect();
+        let loads: String = reads.iter().map(|reg| format!("{reg} = LD_i32 %0 :: read\n")).collect();
+        let mma = format!("%10 = anonymous_mma {} :: convergent\nST_i32 %10, 0 :: write", reads.join(", "));
+        assert_eq!(held(&"B32 ".repeat(9), &format!("{loads}{mma}"), "", "")[0], 8.0);
+    }
+
+    /// A loop that permutes values in one step, its cycles each by way of one more register.
+    fn permuting(to: &[usize]) -> Function {
+        let (mut before, mut body, mut behind) = (String::new(), String::new(), String::new());
+        let spare = to.len() + 2;
+        let mut is_done = vec![false; to.len()];
+        for (start, &first) in to.iter().enumerate() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(before, "%{} = LD_i32 %0 :: read", start + 2);
+            let _ = writeln!(behind, "ST_i32 %{}, 0 :: write", start + 2);
+            if std::mem::replace(&mut is_done[start], true) || first == start {
+                continue;
+            }
+            let _ = writeln!(body, "%{spare} = COPY %{}", start + 2);
+            let mut at = start;
+            while to[at] != start {
+                let _ = writeln!(body, "%{} = COPY %{}", at + 2, to[at] + 2);
+                at = to[at];
+                is_done[at] = true;
+            }
+            let _ = writeln!(body, "%{} = COPY %{spare}", at + 2);
+        }
+        with_loop(&"B32 ".repeat(to.len() + 1), &before, &body, &behind)
+    }
+
+    /// The most words that are live at once, by walking backward through the blocks until nothing changes.
+    fn most_live(function: &Function) -> usize {
+        let mut live_in = vec![vec![false; function.num_regs()]; function.num_blocks()];
+        let mut most = 0;
+        loop {
+            let before = live_in.clone();
+            for block in function.blocks().rev() {
+                let mut live = vec![false; function.num_regs()];
+                for succ in function.succs(block) {
+                    live.iter_mut().zip(&live_in[succ.0 as usize]).for_each(|(live, &there)| *live |= there);
+                }
+                for inst in function.block_insts(block).rev() {
+                    let operands = function.operands(inst);
+                    operands.iter().filter_map(Operand::def).for_each(|reg| live[reg.0 as usize] = false);
+                    operands.iter().filter_map(Operand::use_reg).for_each(|reg| live[reg.0 as usize] = true);
+                    let words =
+                        function.regs().filter(|reg| live[reg.0 as usize] && function.class(*reg) != RegClass::B1);
+                    most = most.max(words.count());
+                }
+                live_in[block.0 as usize] = live;
+            }
+            if live_in == before {
+                return most;
+            }
+        }
+    }
+
+    fn of_kernel(function: &Function) -> Forecast {
+        forecast(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0)
+    }
+
+    /// However values change places, the bound is at most what is live at once, and a tenth below that at the most; and
+    /// the more values, the more registers and spills are forecast, which are never below the bound.
+    #[test]
+    fn permuted_values_are_held() {
+        arbtest::arbtest(|u| {
+            let (mut registers, mut spilled) = (0, 0);
+            for count in [60, 120, 300, 600] {
+                let mut to: Vec<usize> = (0..count).collect();
+                // No value stays where it is: those that do are not carried by the loop.
+                to.rotate_left(1);
+                for at in 1..count {
+                    let other = u.int_in_range(0..=at)?;
+                    if to[at] != other && to[other] != at {
+                        to.swap(at, other);
+                    }
+                }
+                let function = permuting(&to);
+                let live = most_live(&function) as f64;
+                let bound = features(&function).get("carried_words");
+                assert!(bound <= live && bound >= 0.9 * live, "{count}: {bound} of {live}");
+                let forecast = of_kernel(&function);
+                let held = f64::from(forecast.registers) + f64::from(forecast.spill_store_bytes) / 4.0;
+                assert!(held >= bound, "{count}: {held} of {bound}");
+                assert!(forecast.registers >= registers && forecast.spill_bytes() >= spilled, "{count}");
+                (registers, spilled) = (forecast.registers, forecast.spill_bytes());
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+
+    /// No more is held in any order than is live at once in the order of the code.
+    #[test]
+    fn at_most_what_is_live() {
+        let mut held = 0;
+        arbtest::arbtest(|u| {
+            let function = lowered_function(u, &Options::default())?;
+            let features = features(&function);
+            let [all, varying, words] = ["carried_all_words", "carried_words", "words"].map(|name| features.get(name));
+            assert!(varying <= all && all <= words, "{varying} of {all} of {words}: {function}");
+            held += u32::from(all > 0.0);
+            Ok(())
+        })
+        .budget_ms(1_000);
+        assert!(held > 20, "{held} functions held anything");
+    }
+
+    /// The effects that the tests' opcodes stand for.
+    #[test]
+    fn exchanges_are_not_done_again() {
+        let function = with_loop("B32", "%2 = SHFL %0 :: convergent", "ST_i32 %2, 0 :: write", "");
+        assert!(function.insts().any(|inst| function.effects(inst).contains(Effects::CONVERGENT)));
+        assert_eq!(features(&function).get("carried_words"), 1.0);
+    }
+}

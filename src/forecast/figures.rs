@@ -53,6 +53,10 @@ impl Forecast {
         if let Some(apart) = &self.apart {
             figures.push(figure("CompiledApart", "    Compiled Apart", apart.to_string()));
         }
+        if self.spill_bytes() > 0 {
+            let (least, most) = self.likely_spill_bytes;
+            figures.push(figure("LikelySpills", "    Likely Spills [bytes/thread]", format!("{least} to {most}")));
+        }
         figures.extend(self.limited_to.map(|limit| figure("Limit", "    Limited to [registers]", limit.to_string())));
         figures
     }

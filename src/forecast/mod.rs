@@ -53,8 +53,8 @@ use floors::{carried, least};
 use giving_up::registers_for_warps;
 use likely::{likely_bytes, likely_registers};
 pub use local_memory::LocalMemory;
-use model::{Answer, Answers};
 pub use model::Values;
+use model::{Answer, Answers};
 pub use needless::needed;
 pub use order::preferred_order;
 pub use peak::{Holder, LiveValue, Peak};
@@ -240,9 +240,8 @@ fn of_kernel(
         (None, Some(_)) => (needed, (needed, budget)),
         (None, None) => (needed, likely_registers(needed, model, budget)),
     };
-    let spilled = spilled
-        .max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget)))
-        .max(permutation::spilled(permuted, budget));
+    let spilled =
+        spilled.max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget))).max(permutation::spilled(permuted, budget));
     let stored = words_up(spilled * sizes.head.share_of_stores);
     let loaded = words_up(spilled - f64::from(stored));
     let launch = launch(registers, threads, function.shared_bytes);

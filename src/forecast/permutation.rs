@@ -45,3 +45,39 @@ pub(super) fn registers(words: f64) -> f64 {
 pub(super) fn spilled(words: f64, budget: u32) -> f64 {
     SPILLED * (words - f64::from(budget)).max(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forecast::tests::case;
+
+    fn words_of(passed: f64, moved: f64, uniform: f64) -> f64 {
+        let mut features = Features::none();
+        for (name, value) in [("passed_words", passed), ("moved_words", moved), ("moved_uniform_words", uniform)] {
+            features.set(name, value);
+        }
+        words(&features, case().architecture)
+    }
+
+    /// Copies come on top of what is carried, fewer where uniform registers take some of it, and never where few values
+    /// change places.
+    #[test]
+    fn copies_take_registers() {
+        assert_eq!(words_of(60.0, 15.0, 0.0), 0.0);
+        assert_eq!(words_of(100.0, 100.0, 0.0), 181.0);
+        assert!(words_of(100.0, 100.0, 20.0) < 181.0);
+        // A processor has no more than so many uniform registers.
+        assert_eq!(words_of(600.0, 600.0, 63.0), words_of(600.0, 600.0, 600.0));
+    }
+
+    /// More words never take fewer registers, nor more than there are; what is beyond them is spilled.
+    #[test]
+    fn registers_and_spills_grow() {
+        let taken: Vec<f64> = (1..255).map(|words| registers(words.into())).collect();
+        assert!(
+            taken.is_sorted() && taken.iter().zip(1..).all(|(&taken, words)| taken >= words.into() && taken <= 255.0)
+        );
+        assert_eq!(registers(300.0), 300.0);
+        assert_eq!([200.0, 255.0, 256.0].map(|words| spilled(words, 255)), [0.0, 0.0, SPILLED]);
+    }
+}

@@ -53,6 +53,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "uniform_registers": forecast.uniform_registers,
         "spill_store_bytes": forecast.spill_store_bytes,
         "spill_load_bytes": forecast.spill_load_bytes,
+        "likely_spill_bytes": forecast.likely_spill_bytes,
         "stack_bytes": forecast.stack_bytes,
         "stack_store_bytes": forecast.stack_store_bytes,
         "stack_load_bytes": forecast.stack_load_bytes,

@@ -59,7 +59,8 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         let _ = write!(text, " (likely {})", forecast.likely_text());
     }
     if forecast.spill_bytes() > 0 {
-        let _ = write!(text, " of {}, spilling", forecast.budget);
+        let (least, most) = forecast.likely_spill_bytes;
+        let _ = write!(text, " of {}, spilling (likely {least} to {most} bytes)", forecast.budget);
     }
     let _ = match forecast.next_step {
         Some(step) => writeln!(text, "; {} warps on an SM, more with at most {step}", forecast.occupancy.warps),

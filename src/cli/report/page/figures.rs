@@ -41,7 +41,10 @@ fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, Stri
     };
     let spills = match (forecast.spill_store_bytes, forecast.spill_load_bytes) {
         (0, 0) => "bytes; none expected".to_owned(),
-        (stored, loaded) => format!("bytes: {stored} stored and {loaded} loaded by a thread"),
+        (stored, loaded) => {
+            let (least, most) = forecast.likely_spill_bytes;
+            format!("bytes: {stored} stored and {loaded} loaded by a thread; likely {least} to {most} in all")
+        }
     };
     let threads = match forecast.threads {
         Some(threads) => (threads.to_string(), "threads, by the kernel's bounds".to_owned()),
