@@ -14,6 +14,7 @@
 
 #include "AssemblyEffects.h"
 #include "Options.h"
+#include "StructurizeReducible.h"
 #include "Text.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -45,6 +46,7 @@ public:
     Builder.registerLoopAnalyses(Loops);
     Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
     registerAssemblyEffects(Builder);
+    registerStructurizeReducible(Builder);
   }
 
   /// Runs all of the set, or nothing where LLVM lacks one of them.

@@ -24,6 +24,7 @@
 #include "ProfileReplay.h"
 #include "SkipChoice.h"
 #include "SkipPasses.h"
+#include "StructurizeReducible.h"
 #include "Text.h"
 #include "nvptx_ra_host.h"
 #include "nvptx_ra_ir.h"
@@ -390,4 +391,5 @@ void nvptx_ra_register_callbacks(void *pass_builder) {
   PB.registerPipelineParsingCallback(nvptx_ra::parseModulePass);
   PB.registerPipelineParsingCallback(nvptx_ra::parseMachinePass);
   nvptx_ra::registerAssemblyEffects(PB);
+  nvptx_ra::registerStructurizeReducible(PB);
 }

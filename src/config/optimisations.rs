@@ -71,7 +71,8 @@ flags! {
         "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 5,
         /// Computations move to the branch that needs their value.
         "sink" => SINK = 6,
-        /// Branches are nested, and paths that meet have one block for it.
+        /// Branches are nested, and paths that meet have one block for it. Functions with a loop of several entries are
+        /// left alone.
         "structurizecfg" => STRUCTURIZE_CFG = 7,
         /// All values go to memory and come back, so that PHIs are made anew.
         "reg2mem" => REG2MEM = 8,
@@ -88,8 +89,7 @@ impl Add {
         (Self::SLP_VECTORIZER, "slp-vectorizer"),
         (Self::SEPARATE_CONST_OFFSET, "separate-const-offset-from-gep"),
         (Self::SINK, "sink"),
-        // It takes branches of two ways, in loops of one entry and one exit.
-        (Self::STRUCTURIZE_CFG, "lower-switch,fix-irreducible,unify-loop-exits,structurizecfg"),
+        (Self::STRUCTURIZE_CFG, "nvptx-structurize-reducible"),
         (Self::REG2MEM, "reg2mem,mem2reg"),
     ];
 
