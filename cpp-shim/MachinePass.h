@@ -111,6 +111,10 @@ void leaveObservations(bool Wanted);
 /// or changed nothing because something was wrong.
 std::optional<Observation> takeObservation(const llvm::MachineFunction &MF);
 
+/// Forgets what was said of the functions of another module. All passes of a
+/// pipeline are initialised before the first of them runs.
+void startModule();
+
 /// Prints a pass as a pipeline string names it.
 void printPass(llvm::raw_ostream &OS, const PassDesc &Desc,
                llvm::StringRef Parameters);
@@ -130,6 +134,11 @@ public:
   llvm::StringRef getPassName() const override { return Desc.Title; }
 
   void getAnalysisUsage(llvm::AnalysisUsage &AU) const override;
+
+  bool doInitialization(llvm::Module &) override {
+    startModule();
+    return false;
+  }
 
   bool runOnMachineFunction(llvm::MachineFunction &MF) override {
     return runPass(MF,

@@ -250,7 +250,8 @@ options! {
         /// Makes every error fatal. Otherwise an error is a warning, and the function stays as LLVM made it.
         "strict" => strict: bool = false;
         /// Checks every change: the symbolic checker proves that the function computes the same, and LLVM's machine
-        /// verifier runs before and after. Costs about as much time as the passes themselves.
+        /// verifier runs before and after. Of a function that fails LLVM's verifier before, one line says so. Costs about
+        /// as much time as the passes themselves.
         "verify" => verify: bool = false;
         /// Optimisations of LLVM that the function goes without, by the names that -opt-disable has for them. Some cost
         /// registers; which do differs from kernel to kernel: `nvptx-ra tune` tries them, and `auto` leaves some to the
