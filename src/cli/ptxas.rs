@@ -71,6 +71,17 @@ pub(crate) fn parse(report: &str) -> Measured {
     measured
 }
 
+/// Why ptxas refuses a file, by what it prints: its first error, for warnings may stand ahead of that; else its first
+/// line.
+pub(crate) fn refusal(report: &str) -> &str {
+    let is_error = |line: &&str| {
+        let kind = line.split_once("ptxas").map_or(*line, |(_, rest)| rest);
+        ["fatal", "error"].iter().any(|word| kind.trim_start().starts_with(word)) || line.contains("; error ")
+    };
+    let mut lines = report.lines().filter(|line| !line.trim().is_empty());
+    report.lines().find(is_error).or_else(|| lines.next()).unwrap_or("it failed without a message").trim()
+}
+
 /// A folder for files that nobody needs later; it goes away again.
 pub(crate) struct Folder(PathBuf);
 
@@ -97,7 +108,20 @@ impl Drop for Folder {
 
 #[cfg(test)]
 mod tests {
-    use super::{Real, parse};
+    use super::{Real, parse, refusal};
+
+    /// Warnings ahead of an error are not why a file is refused.
+    #[test]
+    fn refusals() {
+        let abi = "ptxas warning :  64 Bit host architecture (--machine) being used mismatches with .address_size\n\
+             ptxas fatal   :  32-Bit ABI is not supported\n";
+        assert_eq!(refusal(abi), "ptxas fatal   :  32-Bit ABI is not supported");
+        let line = "ptxas a.ptx, line 9; warning : unused\nptxas a.ptx, line 12; error   : Unknown symbol 'x'\n";
+        assert_eq!(refusal(line), "ptxas a.ptx, line 12; error   : Unknown symbol 'x'");
+        assert_eq!(refusal("ptxas error   : too much data\n"), "ptxas error   : too much data");
+        assert_eq!(refusal("\nKilled\n"), "Killed");
+        assert_eq!(refusal(""), "it failed without a message");
+    }
 
     /// Each kernel gets its own figures.
     #[test]

@@ -204,8 +204,7 @@ impl Judge {
         if succeeded {
             return Ok(report);
         }
-        let problem = report.lines().next().unwrap_or("it failed without a message");
-        Err(NoAnswer::Refused(format!("ptxas: {problem}")))
+        Err(NoAnswer::Refused(format!("ptxas: {}", ptxas::refusal(&report))))
     }
 
     /// What the disassembler says of a file. It is compared with what we read ourselves.
