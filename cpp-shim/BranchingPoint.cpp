@@ -29,9 +29,9 @@ struct Listener {
 /// The pipeline is configured by a callback that gets no argument of ours.
 static thread_local Listener TheListener = {nullptr, nullptr};
 
-extern "C" void nvptx_ra_set_branching_point(void (*Reached)(void *),
-                                             void *Data) {
-  TheListener = {Reached, Data};
+extern "C" uint32_t nvptx_ra_set_branching_point(void (*Reached)(void *),
+                                                 void *Data) {
+  return std::exchange(TheListener, {Reached, Data}).Reached != nullptr;
 }
 
 namespace nvptx_ra {

@@ -12,17 +12,20 @@
 
 #include "Clone.h"
 
-#include "Forecast.h"
-#include "llvm/ADT/STLExtras.h"
+#include "Options.h"
+#include "Remarks.h"
+#include "Text.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include <memory>
 #include <utility>
 
 using namespace llvm;
@@ -61,28 +64,83 @@ static Expected<std::unique_ptr<TargetMachine>> machineFor(const Module &M) {
   return TM;
 }
 
-bool generateInto(Module &Clone, TargetMachine &TM, Forecaster &Into) {
-  Clone.setDataLayout(TM.createDataLayout());
-  raw_null_ostream Nowhere;
-  legacy::PassManager PM;
-  Forecaster *Outer = std::exchange(CloneFor, &Into);
-  scope_exit Restore([Outer] { CloneFor = Outer; });
-  if (TM.addPassesToEmitFile(PM, Nowhere, nullptr,
-                             CodeGenFileType::AssemblyFile))
-    return false;
-  PM.run(Clone);
-  return true;
+CloneSource::CloneSource(Module &M) : M(M) {
+  raw_svector_ostream Stream(Bitcode);
+  WriteBitcodeToFile(M, Stream, /*ShouldPreserveUseListOrder=*/true);
 }
 
-Error compileClone(const Module &M, Forecaster &Into) {
-  Expected<std::unique_ptr<TargetMachine>> TM = machineFor(M);
-  if (!TM)
-    return TM.takeError();
-  std::unique_ptr<Module> Clone = CloneModule(M);
-  if (!generateInto(*Clone, **TM, Into))
-    return fail(M, "no code generator; use an LLVM with the NVPTX target");
-  Into.finish(*Clone);
+/// The functions of \p M by those of its clone, which the code generator may
+/// rename. Functions without a body have no machine code.
+static DenseMap<const Function *, Function *> originals(const Module &Clone,
+                                                        Module &M) {
+  DenseMap<const Function *, Function *> Originals;
+  auto Next = M.begin();
+  for (const Function &F : Clone) {
+    if (F.isDeclaration())
+      continue;
+    while (Next != M.end() && Next->isDeclaration())
+      ++Next;
+    if (Next == M.end())
+      break;
+    Originals[&F] = &*Next++;
+  }
+  return Originals;
+}
+
+Error ModuleClone::compile(const CloneSource &Source, TargetMachine &TM) {
+  Module &M = Source.module();
+  Expected<std::unique_ptr<Module>> Parsed =
+      parseBitcodeFile(MemoryBufferRef(Source.bitcode(), M.getName()), Context);
+  if (!Parsed)
+    return Parsed.takeError();
+  Clone = std::move(*Parsed);
+  Clone->setDataLayout(TM.createDataLayout());
+  DenseMap<const Function *, Function *> Originals = originals(*Clone, M);
+  {
+    raw_null_ostream Nowhere;
+    legacy::PassManager PM;
+    Forecaster *Outer = std::exchange(CloneFor, &Into);
+    scope_exit Restore([Outer] { CloneFor = Outer; });
+    if (TM.addPassesToEmitFile(PM, Nowhere, nullptr,
+                               CodeGenFileType::AssemblyFile))
+      return fail(M, "no code generator; use an LLVM with the NVPTX target");
+    PM.run(*Clone);
+  }
+  Into.moveTo([&](const Function *F) { return Originals.lookup(F); });
+  if (Said.NumErrors)
+    return fail(M, "a clone of the module does not compile, so that there is "
+                   "no forecast: " +
+                       Said.FirstError);
   return Error::success();
+}
+
+bool reportClone(StringRef Parameters, uint32_t Skip,
+                 const CloneDiagnostics &Said) {
+  std::string Options = commandLine();
+  return nvptx_ra_report_clone(toStr(Parameters), toStr(Options), Skip,
+                               Said.NumErrors, Said.NumWarnings,
+                               toStr(Said.FirstError));
+}
+
+void forecastClone(Module &M, const PassDesc &Desc, StringRef Parameters) {
+  ModuleClone Clone(Desc, Parameters);
+  const CloneDiagnostics &Said = Clone.said();
+  auto Compile = [&]() -> Error {
+    Expected<std::unique_ptr<TargetMachine>> TM = machineFor(M);
+    return TM ? Clone.compile(CloneSource(M), **TM) : TM.takeError();
+  };
+  Error Problem = Compile();
+  bool IsStrict = reportClone(Parameters, /*Skip=*/0, Said);
+  // What our passes say of a function is said of its forecast.
+  for (const auto &[Severity, Message] : Said.Own)
+    report(M.getContext(), Message, Severity);
+  if (!Problem)
+    Clone.Into.finish(M);
+  else if (Said.onlyOurs())
+    consumeError(std::move(Problem));
+  else
+    report(M.getContext(), toString(std::move(Problem)),
+           IsStrict ? DS_Error : DS_Warning);
 }
 
 } // namespace nvptx_ra

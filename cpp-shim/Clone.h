@@ -6,16 +6,21 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// opt has no machine code. What is to be known of it there is found out in a
-/// clone, which goes through the whole code generator; what comes out is thrown
-/// away.
+/// What becomes of a module in the code generator is found out in a clone,
+/// which goes through the whole of it; what comes out is thrown away. opt,
+/// which has no machine code, and the choice of optimisations need that.
 ///
 //===----------------------------------------------------------------------===//
 
 #ifndef NVPTX_RA_CLONE_H
 #define NVPTX_RA_CLONE_H
 
+#include "CloneDiagnostics.h"
+#include "Forecast.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/Error.h"
+#include <memory>
 
 namespace llvm {
 class Module;
@@ -24,18 +29,51 @@ class TargetMachine;
 
 namespace nvptx_ra {
 
-class Forecaster;
+/// A module from which clones are made. It must not change meanwhile.
+class CloneSource {
+  llvm::Module &M;
+  llvm::SmallString<0> Bitcode;
 
-/// Generates code for a clone of \p M, adds its functions to \p Into, and
-/// finishes that while they are there. The processor and its features are those
-/// of the first function that names them; the code is optimised as far as it
-/// can be. Fails where this LLVM has no code generator for the module's triple.
-llvm::Error compileClone(const llvm::Module &M, Forecaster &Into);
+public:
+  explicit CloneSource(llvm::Module &M);
 
-/// Generates code for \p Clone, which is used up, and adds its functions to
-/// \p Into. False where the machine has no code generator.
-bool generateInto(llvm::Module &Clone, llvm::TargetMachine &TM,
-                  Forecaster &Into);
+  llvm::Module &module() const { return M; }
+  llvm::StringRef bitcode() const { return Bitcode; }
+};
+
+/// A clone, in a context of its own: what LLVM says of it is counted, and
+/// nobody hears it.
+class ModuleClone {
+  llvm::LLVMContext Context;
+  const CloneDiagnostics &Said;
+  std::unique_ptr<llvm::Module> Clone;
+
+public:
+  /// What is seen of its functions, as functions of the module that it was made
+  /// from.
+  Forecaster Into;
+
+  ModuleClone(const PassDesc &Desc, llvm::StringRef Parameters)
+      : Said(CloneDiagnostics::install(Context)), Into(Desc, Parameters) {}
+
+  /// Generates code. To be called once. Fails where the machine has no code
+  /// generator, and where LLVM finds an error.
+  llvm::Error compile(const CloneSource &Source, llvm::TargetMachine &TM);
+
+  const CloneDiagnostics &said() const { return Said; }
+};
+
+/// Adds to the statistics what LLVM said of a clone that went without \p Skip.
+/// Returns whether the options make errors fatal.
+bool reportClone(llvm::StringRef Parameters, uint32_t Skip,
+                 const CloneDiagnostics &Said);
+
+/// Forecasts a module by a clone of it. The processor and its features are
+/// those of the first function that names them; the code is optimised as far as
+/// it can be. It is reported where this LLVM has no code generator for the
+/// module's triple, and where the clone does not compile.
+void forecastClone(llvm::Module &M, const PassDesc &Desc,
+                   llvm::StringRef Parameters);
 
 /// What this thread compiles a clone for; null where it does not.
 Forecaster *compilingCloneFor();

@@ -7,6 +7,7 @@
 
 #include "nvptx_ra_codegen.h"
 
+#include "CloneDiagnostics.h"
 #include "Text.h"
 #include "llvm-c/Core.h"
 #include "llvm/ADT/DenseMap.h"
@@ -18,8 +19,6 @@
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -46,6 +45,7 @@
 #include <string>
 
 using namespace llvm;
+using nvptx_ra::CloneDiagnostics;
 using nvptx_ra::toRef;
 
 extern "C" LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef Context,
@@ -206,23 +206,6 @@ nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {
 
 namespace {
 
-/// Keeps the first error and drops everything else.
-class FirstError : public DiagnosticHandler {
-  std::string &Message;
-
-public:
-  explicit FirstError(std::string &Message) : Message(Message) {}
-
-  bool handleDiagnostics(const DiagnosticInfo &Info) override {
-    if (Info.getSeverity() == DS_Error && Message.empty()) {
-      raw_string_ostream Stream(Message);
-      DiagnosticPrinterRawOStream Printer(Stream);
-      Info.print(Printer);
-    }
-    return true;
-  }
-};
-
 /// Names what does not compile, as the tool names it, and ends the process:
 /// LLVM does not go on after a fatal error.
 [[noreturn]] void endAfterFatalError(void *Name, const char *Reason, bool) {
@@ -244,7 +227,7 @@ extern "C" uint32_t nvptx_ra_generate(LLVMModuleRef Module,
   std::string Problem;
   ScopedFatalErrorHandler OnFatalError(endAfterFatalError, &Input);
   std::unique_ptr<DiagnosticHandler> Before = Context.getDiagnosticHandler();
-  Context.setDiagnosticHandler(std::make_unique<FirstError>(Problem));
+  const CloneDiagnostics &Said = CloneDiagnostics::install(Context);
   {
     raw_null_ostream Nowhere;
     legacy::PassManager Passes;
@@ -259,11 +242,23 @@ extern "C" uint32_t nvptx_ra_generate(LLVMModuleRef Module,
     else
       Passes.run(M);
   }
+  if (Said.NumErrors)
+    Problem = Said.FirstError;
   Context.setDiagnosticHandler(std::move(Before));
   if (Problem.empty())
     return 1;
   *Message = strdup(Problem.c_str());
   return 0;
+}
+
+extern "C" void nvptx_ra_quieten(LLVMContextRef Context) {
+  CloneDiagnostics::install(*unwrap(Context));
+}
+
+extern "C" char *nvptx_ra_first_error(LLVMContextRef Context) {
+  const auto &Said = *static_cast<const CloneDiagnostics *>(
+      unwrap(Context)->getDiagHandlerPtr());
+  return Said.NumErrors ? strdup(Said.FirstError.c_str()) : nullptr;
 }
 
 extern "C" void nvptx_ra_set_fp_contract(LLVMTargetMachineRef Machine,

@@ -90,13 +90,15 @@ bool Forecaster::finish(Module &M, bool Limit) {
   for (const nvptx_ra_remark &Remark :
        ArrayRef(Response->remarks, Response->num_remarks)) {
     const Summarised &Function = Functions[Remark.function];
-    emitFigure(*Function.F, Forecast,
-               Remark.at_place ? Function.Seen.Place : DebugLoc(), Remark);
+    if (Function.F)
+      emitFigure(*Function.F, Forecast,
+                 Remark.at_place ? Function.Seen.Place : DebugLoc(), Remark);
   }
   ArrayRef Changes(Response->edits, Limit ? Response->num_edits : 0);
   for (const nvptx_ra_edit &Edit : Changes) {
     auto [Key, Value] = toRef(Response->text).slice(Edit.a, Edit.b).split('=');
-    Functions[Edit.id].F->addFnAttr(Key, Value);
+    if (Function *F = Functions[Edit.id].F)
+      F->addFnAttr(Key, Value);
   }
   Functions.clear();
   return Changes.size() != 0;
@@ -207,8 +209,8 @@ PreservedAnalyses NewForecast<Desc>::run(Module &M,
   Forecaster Into(Desc, Parameters);
   if (addMachineFunctions(M, MAM, Into))
     Into.finish(M);
-  else if (Error Problem = compileClone(M, Into))
-    report(M.getContext(), toString(std::move(Problem)), DS_Error);
+  else
+    forecastClone(M, Desc, Parameters);
   return PreservedAnalyses::all();
 }
 

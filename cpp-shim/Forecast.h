@@ -69,11 +69,19 @@ public:
   /// Adds what was seen of a function.
   void add(llvm::MachineFunction &MF, Observation Seen);
 
+  /// Has functions of another module stand for those that were added: null for
+  /// what that has not.
+  void moveTo(llvm::function_ref<llvm::Function *(const llvm::Function *)> To) {
+    for (Summarised &Function : Functions)
+      Function.F = To(Function.F);
+  }
+
   /// What was seen of each function, in order.
   std::vector<const nvptx_ra_response *> responses() const;
 
-  /// The function that was added as number \p I.
-  const llvm::Function &function(size_t I) const { return *Functions[I].F; }
+  /// The function that was added as number \p I; null for one that the module
+  /// which they were moved to has not.
+  const llvm::Function *function(size_t I) const { return Functions[I].F; }
 
   /// The processor that they were compiled for.
   llvm::StringRef target() const { return Target; }

@@ -162,7 +162,9 @@ private:
   void ask(const FlatFunction &Flat) {
     Request.view = &Flat.view();
     Response.reset(nvptx_ra_run(&Request));
-    errs() << toRef(Response->output);
+    // A function's own options may ask for traces.
+    if (!skipOfClone())
+      errs() << toRef(Response->output);
     emitRemarks(MF, Analyses.MBFI, Desc, Flat, *Response);
   }
 
@@ -209,7 +211,7 @@ private:
       refuse(Message);
       return false;
     }
-    if (Response->verify)
+    if (Verifies)
       verifyApplied(WasClean);
     return true;
   }
@@ -231,7 +233,7 @@ private:
     if (ResponsePtr Difference{
             nvptx_ra_verify_applied(Response.get(), &After.view())})
       report(context(), toRef(Difference->message), DS_Error);
-    if (!verify("after") && WasClean)
+    if (WasClean && !verify("after " + Desc.Name, errs()))
       report(context(),
              problem("LLVM's machine verifier finds errors after " + Desc.Name +
                      " and found none before"),

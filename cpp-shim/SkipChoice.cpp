@@ -18,15 +18,9 @@
 #include "Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/MemoryBufferRef.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
 #include <utility>
@@ -43,66 +37,63 @@ std::optional<uint32_t> skipOfClone() { return SkipOfClone; }
 
 std::string passOptions() { return SkipOfClone ? "" : commandLine(); }
 
-namespace {
+/// A machine of its own for each clone.
+static std::unique_ptr<TargetMachine> machineLike(const TargetMachine &TM) {
+  return std::unique_ptr<TargetMachine>(TM.getTarget().createTargetMachine(
+      TM.getTargetTriple(), TM.getTargetCPU(), TM.getTargetFeatureString(),
+      TM.Options, TM.getRelocationModel(), TM.getCodeModel(),
+      TM.getOptLevel()));
+}
 
-/// One way to compile the module. The context is its own, so that nobody hears
-/// the clone's warnings and remarks.
-class Way {
-  LLVMContext Context;
-  std::unique_ptr<Module> Clone;
+static Error compileWithout(uint32_t Skip, ModuleClone &Clone,
+                            const CloneSource &Source, TargetMachine &TM) {
+  std::optional<uint32_t> Outer = std::exchange(SkipOfClone, Skip);
+  scope_exit Restore([Outer] { SkipOfClone = Outer; });
+  return Clone.compile(Source, TM);
+}
 
-public:
-  Forecaster Into{Forecast, /*Parameters=*/""};
-
-  bool compile(MemoryBufferRef Bitcode, const TargetMachine &Like,
-               uint32_t Skip) {
-    Expected<std::unique_ptr<Module>> Parsed =
-        parseBitcodeFile(Bitcode, Context);
-    if (!Parsed) {
-      consumeError(Parsed.takeError());
-      return false;
-    }
-    Clone = std::move(*Parsed);
-    std::unique_ptr<TargetMachine> TM(Like.getTarget().createTargetMachine(
-        Like.getTargetTriple(), Like.getTargetCPU(),
-        Like.getTargetFeatureString(), Like.Options, Like.getRelocationModel(),
-        Like.getCodeModel(), Like.getOptLevel()));
-    std::optional<uint32_t> Outer = std::exchange(SkipOfClone, Skip);
-    scope_exit Restore([Outer] { SkipOfClone = Outer; });
-    return TM && generateInto(*Clone, *TM, Into);
-  }
-};
-
-} // namespace
-
-StringMap<uint32_t> chooseSkips(const Module &M, const TargetMachine &TM) {
-  SmallString<0> Bytes;
-  raw_svector_ostream Stream(Bytes);
-  WriteBitcodeToFile(M, Stream, /*ShouldPreserveUseListOrder=*/true);
-  StringMap<uint32_t> Chosen;
-  std::vector<std::unique_ptr<Way>> Ways;
+DenseMap<const Function *, uint32_t> chooseSkips(Module &M,
+                                                const TargetMachine &TM) {
+  CloneSource Source(M);
+  DenseMap<const Function *, uint32_t> Chosen;
+  std::vector<std::unique_ptr<ModuleClone>> Clones;
+  // What each of the clones goes without.
+  std::vector<uint32_t> Ways;
   std::vector<const nvptx_ra_response *> Responses;
   size_t NumFunctions = 0;
-  for (;;) {
-    uint32_t Skip = nvptx_ra_skip_way(Ways.size());
+  for (uint32_t Number = 0;; ++Number) {
+    uint32_t Skip = nvptx_ra_skip_way(Number);
     if (Skip == NVPTX_RA_NONE)
       break;
-    Ways.push_back(std::make_unique<Way>());
-    if (!Ways.back()->compile(MemoryBufferRef(Bytes, M.getName()), TM, Skip))
+    auto Clone = std::make_unique<ModuleClone>(Forecast, /*Parameters=*/"");
+    std::unique_ptr<TargetMachine> Own = machineLike(TM);
+    if (!Own)
       return Chosen;
-    std::vector<const nvptx_ra_response *> Row = Ways.back()->Into.responses();
-    if (Ways.size() > 1 && Row.size() != NumFunctions)
+    Error Problem = compileWithout(Skip, *Clone, Source, *Own);
+    reportClone(/*Parameters=*/"", Skip, Clone->said());
+    if (Problem) {
+      // Nobody asked for the clone, so nobody hears that it does not compile.
+      consumeError(std::move(Problem));
+      // All ways are compared with the first.
+      if (Ways.empty())
+        return Chosen;
+      continue;
+    }
+    std::vector<const nvptx_ra_response *> Row = Clone->Into.responses();
+    if (!Ways.empty() && Row.size() != NumFunctions)
       return Chosen;
     NumFunctions = Row.size();
     append_range(Responses, Row);
+    Ways.push_back(Skip);
+    Clones.push_back(std::move(Clone));
   }
-  const Forecaster &First = Ways.front()->Into;
+  const Forecaster &First = Clones.front()->Into;
   SmallVector<uint32_t> Preferred(NumFunctions);
   nvptx_ra_prefer(toStr(First.target()), Responses.data(), Ways.size(),
                   NumFunctions, Preferred.data());
   for (auto [I, Number] : enumerate(Preferred))
-    if (Number)
-      Chosen[First.function(I).getName()] = nvptx_ra_skip_way(Number);
+    if (Number && First.function(I))
+      Chosen[First.function(I)] = Ways[Number];
   return Chosen;
 }
 

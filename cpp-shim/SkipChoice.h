@@ -16,12 +16,13 @@
 #ifndef NVPTX_RA_SKIPCHOICE_H
 #define NVPTX_RA_SKIPCHOICE_H
 
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace llvm {
+class Function;
 class Module;
 class TargetMachine;
 } // namespace llvm
@@ -29,10 +30,11 @@ class TargetMachine;
 namespace nvptx_ra {
 
 /// The sets of optimisations that functions go without where they leave it to
-/// the forecast, by name; a function that is not there goes without none. The
-/// module is not changed. Costs as much as compiling it once for each way.
-llvm::StringMap<uint32_t> chooseSkips(const llvm::Module &M,
-                                      const llvm::TargetMachine &TM);
+/// the forecast; a function that is not there goes without none. A way in which
+/// the module does not compile is none to choose. The module is not changed.
+/// Costs as much as compiling it once for each way.
+llvm::DenseMap<const llvm::Function *, uint32_t>
+chooseSkips(llvm::Module &M, const llvm::TargetMachine &TM);
 
 /// What the clone goes without that this thread is compiling; none where it
 /// compiles no such clone.

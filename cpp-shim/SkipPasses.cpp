@@ -28,7 +28,7 @@ namespace nvptx_ra {
 char SkipPasses::ID = 0;
 char LoopPlace::ID = 0;
 
-/// The function of the loop that was reached last.
+/// The function of the loop that was reached last, while a module is compiled.
 static thread_local const Function *FunctionOfLoop = nullptr;
 
 bool LoopPlace::runOnLoop(Loop *L, LPPassManager &) {
@@ -47,7 +47,7 @@ uint32_t SkipGate::skippedBy(const Function &F) const {
   if (!(Wanted & nvptx_ra_skip_auto()))
     return Wanted;
   std::optional<uint32_t> OfClone = skipOfClone();
-  return Wanted | (OfClone ? *OfClone : Chosen.lookup(F.getName()));
+  return Wanted | (OfClone ? *OfClone : Chosen.lookup(&F));
 }
 
 /// The function that LLVM describes, which it does by name. Null where it is
@@ -79,7 +79,7 @@ bool SkipPasses::doInitialization(Module &M) {
       Wanted |= wantedBy(F, Options);
   if (!Wanted && !hasBranchingPoint())
     return false;
-  StringMap<uint32_t> Chosen;
+  DenseMap<const Function *, uint32_t> Chosen;
   if ((Wanted & nvptx_ra_skip_auto()) && !skipOfClone())
     Chosen = chooseSkips(M, TM);
   LLVMContext &Context = M.getContext();
@@ -90,6 +90,8 @@ bool SkipPasses::doInitialization(Module &M) {
 }
 
 bool SkipPasses::doFinalization(Module &M) {
+  // The function may be gone before another module is compiled.
+  FunctionOfLoop = nullptr;
   if (Gate)
     M.getContext().setOptPassGate(Gate->outer());
   Gate.reset();

@@ -15,7 +15,7 @@
 #define NVPTX_RA_SKIPPASSES_H
 
 #include "InitialPass.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopPass.h"
 #include "llvm/IR/OptBisect.h"
 #include <cstdint>
@@ -35,14 +35,15 @@ class SkipGate : public llvm::OptPassGate {
   llvm::OptPassGate &Outer;
   const llvm::Module &M;
   const std::string Options;
-  /// By function, what the forecast has chosen.
-  const llvm::StringMap<uint32_t> Chosen;
+  /// What the forecast has chosen.
+  const llvm::DenseMap<const llvm::Function *, uint32_t> Chosen;
 
   uint32_t skippedBy(const llvm::Function &F) const;
 
 public:
   SkipGate(llvm::OptPassGate &Outer, const llvm::Module &M,
-           llvm::StringRef Options, llvm::StringMap<uint32_t> Chosen)
+           llvm::StringRef Options,
+           llvm::DenseMap<const llvm::Function *, uint32_t> Chosen)
       : Outer(Outer), M(M), Options(Options), Chosen(std::move(Chosen)) {}
 
   llvm::OptPassGate &outer() const { return Outer; }

@@ -298,6 +298,12 @@ uint32_t nvptx_ra_check_machine_code(nvptx_ra_str content, nvptx_ra_str path);
 /* How long the shim's own phases took, for the statistics. Nanoseconds. */
 void nvptx_ra_report_time(const nvptx_ra_request *request, uint64_t flatten_ns, uint64_t apply_ns);
 
+/* Notes what LLVM said of a clone of a module, which was compiled for the forecast and went without the optimisations of
+ * a set. The options are those of a pass of the new pass manager, if one asked, and of the command line. Returns 1 where
+ * they make errors fatal. */
+uint32_t nvptx_ra_report_clone(nvptx_ra_str parameters, nvptx_ra_str command_line, uint32_t skipped, uint64_t errors,
+                               uint64_t warnings, nvptx_ra_str first_error);
+
 void nvptx_ra_response_free(const nvptx_ra_response *response);
 
 /* ---- Tables that registration reads. --------------------------------------------------------------------------- */

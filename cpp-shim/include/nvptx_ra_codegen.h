@@ -39,9 +39,16 @@ uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **me
  * status 1, after a line that says that `name` does not compile. */
 uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, nvptx_ra_str name, char **message);
 
+/* Has nobody hear what LLVM says of the modules of a context from now on. An error does not end the process then. */
+void nvptx_ra_quieten(LLVMContextRef context);
+
+/* The first error that LLVM found since a context was made quiet, which it must be, to be freed by LLVMDisposeMessage;
+ * null where there was none. */
+char *nvptx_ra_first_error(LLVMContextRef context);
+
 /* Calls `reached` with `data` in what this thread generates from now on, once: when instruction selection is done with the
- * first function. Null: calls nobody any more. */
-void nvptx_ra_set_branching_point(void (*reached)(void *data), void *data);
+ * first function. Null: calls nobody any more. Returns 1 where somebody else was still to be called, else 0. */
+uint32_t nvptx_ra_set_branching_point(void (*reached)(void *data), void *data);
 
 #define NVPTX_RA_FP_CONTRACT_FAST 0u
 #define NVPTX_RA_FP_CONTRACT_ON 1u

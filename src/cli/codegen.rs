@@ -73,6 +73,13 @@ impl Settings {
         Ok(ptx.as_slice().to_vec())
     }
 
+    /// The PTX of a module that nobody reads but the search: nobody hears what LLVM says of it, and what LLVM calls an
+    /// error is one, and not the end of the process.
+    pub(crate) fn emit_quietly(&self, context: &Context, module: &Module<'_>, cpu: &str) -> Result<Vec<u8>, Error> {
+        let refused = |message| Error::pass(format!("LLVM emits no code: {message}"), "see LLVM's message");
+        codegen::quietly(context, || self.emit(module, cpu)).map_err(refused)?
+    }
+
     /// The functions of a module as they reach the coalescer, for which the options must say that code generation stops
     /// behind it. The module is used up. `name` is its file's, for messages.
     pub(crate) fn views(&self, module: &Module<'_>, cpu: &str, name: &str) -> Result<Vec<Function>, Error> {

@@ -92,6 +92,8 @@ choices! {
         "error" => Error,
         /// The pass panics.
         "panic" => Panic,
+        /// The pass returns an error, and writing that into the statistics panics.
+        "late-panic" => LatePanic,
     }
 }
 

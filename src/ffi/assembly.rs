@@ -1,7 +1,7 @@
 //! What inline assembly in LLVM IR does.
 
 use super::abi::{self, nvptx_ra_str};
-use super::guard::guard;
+use super::guard::entry;
 use crate::target::AssemblyEffects;
 
 /// Its effects, by its text and constraints; unknown where anything is wrong.
@@ -11,15 +11,21 @@ use crate::target::AssemblyEffects;
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, constraints: nvptx_ra_str) -> u32 {
-    // SAFETY: the caller promises the texts.
-    let (text, constraints) = unsafe { (abi::text(text), abi::text(constraints)) };
-    match guard(|| Ok(AssemblyEffects::of(&text, &constraints))) {
-        Ok(AssemblyEffects::Computes) => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
-        Ok(AssemblyEffects::ComputesTogether) => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
-        Ok(AssemblyEffects::Reads) => abi::NVPTX_RA_ASSEMBLY_READS,
-        // To LLVM only what reads memory that nothing writes is known; who orders instructions asks for other loads.
-        Ok(AssemblyEffects::Loads | AssemblyEffects::Unknown) | Err(_) => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
-    }
+    entry(
+        |_| abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
+        || {
+            // SAFETY: the caller promises the texts.
+            let (text, constraints) = unsafe { (abi::text(text), abi::text(constraints)) };
+            match AssemblyEffects::of(&text, &constraints) {
+                AssemblyEffects::Computes => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
+                AssemblyEffects::ComputesTogether => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
+                AssemblyEffects::Reads => abi::NVPTX_RA_ASSEMBLY_READS,
+                // To LLVM only what reads memory that nothing writes is known; who orders instructions asks for other
+                // loads.
+                AssemblyEffects::Loads | AssemblyEffects::Unknown => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
+            }
+        },
+    )
 }
 
 #[cfg(test)]

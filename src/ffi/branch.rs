@@ -6,11 +6,11 @@ use std::io;
 
 use nix::unistd::ForkResult;
 
-use super::guard::guard;
+use super::guard::entry;
 
 // Mirrors cpp-shim/include/nvptx_ra_codegen.h.
 unsafe extern "C" {
-    fn nvptx_ra_set_branching_point(reached: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void);
+    fn nvptx_ra_set_branching_point(reached: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> u32;
 }
 
 /// Whether the process is the one that forked, or the new one.
@@ -27,24 +27,40 @@ pub enum Side {
 /// changed then, but for what changes their IR.
 pub fn at_branching_point<R>(mut reached: impl FnMut(), generate: impl FnOnce() -> R) -> R {
     unsafe extern "C" fn call<F: FnMut()>(data: *mut c_void) {
-        // SAFETY: the data is the closure below, which nobody else uses while code is generated.
-        let reached = unsafe { &mut *data.cast::<F>() };
-        // The guard has the message of a panic, and code generation goes on.
-        let _ = guard(|| {
-            reached();
-            Ok(())
-        });
+        // Code generation goes on behind a panic.
+        entry(
+            |_| (),
+            || {
+                // SAFETY: the data is the closure below, which nobody else uses while code is generated.
+                let reached = unsafe { &mut *data.cast::<F>() };
+                reached();
+            },
+        );
     }
     fn caller<F: FnMut()>(_: &F) -> unsafe extern "C" fn(*mut c_void) {
         call::<F>
     }
     let call = caller(&reached);
-    // SAFETY: the closure lives until the point is taken back below, on this thread, which alone has it.
+    // It goes ahead of the closure, also where `generate` panics.
+    let _point = Point;
+    // SAFETY: the closure lives until the point is taken back, on this thread, which alone has it.
     unsafe { nvptx_ra_set_branching_point(Some(call), (&raw mut reached).cast()) };
-    let result = generate();
+    generate()
+}
+
+/// The branching point of this thread, which is taken back in the end.
+struct Point;
+
+impl Drop for Point {
+    fn drop(&mut self) {
+        take_back();
+    }
+}
+
+/// Has nobody be called any more. Returns whether somebody still was to be.
+fn take_back() -> bool {
     // SAFETY: nothing is handed over.
-    unsafe { nvptx_ra_set_branching_point(None, std::ptr::null_mut()) };
-    result
+    unsafe { nvptx_ra_set_branching_point(None, std::ptr::null_mut()) != 0 }
 }
 
 /// Forks the process. An error where the system cannot, or where the process has other threads: the child would have
@@ -63,7 +79,47 @@ pub fn fork() -> io::Result<Side> {
 
 #[cfg(test)]
 mod tests {
-    use super::fork;
+    use inkwell::OptimizationLevel;
+    use inkwell::context::Context;
+    use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetTriple};
+
+    use super::{at_branching_point, fork, take_back};
+    use crate::ffi::codegen::{generate, parse_ir};
+
+    /// A panic of what is called is no matter to the code generator.
+    #[test]
+    fn generation_goes_on_behind_a_panic() {
+        Target::initialize_nvptx(&InitializationConfig::default());
+        let context = Context::create();
+        let text = b"target triple = \"nvptx64-nvidia-cuda\"\ndefine ptx_kernel void @k() {\n  ret void\n}\n";
+        let module = parse_ir(&context, text, "m").expect("IR");
+        let triple = TargetTriple::create("nvptx64-nvidia-cuda");
+        let machine = Target::from_triple(&triple).expect("LLVM has NVPTX").create_target_machine(
+            &triple,
+            "sm_90",
+            "",
+            OptimizationLevel::Default,
+            RelocMode::Default,
+            CodeModel::Default,
+        );
+        let machine = machine.expect("LLVM has sm_90");
+        let mut calls = 0;
+        let reached = || {
+            calls += 1;
+            panic!("where variants part");
+        };
+        assert_eq!(at_branching_point(reached, || generate(&module, &machine, "m")), Ok(()));
+        assert_eq!(calls, 1);
+    }
+
+    /// Where code generation panics, nobody is called later: the closure is gone.
+    #[test]
+    fn a_panic_takes_the_point_back() {
+        let generate = || at_branching_point(|| unreachable!("no code is generated"), || panic!("on the way"));
+        std::panic::catch_unwind(generate).expect_err("it panics");
+        assert!(!take_back());
+        at_branching_point(|| unreachable!("no code is generated"), || assert!(take_back()));
+    }
 
     /// A process with threads, as a test is, does not fork.
     #[test]

@@ -16,7 +16,7 @@ use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMInlineAsmDialect};
 
 use super::abi::{self, nvptx_ra_str};
-use super::guard::guard;
+use super::guard::entry;
 use crate::error::Error;
 
 /// The attribute that the machine passes read.
@@ -198,10 +198,10 @@ fn print_choices(module: &Module) -> String {
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, parameters: nvptx_ra_str) -> u32 {
-    report(|| {
+    entry(say, || {
         // SAFETY: the caller promises both.
         let (module, choices) = unsafe { (Module::new(module), abi::text(parameters)) };
-        Ok(u32::from(record_choices(&module, &choices)))
+        u32::from(record_choices(&module, &choices))
     })
 }
 
@@ -212,21 +212,18 @@ pub(super) unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, p
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {
-    report(|| {
+    entry(say, || {
         // SAFETY: the caller promises it.
         let text = print_choices(&unsafe { Module::new(module) });
         // A closed standard error is no reason to end the compiler.
         let _ = std::io::stderr().write_all(text.as_bytes());
-        Ok(())
-    })
+    });
 }
 
-/// What `body` returns; where it fails, the reason goes to standard error.
-fn report<T: Default>(body: impl FnOnce() -> Result<T, Error>) -> T {
-    guard(body).unwrap_or_else(|error| {
-        let _ = writeln!(std::io::stderr(), "{error}");
-        T::default()
-    })
+/// Says on standard error why nothing was done.
+fn say<T: Default>(error: Error) -> T {
+    let _ = writeln!(std::io::stderr(), "{error}");
+    T::default()
 }
 
 #[cfg(test)]

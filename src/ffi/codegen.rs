@@ -36,6 +36,8 @@ unsafe extern "C" {
         name: Str,
         message: *mut *mut c_char,
     ) -> u32;
+    fn nvptx_ra_quieten(context: LLVMContextRef);
+    fn nvptx_ra_first_error(context: LLVMContextRef) -> *mut c_char;
     fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
 }
 
@@ -103,6 +105,21 @@ pub fn generate(module: &Module<'_>, machine: &TargetMachine, name: &str) -> Res
         return Ok(());
     }
     // SAFETY: where code generation fails the shim has made a message.
+    Err(unsafe { take_message(message) })
+}
+
+/// What `compile` makes with the modules of a context, without anybody hearing what LLVM says of them. An error is LLVM's
+/// own message, and does not end the process as LLVM's own handler does; one that LLVM calls fatal does.
+pub fn quietly<T>(context: &Context, compile: impl FnOnce() -> T) -> Result<T, String> {
+    // SAFETY: the context is alive.
+    unsafe { nvptx_ra_quieten(context.raw()) };
+    let result = compile();
+    // SAFETY: the context is alive, and it was made quiet.
+    let message = unsafe { nvptx_ra_first_error(context.raw()) };
+    if message.is_null() {
+        return Ok(result);
+    }
+    // SAFETY: the shim has made the message.
     Err(unsafe { take_message(message) })
 }
 

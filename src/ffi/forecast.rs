@@ -1,9 +1,9 @@
 //! The forecast of a module: the responses of the pass `nvptx-forecast` on its functions come back together.
 
 use super::abi::{self, nvptx_ra_request, nvptx_ra_response};
-use super::guard::guard;
+use super::guard::{entry, guard};
 use super::response::Response;
-use super::run::Request;
+use super::run::{Request, is_strict};
 use crate::config::Config;
 use crate::error::Error;
 use crate::forecast::Summary;
@@ -21,20 +21,25 @@ pub(super) unsafe extern "C" fn nvptx_ra_forecast(
     responses: *const *const nvptx_ra_response,
     count: u64,
 ) -> *const nvptx_ra_response {
-    // SAFETY: as the caller promises.
-    let response = match guard(|| unsafe { Request::read(request) }) {
-        Ok(request) => {
+    entry(
+        // SAFETY: as the caller promises.
+        |error| Response::of_error(&error, unsafe { is_strict(request) }).hand_over(),
+        || {
+            // SAFETY: as the caller promises.
+            let request = match unsafe { Request::read(request) } {
+                Ok(request) => request,
+                Err(error) => return Response::of_error(&error, false).hand_over(),
+            };
             // SAFETY: as the caller promises.
             let result = guard(|| unsafe { try_forecast(&request, responses, count) });
-            result.unwrap_or_else(|error| {
+            let response = result.unwrap_or_else(|error| {
                 let config = guard(|| Ok(Config::resolve_valid(&request.layers()))).unwrap_or_default();
                 request.record(&config, || request.failure(error.to_string()));
                 Response::of_error(&error, config.strict)
-            })
-        }
-        Err(error) => Response::of_error(&error, false),
-    };
-    response.hand_over()
+            });
+            response.hand_over()
+        },
+    )
 }
 
 /// # Safety

@@ -36,6 +36,40 @@ pub(super) fn guard<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Err
     })
 }
 
+/// The whole body of a function that C++ calls: what `body` returns, or what `fallback` makes of a panic in it. All that
+/// such a function does stands in here: a panic that left it would end the process.
+pub(super) fn entry<T>(fallback: impl FnOnce(Error) -> T, body: impl FnOnce() -> T) -> T {
+    guard(|| {
+        #[cfg(test)]
+        injection::fire();
+        Ok(body())
+    })
+    .unwrap_or_else(fallback)
+}
+
+/// A panic in the next entry that this thread comes to.
+#[cfg(test)]
+pub(super) mod injection {
+    use std::cell::Cell;
+
+    thread_local! {
+        static ARMED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(in crate::ffi) fn arm() {
+        ARMED.set(true);
+    }
+
+    /// Whether no entry was reached since [`arm`].
+    pub(in crate::ffi) fn is_armed() -> bool {
+        ARMED.get()
+    }
+
+    pub(super) fn fire() {
+        assert!(!ARMED.replace(false), "a panic was asked for at an entry");
+    }
+}
+
 /// The calls that led to the last panic under a guard of this thread, as text, once; empty where there was none. Naming
 /// the calls takes milliseconds, so that it is left to the caller who wants it.
 pub(super) fn take_backtrace() -> String {

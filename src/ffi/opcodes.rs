@@ -4,8 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::abi::{self, nvptx_ra_describe_opcode, nvptx_ra_opcode_desc, nvptx_ra_opcodes};
-use super::guard::guard;
-use crate::error::Error;
+use super::guard::entry;
 use crate::function::Opcode;
 use crate::target::{Classification, DescFlags};
 
@@ -43,15 +42,27 @@ pub(super) unsafe extern "C" fn nvptx_ra_opcodes_create(
     describe: nvptx_ra_describe_opcode,
     count: u64,
 ) -> *const nvptx_ra_opcodes {
-    let classification = guard(|| {
-        let describe = describe.ok_or_else(|| Error::view("nobody describes the opcodes"))?;
-        let count = usize::try_from(count).ok().filter(|&count| count <= u32::MAX as usize);
-        let count = count.ok_or_else(|| Error::view("too many opcodes for 32-bit numbers"))?;
-        let describer = Describer { target, describe };
-        Ok(Classification::lazy(count, move |opcode| describer.describe(opcode)))
-    });
-    // The result is never null: without a table every instruction of every function is refused, in words.
-    let classification = classification.unwrap_or_else(|_| Classification::new([]));
+    entry(
+        |_| hand_over(no_opcodes()),
+        || {
+            let count = usize::try_from(count).ok().filter(|&count| count <= u32::MAX as usize);
+            hand_over(match (describe, count) {
+                (Some(describe), Some(count)) => {
+                    let describer = Describer { target, describe };
+                    Classification::lazy(count, move |opcode| describer.describe(opcode))
+                }
+                _ => no_opcodes(),
+            })
+        },
+    )
+}
+
+/// The table where there is none to have: every instruction of every function is then refused, in words.
+fn no_opcodes() -> Classification {
+    Classification::new([])
+}
+
+fn hand_over(classification: Classification) -> *const nvptx_ra_opcodes {
     Arc::into_raw(Arc::new(classification)).cast()
 }
 
@@ -62,10 +73,15 @@ pub(super) unsafe extern "C" fn nvptx_ra_opcodes_create(
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_opcodes_free(opcodes: *const nvptx_ra_opcodes) {
-    if !opcodes.is_null() {
-        // SAFETY: the caller promises that the pointer is of `Arc::into_raw` and still counts.
-        drop(unsafe { Arc::from_raw(opcodes.cast::<Classification>()) });
-    }
+    entry(
+        |_| (),
+        || {
+            if !opcodes.is_null() {
+                // SAFETY: the caller promises that the pointer is of `Arc::into_raw` and still counts.
+                drop(unsafe { Arc::from_raw(opcodes.cast::<Classification>()) });
+            }
+        },
+    );
 }
 
 /// A share of the table behind a pointer; `None` for null.

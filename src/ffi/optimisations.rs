@@ -1,7 +1,7 @@
 //! Which optimisations of LLVM a function goes without, which it gets on top, and the forecast's choice between some.
 
 use super::abi::{self, nvptx_ra_response, nvptx_ra_str};
-use super::guard::guard;
+use super::guard::entry;
 use super::response::Response;
 use crate::config::{Add, Config, Layers, Skip};
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::target::machine::Architecture;
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
-    unsafe { of_function(command_line, attribute, |config| config.skip) }.bits()
+    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.skip) }.bits())
 }
 
 /// The optimisations that a function gets on top, as a set of bits; none where its options are wrong.
@@ -27,7 +27,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, att
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
-    unsafe { of_function(command_line, attribute, |config| config.add) }.bits()
+    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add) }.bits())
 }
 
 /// What the options say of a function that may be changed; else nothing.
@@ -38,8 +38,8 @@ unsafe fn of_function<T: Default>(command_line: nvptx_ra_str, attribute: nvptx_r
     // SAFETY: the caller promises the texts.
     let (command_line, attribute) = unsafe { (abi::text(command_line), abi::text(attribute)) };
     let layers = Layers { command_line: &command_line, attribute: &attribute, ..Layers::default() };
-    let config = guard(|| Ok(Config::resolve_valid(&layers)));
-    config.ok().filter(|config| config.enabled).map(|config| of(&config)).unwrap_or_default()
+    let config = Config::resolve_valid(&layers);
+    if config.enabled { of(&config) } else { T::default() }
 }
 
 /// The bit of an optimisation by LLVM's own name; 0 of one that no function goes without.
@@ -50,29 +50,31 @@ unsafe fn of_function<T: Default>(command_line: nvptx_ra_str, attribute: nvptx_r
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_skip_bit(pass: nvptx_ra_str) -> u32 {
     // SAFETY: the caller promises the text.
-    let pass = unsafe { abi::text(pass) };
-    guard(|| Ok(Skip::of_pass(&pass))).unwrap_or_default().bits()
+    entry(|_| 0, || Skip::of_pass(&unsafe { abi::text(pass) }).bits())
 }
 
 /// What LLVM calls the optimisation of a set that is the `index`-th to run; nothing behind the last.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_added_pipeline(set: u32, index: u32) -> nvptx_ra_str {
-    abi::borrow(Add::from_bits_truncate(set).pipelines().nth(index as usize).unwrap_or_default())
+    entry(
+        |_| abi::borrow(""),
+        || abi::borrow(Add::from_bits_truncate(set).pipelines().nth(index as usize).unwrap_or_default()),
+    )
 }
 
 /// The bit that leaves the choice to the forecast.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_skip_auto() -> u32 {
-    Skip::AUTO.bits()
+    entry(|_| 0, || Skip::AUTO.bits())
 }
 
 /// What is gone without in a way that the forecast chooses between; `NVPTX_RA_NONE` behind the last.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_skip_way(index: u32) -> u32 {
-    Skip::WAYS.get(index as usize).map_or(abi::NVPTX_RA_NONE, |skip| skip.bits())
+    entry(|_| abi::NVPTX_RA_NONE, || Skip::WAYS.get(index as usize).map_or(abi::NVPTX_RA_NONE, |skip| skip.bits()))
 }
 
 /// Writes for each function the way that the forecast prefers: 0, the first, also where anything is wrong.
@@ -89,11 +91,25 @@ pub(super) unsafe extern "C" fn nvptx_ra_prefer(
     count: u64,
     preferred: *mut u32,
 ) {
-    // SAFETY: as the caller promises.
-    let numbers = guard(|| unsafe { prefer(&abi::text(target), responses, ways, count) }).unwrap_or_default();
+    entry(
+        // SAFETY: as the caller promises.
+        |_| unsafe { write(preferred, count, &[]) },
+        // SAFETY: as the caller promises.
+        || unsafe {
+            let numbers = prefer(&abi::text(target), responses, ways, count).unwrap_or_default();
+            write(preferred, count, &numbers);
+        },
+    );
+}
+
+/// Writes numbers, and 0 behind the last.
+///
+/// # Safety
+/// `to` points to `count` numbers.
+unsafe fn write(to: *mut u32, count: u64, numbers: &[u32]) {
     for at in 0..count as usize {
         // SAFETY: the caller promises so many numbers.
-        unsafe { preferred.add(at).write(numbers.get(at).copied().unwrap_or(0)) };
+        unsafe { to.add(at).write(numbers.get(at).copied().unwrap_or(0)) };
     }
 }
 

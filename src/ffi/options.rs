@@ -1,7 +1,7 @@
 //! The tables that registration reads: options and the version.
 
 use super::abi::{self, nvptx_ra_option_info, nvptx_ra_response, nvptx_ra_str};
-use super::guard::guard;
+use super::guard::entry;
 use super::response::Response;
 use crate::config::{Config, Origin, option_at, option_count};
 use crate::error::{Error, ErrorKind};
@@ -10,21 +10,26 @@ use crate::error::{Error, ErrorKind};
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_option_count() -> u64 {
-    option_count() as u64
+    entry(|_| 0, || option_count() as u64)
 }
 
 /// An option by its place in the table; all empty beyond its end.
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_option_at(index: u64) -> nvptx_ra_option_info {
-    let option = usize::try_from(index).ok().and_then(|index| guard(|| Ok(option_at(index))).unwrap_or(None));
-    option.map_or_else(nvptx_ra_option_info::default, |option| nvptx_ra_option_info {
-        name: abi::borrow(option.name),
-        help: abi::borrow(&option.help),
-        meta: abi::borrow(&option.meta),
-        is_switch: option.is_switch.into(),
-        hidden: option.hidden.into(),
-    })
+    entry(
+        |_| nvptx_ra_option_info::default(),
+        || {
+            let option = usize::try_from(index).ok().and_then(option_at);
+            option.map_or_else(nvptx_ra_option_info::default, |option| nvptx_ra_option_info {
+                name: abi::borrow(option.name),
+                help: abi::borrow(&option.help),
+                meta: abi::borrow(&option.meta),
+                is_switch: option.is_switch.into(),
+                hidden: option.hidden.into(),
+            })
+        },
+    )
 }
 
 /// Checks options. Null where they are right.
@@ -37,18 +42,23 @@ pub(super) unsafe extern "C" fn nvptx_ra_check_options(
     parameters: nvptx_ra_str,
     origin: nvptx_ra_str,
 ) -> *const nvptx_ra_response {
-    let result = guard(|| {
+    entry(wrong, || {
         // SAFETY: the caller promises both.
         let (parameters, origin) = unsafe { (abi::text(parameters), abi::text(origin)) };
         let unknown = || Error::new(ErrorKind::Option, format!("options of unknown origin '{origin}'"), "report this");
-        Config::check(&parameters, Origin::from_name(&origin).ok_or_else(unknown)?)
-    });
-    result.map_or_else(|error| Response::of_error(&error, false).hand_over(), |()| std::ptr::null())
+        let result =
+            Origin::from_name(&origin).ok_or_else(unknown).and_then(|origin| Config::check(&parameters, origin));
+        result.map_or_else(wrong, |()| std::ptr::null())
+    })
+}
+
+fn wrong(error: Error) -> *const nvptx_ra_response {
+    Response::of_error(&error, false).hand_over()
 }
 
 /// The version of the plugin.
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_version() -> nvptx_ra_str {
-    abi::borrow(env!("CARGO_PKG_VERSION"))
+    entry(|_| abi::borrow(""), || abi::borrow(env!("CARGO_PKG_VERSION")))
 }

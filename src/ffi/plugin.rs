@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::abi;
-use super::guard::guard;
+use super::guard::entry;
 use super::start_logging;
 use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget};
 
@@ -26,24 +26,25 @@ unsafe extern "C" {
     fn nvptx_ra_register_callbacks(pass_builder: *mut c_void);
 }
 
-extern "C" fn register_callbacks(pass_builder: *mut c_void) {
+pub(super) extern "C" fn register_callbacks(pass_builder: *mut c_void) {
     // SAFETY: LLVM calls this with its own `PassBuilder`, of the version that the shim was compiled for: of another
     // version the shim has registered nothing, and then it does not touch the pointer.
-    unsafe { nvptx_ra_register_callbacks(pass_builder) }
+    entry(|_| (), || unsafe { nvptx_ra_register_callbacks(pass_builder) });
 }
+
+const INFO: PassPluginLibraryInfo = PassPluginLibraryInfo {
+    api_version: PLUGIN_API_VERSION,
+    name: c"nvptx-ra".as_ptr(),
+    version: concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast(),
+    register_callbacks: Some(register_callbacks),
+    pre_code_gen: None,
+};
 
 /// Tells LLVM's pass plugin loader who this is.
 // SAFETY: the loader looks for this very name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
-    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
-    PassPluginLibraryInfo {
-        api_version: PLUGIN_API_VERSION,
-        name: c"nvptx-ra".as_ptr(),
-        version: VERSION.as_ptr().cast(),
-        register_callbacks: Some(register_callbacks),
-        pre_code_gen: None,
-    }
+    entry(|_| INFO, || INFO)
 }
 
 /// Makes the core ready: called once, when the passes are registered.
@@ -51,10 +52,7 @@ pub(super) extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_start() {
     // A panic here would only cost the log.
-    let _ = guard(|| {
-        start_logging();
-        Ok(())
-    });
+    entry(|_| (), start_logging);
 }
 
 /// Which passes are in the pipeline, and where. The defaults where the options are wrong, which is reported elsewhere.
@@ -64,12 +62,18 @@ pub(super) extern "C" fn nvptx_ra_start() {
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra_str) -> abi::nvptx_ra_pipeline {
-    let config = guard(|| {
-        // SAFETY: the caller promises it.
-        let command_line = unsafe { abi::text(command_line) };
-        Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
-    });
-    let Config { position, cssa, rename, forecast, budget, profile, .. } = config.unwrap_or_default();
+    entry(
+        |_| pipeline(Config::default()),
+        || {
+            // SAFETY: the caller promises it.
+            let command_line = unsafe { abi::text(command_line) };
+            pipeline(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
+        },
+    )
+}
+
+fn pipeline(config: Config) -> abi::nvptx_ra_pipeline {
+    let Config { position, cssa, rename, forecast, budget, profile, .. } = config;
     let position = match position {
         CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
         CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,

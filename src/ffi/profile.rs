@@ -7,7 +7,7 @@ use llvm_sys::prelude::LLVMModuleRef;
 
 use super::abi::{self, nvptx_ra_response, nvptx_ra_str};
 use super::choices::{Function, Module, OFF, merge};
-use super::guard::guard;
+use super::guard::{entry, guard};
 use super::response::Response;
 use crate::config::{Config, Layers};
 use crate::error::Error;
@@ -143,14 +143,19 @@ pub(super) unsafe extern "C" fn nvptx_ra_replay_profile(
     target: nvptx_ra_str,
     features: nvptx_ra_str,
 ) -> *const nvptx_ra_response {
-    // SAFETY: the caller promises the texts.
-    let (command_line, target, features) = unsafe { (abi::text(command_line), abi::text(target), abi::text(features)) };
-    let config = guard(|| Ok(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() })))
-        .unwrap_or_default();
-    // SAFETY: the caller promises the module.
-    match guard(|| replay_options(&unsafe { Module::new(module) }, &config, &target, &features)) {
-        Ok(None) => std::ptr::null(),
-        Ok(Some(warning)) => Response::of_warning(warning).hand_over(),
-        Err(error) => Response::of_error(&error, config.strict).hand_over(),
-    }
+    entry(
+        |error| Response::of_error(&error, false).hand_over(),
+        || {
+            // SAFETY: the caller promises the texts.
+            let [command_line, target, features] =
+                [command_line, target, features].map(|text| unsafe { abi::text(text) });
+            let config = Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() });
+            // SAFETY: the caller promises the module.
+            match guard(|| replay_options(&unsafe { Module::new(module) }, &config, &target, &features)) {
+                Ok(None) => std::ptr::null(),
+                Ok(Some(warning)) => Response::of_warning(warning).hand_over(),
+                Err(error) => Response::of_error(&error, config.strict).hand_over(),
+            }
+        },
+    )
 }

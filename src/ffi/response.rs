@@ -2,6 +2,7 @@
 
 use super::abi::{self, nvptx_ra_remark, nvptx_ra_response};
 use super::edits::RawEdits;
+use super::guard::entry;
 use crate::bundle::Report;
 use crate::config::Config;
 use crate::error::Error;
@@ -202,5 +203,5 @@ fn raw_remark(remark: &Remark) -> nvptx_ra_remark {
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_response_free(response: *const nvptx_ra_response) {
     // SAFETY: the caller promises it.
-    drop(unsafe { Response::take_back(response) });
+    entry(|_| (), || drop(unsafe { Response::take_back(response) }));
 }

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
-use super::guard::{guard, take_backtrace};
+use super::guard::{entry, guard, take_backtrace};
 use super::resolved::{resolve, resolve_valid};
 use super::response::Response;
 use super::{view, views};
 use crate::bundle::{GivenOptions, Report};
-use crate::config::{COPY_COALESCER, Config, Layers};
+use crate::config::{COPY_COALESCER, Config, Injection, Layers, Skip};
 use crate::error::Error;
 use crate::passes::{self, PassOutput, RunContext, Scope};
 use crate::stats::{Counts, Event, FunctionStats, Work};
@@ -174,14 +174,9 @@ impl<'a> Request<'a> {
         Event::Failure { function: self.function.clone().into_owned(), pass: self.pass.clone().into_owned(), message }
     }
 
-    /// Appends an event to the statistics, if they are wanted. It reports on a run that is over, so that a file that
-    /// cannot be written is only logged.
+    /// Appends an event to the statistics, if they are wanted.
     pub(super) fn record(&self, config: &Config, event: impl FnOnce() -> Event) {
-        if let Some(path) = &config.stats
-            && let Err(error) = event().append(path)
-        {
-            log::warn!("{error}");
-        }
+        record(config, event);
     }
 }
 
@@ -201,13 +196,32 @@ fn llvm_version() -> String {
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_run(request: *const nvptx_ra_request) -> *const nvptx_ra_response {
-    // SAFETY: as the caller promises.
-    let response = match guard(|| unsafe { Request::read(request) }) {
+    entry(
         // SAFETY: as the caller promises.
-        Ok(request) => unsafe { request.run() },
-        Err(error) => Response::of_error(&error, false),
-    };
-    response.hand_over()
+        |error| Response::of_error(&error, unsafe { is_strict(request) }).hand_over(),
+        || {
+            // SAFETY: as the caller promises.
+            let response = match unsafe { Request::read(request) } {
+                // SAFETY: as the caller promises.
+                Ok(request) => unsafe { request.run() },
+                Err(error) => Response::of_error(&error, false),
+            };
+            response.hand_over()
+        },
+    )
+}
+
+/// Whether the options of a request make errors fatal, for the error that nobody expects; not where they are wrong.
+///
+/// # Safety
+/// As for [`nvptx_ra_run`].
+pub(super) unsafe fn is_strict(request: *const nvptx_ra_request) -> bool {
+    let strict = guard(|| {
+        // SAFETY: as the caller promises.
+        let request = unsafe { Request::read(request) }?;
+        Ok(resolve_valid(&request.layers()).strict)
+    });
+    strict.unwrap_or(false)
 }
 
 /// How much of a function a pass reads. Where the options are wrong, the run says so.
@@ -217,16 +231,18 @@ pub(super) unsafe extern "C" fn nvptx_ra_run(request: *const nvptx_ra_request) -
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request) -> u32 {
-    let scope = guard(|| {
-        // SAFETY: as the caller promises.
-        let request = unsafe { Request::read(request) }?;
-        Ok(passes::scope(&request.pass, &resolve_valid(&request.layers())))
-    });
-    match scope.unwrap_or(Scope::Whole) {
-        Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
-        Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
-        Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
-    }
+    entry(
+        |_| abi::NVPTX_RA_SCOPE_WHOLE,
+        || {
+            // SAFETY: as the caller promises.
+            let Ok(request) = (unsafe { Request::read(request) }) else { return abi::NVPTX_RA_SCOPE_WHOLE };
+            match passes::scope(&request.pass, &resolve_valid(&request.layers())) {
+                Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
+                Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
+                Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
+            }
+        },
+    )
 }
 
 /// Notes that the shim could not apply the edits.
@@ -237,7 +253,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request)
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_report_failure(request: *const nvptx_ra_request, message: nvptx_ra_str) {
     // SAFETY: as the caller promises.
-    unsafe { report(request, |request| request.failure(abi::text(message).into_owned())) }
+    entry(warn, || unsafe { report(request, |request| request.failure(abi::text(message).into_owned())) });
 }
 
 /// Notes how long the shim's phases took.
@@ -247,31 +263,74 @@ pub(super) unsafe extern "C" fn nvptx_ra_report_failure(request: *const nvptx_ra
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_report_time(request: *const nvptx_ra_request, flatten_ns: u64, apply_ns: u64) {
-    let shim = |request: &Request<'_>| {
-        let mut time_ns = Counts::default();
-        time_ns.add("flatten", flatten_ns);
-        time_ns.add("apply", apply_ns);
-        Event::Shim {
-            function: request.function.clone().into_owned(),
-            pass: request.pass.clone().into_owned(),
-            time_ns,
-        }
-    };
-    // SAFETY: as the caller promises.
-    unsafe { report(request, shim) }
+    entry(warn, || {
+        let shim = |request: &Request<'_>| {
+            let mut time_ns = Counts::default();
+            time_ns.add("flatten", flatten_ns);
+            time_ns.add("apply", apply_ns);
+            Event::Shim {
+                function: request.function.clone().into_owned(),
+                pass: request.pass.clone().into_owned(),
+                time_ns,
+            }
+        };
+        // SAFETY: as the caller promises.
+        unsafe { report(request, shim) }
+    });
+}
+
+/// Notes what LLVM said of a clone that was compiled for the forecast. Returns 1 where errors are fatal.
+///
+/// # Safety
+/// The texts are live and as long as they say.
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_report_clone(
+    parameters: nvptx_ra_str,
+    command_line: nvptx_ra_str,
+    skipped: u32,
+    errors: u64,
+    warnings: u64,
+    first_error: nvptx_ra_str,
+) -> u32 {
+    entry(
+        |_| 0,
+        || {
+            // SAFETY: the caller promises the texts.
+            let [parameters, command_line, first_error] =
+                [parameters, command_line, first_error].map(|text| unsafe { abi::text(text) });
+            let config = resolve_valid(&Layers { parameters: &parameters, command_line: &command_line, attribute: "" });
+            let without = Skip::from_bits_truncate(skipped).words().into_owned();
+            let clone = || Event::Clone { without, errors, warnings, first_error: first_error.into_owned() };
+            record(&config, clone);
+            config.strict.into()
+        },
+    )
 }
 
 /// # Safety
 /// As for [`nvptx_ra_run`].
 unsafe fn report(request: *const nvptx_ra_request, event: impl FnOnce(&Request<'_>) -> Event) {
-    let result = guard(|| {
-        // SAFETY: as the caller promises.
-        let request = unsafe { Request::read(request) }?;
-        let config = resolve_valid(&request.layers());
-        request.record(&config, || event(&request));
-        Ok(())
-    });
-    if let Err(error) = result {
-        log::warn!("{error}");
+    // SAFETY: as the caller promises.
+    match unsafe { Request::read(request) } {
+        Ok(request) => request.record(&resolve_valid(&request.layers()), || event(&request)),
+        Err(error) => warn(error),
     }
+}
+
+/// What goes wrong in a report on a run that is over is only logged.
+fn warn(error: Error) {
+    log::warn!("{error}");
+}
+
+/// Appends an event to the statistics, if they are wanted. What it reports on is over, so that neither a file that
+/// cannot be written nor a panic changes anything.
+fn record(config: &Config, event: impl FnOnce() -> Event) {
+    let recorded = guard(|| {
+        if config.inject == Injection::LatePanic {
+            panic!("a panic was asked for by inject=late-panic");
+        }
+        config.stats.as_ref().map_or(Ok(()), |path| event().append(path))
+    });
+    recorded.unwrap_or_else(warn);
 }

@@ -2,7 +2,7 @@
 
 use super::abi::{nvptx_ra_response, nvptx_ra_view};
 use super::compare::compare;
-use super::guard::{guard, take_backtrace};
+use super::guard::{entry, guard, take_backtrace};
 use super::response::{Replay, Response};
 use super::view;
 use crate::bundle::Report;
@@ -19,22 +19,27 @@ pub(super) unsafe extern "C" fn nvptx_ra_verify_applied(
     response: *const nvptx_ra_response,
     after: *const nvptx_ra_view,
 ) -> *const nvptx_ra_response {
-    // SAFETY: the caller promises it.
-    let replay = unsafe { Response::lent(response) }.and_then(Response::replay);
-    let result = guard(|| {
-        let replay = replay.ok_or_else(|| Error::internal("the response did not ask to be verified", None))?;
-        // SAFETY: the caller promises it.
-        let (found, _) = unsafe { view::read(after) }?;
-        let wanted = replay.edits.apply(&replay.function).map_err(Error::from);
-        let wanted = wanted.map_err(|error| error.in_function(found.name()))?;
-        compare(&wanted.function, &found)
-    });
-    let Err(error) = result else { return std::ptr::null() };
-    let error = match replay {
-        Some(replay) => attach_bundle(error, replay),
-        None => error,
-    };
-    Response::of_error(&error, true).hand_over()
+    entry(
+        |error| Response::of_error(&error, true).hand_over(),
+        || {
+            // SAFETY: the caller promises it.
+            let replay = unsafe { Response::lent(response) }.and_then(Response::replay);
+            let result = guard(|| {
+                let replay = replay.ok_or_else(|| Error::internal("the response did not ask to be verified", None))?;
+                // SAFETY: the caller promises it.
+                let (found, _) = unsafe { view::read(after) }?;
+                let wanted = replay.edits.apply(&replay.function).map_err(Error::from);
+                let wanted = wanted.map_err(|error| error.in_function(found.name()))?;
+                compare(&wanted.function, &found)
+            });
+            let Err(error) = result else { return std::ptr::null() };
+            let error = match replay {
+                Some(replay) => attach_bundle(error, replay),
+                None => error,
+            };
+            Response::of_error(&error, true).hand_over()
+        },
+    )
 }
 
 /// Writes the bundle of a difference and names it in the error. The function in it is the one that the edits are for.

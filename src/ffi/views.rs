@@ -12,10 +12,26 @@ thread_local! {
 /// Collects the functions that reach the coalescer while `generate` runs, in order. The coalescer leaves them as they
 /// are, and those that it would leave out are left out.
 pub fn collect<E>(generate: impl FnOnce() -> Result<(), E>) -> Result<Vec<Function>, E> {
-    let before = COLLECTED.replace(Some(Vec::new()));
-    let result = generate();
-    let collected = COLLECTED.replace(before).unwrap_or_default();
-    result.map(|()| collected)
+    let collection = Collection { before: COLLECTED.replace(Some(Vec::new())) };
+    generate()?;
+    Ok(collection.finish())
+}
+
+/// The functions of a thread are being collected: where this goes, also in a panic, it is as it was before.
+struct Collection {
+    before: Option<Vec<Function>>,
+}
+
+impl Collection {
+    fn finish(self) -> Vec<Function> {
+        COLLECTED.take().unwrap_or_default()
+    }
+}
+
+impl Drop for Collection {
+    fn drop(&mut self) {
+        COLLECTED.set(self.before.take());
+    }
 }
 
 /// Whether functions are being collected.
@@ -77,6 +93,14 @@ mod tests {
         });
         assert_eq!(collected.expect("all went well").len(), 1);
         assert_eq!(collect(|| Err("not so well")), Err("not so well"));
+        assert!(!are_collected());
+    }
+
+    /// Where code generation panics nothing is collected any more: the coalescer is on again.
+    #[test]
+    fn a_panic_ends_collecting() {
+        let generate = || collect::<()>(|| panic!("on the way"));
+        std::panic::catch_unwind(generate).expect_err("it panics");
         assert!(!are_collected());
     }
 }

@@ -213,6 +213,7 @@ fn inject(fault: Injection) -> Result<(), Error> {
     match fault {
         Injection::None => Ok(()),
         Injection::Error => Err(Error::pass("an error was asked for", "leave out inject=error")),
+        Injection::LatePanic => Err(Error::pass("an error was asked for", "leave out inject=late-panic")),
         Injection::Panic => panic!("a panic was asked for by inject=panic"),
     }
 }

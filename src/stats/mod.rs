@@ -49,6 +49,17 @@ pub enum Event {
     },
     /// The kernels of a module were forecast.
     Forecast(ModuleFigures),
+    /// A clone of a module was compiled for the forecast. What LLVM said of it is shown to nobody.
+    Clone {
+        /// The optimisations that it went without, joined by `+`; `none` where it had all.
+        without: String,
+        /// How many errors there were: the clone then counts as not there.
+        errors: u64,
+        /// How many warnings there were.
+        warnings: u64,
+        /// The first of the errors; empty where there was none.
+        first_error: String,
+    },
 }
 
 /// Keeps the threads of this process from interleaving where the system writes a long line in parts.

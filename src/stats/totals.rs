@@ -18,6 +18,12 @@ pub struct Totals {
     pub failures: u64,
     /// Kernels that were forecast.
     pub forecasts: u64,
+    /// Clones of modules that were compiled for the forecast.
+    pub clones: u64,
+    /// Clones that did not compile.
+    pub clones_failed: u64,
+    /// Warnings on clones.
+    pub clone_warnings: u64,
     /// The sums over all runs, with the C++ side's time.
     #[serde(flatten)]
     pub sum: Work,
@@ -37,6 +43,11 @@ impl Totals {
             Event::Forecast(module) => {
                 self.forecasts += module.kernels.len() as u64;
                 self.sum.time_ns.merge(&module.time_ns);
+            }
+            Event::Clone { errors, warnings, .. } => {
+                self.clones += 1;
+                self.clones_failed += u64::from(*errors > 0);
+                self.clone_warnings += warnings;
             }
             Event::Failure { message, .. } => {
                 self.failures += 1;
@@ -72,6 +83,11 @@ impl fmt::Display for Totals {
         writeln!(f, "{:<32}{:>14}", "constants rematerialised", sum.constants_rematerialised)?;
         if self.forecasts > 0 {
             writeln!(f, "{:<32}{:>14}", "kernels forecast", self.forecasts)?;
+        }
+        if self.clones > 0 {
+            writeln!(f, "{:<32}{:>14}", "clones compiled", self.clones)?;
+            writeln!(f, "{:<32}{:>14}", "clones that do not compile", self.clones_failed)?;
+            writeln!(f, "{:<32}{:>14}", "warnings on clones", self.clone_warnings)?;
         }
         writeln!(f, "{:<32}{:>14}", "errors", self.failures)?;
         if !sum.copies_before.is_empty() || !sum.copies_after.is_empty() {

@@ -77,6 +77,6 @@ impl<'a> Compiler<'a> {
         let module = codegen::parse(&context, &self.content, self.path)?;
         let unfit = profile::replay(&module, profile, self.settings.features());
         debug_assert!(unfit.is_empty(), "the profile was made for this very module");
-        self.settings.emit(&module, self.cpu)
+        self.settings.emit_quietly(&context, &module, self.cpu)
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut client = None;
     let ptx = at_branching_point(
         || client = wait_for_clients(&listener, &owner, &module),
-        || arguments.settings.emit(&module, &arguments.cpu),
+        || arguments.settings.emit_quietly(&context, &module, &arguments.cpu),
     )?;
     if let Some(mut client) = client {
         write_part(&mut client, &ptx).map_err(lost)?;

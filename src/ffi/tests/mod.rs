@@ -1,5 +1,6 @@
 //! The entries as the shim calls them: with views built by hand.
 
+mod entries;
 pub(super) mod sample;
 mod views;
 

@@ -31,9 +31,14 @@
 ; RUN: %{run}
 ; REDEFINE: %{fault} = panic
 ; RUN: %{run}
+; REDEFINE: %{fault} = late-panic
+; RUN: %{run}
+; REDEFINE: %{position} = after
+; RUN: %{run}
 ; RUN: not %llc-ra -nvptx-ra-bundle=%t -nvptx-ra-inject=panic -mcpu=sm_90 %s -o %t/out.ptx 2>&1 | FileCheck %s --check-prefix=FATAL
 
 ; SAYS-error: warning: nvptx-ra: kernel 'sum': an error was asked for
+; SAYS-late-panic: warning: nvptx-ra: kernel 'sum': an error was asked for
 ; SAYS-panic: warning: nvptx-ra: kernel 'sum': internal error at src/passes/
 ; FATAL: error: nvptx-ra: kernel 'sum': internal error at src/passes/
 
