@@ -25,6 +25,7 @@ use nvptx_ra::allocate::{
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::Config;
 use nvptx_ra::function::Function;
+use nvptx_ra::target::Classification;
 use regalloc2::checker::Checker;
 use regalloc2::{Algorithm, MachineEnv, PReg, PRegSet, RegClass, RegallocOptions};
 use ssa::Ssa;
@@ -113,7 +114,14 @@ fn views(folder: &Path) -> Vec<(String, Function)> {
 }
 
 fn coalesced(function: &Function) -> Function {
-    coalesce(function, &Config::default()).edits.apply(function).expect("the coalescer's edits fit").function
+    let edits = coalesce(function, &Classification::by_name(function.opcodes()), &Config::default()).edits;
+    edits.apply(function).expect("the coalescer's edits fit").function
+}
+
+/// The problem of a function.
+fn lowered(function: &Function, preset: &Preset) -> Problem {
+    let classification = Classification::by_name(function.opcodes());
+    Problem::from_function(function, &classification, preset).expect("left SSA form")
 }
 
 fn functions() -> Vec<(String, Function, Ssa)> {
@@ -136,7 +144,7 @@ fn check(functions: &[(String, Function, Ssa)]) {
         let environment = setting.environment();
         let (mut proved, mut refused) = (0, 0);
         for (name, function, ssa) in functions.iter().filter(|(_, function, _)| function.num_insts() < 20_000) {
-            let problem = setting.problem(&Problem::from_function(function, &setting.preset()).expect("left SSA form"));
+            let problem = setting.problem(&lowered(function, &setting.preset()));
             for allocator in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
                 let allocation = allocator.allocate(&problem).expect("the problem is sound");
                 if let Err(error) = check_allocation(&problem, &allocation) {
@@ -206,7 +214,7 @@ fn table(functions: &[(String, Function, Ssa)]) {
                 refused += 1;
                 continue;
             }
-            let (problem, lowering) = time(|| Problem::from_function(function, &preset).expect("left SSA form"));
+            let (problem, lowering) = time(|| lowered(function, &preset));
             let problem = setting.problem(&problem);
             let (greedy, greedy_time) = time(|| Greedy::default().allocate(&problem).expect("sound"));
             let (briggs, briggs_time) = time(|| Briggs::default().allocate(&problem).expect("sound"));
@@ -248,8 +256,8 @@ fn measure(functions: &[(String, Function, Ssa)]) {
         let mut bench = |what: &str, run: &mut dyn FnMut()| {
             group.bench_function(BenchmarkId::new(what, name), |bencher| bencher.iter(&mut *run));
         };
-        let problem = setting.problem(&Problem::from_function(function, &preset).expect("left SSA form"));
-        bench("problem", &mut || drop(black_box(Problem::from_function(function, &preset))));
+        let problem = setting.problem(&lowered(function, &preset));
+        bench("problem", &mut || drop(black_box(lowered(function, &preset))));
         bench("greedy", &mut || drop(black_box(Greedy::default().allocate(&problem))));
         bench("briggs", &mut || drop(black_box(Briggs::default().allocate(&problem))));
         bench("fatpoint", &mut || drop(black_box(Fatpoint::default().allocate(&problem))));

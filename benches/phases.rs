@@ -14,6 +14,7 @@ use nvptx_ra::check::check;
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::Config;
 use nvptx_ra::function::{Function, VReg};
+use nvptx_ra::target::Classification;
 
 mod support;
 
@@ -63,8 +64,9 @@ fn phases(criterion: &mut Criterion, name: &str, function: &Function) {
 
     let config = Config::default();
     // Analyses and the sorting of the edits included.
-    bench("coalesce", &mut || drop(black_box(coalesce(function, &config))));
-    let edits = coalesce(function, &config).edits;
+    let classification = Classification::by_name(function.opcodes());
+    bench("coalesce", &mut || drop(black_box(coalesce(function, &classification, &config))));
+    let edits = coalesce(function, &classification, &config).edits;
     bench("edits into phases", &mut || black_box(edits.clone()).finish());
     bench("apply", &mut || drop(black_box(edits.apply(function))));
     bench("check", &mut || drop(black_box(check(function, &edits))));

@@ -1,6 +1,7 @@
 //! LLVM IR to PTX in process: what compiling and tuning share.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use inkwell::OptimizationLevel;
@@ -10,6 +11,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::{codegen, views};
 use nvptx_ra::function::Function;
+use nvptx_ra::target::Classification;
 
 use crate::input;
 
@@ -82,7 +84,12 @@ impl Settings {
 
     /// The functions of a module as they reach the coalescer, for which the options must say that code generation stops
     /// behind it. The module is used up. `name` is its file's, for messages.
-    pub(crate) fn views(&self, module: &Module<'_>, cpu: &str, name: &str) -> Result<Vec<Function>, Error> {
+    pub(crate) fn views(
+        &self,
+        module: &Module<'_>,
+        cpu: &str,
+        name: &str,
+    ) -> Result<Vec<(Function, Arc<Classification>)>, Error> {
         let machine = self.machine(cpu, module)?;
         let failed = |message| Error::new(ErrorKind::View, message, format!("{name} does not compile"));
         views::collect(|| codegen::generate(module, &machine, name).map_err(failed))

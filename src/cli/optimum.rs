@@ -8,6 +8,7 @@ use nvptx_ra::config::Config;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::{Function, Role};
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::target::Classification;
 use serde_json::json;
 
 use crate::functions;
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Ok(());
         }
-        let found = optimum(&function, &config, arguments.steps);
+        let found = optimum(&function, &Classification::by_name(function.opcodes()), &config, arguments.steps);
         super::print(line(&function, &found).as_bytes()).map(|_| ())
     };
     let input = Input::open(path, "optimum", &[InputKind::Functions, InputKind::Text])?;

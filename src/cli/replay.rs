@@ -15,7 +15,7 @@ use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::passes::{self, PassOutput, RunContext};
 use nvptx_ra::stats::Counts;
-use nvptx_ra::target::{Classification, DescFlags};
+use nvptx_ra::target::Classification;
 
 use crate::input;
 
@@ -83,11 +83,9 @@ fn context(report: &Report, options: &[String], function: &Function) -> Result<R
     let recorded = report.options.layers();
     let parameters = [recorded.parameters, &given].join(";");
     let config = Config::resolve(&Layers { parameters: &parameters, ..recorded })?;
-    let opcodes = function.opcodes();
-    let names = opcodes.ids().map(|opcode| (opcodes.name(opcode), DescFlags::empty()));
     Ok(RunContext {
         config,
-        classification: Arc::new(Classification::new(names)),
+        classification: Arc::new(Classification::by_name(function.opcodes())),
         target: report.target.clone(),
         is_ssa: report.is_ssa,
         is_o0: report.is_o0,

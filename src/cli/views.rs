@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use inkwell::context::Context;
 use nvptx_ra::config::COPY_COALESCER;
@@ -11,6 +11,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 use nvptx_ra::function::Function;
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::target::Classification;
 
 use crate::codegen::{self, Settings};
 use crate::functions;
@@ -60,18 +61,27 @@ impl Source {
         self.level = level;
     }
 
-    /// Calls `each` with every function, in order. Functions in text form are there once.
-    pub(crate) fn for_each(&mut self, each: &mut dyn FnMut(Function) -> Result<(), Error>) -> Result<(), Error> {
+    /// Calls `each` with every function and what its opcodes mean, in order. Functions in text form are there once.
+    pub(crate) fn for_each(
+        &mut self,
+        each: &mut dyn FnMut(Function, Arc<Classification>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if let Content::Ir(content) = &self.content {
+            let settings = Settings::new(&self.mattr, self.level);
+            let functions = generate(content, &self.path, &settings, &self.cpu)?;
+            return functions.into_iter().try_for_each(|(function, classification)| each(function, classification));
+        }
+        // Of a text nothing but the names is known.
+        let by_name = &mut |function: Function| {
+            let classification = Arc::new(Classification::by_name(function.opcodes()));
+            each(function, classification)
+        };
         if let Content::Functions(reader) = &mut self.content {
-            return functions::for_each(&self.path, reader, each, &mut |_| {});
+            return functions::for_each(&self.path, reader, by_name, &mut |_| {});
         }
         match &self.content {
-            Content::MachineCode(content) => self.run_tool(&self.mir(), content, each),
-            Content::Ir(content) => {
-                let settings = Settings::new(&self.mattr, self.level);
-                generate(content, &self.path, &settings, &self.cpu)?.into_iter().try_for_each(each)
-            }
-            Content::Functions(_) => Ok(()),
+            Content::MachineCode(content) => self.run_tool(&self.mir(), content, by_name),
+            Content::Ir(_) | Content::Functions(_) => Ok(()),
         }
     }
 
@@ -140,7 +150,12 @@ impl Source {
 }
 
 /// Compiles LLVM IR in process as far as the coalescer.
-fn generate(content: &[u8], path: &Path, settings: &Settings, cpu: &str) -> Result<Vec<Function>, Error> {
+fn generate(
+    content: &[u8],
+    path: &Path,
+    settings: &Settings,
+    cpu: &str,
+) -> Result<Vec<(Function, Arc<Classification>)>, Error> {
     // LLVM's options are set once for a process, in which nothing else is compiled.
     static STOP: LazyLock<Result<(), String>> =
         LazyLock::new(|| llvm::parse_llvm_options(&[format!("-stop-after={COPY_COALESCER}")]));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::function::{Function, Inst, OpcodeFacts, Role, VReg};
+use crate::function::{Function, Inst, Role, VReg};
 use crate::index::IndexVec;
-use crate::target::{CopyFamily, classify};
+use crate::target::{Classification, CopyFamily};
 
 /// What a move is, for the census. One move counts once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,14 +62,12 @@ pub struct Tally {
 }
 
 /// Counts the moves of a function, by kind. Linear.
-pub fn census(function: &Function) -> BTreeMap<MoveKind, Tally> {
+pub fn census(function: &Function, classification: &Classification) -> BTreeMap<MoveKind, Tally> {
     let definitions = Definitions::new(function);
-    let mut families = OpcodeFacts::new(function.opcodes());
     let mut tallies: BTreeMap<MoveKind, Tally> = BTreeMap::new();
     for block in function.blocks() {
         for inst in function.block_insts(block) {
-            let opcode = function.opcode(inst);
-            let family = *families.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)).family);
+            let family = classification.of(function, inst).family;
             let Some(kind) = kind(function, &definitions, inst, family) else { continue };
             let tally = tallies.entry(kind).or_default();
             tally.count += 1;

@@ -12,7 +12,7 @@ use crate::analysis::{
 };
 use crate::function::{Function, Inst, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
-use crate::target;
+use crate::target::CopyFamily;
 
 /// What is known of one class, by its root register.
 #[derive(Clone, Debug, Default)]
@@ -231,10 +231,7 @@ fn is_frame_address(program: &Program<'_>, reg: VReg) -> bool {
         return false;
     }
     let names_slot = |inst: Inst| function.operands(inst).iter().any(|operand| matches!(operand.value, Value::Slot(_)));
-    let converts = |inst: Inst| {
-        let name = function.opcodes().name(function.opcode(inst));
-        target::classify(name).family == target::CopyFamily::AddressSpace
-    };
+    let converts = |inst: Inst| program.classification.of(function, inst).family == CopyFamily::AddressSpace;
     names_slot(inst)
         || function
             .operands(inst)

@@ -37,6 +37,7 @@ use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, block_frequencie
 use crate::config::Config;
 use crate::function::{EditList, Function};
 use crate::index::IndexVec;
+use crate::target::Classification;
 use classes::Classes;
 use program::Program;
 use values::Values;
@@ -57,9 +58,9 @@ pub struct Outcome {
 ///
 /// Near-linear in the size of the function: live ranges are built only for registers that copies name, and merging is
 /// linear in the segments merged.
-pub fn coalesce(function: &Function, options: &Config) -> Outcome {
+pub fn coalesce(function: &Function, classification: &Classification, options: &Config) -> Outcome {
     let start = Instant::now();
-    let mut program = Program::new(function, options);
+    let mut program = Program::new(function, classification, options);
     if options.join_liveintervals && !function.has_phis() {
         if options.wide_pairs {
             wide_pairs::forward(&mut program);

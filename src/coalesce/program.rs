@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
+use crate::target::Classification;
 
 /// What becomes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,7 @@ impl Lost {
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     pub(super) function: &'a Function,
+    pub(super) classification: &'a Classification,
     pub(super) options: &'a Config,
     pub(super) report: Report,
     /// The copies of the view, in layout order.
@@ -73,7 +75,7 @@ pub(super) struct Program<'a> {
 
 impl<'a> Program<'a> {
     /// The function as it is. One pass over the operands.
-    pub(super) fn new(function: &'a Function, options: &'a Config) -> Self {
+    pub(super) fn new(function: &'a Function, classification: &'a Classification, options: &'a Config) -> Self {
         let mut counts = IndexVec::filled(Count::default(), function.num_regs());
         let mut copies = Vec::new();
         for (block, inst) in function.blocks().flat_map(|block| function.block_insts(block).map(move |i| (block, i))) {
@@ -95,6 +97,7 @@ impl<'a> Program<'a> {
         }
         Self {
             function,
+            classification,
             options,
             report: Report::default(),
             copies,

@@ -5,6 +5,7 @@ use crate::check::check;
 use crate::config::{Config, Priority};
 use crate::function::Function;
 use crate::fuzzing::view;
+use crate::target::Classification;
 
 /// Twelve 32-bit registers and the opcodes of these tests.
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode MOV_B32_r copy\nopcode ADD\n\
@@ -20,7 +21,7 @@ fn function(blocks: &str) -> Function {
 /// The body that is left, checked, and why copies stay.
 fn coalesced_with(blocks: &str, config: &Config) -> (String, Vec<Refusal>) {
     let function = function(blocks);
-    let outcome = coalesce(&function, config);
+    let outcome = coalesce(&function, &Classification::by_name(function.opcodes()), config);
     assert_eq!(check(&function, &outcome.edits), Ok(()), "the checker agrees");
     let text = outcome.edits.apply(&function).expect("the edits fit").function.to_string();
     let body = text[text.find("bb0:").expect("there is a block")..].trim_end_matches("end\n").to_owned();
@@ -330,7 +331,8 @@ fn limits_bound_the_work() {
 fn nothing_to_do_is_nothing_done() {
     for blocks in ["", "bb0: frequency 1.0 depth 0\n  STORE 0, 1 :: write"] {
         let function = function(blocks);
-        assert!(coalesce(&function, &Config::default()).edits.is_empty());
+        let classification = Classification::by_name(function.opcodes());
+        assert!(coalesce(&function, &classification, &Config::default()).edits.is_empty());
     }
 }
 

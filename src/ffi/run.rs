@@ -139,7 +139,7 @@ impl<'a> Request<'a> {
         };
         if self.pass == COPY_COALESCER && views::are_collected() {
             if !passes::is_excluded(&function, &context) {
-                views::add(function);
+                views::add(function, context.classification);
             }
             return Ok(Response::of_nothing());
         }

@@ -1,17 +1,22 @@
 //! The functions of a module as the coalescer gets them: what the tool reads instead of having them coalesced.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use crate::function::Function;
+use crate::target::Classification;
+
+/// A function, and what its opcodes mean.
+type View = (Function, Arc<Classification>);
 
 thread_local! {
     /// Where functions go while somebody collects them.
-    static COLLECTED: RefCell<Option<Vec<Function>>> = const { RefCell::new(None) };
+    static COLLECTED: RefCell<Option<Vec<View>>> = const { RefCell::new(None) };
 }
 
-/// Collects the functions that reach the coalescer while `generate` runs, in order. The coalescer leaves them as they
-/// are, and those that it would leave out are left out.
-pub fn collect<E>(generate: impl FnOnce() -> Result<(), E>) -> Result<Vec<Function>, E> {
+/// Collects the functions that reach the coalescer while `generate` runs, in order, each with what its opcodes mean. The
+/// coalescer leaves them as they are, and those that it would leave out are left out.
+pub fn collect<E>(generate: impl FnOnce() -> Result<(), E>) -> Result<Vec<View>, E> {
     let collection = Collection { before: COLLECTED.replace(Some(Vec::new())) };
     generate()?;
     Ok(collection.finish())
@@ -19,11 +24,11 @@ pub fn collect<E>(generate: impl FnOnce() -> Result<(), E>) -> Result<Vec<Functi
 
 /// The functions of a thread are being collected: where this goes, also in a panic, it is as it was before.
 struct Collection {
-    before: Option<Vec<Function>>,
+    before: Option<Vec<View>>,
 }
 
 impl Collection {
-    fn finish(self) -> Vec<Function> {
+    fn finish(self) -> Vec<View> {
         COLLECTED.take().unwrap_or_default()
     }
 }
@@ -40,10 +45,10 @@ pub(super) fn are_collected() -> bool {
 }
 
 /// Adds a function to those that are being collected.
-pub(super) fn add(function: Function) {
+pub(super) fn add(function: Function, classification: Arc<Classification>) {
     COLLECTED.with_borrow_mut(|collected| {
         if let Some(collected) = collected {
-            collected.push(function);
+            collected.push((function, classification));
         }
     });
 }
@@ -58,6 +63,7 @@ mod tests {
     use super::{add, are_collected, collect};
     use crate::config::{COPY_COALESCER, FORECAST};
     use crate::function::FunctionBuilder;
+    use crate::target::Classification;
 
     /// While functions are collected the coalescer changes none and hands over those that it would not leave out; other
     /// passes do what they do.
@@ -76,7 +82,7 @@ mod tests {
             run(FORECAST, "");
             Ok(())
         });
-        let names: Vec<String> = collected.iter().flatten().map(|function| function.name().to_owned()).collect();
+        let names: Vec<String> = collected.iter().flatten().map(|(function, _)| function.name().to_owned()).collect();
         assert_eq!(names, ["k"]);
     }
 
@@ -84,7 +90,7 @@ mod tests {
     #[test]
     fn collecting() {
         assert!(!are_collected());
-        let add_one = || add(FunctionBuilder::new("k", Arc::default()).finish());
+        let add_one = || add(FunctionBuilder::new("k", Arc::default()).finish(), Arc::new(Classification::new([])));
         add_one();
         let collected = collect::<()>(|| {
             assert!(are_collected());

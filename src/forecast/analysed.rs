@@ -15,6 +15,7 @@ use super::unrolling::{self, Unrolling};
 use super::words::Words;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UniformityInfo};
 use crate::function::{Function, Inst, RegClass, VReg};
+use crate::target::Classification;
 
 /// What is known of a function, before its callees are. It is memory for one function after another: those of a module
 /// are many and small.
@@ -50,10 +51,10 @@ pub(super) struct Analysed {
 impl Analysed {
     /// Analyses a function that has left SSA form and is coalesced, and says what its features are, without calls.
     /// O(n log n) in its operands and live ranges.
-    pub(super) fn compute(&mut self, function: &Function) -> Features {
-        self.find_lives(function);
+    pub(super) fn compute(&mut self, function: &Function, classification: &Classification) -> Features {
+        self.find_lives(function, classification);
         let Self { behaviours, words, ranges, stretches, pressures, uniform_registers, promotion, .. } = self;
-        behaviours.compute(function);
+        behaviours.compute(function, classification);
         words.compute(function, behaviours, (&self.occurrences, ranges));
         uniform_registers.compute(function, (behaviours, words), &self.occurrences, &self.uniformity);
         promotion.compute(function, (&self.cfg, &self.loops), (&self.occurrences, ranges));
@@ -89,7 +90,7 @@ impl Analysed {
     }
 
     /// Where registers live, and which are the same in all threads of a warp.
-    fn find_lives(&mut self, function: &Function) {
+    fn find_lives(&mut self, function: &Function, classification: &Classification) {
         let Self { cfg, dominators, occurrences, ranges, registers, .. } = self;
         cfg.compute(function);
         dominators.compute(function, cfg);
@@ -99,7 +100,8 @@ impl Analysed {
         registers.clear();
         registers.extend(function.regs().filter(|&reg| !occurrences.of(reg).is_empty()));
         ranges.compute(function, cfg, dominators, occurrences, registers);
-        self.uniformity.compute(function, cfg, dominators, occurrences, ranges, function.kernel().is_some());
+        let in_kernel = function.kernel().is_some();
+        self.uniformity.compute((function, classification), cfg, dominators, occurrences, ranges, in_kernel);
     }
 
     /// The most varying words live at once where every load is issued as early as it can be.
@@ -118,6 +120,11 @@ impl Analysed {
 
 #[cfg(test)]
 impl Analysed {
+    /// The same of a function whose opcodes are known by their names alone.
+    pub(super) fn compute_by_name(&mut self, function: &Function) -> Features {
+        self.compute(function, &Classification::by_name(function.opcodes()))
+    }
+
     /// What the scheduler read of the function that was analysed last.
     pub(super) fn scheduled<'a>(&'a self, function: &'a Function) -> (Input<'a>, &'a Loops) {
         let Self { behaviours, words, stretches, pressures, loops, .. } = self;
@@ -139,7 +146,11 @@ mod tests {
             let mut memory = Analysed::default();
             for function in functions {
                 let function = function?;
-                assert_eq!(memory.compute(&function), Analysed::default().compute(&function), "{function}");
+                assert_eq!(
+                    memory.compute_by_name(&function),
+                    Analysed::default().compute_by_name(&function),
+                    "{function}"
+                );
             }
             Ok(())
         })
@@ -153,7 +164,7 @@ mod tests {
         arbtest::arbtest(|u| {
             let function = lowered_function(u, &Options::default())?;
             let mut analysed = Analysed::default();
-            let hoisted = analysed.compute(&function).get("hoisted_words");
+            let hoisted = analysed.compute_by_name(&function).get("hoisted_words");
             let mut live = vec![vec![false; analysed.words.len()]; 2 * function.num_insts() + 2];
             for reg in function.regs() {
                 for segment in analysed.ranges.segments(reg) {

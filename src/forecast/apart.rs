@@ -84,7 +84,7 @@ mod tests {
         let texts = [call(&format!("\"k\"\nkernel {bounds}"), "between"), call("\"between\"", "heavy"), heavy];
         let functions = texts.map(|text| Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")));
         let case = Case { architecture: Architecture::by_name("sm_90").expect("is known"), max_registers: None };
-        forecast(&functions, &case).expect("a forecast").swap_remove(0)
+        forecast_by_name(&functions, &case).expect("a forecast").swap_remove(0)
     }
 
     /// A callee is named, however deep, where it takes more than the bounds leave, and not where they leave enough or

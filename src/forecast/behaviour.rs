@@ -7,7 +7,7 @@ use super::demand::Demand;
 use super::sources::Shares;
 use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Role, Symbol, Value};
 use crate::index::IndexVec;
-use crate::target::{OpcodeInfo, Purity, asks_for_registers, classify, named_space};
+use crate::target::{Classification, OpcodeInfo, Purity, asks_for_registers, named_space};
 
 /// How an instruction's place may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(super) struct Behaviours {
 impl Behaviours {
     /// Becomes the behaviour of a function's instructions. O(instructions), and the names of the opcodes that occur for
     /// the first time in a function of their table and the texts of inline assembly once each.
-    pub(super) fn compute(&mut self, function: &Function) {
+    pub(super) fn compute(&mut self, function: &Function, classification: &Classification) {
         self.known.keep(function.opcodes());
         self.texts.clear();
         self.texts.resize(function.num_symbols(), None);
@@ -92,17 +92,17 @@ impl Behaviours {
             let opcode = function.opcode(inst);
             let known = self.known.get_or_insert_with(opcode, || {
                 let opcodes = function.opcodes();
-                Known::new(opcodes.name(opcode), opcodes.role(opcode))
+                Known::new(opcodes.name(opcode), opcodes.role(opcode), classification.of(function, inst))
             });
             self.motions.push(motion(function, inst, known, &mut self.texts));
         }
     }
 
-    /// The behaviour of a function's instructions.
+    /// The behaviour of a function's instructions, of which names alone tell.
     #[cfg(test)]
     pub(super) fn new(function: &Function) -> Self {
         let mut behaviours = Self::default();
-        behaviours.compute(function);
+        behaviours.compute(function, &Classification::by_name(function.opcodes()));
         behaviours
     }
 
@@ -141,8 +141,7 @@ impl Behaviours {
 }
 
 impl Known {
-    fn new(name: &str, role: Role) -> Self {
-        let info = classify(name);
+    fn new(name: &str, role: Role, info: OpcodeInfo) -> Self {
         let is_double = name.contains("f64") || name.contains("F64") || name.starts_with("FDIV64");
         let divides = ["SDIV", "UDIV", "SREM", "UREM"].iter().any(|prefix| name.starts_with(prefix));
         let mut kinds = Kinds::empty();

@@ -133,7 +133,7 @@ fn add(unseen: &mut Vec<Unseen>, cause: Unseen) {
 
 #[cfg(test)]
 mod tests {
-    use crate::forecast::{Case, forecast};
+    use crate::forecast::{Case, forecast_by_name};
     use crate::function::{Function, LaunchBounds};
     use crate::target::machine::Architecture;
 
@@ -154,10 +154,10 @@ mod tests {
         let kernel = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "f") };
         let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
         let callee = Function::parse(callee).expect("a view");
-        let forecasts = forecast(&[kernel, callee], &case).expect("a forecast");
+        let forecasts = forecast_by_name(&[kernel, callee], &case).expect("a forecast");
         assert_eq!((forecasts[0].holder.as_str(), forecasts[0].peak.words), ("f", 2));
         let own = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "vprintf") };
-        assert_eq!(forecast(&[own], &case).expect("a forecast")[0].holder, "k");
+        assert_eq!(forecast_by_name(&[own], &case).expect("a forecast")[0].holder, "k");
     }
 
     /// A kernel makes the calls of its callees, too, and with a call it takes what calls take at least.
@@ -165,7 +165,7 @@ mod tests {
     fn calls_of_callees() {
         let kernel = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "reports") };
         let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
-        let forecasts = forecast(&[kernel, caller("reports", "vprintf")], &case).expect("a forecast");
+        let forecasts = forecast_by_name(&[kernel, caller("reports", "vprintf")], &case).expect("a forecast");
         let calls = ["internal_calls", "external_calls"].map(|name| forecasts[0].features.get(name));
         assert_eq!((calls, forecasts[0].is_at_least), ([1.0, 1.0], true));
         assert!(forecasts[0].registers >= 24, "{}", forecasts[0].registers);

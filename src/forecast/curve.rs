@@ -58,7 +58,7 @@ fn stride(function: &Function) -> u32 {
 mod tests {
     use super::{MAX_STEPS, covered, stride};
     use crate::analysis::Point;
-    use crate::forecast::{Case, forecast};
+    use crate::forecast::{Case, forecast_by_name};
     use crate::function::{Function, Inst};
     use crate::target::machine::Architecture;
 
@@ -78,7 +78,7 @@ mod tests {
     fn steps_keep_their_most() {
         let architecture = Architecture::by_name("sm_90").expect("is known");
         for (insts, wide) in [(3, 1), (512, 511), (513, 512), (5_000, 1_234)] {
-            let forecasts = forecast(&[function(insts, wide)], &Case { architecture, max_registers: None });
+            let forecasts = forecast_by_name(&[function(insts, wide)], &Case { architecture, max_registers: None });
             let curve = forecasts.expect("the models are there").remove(0).curve;
             assert!(curve.words.len() <= MAX_STEPS as usize && curve.words.len() * curve.stride as usize >= insts);
             let expected: Vec<u32> =

@@ -36,7 +36,7 @@ pub(super) fn least(features: &Features, model: &Model) -> f64 {
 mod tests {
     use super::*;
     use crate::forecast::tests::case;
-    use crate::forecast::{Case, Forecast, forecast, taken};
+    use crate::forecast::{Case, Forecast, forecast_by_name, taken};
     use crate::function::{Function, LaunchBounds};
 
     /// A kernel that holds so many words from before an instruction until behind it. `before` may set %2 and %3, and
@@ -62,7 +62,7 @@ mod tests {
         let before = "%2 = LD_i64 %1 :: read\n%3 = LD_i64 %1 :: read\n";
         let across = format!("%4 = {opcode} %2, %3\nST_i64 %4, 0 :: write\n");
         let kernel = holding_across(opcode, "nothing", (before, &across), beside);
-        forecast(&[kernel], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
+        forecast_by_name(&[kernel], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
     }
 
     /// The fewest registers of a kernel with these features and no others.
@@ -118,7 +118,7 @@ mod tests {
         let kernel = holding_across("CALL", callee, ("", "CALL @0 :: call_sequence\n"), beside);
         let callee = "mfv 1\nfunction \"f\"\nbb0: frequency 1.0 depth 0\nend\n";
         let callee = Function::parse(callee).expect("a view");
-        forecast(&[kernel, callee], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
+        forecast_by_name(&[kernel, callee], &Case { max_registers, ..case() }).expect("a forecast").swap_remove(0)
     }
 
     /// What is live at a call of a function that is not there lies above the registers that the callee may overwrite,

@@ -34,7 +34,7 @@ pub(super) fn likely_bytes(bytes: u32, model: &Model) -> (u32, u32) {
 mod tests {
     use super::*;
     use crate::forecast::tests::case;
-    use crate::forecast::{Forecast, forecast};
+    use crate::forecast::{Forecast, forecast_by_name};
     use crate::function::{Function, LaunchBounds};
 
     /// The range is that of the forecast's own size, holds the forecast, and is within the budget.
@@ -63,7 +63,7 @@ mod tests {
         let of = |max_registers: Option<u32>| -> Forecast {
             let bounds = LaunchBounds { max_registers, ..LaunchBounds::default() };
             let kernel = Function { kernel: Some(bounds), ..Function::parse(text).expect("a view") };
-            forecast(&[kernel], &case()).expect("a forecast").swap_remove(0)
+            forecast_by_name(&[kernel], &case()).expect("a forecast").swap_remove(0)
         };
         let free = of(None);
         assert!(free.likely_registers.0 <= free.registers && free.registers < free.likely_registers.1, "{free:?}");

@@ -40,7 +40,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::forecast::{Case, forecast};
+    use crate::forecast::{Case, forecast_by_name};
     use crate::function::{FunctionBuilder, LaunchBounds};
 
     /// The forecast of a kernel under bounds, with spills made up.
@@ -48,7 +48,7 @@ mod tests {
         let mut function = FunctionBuilder::new("k", Arc::default()).finish();
         function.kernel = Some(bounds);
         let case = Case { architecture: architecture(), max_registers: None };
-        let forecasts = forecast(&[function], &case).expect("the tables can be read");
+        let forecasts = forecast_by_name(&[function], &case).expect("the tables can be read");
         Forecast { spill_store_bytes, spill_load_bytes: 0, ..forecasts[0].clone() }
     }
 

@@ -103,7 +103,7 @@ impl fmt::Display for LocalMemory {
 
 #[cfg(test)]
 mod tests {
-    use crate::forecast::{Case, Forecast, forecast};
+    use crate::forecast::{Case, Forecast, forecast_by_name};
     use crate::function::Function;
     use crate::target::machine::Architecture;
 
@@ -129,7 +129,7 @@ mod tests {
         text += "end\n";
         let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let architecture = Architecture::by_name("sm_90").expect("is known");
-        forecast(&[function], &Case { architecture, max_registers }).expect("the models are there").remove(0)
+        forecast_by_name(&[function], &Case { architecture, max_registers }).expect("the models are there").remove(0)
     }
 
     /// The stack's own traffic is counted by the code, and the frame is that of variables and slots.

@@ -67,6 +67,7 @@ pub use ways::preferred_ways;
 
 use crate::error::Error;
 use crate::function::{Function, LaunchBounds};
+use crate::target::Classification;
 use crate::target::machine::{
     Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, Launch, MAX_REGISTERS, MIN_REGISTER_LIMIT,
     Occupancy, RegisterFile, RegisterLimit,
@@ -187,10 +188,21 @@ fn launch(registers: u32, threads: Option<u32>, shared_bytes: u64) -> Launch {
 /// # Errors
 ///
 /// For a kernel whose bounds contradict each other, so that ptxas does not assemble it.
-pub fn forecast(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {
-    let summaries: Vec<Summary> =
-        functions.iter().map(|function| Summary::with(function, Detail::Everything)).collect();
+pub fn forecast<'a>(
+    functions: impl IntoIterator<Item = (&'a Function, &'a Classification)>,
+    case: &Case,
+) -> Result<Vec<Forecast>, Error> {
+    let with_details = |(function, classification)| Summary::with(function, classification, Detail::Everything);
+    let summaries: Vec<Summary> = functions.into_iter().map(with_details).collect();
     forecast_module(&summaries.iter().collect::<Vec<_>>(), case)
+}
+
+/// The same of functions whose opcodes are known by their names alone.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn forecast_by_name(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {
+    let by_name = |function: &Function| Classification::by_name(function.opcodes());
+    let classifications: Vec<Classification> = functions.iter().map(by_name).collect();
+    forecast(functions.iter().zip(&classifications), case)
 }
 
 /// Forecasts the kernels of a module from the summaries of its functions, in their order. O(functions and calls).
@@ -378,7 +390,7 @@ mod tests {
         } else {
             vec![kernel(&asks)]
         };
-        forecast(&functions, &case()).expect("a forecast").swap_remove(0)
+        forecast_by_name(&functions, &case()).expect("a forecast").swap_remove(0)
     }
 
     /// A kernel that asks for registers is entered with what its bounds leave, or what an increase asks for; where
@@ -406,10 +418,11 @@ mod tests {
             let [a, b] =
                 [lowered_function(u, &Options::default())?, lowered_function(u, &Options::default())?].map(kernel);
             let functions = [a.clone(), b, a];
-            let summaries: Vec<Summary> = functions.iter().map(Summary::new).collect();
+            let summaries: Vec<Summary> = functions.iter().map(Summary::by_name).collect();
             let small = forecast_module(&summaries.iter().collect::<Vec<_>>(), &case()).expect("forecasts");
             for (function, small) in functions.iter().zip(small) {
-                let mut whole = forecast(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0);
+                let mut whole =
+                    forecast_by_name(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0);
                 for_reports.iter().for_each(|name| whole.features.set(name, 0.0));
                 assert_eq!((whole.figures(), &whole.features), (small.figures(), &small.features), "{function}");
                 assert!(small.curve.words.is_empty() && small.peak.live.is_empty());
@@ -431,6 +444,6 @@ mod tests {
         }
         let text = "mfv 1\nfunction \"k\"\nbb0: frequency 1.0 depth 0\nend\n";
         let kernel = Function { kernel: Some(threads), ..Function::parse(text).expect("a view") };
-        assert!(!forecast(&[kernel], &case()).expect("a forecast")[0].is_repartitioned);
+        assert!(!forecast_by_name(&[kernel], &case()).expect("a forecast")[0].is_repartitioned);
     }
 }

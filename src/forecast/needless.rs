@@ -11,7 +11,7 @@ use crate::function::{
     Symbol, VReg, Value,
 };
 use crate::index::IndexVec;
-use crate::target::{Left, Masked, Purity, has_masks};
+use crate::target::{Classification, Left, Masked, Purity, has_masks};
 
 /// What becomes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Fate {
 /// The function without the accesses whose mask is false, without inline assembly whose results nobody reads, and
 /// without what is then needless; `None` where there is neither. O(instructions) where there is neither, and else
 /// O(operands · the longest way on which constants are passed on against the order of the layout).
-pub(super) fn without_needless(function: &Function) -> Option<Applied> {
+pub(super) fn without_needless(function: &Function, classification: &Classification) -> Option<Applied> {
     let is_unread = |inst| is_assembly(function, inst) && writes_dead(function, inst);
     let may_be_masked = has_masks(function) && function.insts().any(|inst| sets_false(function, inst).is_some());
     let is_any_unread = function.insts().any(is_unread);
@@ -37,7 +37,7 @@ pub(super) fn without_needless(function: &Function) -> Option<Applied> {
     let mut definitions = IndexVec::filled(0, function.num_regs());
     function.insts().flat_map(|inst| written(function, inst)).for_each(|reg| definitions[reg] += 1);
     let mut behaviours = Behaviours::default();
-    behaviours.compute(function);
+    behaviours.compute(function, classification);
     let mut code = Code {
         function,
         behaviours,
@@ -61,8 +61,8 @@ pub(super) fn without_needless(function: &Function) -> Option<Applied> {
 }
 
 /// The code that the forecast is of: what shows places along the code shows them along this.
-pub fn needed(function: Function) -> Function {
-    without_needless(&function).map_or(function, |left| left.function)
+pub fn needed(function: Function, classification: &Classification) -> Function {
+    without_needless(&function, classification).map_or(function, |left| left.function)
 }
 
 /// Its text stands first, where little else has a symbol. The opcode is known by its name: to find its number the table
@@ -291,6 +291,16 @@ mod tests {
 
     const FALSE: &str = "%1 = MOV_B1_i 0";
 
+    /// What is left of a function whose opcodes are known by their names alone.
+    fn needless_left_out(function: &Function) -> Option<Applied> {
+        without_needless(function, &Classification::by_name(function.opcodes()))
+    }
+
+    fn needed_by_name(function: Function) -> Function {
+        let classification = Classification::by_name(function.opcodes());
+        needed(function, &classification)
+    }
+
     /// Loads two values under a mask, adds each to itself, and stores the sums under it. %2 is the address, `other`
     /// sets %3, which is there where the mask is false; `more` stands in front of the masked stores.
     fn masked(mask: &str, other: &str, more: &str) -> Function {
@@ -311,7 +321,7 @@ mod tests {
 
     /// The code that is left, without what stands around it.
     fn left(function: &Function) -> Vec<String> {
-        let left = without_needless(function).expect("something is needless").function;
+        let left = needless_left_out(function).expect("something is needless").function;
         left.validate().expect("a function");
         let text = left.to_string();
         let code = text.lines().skip_while(|line| !line.starts_with("bb0"));
@@ -352,7 +362,7 @@ mod tests {
     #[test]
     fn other_masks() {
         for mask in ["%1 = MOV_B1_i -1", "%1 = SETP_i32ri %0, 0, 0", "%1 = MOV_B1_i 0\n%1 = SETP_i32ri %0, 0, 0"] {
-            assert!(without_needless(&masked(mask, "%3 = MOV_B32_i 7", "")).is_none(), "{mask}");
+            assert!(needless_left_out(&masked(mask, "%3 = MOV_B32_i 7", "")).is_none(), "{mask}");
         }
     }
 
@@ -372,9 +382,9 @@ mod tests {
         };
         const LOAD: &str = "ld.global.ca.v2.u32 {$0, $1}, [$2];";
         assert!(left(&code(LOAD, "dead")).is_empty());
-        assert!(without_needless(&code(LOAD, "")).is_none());
+        assert!(needless_left_out(&code(LOAD, "")).is_none());
         for text in ["atom.global.add.u32 $0, [$2], 1; mov.u32 $1, $0;", "ld.volatile.global.v2.u32 {$0, $1}, [$2];"] {
-            assert!(without_needless(&code(text, "dead")).is_none(), "{text}");
+            assert!(needless_left_out(&code(text, "dead")).is_none(), "{text}");
         }
     }
 
@@ -387,7 +397,7 @@ mod tests {
             assert!(opcode.index() < known.len(), "no instruction has {opcode:?}");
             (known.name(opcode).into(), known.role(opcode))
         });
-        Summary::new(&Function { opcodes: Arc::new(table), ..function });
+        Summary::by_name(&Function { opcodes: Arc::new(table), ..function });
     }
 
     /// The place where most is live is told as one of the function that was given.
@@ -396,7 +406,7 @@ mod tests {
         let more = "%8 = LD_i32 %2, 0 :: read\n%9 = LD_i32 %2, 4 :: read line 9\nST_i32 %8, %2 :: write\n\
                     ST_i32 %9, %2 :: write\nST_i32 %6, %2 :: write";
         let function = masked(FALSE, "%3 = MOV_B32_i 7", more);
-        let summary = Summary::new(&function);
+        let summary = Summary::by_name(&function);
         let place = summary.place().expect("a line");
         assert_eq!((function.line(place), summary.held.peak.line), (9, 9));
     }
@@ -405,8 +415,8 @@ mod tests {
     #[test]
     fn nothing_is_left_to_leave_out() {
         let function = masked(FALSE, "%3 = LD_i32 %2, 0 :: read", "ST_i32 %6, %2 :: write");
-        let left = needed(function.clone());
+        let left = needed_by_name(function.clone());
         assert!(left.num_insts() < function.num_insts());
-        assert_eq!(needed(left.clone()).to_string(), left.to_string());
+        assert_eq!(needed_by_name(left.clone()).to_string(), left.to_string());
     }
 }

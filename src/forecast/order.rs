@@ -8,6 +8,7 @@ use crate::config::Order;
 use crate::error::Error;
 use crate::function::Function;
 use crate::schedule::{ORDERS, schedule};
+use crate::target::Classification;
 
 /// By how much, in percent, fewer bytes have to be spilled, or fewer registers taken where nothing is.
 const SPILL_MARGIN: u32 = 40;
@@ -23,12 +24,14 @@ type Figures = (u32, u32);
 /// # Errors
 ///
 /// For a kernel whose bounds contradict each other, so that ptxas does not assemble it.
-pub fn preferred_order(function: &Function, case: &Case) -> Result<Order, Error> {
-    let Some(source) = figures(function, case)? else { return Ok(Order::Source) };
+pub fn preferred_order(function: &Function, classification: &Classification, case: &Case) -> Result<Order, Error> {
+    let Some(source) = figures(function, classification, case)? else { return Ok(Order::Source) };
     let mut best: Option<(Figures, Order)> = None;
     for order in ORDERS.into_iter().filter(|&order| order != Order::Source) {
-        let ordered = schedule(function, order, 0).edits.apply(function)?.function;
-        let Some(figures) = figures(&ordered, case)?.filter(|&figures| is_clearly_better(figures, source)) else {
+        let ordered = schedule(function, classification, order, 0).edits.apply(function)?.function;
+        let Some(figures) =
+            figures(&ordered, classification, case)?.filter(|&figures| is_clearly_better(figures, source))
+        else {
             continue;
         };
         if best.is_none_or(|(other, _)| figures < other) {
@@ -39,11 +42,11 @@ pub fn preferred_order(function: &Function, case: &Case) -> Result<Order, Error>
 }
 
 /// What is forecast for a kernel that stands alone.
-fn figures(function: &Function, case: &Case) -> Result<Option<Figures>, Error> {
+fn figures(function: &Function, classification: &Classification, case: &Case) -> Result<Option<Figures>, Error> {
     if function.kernel().is_none() {
         return Ok(None);
     }
-    let forecasts = forecast(std::slice::from_ref(function), case)?;
+    let forecasts = forecast([(function, classification)], case)?;
     let is_alone =
         |forecast: &&Forecast| forecast.features.get("internal_calls") + forecast.features.get("external_calls") == 0.0;
     Ok(forecasts.first().filter(is_alone).map(|forecast| (forecast.spill_bytes(), forecast.registers)))
@@ -99,7 +102,8 @@ mod tests {
 
     fn preferred(function: &Function) -> Order {
         let architecture = Architecture::by_name("sm_90").expect("is known");
-        preferred_order(function, &Case { architecture, max_registers: None }).expect("the bounds are right")
+        let case = Case { architecture, max_registers: None };
+        preferred_order(function, &Classification::by_name(function.opcodes()), &case).expect("the bounds are right")
     }
 
     /// A kernel that needs a third of its registers in another order gets one; what is no kernel, or is as good as it
@@ -109,7 +113,9 @@ mod tests {
         let kernel = loads_then_sums("function \"k\"\nkernel\n", "");
         let order = preferred(&kernel);
         assert_ne!(order, Order::Source);
-        let ordered = schedule(&kernel, order, 0).edits.apply(&kernel).expect("the edits fit").function;
+        let classification = Classification::by_name(kernel.opcodes());
+        let ordered =
+            schedule(&kernel, &classification, order, 0).edits.apply(&kernel).expect("the edits fit").function;
         assert_eq!(preferred(&ordered), Order::Source);
         assert_eq!(preferred(&loads_then_sums("function \"k\"\n", "")), Order::Source);
     }

@@ -13,7 +13,7 @@ use super::promotion::InMemory;
 use super::unseen::Callee;
 use crate::function::{Applied, Function, Inst, LaunchBounds, Origin, Symbol, Value};
 use crate::target::machine::Repartition;
-use crate::target::{assembly_may_ask, repartitions};
+use crate::target::{Classification, assembly_may_ask, repartitions};
 
 /// Of functions with more instructions the memory of the analyses is given back.
 const MOST_KEPT: usize = 1 << 18;
@@ -64,24 +64,28 @@ pub(super) enum Detail {
 impl Summary {
     /// The summary of a function that has left SSA form and is coalesced: what the figures of a forecast take, without
     /// a curve and without the values at the peak. O(n log n) in its operands and live ranges.
-    pub fn new(function: &Function) -> Self {
-        Self::with(function, Detail::Figures)
+    pub fn new(function: &Function, classification: &Classification) -> Self {
+        Self::with(function, classification, Detail::Figures)
     }
 
     /// The same with as much detail as is asked for.
-    pub(super) fn with(function: &Function, detail: Detail) -> Self {
+    pub(super) fn with(function: &Function, classification: &Classification, detail: Detail) -> Self {
         // It is out of its place while it is used, so that a panic leaves nothing half done behind.
         let mut memory = MEMORY.take().unwrap_or_default();
-        let summary = Self::from_analyses(function, detail, &mut memory);
+        let summary = Self::from_analyses((function, classification), detail, &mut memory);
         if function.num_insts() <= MOST_KEPT {
             MEMORY.set(Some(memory));
         }
         summary
     }
 
-    fn from_analyses(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
-        if let Some(Applied { function, origin }) = without_needless(function) {
-            let mut summary = Self::of_code(&function, detail, analysed);
+    fn from_analyses(
+        (function, classification): (&Function, &Classification),
+        detail: Detail,
+        analysed: &mut Analysed,
+    ) -> Self {
+        if let Some(Applied { function, origin }) = without_needless(function, classification) {
+            let mut summary = Self::of_code((&function, classification), detail, analysed);
             let place = &mut summary.held.peak.place;
             *place = place.and_then(|place| match origin[place] {
                 Origin::Kept(inst) => Some(inst),
@@ -89,12 +93,16 @@ impl Summary {
             });
             return summary;
         }
-        Self::of_code(function, detail, analysed)
+        Self::of_code((function, classification), detail, analysed)
     }
 
     /// The summary of what ptxas makes code of.
-    fn of_code(function: &Function, detail: Detail, analysed: &mut Analysed) -> Self {
-        let mut features = analysed.compute(function);
+    fn of_code(
+        (function, classification): (&Function, &Classification),
+        detail: Detail,
+        analysed: &mut Analysed,
+    ) -> Self {
+        let mut features = analysed.compute(function, classification);
         let pressure = &analysed.pressures.all;
         let mut held = Held { curve: Curve::none(function), peak: Peak::new(function, pressure) };
         if detail == Detail::Everything {
@@ -103,7 +111,10 @@ impl Summary {
             held.curve = Curve::new(function, pressure);
         }
         let calls = match analysed.counts.calls > 0 {
-            true => function.insts().filter_map(|inst| Callee::of(function, &analysed.occurrences, inst)).collect(),
+            true => {
+                let callee = |inst| Callee::of((function, classification), &analysed.occurrences, inst);
+                function.insts().filter_map(callee).collect()
+            }
             false => Vec::new(),
         };
         // Only inline assembly and instructions of that name ask.
@@ -119,12 +130,18 @@ impl Summary {
             uniform_words: analysed.pressures.most_uniform,
             repartitions,
             in_memory: (detail == Detail::Everything)
-                .then(|| analysed.promotion.in_memory(function, &analysed.occurrences))
+                .then(|| analysed.promotion.in_memory((function, classification), &analysed.occurrences))
                 .flatten()
                 .map(Box::new),
             stack: if analysed.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
             shared_bytes: shared_bytes(function),
         }
+    }
+
+    /// The same of a function whose opcodes are known by their names alone.
+    #[cfg(test)]
+    pub(super) fn by_name(function: &Function) -> Self {
+        Self::new(function, &Classification::by_name(function.opcodes()))
     }
 
     /// Whether it is a kernel.

@@ -79,7 +79,7 @@ mod tests {
     fn uniform(blocks: &str) -> Vec<bool> {
         let function = view(HEAD, blocks);
         let mut analysed = Analysed::default();
-        analysed.compute(&function);
+        analysed.compute_by_name(&function);
         function.regs().map(|reg| analysed.uniform_registers.has(reg)).collect()
     }
 

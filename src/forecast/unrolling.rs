@@ -171,7 +171,7 @@ mod tests {
              ST_i32 %2, 0, 0, 3, 32, %1, 0 :: write global\nend\n"
         );
         let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        Analysed::default().compute(&function)
+        Analysed::default().compute_by_name(&function)
     }
 
     /// What unrolling adds counts up to a limit.

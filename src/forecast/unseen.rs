@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::analysis::Occurrences;
 use crate::forecast::promotion::Transfer;
-use crate::function::{Effects, Function, Inst, Operand, VReg, Value};
+use crate::function::{Function, Inst, Operand, VReg, Value};
 use crate::printable::printable;
-use crate::target::is_call;
+use crate::target::Classification;
 
 /// A table of functions is looked for behind at most so many instructions.
 const MOST_STEPS: usize = 32;
@@ -49,10 +49,12 @@ pub(super) enum Callee {
 
 impl Callee {
     /// Whom an instruction calls; `None` where it is no call.
-    pub(super) fn of(function: &Function, occurrences: &Occurrences, inst: Inst) -> Option<Self> {
-        let is_call = function.effects(inst).contains(Effects::CALL_SEQUENCE)
-            && is_call(function.opcodes().name(function.opcode(inst)));
-        is_call.then(|| {
+    pub(super) fn of(
+        (function, classification): (&Function, &Classification),
+        occurrences: &Occurrences,
+        inst: Inst,
+    ) -> Option<Self> {
+        classification.is_call(function, inst).then(|| {
             let operands = function.operands(inst);
             if let Some(symbol) = symbol_in(function, operands) {
                 return Self::Named(symbol.into());
@@ -118,7 +120,7 @@ fn table_of<'a>(function: &'a Function, occurrences: &Occurrences, pointer: VReg
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecast::{Case, forecast};
+    use crate::forecast::{Case, forecast_by_name};
     use crate::target::machine::Architecture;
 
     const TABLE: &str = "mfv 1\nfunction \"k\"\nkernel\nopcode ADD64rr\nopcode CALL\nopcode LD_i64\nopcode MOV_B64_sym\n\
@@ -132,7 +134,7 @@ mod tests {
             .map(|text| Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")))
             .collect();
         let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
-        let forecast = forecast(&functions, &case).expect("a forecast").swap_remove(0);
+        let forecast = forecast_by_name(&functions, &case).expect("a forecast").swap_remove(0);
         assert_eq!(forecast.is_at_least, !forecast.unseen.is_empty());
         forecast.unseen
     }

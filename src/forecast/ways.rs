@@ -76,7 +76,7 @@ mod tests {
             "mfv 1\n{head}opcode LD_i32\nopcode ST_i32\nregs %0{regs}\n\
              bb0: frequency 1.0 depth 0\n{loads}{stores}end\n"
         );
-        Summary::new(&Function::parse(&text).expect(&text))
+        Summary::by_name(&Function::parse(&text).expect(&text))
     }
 
     /// Each kernel gets the way in which it holds clearly less, the first of equals; others, and functions of which

@@ -204,11 +204,6 @@ pub(crate) struct OpcodeFacts<T> {
 }
 
 impl<T> OpcodeFacts<T> {
-    /// Nothing is known of the opcodes of a table.
-    pub(crate) fn new(table: &OpcodeTable) -> Self {
-        Self { table: Weak::new(), numbers: IndexVec::filled(0, table.len()), known: Vec::new() }
-    }
-
     /// Keeps what is known where it is of the opcodes of this very table, as from function to function of a module, and
     /// forgets it where it is of another's.
     pub(crate) fn keep(&mut self, table: &Arc<OpcodeTable>) {
@@ -236,12 +231,6 @@ impl<T> OpcodeFacts<T> {
     #[inline]
     pub(crate) fn known(&self, opcode: Opcode) -> &T {
         &self.known[self.numbers[opcode] as usize - 1]
-    }
-
-    /// What is known of an opcode; `None` where it was not found out.
-    #[inline]
-    pub(crate) fn get(&self, opcode: Opcode) -> Option<&T> {
-        self.known.get((self.numbers[opcode] as usize).wrapping_sub(1))
     }
 }
 
@@ -302,12 +291,13 @@ mod tests {
         assert_eq!(table.find("OP1000"), None);
     }
 
-    /// A fact is found out once, each opcode has its own, and what was not asked for is not known.
+    /// A fact is found out once, each opcode has its own, and what was not asked for is found out later.
     #[test]
     fn facts_are_found_out_once() {
         let mut table = OpcodeTable::new();
         let [a, b, c] = ["a", "b", "c"].map(|name| table.intern(name, Role::Other));
-        let mut facts = OpcodeFacts::new(&table);
+        let mut facts = OpcodeFacts::default();
+        facts.keep(&Arc::new(table));
         let mut asked = 0;
         for opcode in [c, a, c] {
             let fact = *facts.get_or_insert_with(opcode, || {
@@ -317,7 +307,8 @@ mod tests {
             assert_eq!(fact, opcode);
         }
         assert_eq!(asked, 2);
-        assert_eq!([a, b, c].map(|opcode| facts.get(opcode).copied()), [Some(a), None, Some(c)]);
+        assert_eq!([a, c].map(|opcode| *facts.known(opcode)), [a, c]);
+        assert_eq!(*facts.get_or_insert_with(b, || b), b);
     }
 
     /// What is known stays known for the same table, and for no other, were it equal.
@@ -333,9 +324,9 @@ mod tests {
         facts.keep(&first);
         facts.get_or_insert_with(Opcode(1), || "of the first");
         facts.keep(&Arc::clone(&first));
-        assert_eq!(facts.get(Opcode(1)), Some(&"of the first"));
+        assert_eq!(*facts.get_or_insert_with(Opcode(1), || "anew"), "of the first");
         drop(first);
         facts.keep(&table(&["a", "b"]));
-        assert_eq!(facts.get(Opcode(1)), None);
+        assert_eq!(*facts.get_or_insert_with(Opcode(1), || "of the second"), "of the second");
     }
 }

@@ -6,24 +6,26 @@ use super::{Options, edited, lowered_function};
 use crate::coalesce::{MoveKind, census, coalesce};
 use crate::config::{Config, Priority};
 use crate::function::Function;
+use crate::target::Classification;
 
 /// Checks that coalescing, with any options, keeps a function valid and its meaning, in the eyes of the checker and of
 /// the interpreter, and never leaves more moves than there were.
 pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;
-    let outcome = coalesce(&function, &config);
+    let classification = Classification::by_name(function.opcodes());
+    let outcome = coalesce(&function, &classification, &config);
     let edited = edited(&function, &outcome.edits);
-    let (before, after) = (moves(&function), moves(&edited));
+    let (before, after) = (moves(&function, &classification), moves(&edited, &classification));
     assert!(after <= before, "{before} moves became {after}\n{function}\n{edited}");
-    let again = coalesce(&function, &config);
+    let again = coalesce(&function, &classification, &config);
     assert_eq!(again.edits, outcome.edits, "the same function gives the same edits");
     Ok(())
 }
 
 /// Copies and constants together: a copy may become a constant, nothing may become both.
-fn moves(function: &Function) -> u64 {
-    let tallies = census(function);
+fn moves(function: &Function, classification: &Classification) -> u64 {
+    let tallies = census(function, classification);
     let count = |kind| tallies.get(&kind).map_or(0, |tally| tally.count);
     count(MoveKind::Copy) + count(MoveKind::CopyOfConstant) + count(MoveKind::Immediate) + count(MoveKind::Symbol)
 }

@@ -3,8 +3,9 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, lowered_function};
-use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast, needed};
+use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast_by_name, needed};
 use crate::function::{Edit, EditList, Function, LaunchBounds, Role};
+use crate::target::Classification;
 use crate::target::machine::Architecture;
 
 /// Checks that a forecast keeps to its bounds, that its peak's values have the words that it counts, and that wider
@@ -26,9 +27,10 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     let case = Case { architecture, max_registers: limit(u, 255)? };
     // What follows is of the code that the forecast is of.
     let whole = function.clone();
-    let functions = [needed(function)];
+    let classification = Classification::by_name(function.opcodes());
+    let functions = [needed(function, &classification)];
     let is_contradiction = functions[0].kernel.is_some_and(|b| b.max_threads.is_some() && b.required_threads.is_some());
-    let forecasts = match forecast(&functions, &case) {
+    let forecasts = match forecast_by_name(&functions, &case) {
         Ok(forecasts) => forecasts,
         Err(error) => {
             assert!(is_contradiction, "{error}");
@@ -54,7 +56,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     assert!(feature("reordered_words") <= feature("words"), "{}", functions[0]);
     assert!(feature("reordered_varying_words") <= feature("varying_words"), "{}", functions[0]);
     check_debug_values(&functions[0], &case, forecast);
-    let of_whole = crate::forecast::forecast(&[whole], &case).expect("the limits are the same");
+    let of_whole = forecast_by_name(&[whole], &case).expect("the limits are the same");
     assert_eq!(of_whole[0].features, forecast.features, "{}", functions[0]);
     let spills = Model::spills();
     let bytes = |budget| spills.forecast(&spills.values(&forecast.features, budget, &LaunchBounds::default()));
@@ -69,7 +71,7 @@ fn check_debug_values(function: &Function, case: &Case, expected: &Forecast) {
         edits.push(Edit::Delete { inst });
     }
     let bare = edits.apply(function).expect("nothing needs a debug value").function;
-    let forecasts = forecast(&[bare], case).expect("the limits are the same");
+    let forecasts = forecast_by_name(&[bare], case).expect("the limits are the same");
     assert_eq!(forecasts[0].features, expected.features, "{function}");
 }
 

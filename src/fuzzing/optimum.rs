@@ -5,13 +5,15 @@ use arbitrary::{Result, Unstructured};
 use super::coalesce::config;
 use super::{Options, lowered_function};
 use crate::coalesce::optimum;
+use crate::target::Classification;
 
 /// Checks that the coalescer, with any options, leaves no fewer copies than are necessary, and that more steps make the
 /// bound no worse; so at each depth of loops.
 pub fn check_optimum(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;
-    let (found, rough) = (optimum(&function, &config, 1000), optimum(&function, &config, 0));
+    let classification = Classification::by_name(function.opcodes());
+    let [found, rough] = [1000, 0].map(|steps| optimum(&function, &classification, &config, steps));
     assert!(found.best.count <= found.left.count && found.left.count <= found.copies.count + found.constants);
     for bounds in [&found, &rough] {
         assert!(bounds.necessary.count <= bounds.best.count, "{bounds:?}\n{function}");

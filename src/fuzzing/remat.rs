@@ -6,6 +6,7 @@ use super::{Options, check_same_effects, lowered_function};
 use crate::check::check;
 use crate::function::Function;
 use crate::spill::remat::rematerialise_above;
+use crate::target::Classification;
 
 /// Checks that computing values again keeps a function valid and its meaning, is the same the second time, and stays
 /// within what a function may grow by.
@@ -18,7 +19,9 @@ fn remat(u: &mut Unstructured<'_>) -> Result<usize> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = lowered_function(u, &options)?;
     let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
-    let outcome = rematerialise_above(&function, eighths, least);
+    let classification = Classification::by_name(function.opcodes());
+    let rematerialised = || rematerialise_above(&function, &classification, eighths, least);
+    let outcome = rematerialised();
     if let Err(errors) = check(&function, &outcome.edits) {
         panic!("{errors:#?}\n{:#?}\n{function}", outcome.edits);
     }
@@ -30,7 +33,7 @@ fn remat(u: &mut Unstructured<'_>) -> Result<usize> {
     let count = |function: &Function| function.num_insts() as isize;
     assert_eq!(count(&applied.function) - count(&function), outcome.added);
     assert!(outcome.added <= 16.max(count(&function) / 16), "{} more", outcome.added);
-    assert_eq!(rematerialise_above(&function, eighths, least).edits, outcome.edits, "the same again");
+    assert_eq!(rematerialised().edits, outcome.edits, "the same again");
     Ok(outcome.values)
 }
 

@@ -6,6 +6,7 @@ use super::{Options, check_same_effects, lowered_function};
 use crate::check::check;
 use crate::function::Edit;
 use crate::schedule::{ORDERS, schedule};
+use crate::target::Classification;
 
 /// Checks that each order, perturbed or not, keeps a function valid and its meaning, does nothing but permute blocks,
 /// and is the same the second time.
@@ -14,7 +15,9 @@ pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
     let function = lowered_function(u, &options)?;
     let order = *u.choose(&ORDERS)?;
     let seed = if u.arbitrary()? { u.arbitrary()? } else { 0 };
-    let outcome = schedule(&function, order, seed);
+    let classification = Classification::by_name(function.opcodes());
+    let scheduled = || schedule(&function, &classification, order, seed);
+    let outcome = scheduled();
     assert!(outcome.edits.edits().iter().all(|edit| matches!(edit, Edit::Permute { .. })));
     assert_eq!(outcome.edits.is_empty(), outcome.moved == 0);
     if let Err(errors) = check(&function, &outcome.edits) {
@@ -25,7 +28,7 @@ pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
     if let Err(mismatch) = check_same_effects(&function, &reordered) {
         panic!("{order:?} {seed}: {mismatch}\n{function}\n{}", reordered.function);
     }
-    assert_eq!(schedule(&function, order, seed).edits, outcome.edits, "the same function gets the same order");
+    assert_eq!(scheduled().edits, outcome.edits, "the same function gets the same order");
     Ok(())
 }
 

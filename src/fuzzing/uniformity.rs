@@ -19,7 +19,7 @@ use super::{Options, lowered_function, ssa_function};
 use crate::analysis::{AnalysisContext, LiveRanges, Loop, Loops, Point, UniformityInfo, ValueNumber};
 use crate::function::{Block, Function, Inst, RegClass, Role, VReg};
 use crate::index::IndexVec;
-use crate::target::{Uniformity, classify};
+use crate::target::{Classification, Uniformity};
 
 thread_local! {
     /// One of each for all runs of a thread, to find what `compute` forgets to clear.
@@ -70,9 +70,10 @@ pub fn check_threads(function: &Function) -> Result<usize, String> {
         loops.compute(cfg, dominators);
         occurrences.compute(function, &|_, operand| operand.reg());
         live_ranges.compute(function, cfg, dominators, occurrences, &regs);
-        info.compute(function, cfg, dominators, occurrences, live_ranges, false);
+        let classification = Classification::by_name(function.opcodes());
+        info.compute((function, &classification), cfg, dominators, occurrences, live_ranges, false);
         let live_in = function.blocks().map(|block| uniform_at_start(function, live_ranges, info, block)).collect();
-        let observer = Observer { function, loops, live_ranges, info, live_in };
+        let observer = Observer { function, classification: &classification, loops, live_ranges, info, live_in };
         let mut compared = 0;
         for seed in 0..3 {
             let threads: Vec<Observed> = (0..3).map(|thread| observer.run(seed, thread)).collect();
@@ -109,6 +110,7 @@ fn compare(thread: &Observed, other: &Observed) -> Result<usize, String> {
 
 struct Observer<'a> {
     function: &'a Function,
+    classification: &'a Classification,
     loops: &'a Loops,
     live_ranges: &'a LiveRanges,
     info: &'a UniformityInfo,
@@ -167,9 +169,9 @@ impl Observer<'_> {
 
     /// Whether threads differ in what an instruction gives: what the target says, read anew here.
     fn is_private(&self, inst: Inst) -> bool {
-        let name = self.function.opcodes().name(self.function.opcode(inst));
+        let info = self.classification.of(self.function, inst);
         self.function.role(inst) == Role::Other
-            && (classify(name).uniformity_of(self.function, inst, false) == Uniformity::Divergent
+            && (info.uniformity_of(self.function, inst, false) == Uniformity::Divergent
                 || !self.function.effects(inst).is_pure())
     }
 

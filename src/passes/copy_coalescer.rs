@@ -11,10 +11,10 @@ use crate::stats::{Work, nanoseconds};
 
 /// Runs the coalescer. A function in SSA form is left alone: its copies are PHI elimination's business.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
-    let Outcome { edits, report } = coalesce(function, &context.config);
+    let Outcome { edits, report } = coalesce(function, &context.classification, &context.config);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     if context.config.stats.is_some() {
-        output.stats = statistics(function, &output, &report);
+        output.stats = statistics(function, context, &output, &report);
     }
     if context.wants_remarks {
         output.remarks = remarks(function, context, &report);
@@ -23,19 +23,19 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     Ok(output)
 }
 
-fn statistics(function: &Function, output: &PassOutput, report: &Report) -> Work {
+fn statistics(function: &Function, context: &RunContext, output: &PassOutput, report: &Report) -> Work {
     let mut stats = Work { merges: report.merges as u64, ..Work::default() };
     stats.constants_rematerialised = report.rematerialised.len() as u64;
     for (_, reason) in &report.refused {
         stats.refusals.add(reason.as_str(), 1);
     }
-    for (kind, tally) in census(function) {
+    for (kind, tally) in census(function, &context.classification) {
         stats.copies_before.add(kind.as_str(), tally.count);
         stats.executed_before.add(kind.as_str(), tally.executed);
     }
     // The edits are the coalescer's own; that they fit is what its tests prove.
     if let Ok(applied) = output.edits.apply(function) {
-        for (kind, tally) in census(&applied.function) {
+        for (kind, tally) in census(&applied.function, &context.classification) {
             stats.copies_after.add(kind.as_str(), tally.count);
             stats.executed_after.add(kind.as_str(), tally.executed);
         }
@@ -101,7 +101,7 @@ mod tests {
 
     use super::super::tests;
     use super::*;
-    use crate::target::{Classification, DescFlags};
+    use crate::target::Classification;
 
     /// Two registers that change places in a loop, and one that is copied and done with.
     const SWAP: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode LD_i32\nopcode ST_i32\nregs %0 B32 B32 B32 B32\n\
@@ -111,8 +111,7 @@ mod tests {
 
     fn output(parameters: &str, wants_remarks: bool) -> PassOutput {
         let function = Function::parse(SWAP).expect("a view");
-        let names: Vec<&str> = function.opcodes().ids().map(|opcode| function.opcodes().name(opcode)).collect();
-        let classification = Classification::new(names.into_iter().map(|name| (name, DescFlags::empty())));
+        let classification = Classification::by_name(function.opcodes());
         let context =
             RunContext { classification: Arc::new(classification), wants_remarks, ..tests::context(parameters) };
         run(&function, &context).expect("there is nothing to refuse")

@@ -53,9 +53,10 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     // What the coalescer leaves alone is not coalesced.
     let is_coalesced = context.is_coalesced && !is_excluded(function, context);
     output.summary = Some(if is_coalesced {
-        summarise(function, Some)
+        summarise(function, context, Some)
     } else {
-        summarise_edited(function, &coalesce(function, &Config::default()).edits)?
+        let edits = coalesce(function, &context.classification, &Config::default()).edits;
+        summarise_edited(function, context, &edits)?
     });
     output.stats.lap("forecast", start);
     Ok(output)
@@ -75,22 +76,30 @@ pub fn summarise_coalesced(
         return Ok(None);
     }
     if edits.is_empty() {
-        return Ok(Some(summarise(function, Some)));
+        return Ok(Some(summarise(function, context, Some)));
     }
-    summarise_edited(function, edits).map(Some)
+    summarise_edited(function, context, edits).map(Some)
 }
 
-fn summarise_edited(function: &Function, edits: &EditList) -> Result<Box<FunctionSummary>, Error> {
+fn summarise_edited(
+    function: &Function,
+    context: &RunContext,
+    edits: &EditList,
+) -> Result<Box<FunctionSummary>, Error> {
     let applied = edits.apply(function)?;
-    Ok(summarise(&applied.function, |inst| match applied.origin[inst] {
+    Ok(summarise(&applied.function, context, |inst| match applied.origin[inst] {
         Origin::Kept(inst) | Origin::Clone(inst) => Some(inst),
         Origin::Inserted => None,
     }))
 }
 
 /// The summary, and its place by the number that the instruction has in the view.
-fn summarise(function: &Function, in_view: impl FnOnce(Inst) -> Option<Inst>) -> Box<FunctionSummary> {
-    let summary = Summary::new(function);
+fn summarise(
+    function: &Function,
+    context: &RunContext,
+    in_view: impl FnOnce(Inst) -> Option<Inst>,
+) -> Box<FunctionSummary> {
+    let summary = Summary::new(function, &context.classification);
     let place = summary.place().and_then(in_view);
     Box::new(FunctionSummary { summary, place })
 }

@@ -137,7 +137,8 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
         return Ok(PassOutput::unchanged(function));
     }
     // What is ordered by a better reading of the effects is checked by it, too.
-    let told = (pass.name == SCHEDULE && context.config.assembly_loads).then(|| with_assembly_loads(function));
+    let told = (pass.name == SCHEDULE && context.config.assembly_loads)
+        .then(|| with_assembly_loads(function, &context.classification));
     let function = told.as_ref().unwrap_or(function);
     let mut output = (pass.run)(function, context)?;
     if context.config.verify || context.config.verify_coalescing {

@@ -19,7 +19,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
-    let Outcome { edits, values, added } = rematerialise(function, context.config.remat);
+    let Outcome { edits, values, added } = rematerialise(function, &context.classification, context.config.remat);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("remat", start);
     let wanted = context.config.trace;

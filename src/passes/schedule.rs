@@ -15,9 +15,10 @@ pub(super) fn is_idle(config: &Config) -> bool {
     changes_nothing(config.order, config.order_seed)
 }
 
-/// The order that the forecast prefers on a processor.
-fn preferred(function: &Function, target: &str) -> Result<Order, Error> {
-    preferred_order(function, &Case { architecture: Architecture::by_name(target)?, max_registers: None })
+/// The order that the forecast prefers on the processor that the code is for.
+fn preferred(function: &Function, context: &RunContext) -> Result<Order, Error> {
+    let case = Case { architecture: Architecture::by_name(&context.target)?, max_registers: None };
+    preferred_order(function, &context.classification, &case)
 }
 
 /// Runs the pass. A function in SSA form is left alone: two-address lowering and the coalescer are still to come.
@@ -27,10 +28,10 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     }
     let start = Instant::now();
     let order = match context.config.order {
-        Order::Auto => preferred(function, &context.target)?,
+        Order::Auto => preferred(function, context)?,
         order => order,
     };
-    let Outcome { edits, moved, .. } = schedule(function, order, context.config.order_seed);
+    let Outcome { edits, moved, .. } = schedule(function, &context.classification, order, context.config.order_seed);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("schedule", start);
     output.stats.moved = moved as u64;

@@ -6,13 +6,14 @@ use super::top_down::latency;
 use crate::analysis::{Cfg, Dominators, Edges, block_frequencies};
 use crate::function::Function;
 use crate::index::IndexVec;
+use crate::target::Classification;
 
 /// Cycles that a warp which has the machine to itself takes for one run of a function that has left SSA form: in each
 /// stretch of a block the longest chain of instructions that read each other's results, by the latencies of the machine
 /// model, or a cycle for each instruction where that is more; weighted by how often blocks run. What it calls counts as
 /// one instruction. O(n log n) in the operands and dependences.
-pub fn estimated_cycles(function: &Function) -> f64 {
-    let facts = Facts::new(function);
+pub fn estimated_cycles(function: &Function, classification: &Classification) -> f64 {
+    let facts = Facts::new(function, classification);
     let cfg = Cfg::new(function);
     let frequencies = block_frequencies(function, &cfg, &Dominators::new(function, &cfg));
     let mut edges = Edges::default();
@@ -43,6 +44,7 @@ fn longest_chain(region: &Region<'_>) -> u32 {
 mod tests {
     use super::estimated_cycles;
     use crate::function::Function;
+    use crate::target::Classification;
 
     /// Two loads that wait for nothing take the time of one, a chain takes that of all, and a loop that of its turns.
     #[test]
@@ -52,7 +54,8 @@ mod tests {
                 "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode LD_i32\nregs %0 B32 B32 B64 B32\n\
                  bb0: frequency {frequency} depth 0\n{body}end\n"
             );
-            estimated_cycles(&Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")))
+            let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            estimated_cycles(&function, &Classification::by_name(function.opcodes()))
         };
         let load = |to: &str| format!("  {to} = LD_i32 0, 0, 1, 3, 32, -1, %2, 0 :: read global\n");
         let add = "  %0 = ADD32ri %0, 1\n";

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
-use crate::function::{Effects, Function, Inst, OpcodeFacts, Role, VReg, Value};
-use crate::target::{Purity, classify};
+use crate::function::{Effects, Function, Inst, Role, VReg, Value};
+use crate::target::{Classification, Purity};
 
 /// What is known of a function before any of its regions is looked at.
 pub(super) struct Facts<'a> {
@@ -14,28 +14,25 @@ pub(super) struct Facts<'a> {
     pub(super) live: LiveRanges,
     /// The physical registers that somebody writes.
     written_physical: BTreeSet<u32>,
-    purities: OpcodeFacts<Purity>,
+    classification: &'a Classification,
 }
 
 impl<'a> Facts<'a> {
     /// O(n log n) in the operands and the blocks that registers are live into.
-    pub(super) fn new(function: &'a Function) -> Self {
+    pub(super) fn new(function: &'a Function, classification: &'a Classification) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
         let occurrences = Occurrences::new(function, &|_| true);
         let all: Vec<VReg> = function.regs().collect();
         let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &all);
-        let mut purities = OpcodeFacts::new(function.opcodes());
         let mut written_physical = BTreeSet::new();
         for inst in function.insts() {
-            let opcode = function.opcode(inst);
-            purities.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)).purity);
             written_physical.extend(function.operands(inst).iter().filter_map(|operand| match operand.value {
                 Value::Physical(reg) if operand.is_def() => Some(reg),
                 _ => None,
             }));
         }
-        Self { function, live, written_physical, purities }
+        Self { function, live, written_physical, classification }
     }
 
     /// What an instruction does, as the checker takes it: one that touches a physical register which somebody writes is
@@ -52,6 +49,6 @@ impl<'a> Facts<'a> {
 
     /// What an instruction's opcode is.
     pub(super) fn purity(&self, inst: Inst) -> Purity {
-        self.purities.get(self.function.opcode(inst)).copied().unwrap_or(Purity::Unknown)
+        self.classification.of(self.function, inst).purity
     }
 }

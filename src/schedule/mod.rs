@@ -29,6 +29,7 @@ mod waiting;
 use crate::analysis::{Edges, Node};
 use crate::config;
 use crate::function::{Block, Edit, EditList, Function, Inst};
+use crate::target::Classification;
 use bottom_up::BottomUp;
 pub use cycles::estimated_cycles;
 use demand::{Late, LoadsLate, SethiUllman};
@@ -83,13 +84,13 @@ pub fn changes_nothing(order: config::Order, seed: u32) -> bool {
 
 /// Orders the instructions of each block. The function must have left SSA form. `seed` changes the order a little, at
 /// random but the same for the same seed; 0 leaves it as it is.
-pub fn schedule(function: &Function, order: config::Order, seed: u32) -> Outcome {
+pub fn schedule(function: &Function, classification: &Classification, order: config::Order, seed: u32) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), moved: 0, work: 0 };
     if changes_nothing(order, seed) {
         return outcome;
     }
     let order = perturbed(order_of(order), seed);
-    let facts = Facts::new(function);
+    let facts = Facts::new(function, classification);
     let mut edges = Edges::default();
     for block in function.blocks() {
         schedule_block(&facts, &mut edges, block, &*order, &mut outcome);

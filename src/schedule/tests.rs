@@ -8,6 +8,7 @@ use crate::analysis::Edges;
 use crate::check::check;
 use crate::config::Order;
 use crate::function::{Block, Edit, Function};
+use crate::target::Classification;
 
 const OPCODES: &str = "opcode ADD32rr\nopcode ADD32ri\nopcode INT_PTX_SREG_TID_x\nopcode INT_PTX_SREG_TID_y\n\
     opcode LD_i32\nopcode ST_i32\nopcode COPY copy\nopcode CBranch\nopcode Callseq_Start\nopcode CALL_UNI\n\
@@ -24,7 +25,7 @@ fn function(regs: usize, body: &str) -> Function {
 
 /// The order of a function of one block, by the numbers of its instructions; the checker proves it.
 fn ordered(function: &Function, order: Order, seed: u32) -> Vec<u32> {
-    let outcome = schedule(function, order, seed);
+    let outcome = schedule(function, &Classification::by_name(function.opcodes()), order, seed);
     check(function, &outcome.edits).expect("the checker proves every order");
     match outcome.edits.edits() {
         [Edit::Permute { order, .. }] => order.iter().map(|inst| inst.0).collect(),
@@ -34,7 +35,8 @@ fn ordered(function: &Function, order: Order, seed: u32) -> Vec<u32> {
 
 /// The most words live in the block.
 fn peak(function: &Function, order: &[u32]) -> u32 {
-    let facts = Facts::new(function);
+    let classification = Classification::by_name(function.opcodes());
+    let facts = Facts::new(function, &classification);
     let (first, end) = regions(function, Block(0))[0];
     let region = Region::new(&facts, &mut Edges::default(), first, end);
     let nodes: Vec<_> = order.iter().map(|&inst| crate::analysis::Node(inst)).collect();
@@ -207,7 +209,7 @@ fn large_blocks_take_linear_work() {
         let function = function(len as usize, &body);
         use Order::{BottomUp, Eager, Late, Latency, LoadsClustered, LoadsLate, SethiUllman};
         for order in [Late, Eager, BottomUp, SethiUllman, Latency, LoadsLate, LoadsClustered] {
-            let outcome = schedule(&function, order, 0);
+            let outcome = schedule(&function, &Classification::by_name(function.opcodes()), order, 0);
             assert!(outcome.work <= 100 * u64::from(len), "{order:?}: {} steps for {len}", outcome.work);
         }
     }

@@ -1,16 +1,16 @@
 //! Loads in inline assembly, as Triton writes those that are masked, taken for what they are.
 
 use super::assembly_effects::loaded_space;
-use super::{Purity, classify};
+use super::{Classification, Purity};
 use crate::function::{Effects, Function, Inst, Value};
 
 /// The function with inline assembly that loads and does nothing else as a mere read of memory, whether it is
 /// `volatile` or not; what names memory among its clobbers stays opaque. Two such loads need not keep their order, as
 /// two others need not: PTX promises none between weak loads. O(instructions, and the texts).
-pub fn with_assembly_loads(function: &Function) -> Function {
+pub fn with_assembly_loads(function: &Function, classification: &Classification) -> Function {
     let mut function = function.clone();
     for inst in function.insts() {
-        if let Some(space) = text(&function, inst).and_then(loaded_space) {
+        if let Some(space) = text(&function, classification, inst).and_then(loaded_space) {
             function.inst_effects[inst] = Effects::READ;
             function.inst_space[inst] = space;
         }
@@ -19,12 +19,12 @@ pub fn with_assembly_loads(function: &Function) -> Function {
 }
 
 /// The text of inline assembly whose effects are not known.
-fn text(function: &Function, inst: Inst) -> Option<&str> {
+fn text<'a>(function: &'a Function, classification: &Classification, inst: Inst) -> Option<&'a str> {
     let effects = function.effects(inst);
     let allowed = Effects::OPAQUE | Effects::TRAP | Effects::CONVERGENT;
     let is_unknown = effects.contains(Effects::OPAQUE) && allowed.contains(effects);
     let Value::Symbol(symbol) = function.operands(inst).first().filter(|_| is_unknown)?.value else { return None };
-    let is_assembly = classify(function.opcodes().name(function.opcode(inst))).purity == Purity::InlineAsm;
+    let is_assembly = classification.of(function, inst).purity == Purity::InlineAsm;
     is_assembly.then(|| function.symbol(symbol).trim_start_matches('&'))
 }
 
@@ -49,7 +49,7 @@ mod tests {
              @1 = \"&st.global.b32 [$1], 1;\"\nbb0: frequency 1.0 depth 0\n{insts}end\n"
         );
         let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let told = with_assembly_loads(&function);
+        let told = with_assembly_loads(&function, &Classification::by_name(function.opcodes()));
         let found: Vec<Effects> = told.insts().map(|inst| told.effects(inst)).collect();
         assert_eq!(found[..2], [Effects::READ; 2]);
         assert_eq!(told.memory_space(Inst(0)), MemorySpace::Global);

@@ -7,7 +7,7 @@ use super::{
     CopyFamily, DescFlags, InstFlags, OpcodeInfo, Purity, RematCost, Uniformity, asks_for_registers, classify,
     is_anonymous,
 };
-use crate::function::{Effects, MemorySpace, Opcode, OpcodeTable};
+use crate::function::{Effects, Function, Inst, MemorySpace, Opcode, OpcodeTable};
 use crate::index::{EntityIndex, IndexVec};
 
 /// What is known of one opcode.
@@ -65,6 +65,15 @@ impl Classification {
         Self { table: Arc::new(table), opcodes }
     }
 
+    /// The opcodes of a table that no subtarget has made, as that of a function in text form is: what an opcode is, its
+    /// name alone tells, and nothing is known of what LLVM claims of it.
+    pub fn by_name(table: &Arc<OpcodeTable>) -> Self {
+        let known = (0..table.len()).map(|_| OnceLock::new()).collect();
+        let of_names = Arc::clone(table);
+        let describe = move |opcode| (of_names.name(opcode).into(), DescFlags::empty());
+        Self { table: Arc::clone(table), opcodes: Arc::new(Opcodes { known, describe }) }
+    }
+
     /// Names and roles.
     pub fn table(&self) -> &Arc<OpcodeTable> {
         &self.table
@@ -82,6 +91,26 @@ impl Classification {
     /// What an opcode is, if it is of this subtarget.
     pub fn get(&self, opcode: Opcode) -> Option<&OpcodeInfo> {
         (opcode.index() < self.table.len()).then(|| self.info(opcode))
+    }
+
+    /// What the opcode of an instruction is. The function's opcodes are those of this subtarget, and behind them those
+    /// that edits have added, which their names alone tell.
+    #[inline]
+    pub fn of(&self, function: &Function, inst: Inst) -> OpcodeInfo {
+        let opcode = function.opcode(inst);
+        match self.get(opcode) {
+            Some(&info) => {
+                debug_assert_eq!(self.table.name(opcode), function.opcodes().name(opcode), "opcodes of another table");
+                info
+            }
+            None => classify(function.opcodes().name(opcode)),
+        }
+    }
+
+    /// Whether an instruction calls a function.
+    pub fn is_call(&self, function: &Function, inst: Inst) -> bool {
+        // Little else belongs to a call sequence, and the view says what does.
+        function.effects(inst).contains(Effects::CALL_SEQUENCE) && self.of(function, inst).purity == Purity::Call
     }
 
     /// What LLVM's descriptor claims of an opcode.

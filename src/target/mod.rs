@@ -1,7 +1,7 @@
 //! What is known of the target: opcodes, register classes, processors.
 //!
-//! [`classify`] says what an opcode is by its name alone; a [`Classification`] joins that to LLVM's descriptors and
-//! flags for all opcodes of a subtarget, and says what an instruction does. [`machine`] knows the processors.
+//! The rules say what an opcode is by its name alone; a [`Classification`] joins that to LLVM's descriptors and flags
+//! for all opcodes of a subtarget, and says what an instruction does. [`machine`] knows the processors.
 
 mod assembly;
 mod assembly_addresses;
@@ -23,10 +23,7 @@ mod setmaxnreg;
 mod tests;
 mod uniformity;
 
-use std::cell::RefCell;
 use std::sync::LazyLock;
-
-use rustc_hash::FxHashMap;
 
 pub use assembly_addresses::{address_operands, registers_of};
 pub use assembly_effects::AssemblyEffects;
@@ -59,36 +56,20 @@ static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
     by_first
 });
 
-thread_local! {
-    /// What names turned out to be: the functions of a module have mostly the same ones.
-    static CLASSIFIED: RefCell<FxHashMap<Box<str>, OpcodeInfo>> = RefCell::default();
-}
-
-/// What the opcode of that name is. The first time it is a search through dozens of patterns, then a look at a map.
+/// What the opcode of that name is: a search through dozens of patterns. Other rooms ask a [`Classification`], which has
+/// the answer at hand and knows what LLVM claims.
 ///
 /// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. So are its records without a name,
 /// `anonymous_N` (shuffles, matrix instructions, some fences): but for the fences all of them are of the whole warp,
 /// though LLVM leaves that out for some, so they count as convergent. The shim calls those of `setmaxnreg` by what they
 /// print.
-pub fn classify(name: &str) -> OpcodeInfo {
-    CLASSIFIED.with_borrow_mut(|classified| match classified.get(name) {
-        Some(&info) => info,
-        None => *classified.entry(name.into()).or_insert_with(|| search(name)),
-    })
-}
-
-fn search(name: &str) -> OpcodeInfo {
+fn classify(name: &str) -> OpcodeInfo {
     let first = name.bytes().next().unwrap_or_default();
     let candidates = PATTERNS.get(usize::from(first)).map_or(&[][..], Vec::as_slice);
     if let Some((_, info)) = candidates.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {
         return **info;
     }
     if is_anonymous(name) || asks_for_registers(name) { OpcodeInfo::UNKNOWN.collective() } else { OpcodeInfo::UNKNOWN }
-}
-
-/// Whether the opcode of that name calls a function.
-pub fn is_call(name: &str) -> bool {
-    classify(name).purity == Purity::Call
 }
 
 /// Whether TableGen made the name for a record that has none.

@@ -7,6 +7,7 @@ use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::Config;
 use nvptx_ra::function::Function;
 use nvptx_ra::fuzzing::{Options, lowered_function};
+use nvptx_ra::target::Classification;
 
 const THREADS: usize = 4;
 const FUNCTIONS: u64 = 50;
@@ -29,8 +30,10 @@ fn threads_agree() {
         .map(|seed| lowered_function(&mut Unstructured::new(&bytes(seed)), &Options::default()).expect("enough bytes"))
         .collect();
     // Each thread has hash tables with a seed of its own: an order that came from one would show.
-    let edits =
-        || -> Vec<_> { functions.iter().map(|function| coalesce(function, &Config::default()).edits).collect() };
+    let coalesced = |function: &Function| {
+        coalesce(function, &Classification::by_name(function.opcodes()), &Config::default()).edits
+    };
+    let edits = || -> Vec<_> { functions.iter().map(coalesced).collect() };
     let of_threads: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(edits)).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()

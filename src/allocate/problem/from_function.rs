@@ -12,16 +12,16 @@ use crate::analysis::{
     block_frequencies,
 };
 use crate::error::Error;
-use crate::function::{Block, Effects, Function, Inst, RegClass, Role, VReg};
+use crate::function::{Block, Function, Inst, RegClass, Role, VReg};
 use crate::index::IndexVec;
-use crate::target::is_call;
+use crate::target::Classification;
 
 impl Problem {
     /// The problem of a function that has left SSA form, on the hardware that `preset` describes.
     ///
     /// Registers without a class of PTX take no part. O(n log n) in the operands and the blocks that registers are live
     /// in.
-    pub fn from_function(function: &Function, preset: &Preset) -> Result<Self, Error> {
+    pub fn from_function(function: &Function, classification: &Classification, preset: &Preset) -> Result<Self, Error> {
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Err(Error::pass("the function is in SSA form", "allocate after PHI elimination"));
         }
@@ -37,7 +37,8 @@ impl Problem {
         let classes = add_classes(&mut builder, preset);
         let frequencies = block_frequencies(function, &cfg, &dominators);
         add_loops(&mut builder, function, (&cfg, &dominators), &frequencies);
-        let lowering = Lowering { function, occurrences: &occurrences, live_ranges: &live_ranges, frequencies };
+        let (occurrences, live_ranges) = (&occurrences, &live_ranges);
+        let lowering = Lowering { function, classification, occurrences, live_ranges, frequencies };
         let mut range_of: IndexVec<VReg, Option<LiveRange>> = IndexVec::filled(None, function.num_regs());
         builder.reserve(registers.len(), registers.len(), 2 * registers.len());
         for &reg in &registers {
@@ -62,7 +63,8 @@ impl Problem {
         }
         let mut problem = builder.finish();
         // Whether the function is a kernel the view does not tell: its parameters may differ between threads.
-        let uniformity = UniformityInfo::new(function, &cfg, &dominators, &occurrences, &live_ranges, false);
+        let uniformity =
+            UniformityInfo::new((function, classification), &cfg, &dominators, occurrences, live_ranges, false);
         lowering.set_costs(&mut problem, preset, &uniformity);
         Ok(problem)
     }
@@ -101,6 +103,7 @@ fn fixed_class(builder: &mut ProblemBuilder, name: &str, registers: &Range<u32>,
 
 struct Lowering<'a> {
     function: &'a Function,
+    classification: &'a Classification,
     occurrences: &'a Occurrences,
     live_ranges: &'a LiveRanges,
     frequencies: IndexVec<Block, f64>,
@@ -194,13 +197,7 @@ impl Lowering<'_> {
     }
 
     fn calls(&self) -> impl Iterator<Item = Inst> + '_ {
-        self.function.insts().filter(|&inst| self.is_call(inst))
-    }
-
-    fn is_call(&self, inst: Inst) -> bool {
-        let function = self.function;
-        function.effects(inst).contains(Effects::CALL_SEQUENCE)
-            && is_call(function.opcodes().name(function.opcode(inst)))
+        self.function.insts().filter(|&inst| self.classification.is_call(self.function, inst))
     }
 
     fn set_costs(&self, problem: &mut Problem, preset: &Preset, uniformity: &UniformityInfo) {

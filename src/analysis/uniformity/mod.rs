@@ -17,9 +17,9 @@ use sync_dependence::SyncDependence;
 
 use super::grouping::Grouping;
 use super::{Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, ValueDef, ValueNumber};
-use crate::function::{Block, Effects, Function, Inst, OpcodeFacts, Operand, Role, VReg, Value};
+use crate::function::{Block, Effects, Function, Inst, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
-use crate::target::{OpcodeInfo, Purity, Uniformity, classify};
+use crate::target::{Classification, Purity, Uniformity};
 
 /// What an instruction does where it reads a divergent value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,6 @@ pub struct UniformityInfo {
     // The rest is memory for the computation.
     has_phis: bool,
     reactions: IndexVec<Inst, Reaction>,
-    known: OpcodeFacts<OpcodeInfo>,
     /// Whose value it is.
     registers: IndexVec<ValueNumber, VReg>,
     users: Grouping<ValueNumber, User>,
@@ -100,6 +99,7 @@ impl Reads {
 #[derive(Clone, Copy)]
 struct Input<'a> {
     function: &'a Function,
+    classification: &'a Classification,
     cfg: &'a Cfg,
     dominators: &'a Dominators,
     occurrences: &'a Occurrences,
@@ -113,7 +113,7 @@ impl UniformityInfo {
     ///
     /// O(n log n) in the operands; up to 256 times the blocks and edges where regions of divergent branches nest.
     pub fn new(
-        function: &Function,
+        (function, classification): (&Function, &Classification),
         cfg: &Cfg,
         dominators: &Dominators,
         occurrences: &Occurrences,
@@ -121,21 +121,21 @@ impl UniformityInfo {
         in_kernel: bool,
     ) -> Self {
         let mut info = Self::default();
-        info.compute(function, cfg, dominators, occurrences, live_ranges, in_kernel);
+        info.compute((function, classification), cfg, dominators, occurrences, live_ranges, in_kernel);
         info
     }
 
     /// Becomes the uniformity of the registers of `function`.
     pub fn compute(
         &mut self,
-        function: &Function,
+        (function, classification): (&Function, &Classification),
         cfg: &Cfg,
         dominators: &Dominators,
         occurrences: &Occurrences,
         live_ranges: &LiveRanges,
         in_kernel: bool,
     ) {
-        let input = Input { function, cfg, dominators, occurrences, live_ranges };
+        let input = Input { function, classification, cfg, dominators, occurrences, live_ranges };
         self.reset(function, live_ranges);
         for block in cfg.rpo() {
             self.find_reactions(input, *block, in_kernel);
@@ -186,7 +186,6 @@ impl UniformityInfo {
         self.divergent_branches.resize(function.num_blocks(), false);
         self.reactions.clear();
         self.reactions.resize(function.num_insts(), Reaction::None);
-        self.known.keep(function.opcodes());
         self.registers.clear();
         self.registers.resize(live_ranges.num_values(), VReg(0));
         self.found_users.clear();
@@ -200,7 +199,7 @@ impl UniformityInfo {
     /// What the instructions of a block do, before any value is known to be divergent. That a block branches on is what
     /// its terminators read; nothing to read is no reason to go one way.
     fn find_reactions(&mut self, input: Input<'_>, block: Block, in_kernel: bool) {
-        let Input { function, live_ranges, .. } = input;
+        let Input { function, classification, live_ranges, .. } = input;
         let branches = function.succs(block).len() > 1;
         let (mut reads, mut is_divergent) = (false, false);
         for inst in function.block_insts(block) {
@@ -211,9 +210,10 @@ impl UniformityInfo {
                 self.reactions[inst] = if defines { Reaction::Diverges } else { Reaction::Branches };
                 reads |= of_inst.any;
                 is_divergent |= defines || of_inst.undefined || of_inst.unknown;
-                is_divergent |= self.info(function, inst).purity != Purity::Terminator;
+                is_divergent |= classification.of(function, inst).purity != Purity::Terminator;
             } else if defines {
-                self.reactions[inst] = match self.info(function, inst).uniformity_of(function, inst, in_kernel) {
+                self.reactions[inst] = match classification.of(function, inst).uniformity_of(function, inst, in_kernel)
+                {
                     Uniformity::Uniform => Reaction::None,
                     Uniformity::Propagates if Reads::of(operands, live_ranges).unknown => Reaction::Diverges,
                     Uniformity::Propagates => Reaction::Propagates,
@@ -224,12 +224,6 @@ impl UniformityInfo {
         if branches && (is_divergent || !reads) {
             self.branch_diverges(block);
         }
-    }
-
-    /// What the opcode of an instruction is: a search by name once for each opcode that the function uses.
-    fn info(&mut self, function: &Function, inst: Inst) -> OpcodeInfo {
-        let opcode = function.opcode(inst);
-        *self.known.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)))
     }
 
     /// Who depends on the values of a register, and where they are made of several. Of a lone value that only

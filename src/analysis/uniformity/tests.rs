@@ -4,6 +4,7 @@ use super::UniformityInfo;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::function::{Block, Function, VReg};
 use crate::fuzzing::view;
+use crate::target::Classification;
 
 const HEAD: &str = "mfv 1\nfunction \"f\"\nopcode INT_PTX_SREG_TID_x\nopcode INT_PTX_SREG_CTAID_x\nopcode ADD32ri\n\
     opcode ADD32rr\nopcode SETP_i32ri\nopcode MOV_B32_i constant\nopcode PHI phi\nopcode CBranch\nopcode GOTO\n\
@@ -20,7 +21,8 @@ fn uniformity(function: &Function, in_kernel: bool) -> UniformityInfo {
     let occurrences = Occurrences::new(function, &|_| true);
     let regs: Vec<VReg> = function.regs().collect();
     let live_ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &regs);
-    UniformityInfo::new(function, &cfg, &dominators, &occurrences, &live_ranges, in_kernel)
+    let classification = Classification::by_name(function.opcodes());
+    UniformityInfo::new((function, &classification), &cfg, &dominators, &occurrences, &live_ranges, in_kernel)
 }
 
 fn uniform(blocks: &str, regs: &[u32]) -> Vec<bool> {

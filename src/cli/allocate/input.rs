@@ -4,6 +4,7 @@ use nvptx_ra::allocate::Problem;
 use nvptx_ra::error::Error;
 use nvptx_ra::function::Function;
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::target::Classification;
 
 use super::Arguments;
 use crate::codegen::DEFAULT_LEVEL;
@@ -12,8 +13,8 @@ use crate::views::Source;
 
 /// One thing to allocate.
 pub(super) enum Given<'a> {
-    /// A function that has left SSA form.
-    Function(&'a Function),
+    /// A function that has left SSA form, and what its opcodes mean.
+    Function(&'a Function, &'a Classification),
     /// A problem.
     Problem(&'a Problem),
 }
@@ -34,12 +35,14 @@ pub(super) fn for_each(
         }
         let mut source = Source::read(input, &arguments.cpu, "", DEFAULT_LEVEL)?;
         if !source.is_ir() {
-            source.for_each(&mut |function| each(Given::Function(&function), None))?;
+            source.for_each(&mut |function, classification| each(Given::Function(&function, &classification), None))?;
             continue;
         }
         for &level in &arguments.levels {
             source.set_level(level);
-            source.for_each(&mut |function| each(Given::Function(&function), Some(level)))?;
+            source.for_each(&mut |function, classification| {
+                each(Given::Function(&function, &classification), Some(level))
+            })?;
         }
     }
     Ok(())

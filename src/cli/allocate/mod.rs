@@ -25,6 +25,7 @@ use nvptx_ra::allocate::{
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
+use nvptx_ra::target::Classification;
 use picture::Picture;
 use split::Split;
 use summary::Summary;
@@ -198,7 +199,7 @@ impl Run<'_> {
     fn take(&mut self, given: Given<'_>, level: Option<u8>) -> Result<(), Error> {
         let name = match given {
             Given::Problem(problem) => problem.name(),
-            Given::Function(function) => function.name(),
+            Given::Function(function, _) => function.name(),
         };
         if self.arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
             return Ok(());
@@ -212,9 +213,9 @@ impl Run<'_> {
                 let budget = problem.files().iter().next().and_then(|file| file.budget);
                 self.solve(problem, &self.preset_at(budget), level)
             }
-            Given::Function(function) => self.budgets.clone().into_iter().try_for_each(|budget| {
+            Given::Function(function, classification) => self.budgets.clone().into_iter().try_for_each(|budget| {
                 let preset = self.preset_at(budget);
-                let problem = lower(function, &preset, self.arguments);
+                let problem = lower((function, classification), &preset, self.arguments);
                 self.solve(&problem.map_err(|error| error.in_function(name))?, &preset, level)
             }),
         }
@@ -245,13 +246,17 @@ impl Run<'_> {
 }
 
 /// The problem of a function, its copies merged first.
-fn lower(function: &Function, preset: &Preset, arguments: &Arguments) -> Result<Problem, Error> {
+fn lower(
+    (function, classification): (&Function, &Classification),
+    preset: &Preset,
+    arguments: &Arguments,
+) -> Result<Problem, Error> {
     if arguments.no_coalesce {
-        return Problem::from_function(function, preset);
+        return Problem::from_function(function, classification, preset);
     }
     let config = Config::resolve(&Layers::default())?;
-    let coalesced = nvptx_ra::coalesce::coalesce(function, &config).edits.apply(function)?;
-    Problem::from_function(&coalesced.function, preset)
+    let coalesced = nvptx_ra::coalesce::coalesce(function, classification, &config).edits.apply(function)?;
+    Problem::from_function(&coalesced.function, classification, preset)
 }
 
 /// What the allocators make of a problem; nothing where it is only printed.

@@ -3,7 +3,7 @@
 use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue, Unseen};
 use serde_json::{Map, Value, json};
 
-use super::{Report, cycles};
+use super::Report;
 
 /// The object: the processor, and `kernels` in the module's order.
 pub(super) fn object(report: &Report, with_features: bool) -> Value {
@@ -11,7 +11,7 @@ pub(super) fn object(report: &Report, with_features: bool) -> Value {
         .forecasts
         .iter()
         .map(|forecast| {
-            let mut kernel = kernel(forecast, cycles(forecast, &report.functions));
+            let mut kernel = kernel(forecast, report.code.cycles(forecast));
             if with_features {
                 let values = FEATURES.iter().zip(forecast.features.values());
                 let features: Map<_, _> =

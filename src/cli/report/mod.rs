@@ -10,6 +10,7 @@ mod verbose;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
@@ -17,6 +18,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::{Case, Forecast, forecast, needed};
 use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::{estimated_cycles, schedule};
+use nvptx_ra::target::Classification;
 use nvptx_ra::target::machine::Architecture;
 use serde_json::Value;
 
@@ -135,7 +137,7 @@ struct Report {
     source: Option<Source>,
     architecture: &'static Architecture,
     /// All its functions.
-    functions: Vec<Function>,
+    code: Code,
     /// Its kernels, in its order.
     forecasts: Vec<Forecast>,
     /// One of them, wanted or not, calls what the input does not define.
@@ -155,8 +157,8 @@ impl Report {
             let problem = format!("--compare-ptxas: {} is no LLVM IR", input::name(path));
             return Err(Error::new(ErrorKind::Option, problem, "give the .ll or .bc file"));
         }
-        let functions = functions(&mut source, arguments)?;
-        let forecasts = forecast(&functions, &Case { architecture, max_registers: arguments.max_regs })?;
+        let code = Code::read(&mut source, arguments)?;
+        let forecasts = forecast(code.iter(), &Case { architecture, max_registers: arguments.max_regs })?;
         let input = input::name(path);
         if forecasts.is_empty() {
             let problem = format!("{input}: no kernel");
@@ -168,7 +170,7 @@ impl Report {
             input,
             source: arguments.compare_ptxas.then_some(source),
             architecture,
-            functions,
+            code,
             forecasts,
             calls_outside,
             measured: None,
@@ -226,7 +228,7 @@ fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
         }
         text += &table::table(report);
         if arguments.verbose {
-            text += &verbose::text(&report.forecasts, &report.functions);
+            text += &verbose::text(&report.forecasts, &report.code);
         }
     }
     super::print_text(&text).map(drop)
@@ -281,24 +283,39 @@ fn order(name: &str) -> Result<Order, Error> {
     Ok(config.order)
 }
 
-/// The functions of the input, coalesced and ordered, without accesses that are masked off.
-fn functions(source: &mut Source, arguments: &Arguments) -> Result<Vec<Function>, Error> {
-    let config = Config::resolve(&Layers::default())?;
-    let order = arguments.order.unwrap_or(config.order);
-    let mut functions = Vec::new();
-    source.for_each(&mut |function| {
-        let edits = coalesce(&function, &config).edits;
-        let coalesced = edited(function, &edits)?;
-        let edits = schedule(&coalesced, order, 0).edits;
-        functions.push(needed(edited(coalesced, &edits)?));
-        Ok(())
-    })?;
-    Ok(functions)
+/// The functions of an input, coalesced and ordered, without accesses that are masked off.
+#[derive(Default)]
+struct Code {
+    functions: Vec<Function>,
+    /// What the opcodes of each function mean.
+    classifications: Vec<Arc<Classification>>,
 }
 
-/// Cycles that a warp alone takes for one run of the kernel's own code.
-fn cycles(forecast: &Forecast, functions: &[Function]) -> Option<f64> {
-    functions.iter().find(|function| function.name() == forecast.name).map(estimated_cycles)
+impl Code {
+    fn read(source: &mut Source, arguments: &Arguments) -> Result<Self, Error> {
+        let config = Config::resolve(&Layers::default())?;
+        let order = arguments.order.unwrap_or(config.order);
+        let mut code = Self::default();
+        source.for_each(&mut |function, classification| {
+            let edits = coalesce(&function, &classification, &config).edits;
+            let coalesced = edited(function, &edits)?;
+            let edits = schedule(&coalesced, &classification, order, 0).edits;
+            code.functions.push(needed(edited(coalesced, &edits)?, &classification));
+            code.classifications.push(classification);
+            Ok(())
+        })?;
+        Ok(code)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&Function, &Classification)> {
+        self.functions.iter().zip(self.classifications.iter().map(|classification| &**classification))
+    }
+
+    /// Cycles that a warp alone takes for one run of the kernel's own code.
+    fn cycles(&self, forecast: &Forecast) -> Option<f64> {
+        let own = self.iter().find(|(function, _)| function.name() == forecast.name);
+        own.map(|(function, classification)| estimated_cycles(function, classification))
+    }
 }
 
 /// The function as the edits make it.

@@ -13,7 +13,7 @@ use crate::kernel_names;
 const SHOWN_LINES: usize = 12;
 
 pub(super) fn table(report: &Report) -> String {
-    let Report { forecasts, functions, architecture, measured, .. } = report;
+    let Report { forecasts, code, architecture, measured, .. } = report;
     let measured = measured.as_ref();
     let mut text = String::new();
     let names: Vec<String> = forecasts.iter().map(|forecast| kernel_names::short(&forecast.name)).collect();
@@ -40,7 +40,7 @@ pub(super) fn table(report: &Report) -> String {
         text.push('\n');
     }
     for forecast in forecasts {
-        if let Some(function) = functions.iter().find(|function| function.name() == forecast.holder) {
+        if let Some(function) = code.functions.iter().find(|function| function.name() == forecast.holder) {
             peak(&mut text, forecast, function);
         }
     }

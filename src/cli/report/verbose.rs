@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use nvptx_ra::forecast::Forecast;
-use nvptx_ra::function::Function;
 
-use super::cycles;
+use super::Code;
 
 /// Some lines for each kernel.
-pub(super) fn text(forecasts: &[Forecast], functions: &[Function]) -> String {
+pub(super) fn text(forecasts: &[Forecast], code: &Code) -> String {
     let mut text = String::new();
     for forecast in forecasts {
         let memory = forecast.local_memory();
@@ -26,7 +25,7 @@ pub(super) fn text(forecasts: &[Forecast], functions: &[Function]) -> String {
             0 => String::new(),
             bytes => format!(", {bytes} bytes smem"),
         };
-        let cycles = cycles(forecast, functions).unwrap_or_default();
+        let cycles = code.cycles(forecast).unwrap_or_default();
         let _ = writeln!(text, "Used {at_least}{} registers{shared}", forecast.registers);
         let _ = writeln!(text, "# [est latency = {cycles:.0}] {memory}");
     }

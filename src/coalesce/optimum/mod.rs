@@ -36,6 +36,7 @@ use super::{Tally, coalesce};
 use crate::check::check;
 use crate::config::Config;
 use crate::function::Function;
+use crate::target::Classification;
 use registers::{Conflicts, Registers};
 use search::Solution;
 
@@ -73,25 +74,27 @@ pub struct AtDepth {
 /// exactly if that takes at most `steps` branchings, and bounded otherwise.
 ///
 /// Cost: quadratic at worst in the registers that copies connect, and `steps` times that.
-pub fn optimum(function: &Function, options: &Config, steps: usize) -> Optimum {
-    let outcome = coalesce(function, options);
+pub fn optimum(function: &Function, classification: &Classification, options: &Config, steps: usize) -> Optimum {
+    let outcome = coalesce(function, classification, options);
+    let copies = |function: &Function| copies(function, classification);
     let coalesced = outcome.edits.apply(function).map(|applied| applied.function);
     let left = coalesced.as_ref().map(copies).unwrap_or_default();
     let mut result = Optimum { left, best: left, ..Optimum::default() };
     for conflicts in [Conflicts::AtLeast, Conflicts::AtMost] {
         let mut counts = Optimum::default();
-        let registers = Registers::new(&mut Program::new(function, options), conflicts, &mut counts);
+        let registers = Registers::new(&mut Program::new(function, classification, options), conflicts, &mut counts);
         let by_number = registers.solve(|_| 1.0, steps);
         let by_runs = registers.solve(|copy| function.frequency(copy.block), steps);
         if conflicts == Conflicts::AtLeast {
             // The bound by number is a sum of ones.
             let necessary = Tally { count: by_number.lower.round() as u64, executed: by_runs.lower };
-            let by_depth = by_depth(function, coalesced.as_ref().unwrap_or(function), &registers, steps);
+            let coalesced = Program::new(coalesced.as_ref().unwrap_or(function), classification, options);
+            let by_depth = by_depth(function, &coalesced, &registers, steps);
             result = Optimum { necessary, left, best: left, by_depth, ..counts };
         }
         let improves = [by_number.cost < left.count as f64, by_runs.cost < left.executed];
         for (solution, _) in [&by_number, &by_runs].into_iter().zip(improves).filter(|&(_, improves)| improves) {
-            if let Some(found) = realise(function, options, &registers, solution) {
+            if let Some(found) = realise(Program::new(function, classification, options), &registers, solution) {
                 result.best.count = result.best.count.min(found.count);
                 result.best.executed = result.best.executed.min(found.executed);
             }
@@ -104,15 +107,14 @@ pub fn optimum(function: &Function, options: &Config, steps: usize) -> Optimum {
 }
 
 /// The copies by the depth of loops; the bound of each depth is that of a problem in which no others count.
-fn by_depth(function: &Function, coalesced: &Function, registers: &Registers, steps: usize) -> Vec<AtDepth> {
+fn by_depth(function: &Function, coalesced: &Program<'_>, registers: &Registers, steps: usize) -> Vec<AtDepth> {
     let deepest = function.blocks().map(|block| function.loop_depth(block)).max().unwrap_or(0);
     let mut depths = vec![AtDepth::default(); deepest as usize + 1];
     for copy in &registers.copies {
         depths[function.loop_depth(copy.block) as usize].copies += 1;
     }
-    let options = Config::default();
-    for (block, ..) in Program::new(coalesced, &options).copies() {
-        depths[coalesced.loop_depth(block) as usize].left += 1;
+    for (block, ..) in coalesced.copies() {
+        depths[coalesced.function.loop_depth(block) as usize].left += 1;
     }
     for (depth, at) in depths.iter_mut().enumerate().filter(|(_, at)| at.copies != 0) {
         let weight = |block| f64::from(u8::from(function.loop_depth(block) as usize == depth));
@@ -122,8 +124,8 @@ fn by_depth(function: &Function, coalesced: &Function, registers: &Registers, st
 }
 
 /// The copies that a solution leaves, if the checker proves the edits that make it.
-fn realise(function: &Function, options: &Config, registers: &Registers, solution: &Solution) -> Option<Tally> {
-    let mut program = Program::new(function, options);
+fn realise(mut program: Program<'_>, registers: &Registers, solution: &Solution) -> Option<Tally> {
+    let (function, classification) = (program.function, program.classification);
     Registers::new(&mut program, Conflicts::AtMost, &mut Optimum::default());
     for class in &solution.classes {
         for &member in &class[1..] {
@@ -139,13 +141,13 @@ fn realise(function: &Function, options: &Config, registers: &Registers, solutio
     }
     let edits = program.finish().edits;
     check(function, &edits).ok()?;
-    Some(copies(&edits.apply(function).ok()?.function))
+    Some(copies(&edits.apply(function).ok()?.function, classification))
 }
 
 /// The copies of a function that the coalescer may touch.
-fn copies(function: &Function) -> Tally {
+fn copies(function: &Function, classification: &Classification) -> Tally {
     let options = Config::default();
-    let program = Program::new(function, &options);
+    let program = Program::new(function, classification, &options);
     let mut tally = Tally::default();
     for (block, ..) in program.copies() {
         tally.count += 1;

@@ -5,11 +5,12 @@ use arbitrary::{Result, Unstructured};
 use super::bound::lower_bound;
 use super::problem::{Move, Node, Problem};
 use super::search::{Solution, solve};
-use super::{AtDepth, optimum};
+use super::{AtDepth, Optimum, optimum};
 use crate::config::Config;
-use crate::function::VReg;
+use crate::function::{Function, VReg};
 use crate::fuzzing::view;
 use crate::index::IndexVec;
+use crate::target::Classification;
 
 /// Registers without conflicts or copies.
 fn unconnected(len: u32) -> Problem {
@@ -132,10 +133,14 @@ fn the_packing_finds_stars_and_paths() {
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode COPY copy\nopcode MOV_B32_i constant\nopcode LOAD\nopcode STORE\n\
     regs %0 B32 B32 B32 B32 B32 B32\n";
 
+fn found(function: &Function) -> Optimum {
+    optimum(function, &Classification::by_name(function.opcodes()), &Config::default(), 100)
+}
+
 /// Copies of a function: those of constants, the others, what the coalescer leaves, and what is necessary.
 fn counts(blocks: &str) -> [u64; 4] {
     let function = view(HEAD, blocks);
-    let found = optimum(&function, &Config::default(), 100);
+    let found = found(&function);
     assert_eq!(found.best.count, found.necessary.count, "{found:?}");
     [found.constants, found.copies.count, found.left.count, found.necessary.count]
 }
@@ -144,7 +149,7 @@ fn counts(blocks: &str) -> [u64; 4] {
 #[test]
 fn copies_are_told_by_depth() {
     let at_depth = |copies, left, necessary| AtDepth { copies, left, necessary };
-    let found = optimum(&view(HEAD, SWAP), &Config::default(), 100);
+    let found = found(&view(HEAD, SWAP));
     assert_eq!(found.by_depth, [at_depth(0, 0, 0), at_depth(3, 3, 3)]);
 }
 

@@ -8,7 +8,7 @@ use crate::analysis::Occurrences;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::EntityIndex;
 use crate::printable::printable;
-use crate::target::is_call;
+use crate::target::Classification;
 
 /// What becomes of an address is followed through at most so many instructions.
 const MOST_FOLLOWED: usize = 256;
@@ -134,6 +134,7 @@ impl fmt::Display for InMemory {
 /// What the words are made of.
 pub(super) struct Explained<'a> {
     pub(super) function: &'a Function,
+    pub(super) classification: &'a Classification,
     pub(super) occurrences: &'a Occurrences,
     pub(super) stack: &'a StackAccesses,
     pub(super) layout: Layout,
@@ -246,7 +247,7 @@ impl Explained<'_> {
     fn callee_behind(&self, inst: Inst) -> Option<String> {
         let function = self.function;
         let behind = inst.0 + 1..function.block_range(function.block_of(inst)).end.0;
-        let call = behind.map(Inst).find(|&inst| is_call(function.opcodes().name(function.opcode(inst))))?;
+        let call = behind.map(Inst).find(|&inst| self.classification.is_call(function, inst))?;
         function.operands(call).iter().find_map(|operand| match operand.value {
             Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&']).to_owned()),
             _ => None,

@@ -22,6 +22,7 @@ pub use in_memory::{InMemory, Why};
 use crate::analysis::{Cfg, LiveRanges, Loops, Occurrences, Point};
 use crate::function::{Function, Inst, Slot, VReg};
 use crate::index::EntityIndex;
+use crate::target::Classification;
 
 /// Where an address is computed, at most so many values are picked from.
 const MOST_PICKED_FROM: i64 = 93;
@@ -85,8 +86,12 @@ impl Promotion {
 
     /// Why the variables of the function are in memory; `None` where they are not, or there are none. O(uses of the
     /// address that is to blame).
-    pub(super) fn in_memory(&self, function: &Function, occurrences: &Occurrences) -> Option<InMemory> {
-        let explained = Explained { function, occurrences, stack: &self.stack, layout: self.layout };
+    pub(super) fn in_memory(
+        &self,
+        (function, classification): (&Function, &Classification),
+        occurrences: &Occurrences,
+    ) -> Option<InMemory> {
+        let explained = Explained { function, classification, occurrences, stack: &self.stack, layout: self.layout };
         explained.of(self.refusal?)
     }
 

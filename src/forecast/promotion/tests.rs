@@ -147,11 +147,11 @@ fn nothing_is_left_of_the_function_before() {
     let mut analysed = Analysed::default();
     let given = "bb0: frequency 1.0 depth 0\n  %0 = LEA_ADDRi64 slot0, 0\n  %5 = COPY %0\n  \
                  ST_i64 %5, 0, 0, 1, 64, %2, 0 :: write global\n";
-    analysed.compute(&function(&[16], given));
+    analysed.compute_by_name(&function(&[16], given));
     assert_eq!(analysed.promotion.held_at(Point(0)).count(), 0);
     let small = "mfv 1\nfunction \"g\"\nopcode LEA_ADDRi64\nregs %0 B64\nslot0 size 4 align 4\n\
                  bb0: frequency 1.0 depth 0\n  %0 = LEA_ADDRi64 slot0, 0\nend\n";
-    analysed.compute(&Function::parse(small).expect("a view"));
+    analysed.compute_by_name(&Function::parse(small).expect("a view"));
     assert_eq!(analysed.promotion.held_at(Point(0)).count(), 0);
 }
 
@@ -265,6 +265,6 @@ fn reached(cfg: &Cfg, function: &Function, inst: Inst) -> bool {
 /// Whether any register of data is live at a point.
 fn has_twin(function: &Function, point: Point) -> bool {
     let mut analysed = Analysed::default();
-    analysed.compute(function);
+    analysed.compute_by_name(function);
     function.regs().filter(|reg| (8..24).contains(&reg.0)).any(|reg| analysed.ranges.value_at(reg, point).is_some())
 }

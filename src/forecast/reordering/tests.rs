@@ -188,7 +188,7 @@ fn what_is_left_out_does_not_matter() {
     arbtest::arbtest(|u| {
         let function = lowered_function(u, &Options::default())?;
         let mut analysed = Analysed::default();
-        analysed.compute(&function);
+        analysed.compute_by_name(&function);
         let (input, loops) = analysed.scheduled(&function);
         assert_eq!(Reordering::default().reach(&input, loops), reach_all(&input, loops), "{function}");
         Ok(())

@@ -9,7 +9,7 @@ use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, Point, block_frequencies};
 use crate::function::{Block, Function, Inst, Operand, OperandFlags, VReg, Value};
 use crate::index::IndexVec;
-use crate::target::RematCost;
+use crate::target::{Classification, RematCost};
 
 /// A value that is computed again.
 pub(super) struct Chosen {
@@ -47,7 +47,12 @@ struct Settled {
 /// Chooses values that are live, without being read, over points with at least `eighths` of the most words that are
 /// live anywhere, and with at least `least`; the cheapest to compute first. What is freed counts for the next. A value
 /// that needs too many clones, or more than are left of what the function may grow by, is passed over.
-pub(super) fn choose(function: &Function, occurrences: &Occurrences, eighths: u32, least: u32) -> Vec<Chosen> {
+pub(super) fn choose(
+    (function, classification): (&Function, &Classification),
+    occurrences: &Occurrences,
+    eighths: u32,
+    least: u32,
+) -> Vec<Chosen> {
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
     let loops = Loops::new(&cfg, &dominators);
@@ -61,7 +66,7 @@ pub(super) fn choose(function: &Function, occurrences: &Occurrences, eighths: u3
     if pressure.peak() < threshold {
         return chosen;
     }
-    let costs = Costs::new(function);
+    let costs = Costs::new(function, classification);
     let mut candidates: Vec<(RematCost, VReg)> =
         all.into_iter().filter_map(|reg| Some((facts.cost(reg, &costs)?, reg))).collect();
     candidates.sort_unstable();

@@ -4,8 +4,8 @@
 //! that computing may cost. A load is taken to cost 10 cycles outside of loops, and 4 in them, where the slot stays in
 //! the nearest cache.
 
-use crate::function::{Function, Inst, MemorySpace, OpcodeFacts, Role};
-use crate::target::{OpcodeInfo, Purity, RematCost, classify};
+use crate::function::{Function, Inst, MemorySpace, Role};
+use crate::target::{Classification, Purity, RematCost};
 
 /// Cycles of a load from a spill slot outside of loops, and in them.
 const LOAD: f64 = 10.0;
@@ -14,27 +14,22 @@ const LOAD_IN_LOOP: f64 = 4.0;
 /// The share of a load that computing may cost.
 const SHARE: f64 = 0.75;
 
-/// Costs by opcode, each looked up once.
+/// What it costs to do the instructions of a function again.
 pub(super) struct Costs<'a> {
     function: &'a Function,
-    known: OpcodeFacts<OpcodeInfo>,
+    classification: &'a Classification,
 }
 
 impl<'a> Costs<'a> {
-    pub(super) fn new(function: &'a Function) -> Self {
-        let mut known = OpcodeFacts::new(function.opcodes());
-        for inst in function.insts() {
-            let opcode = function.opcode(inst);
-            known.get_or_insert_with(opcode, || classify(function.opcodes().name(opcode)));
-        }
-        Self { function, known }
+    pub(super) fn new(function: &'a Function, classification: &'a Classification) -> Self {
+        Self { function, classification }
     }
 
     /// What it costs to do an instruction again, in instructions of the hardware; `None` where that is not to be done:
     /// it has effects, or is no matter of a few instructions. A copy is left to the coalescer; what is undefined stays
     /// one value.
     pub(super) fn of(&self, inst: Inst) -> Option<RematCost> {
-        let info = self.known.get(self.function.opcode(inst))?;
+        let info = self.classification.of(self.function, inst);
         let is_left_alone = matches!(self.function.role(inst), Role::Copy | Role::Undef);
         if !self.function.effects(inst).is_pure() || is_left_alone {
             return None;

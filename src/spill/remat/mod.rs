@@ -22,6 +22,7 @@ mod tests;
 use crate::analysis::Occurrences;
 use crate::config;
 use crate::function::{Edit, EditList, Function, Position, Value};
+use crate::target::Classification;
 use choice::{Chosen, choose};
 
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
@@ -47,18 +48,23 @@ pub struct Outcome {
 
 /// Computes values again where much is live. The function must have left SSA form. O(n log n) in the operands and the
 /// blocks that registers are live into.
-pub fn rematerialise(function: &Function, wanted: config::Remat) -> Outcome {
+pub fn rematerialise(function: &Function, classification: &Classification, wanted: config::Remat) -> Outcome {
     match wanted {
         config::Remat::Off => Outcome { edits: EditList::new(function), values: 0, added: 0 },
-        config::Remat::Peaks => rematerialise_above(function, 7, FREE),
-        config::Remat::High => rematerialise_above(function, 4, FREE),
+        config::Remat::Peaks => rematerialise_above(function, classification, 7, FREE),
+        config::Remat::High => rematerialise_above(function, classification, 4, FREE),
     }
 }
 
 /// Frees points where at least `eighths` of the most that is live anywhere is, and at least `least` words.
-pub(crate) fn rematerialise_above(function: &Function, eighths: u32, least: u32) -> Outcome {
+pub(crate) fn rematerialise_above(
+    function: &Function,
+    classification: &Classification,
+    eighths: u32,
+    least: u32,
+) -> Outcome {
     let occurrences = Occurrences::new(function, &|_| true);
-    let chosen = choose(function, &occurrences, eighths, least);
+    let chosen = choose((function, classification), &occurrences, eighths, least);
     let mut outcome = Outcome { edits: EditList::new(function), values: chosen.len(), added: 0 };
     for value in &chosen {
         rewrite(function, &occurrences, value, &mut outcome);

@@ -3,6 +3,7 @@
 use super::rematerialise_above;
 use crate::check::check;
 use crate::function::Function;
+use crate::target::Classification;
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD32rr\nopcode ADD32ri\nopcode LD_i32\n\
     opcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B32 B32\n";
@@ -10,7 +11,7 @@ const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD
 /// The function with its values computed again wherever at least `least` words are live, and how many are.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
     let function = Function::parse(&format!("{HEAD}{body}end\n")).expect("a view");
-    let outcome = rematerialise_above(&function, 0, least);
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), 0, least);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;
     assert_eq!(applied.num_insts() as isize - function.num_insts() as isize, outcome.added);

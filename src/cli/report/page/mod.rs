@@ -65,7 +65,7 @@ pub(super) fn page(report: &Report) -> String {
 
 /// One kernel: its figures and its occupancy, then the pressure and the source beside it.
 fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) -> Markup {
-    let function = report.functions.iter().find(|function| function.name() == forecast.holder);
+    let function = report.code.functions.iter().find(|function| function.name() == forecast.holder);
     html! {
         details open[is_open] {
             summary title=(forecast.name) {

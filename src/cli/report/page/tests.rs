@@ -1,12 +1,15 @@
 //! The page of a small module, and what must hold of every page.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use nvptx_ra::forecast::{Case, Forecast, forecast};
 use nvptx_ra::function::Function;
+use nvptx_ra::target::Classification;
 use nvptx_ra::target::machine::Architecture;
 
 use super::{Report, grouped, page};
+use crate::report::Code;
 
 /// A name that would be a script, an entity and the end of an attribute, were it not escaped.
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
@@ -29,7 +32,11 @@ fn kernel(name: &str, file: &str) -> Function {
 /// The page of functions, with figures that no model gives.
 fn page_of(functions: &[Function]) -> String {
     let architecture = Architecture::by_name("sm_90").expect("is known");
-    let mut forecasts = forecast(functions, &Case { architecture, max_registers: None }).expect("the models are there");
+    let by_name = |function: &Function| Classification::by_name(function.opcodes());
+    let classifications = functions.iter().map(by_name).map(Arc::new).collect();
+    let code = Code { functions: functions.to_vec(), classifications };
+    let case = Case { architecture, max_registers: None };
+    let mut forecasts = forecast(code.iter(), &case).expect("the models are there");
     for (forecast, registers) in forecasts.iter_mut().zip([50, 20].into_iter().cycle()) {
         fix(forecast, architecture, registers);
     }
@@ -38,7 +45,7 @@ fn page_of(functions: &[Function]) -> String {
         input: "in/<page>.bc".into(),
         source: None,
         architecture,
-        functions: functions.to_vec(),
+        code,
         forecasts,
         calls_outside: false,
         measured: None,
