@@ -250,7 +250,7 @@ mod tests {
     use crate::allocate::Allocator;
     use crate::allocate::greedy::Greedy;
     use crate::function::Function;
-    use crate::fuzzing::{Options, lowered_function};
+    use crate::fuzzing::{Options, explore, lowered_function, reached};
     use crate::target::Classification;
 
     const VOLTA: Banks = Banks { count: 2, ports: 2 };
@@ -297,7 +297,7 @@ mod tests {
     /// waits for no more.
     #[test]
     fn nothing_is_lost() {
-        arbtest::arbtest(|u| {
+        let moved = |u: &mut arbitrary::Unstructured<'_>| {
             let function: Function = lowered_function(u, &Options::default())?;
             let preset =
                 crate::allocate::Preset { budget: Some(u.int_in_range(4..=16)?), ..crate::allocate::Preset::HW };
@@ -309,12 +309,14 @@ mod tests {
             let spread = spread_over_banks(&problem, allocation, banks);
             let costs = check_allocation(&problem, &spread).unwrap_or_else(|error| panic!("{error}\n{problem}"));
             let after = bank_conflicts(&problem, &spread, banks);
+            reached("allocated", true);
+            reached("fewer conflicts", after.count < before.1.count);
             assert!(after.per_run <= before.1.per_run + 1e-6, "{before:?} {after:?}\n{problem}");
             assert!(costs.units.iter().zip(&before.0.units).all(|(now, before)| now <= before), "{problem}");
             assert!(costs.copies <= before.0.copies && costs.link_moves <= before.0.link_moves, "{problem}");
             assert!(costs.tuple_copies <= before.0.tuple_copies, "{:?} {costs:?}\n{problem}", before.0);
             Ok(())
-        })
-        .budget_ms(1_500);
+        };
+        explore(moved, 1_500, &[("allocated", 90), ("fewer conflicts", 1)]);
     }
 }

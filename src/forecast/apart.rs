@@ -63,7 +63,7 @@ impl Apart {
 
 #[cfg(test)]
 mod tests {
-    use crate::forecast::{Case, Forecast, forecast};
+    use crate::forecast::{Case, Forecast, forecast_by_name};
     use crate::function::Function;
     use crate::target::machine::Architecture;
 

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, lowered_function};
+use super::{Options, lowered_function, reached};
 use crate::allocate::briggs::Briggs;
 use crate::allocate::cleanup::{CleanupEdit, CleanupError, CodeCosts, check_cleanup, clean, code_costs};
 use crate::allocate::exact::Solver;
@@ -28,6 +28,7 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
     let name = allocator.name();
     let allocation = match allocator.allocate(&problem) {
         Err(ProblemError::BudgetNotMet { file, budget, least }) => {
+            reached("least budget", true);
             check_least_budget(&problem, allocator, &file, budget, least);
             return Ok(());
         }
@@ -35,6 +36,8 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
         Ok(allocation) => allocation,
     };
     let costs = check_allocation(&problem, &allocation).unwrap_or_else(|error| panic!("{name}: {error}\n{problem}"));
+    reached("allocated", true);
+    reached("spilled", costs.spilled > 0);
     let again = allocator.allocate(&problem).expect("it did before");
     assert_eq!(
         allocation.placements, again.placements,
@@ -49,6 +52,7 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
         .iter_enumerated()
         .all(|(file, data)| data.budget.is_none_or(|budget| problem.peaks()[file] < budget / 8));
     if fits {
+        reached("room for all", !problem.ranges().is_empty());
         assert_eq!((costs.spilled, costs.over_budget), (0, 0), "{name}: there is room for all\n{problem}");
     }
     check_clean(&problem, &allocation, name);
@@ -130,6 +134,7 @@ fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, spli
     let name = allocator.name();
     let found = split::allocate(allocator, problem, splitting).expect("it was allocated before");
     let Some(parts) = &found.problem else { return };
+    reached("split", true);
     assert_eq!(parts.validate(), Ok(()), "{name}\n{problem}\n{parts}");
     let costs = check_allocation(parts, &found.allocation);
     let costs = costs.unwrap_or_else(|error| panic!("{name}: {error}\n{problem}\n{parts}"));
@@ -181,6 +186,9 @@ pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
     let (close, least) = (1e-6 * (1.0 + costs.moved_bytes), &exact.least);
     let is_met = (least.over_budget, least.moved_bytes - close) <= (costs.over_budget, costs.moved_bytes);
     assert!(is_met, "{least:?} {costs:?}\n{problem}");
+    reached("optimal", exact.is_optimal);
+    reached("not solved", !exact.is_optimal);
+    reached("spilled", costs.spilled > 0);
     if exact.is_optimal {
         assert_eq!(least.over_budget, costs.over_budget, "{problem}");
         assert!((least.moved_bytes - costs.moved_bytes).abs() <= close, "{least:?} {costs:?}\n{problem}");
@@ -337,25 +345,29 @@ fn add_loops(u: &mut Unstructured<'_>, builder: &mut ProblemBuilder, num_insts: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
+
+    /// Of problems drawn at random some are not sound.
+    const ALLOCATED: [(&str, u64); 4] = [("allocated", 50), ("spilled", 5), ("room for all", 10), ("split", 0)];
 
     #[test]
     fn briggs_is_proved() {
-        arbtest::arbtest(|u| check_allocate(u, &Briggs::default())).budget_ms(1_500);
+        explore(|u| check_allocate(u, &Briggs::default()), 1_500, &ALLOCATED);
     }
 
     #[test]
     fn greedy_is_proved() {
-        arbtest::arbtest(|u| check_allocate(u, &Greedy::default())).budget_ms(1_500);
+        explore(|u| check_allocate(u, &Greedy::default()), 1_500, &ALLOCATED);
     }
 
     #[test]
     fn fatpoint_is_proved() {
-        arbtest::arbtest(check_fatpoint).budget_ms(1_500);
+        explore(check_fatpoint, 1_500, &[("allocated", 30), ("spilled", 1), ("room for all", 10), ("least budget", 4)]);
     }
 
     #[test]
     fn exact_is_no_worse() {
-        arbtest::arbtest(check_exact).budget_ms(1_500);
+        explore(check_exact, 1_500, &[("optimal", 30), ("not solved", 1), ("spilled", 1)]);
     }
 
     #[test]

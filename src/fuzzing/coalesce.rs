@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, edited, lowered_function};
+use super::{Options, edited, lowered_function, reached};
 use crate::coalesce::{MoveKind, census, coalesce};
 use crate::config::{Config, Priority};
 use crate::function::Function;
@@ -15,6 +15,10 @@ pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     let function = lowered_function(u, &Options::default())?;
     let classification = Classification::by_name(function.opcodes());
     let outcome = coalesce(&function, &classification, &config);
+    let report = &outcome.report;
+    reached("merged", report.merges > 0);
+    reached("kept apart", !report.refused.is_empty());
+    reached("made a constant", !report.rematerialised.is_empty());
     let edited = edited(&function, &outcome.edits);
     let (before, after) = (moves(&function, &classification), moves(&edited, &classification));
     assert!(after <= before, "{before} moves became {after}\n{function}\n{edited}");
@@ -57,9 +61,10 @@ pub(super) fn config(u: &mut Unstructured<'_>) -> Result<Config> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     #[test]
     fn coalescing_keeps_the_meaning() {
-        arbtest::arbtest(check_coalesce).budget_ms(1_000);
+        explore(check_coalesce, 1_000, &[("merged", 25), ("kept apart", 20), ("made a constant", 20)]);
     }
 }

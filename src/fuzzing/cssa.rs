@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, coalesce, edited, ssa_function};
+use super::{Options, coalesce, edited, reached, ssa_function};
 use crate::config::{Config, DeSsa};
 use crate::ssa::conventional;
 
@@ -17,6 +17,9 @@ pub fn check_cssa(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = ssa_function(u, &options)?;
     let outcome = conventional(&function, &config);
+    reached("copied", !outcome.report.copied.is_empty());
+    reached("made a constant", !outcome.report.constants.is_empty());
+    reached("conventional as it is", outcome.report.phis > 0 && outcome.edits.is_empty());
     let edited = edited(&function, &outcome.edits);
     let mut is_defined = vec![false; edited.num_regs()];
     for reg in edited.insts().flat_map(|inst| edited.operands(inst)).filter_map(|operand| operand.def()) {
@@ -29,9 +32,11 @@ pub fn check_cssa(u: &mut Unstructured<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     #[test]
     fn conventional_ssa_keeps_the_meaning() {
-        arbtest::arbtest(check_cssa).budget_ms(1_000);
+        let expected = [("copied", 15), ("made a constant", 15), ("conventional as it is", 1)];
+        explore(check_cssa, 1_000, &expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, lowered_function};
+use super::{Options, lowered_function, reached};
 use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast_by_name, needed};
 use crate::function::{Edit, EditList, Function, LaunchBounds, Role};
 use crate::target::Classification;
@@ -11,7 +11,9 @@ use crate::target::machine::Architecture;
 /// Checks that a forecast keeps to its bounds, that its peak's values have the words that it counts, and that wider
 /// views of the same code never hold less.
 pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
-    let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
+    // Enough to spill, with bounds or without.
+    let held = if u.arbitrary()? { u.int_in_range(20..=300)? } else { 0 };
+    let options = Options { undefined_paths: u.arbitrary()?, held, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
     let limit = |u: &mut Unstructured<'_>, most: u32| -> Result<Option<u32>> {
         Ok(if u.arbitrary()? { Some(u.int_in_range(1..=most)?) } else { None })
@@ -38,9 +40,12 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
         }
     };
     assert!(!is_contradiction);
+    reached("forecast", true);
     let [forecast] = forecasts.as_slice() else { panic!("{} forecasts of a kernel", forecasts.len()) };
 
     assert!((1..=forecast.budget).contains(&forecast.registers), "{forecast:?}");
+    reached("spills", forecast.spill_bytes() > 0);
+    reached("a step below", forecast.next_step.is_some());
     let (least, most) = forecast.likely_registers;
     assert!(1 <= least && least <= forecast.registers, "{forecast:?}");
     assert!(forecast.registers <= most && most <= forecast.budget, "{forecast:?}");
@@ -93,9 +98,10 @@ fn check_curve(function: &Function, forecast: &Forecast) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     #[test]
     fn forecasts_keep_to_their_bounds() {
-        arbtest::arbtest(check_forecast).budget_ms(2_000);
+        explore(check_forecast, 2_000, &[("forecast", 50), ("spills", 1), ("a step below", 8)]);
     }
 }

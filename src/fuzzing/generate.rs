@@ -10,7 +10,9 @@ use super::draft::{Draft, DraftBlock, DraftInst, DraftPhi, SLOTS, SYMBOLS, opcod
 use super::graph::{by_dominance, predecessors, successors};
 use super::lower::lower;
 use super::opcodes::{ARITHMETIC, CALL, CONSTANTS, COPIES, EFFECTFUL, PARTS, Template, Use};
-use crate::function::{Block, Effects, Function, Operand, OperandFlags, RegClass, Slot, Symbol, VReg, Value};
+use crate::function::{
+    Block, Effects, Function, MemorySpace, Operand, OperandFlags, RegClass, Slot, Symbol, VReg, Value,
+};
 use crate::index::{EntityIndex, IndexVec};
 
 /// How large and how wild a generated function is.
@@ -26,11 +28,13 @@ pub struct Options {
     pub undefined_paths: bool,
     /// Most instructions have effects.
     pub effects: bool,
+    /// So many values are loaded first, and read where the function returns.
+    pub held: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_blocks: 10, max_insts: 10, max_variables: 2, undefined_paths: false, effects: false }
+        Self { max_blocks: 10, max_insts: 10, max_variables: 2, undefined_paths: false, effects: false, held: 0 }
     }
 }
 
@@ -52,7 +56,8 @@ pub(super) fn draft(u: &mut Unstructured<'_>, options: &Options) -> Result<Draft
     let succs = successors(u, options.max_blocks)?;
     let blocks = succs.iter().map(|succs| DraftBlock { succs: succs.clone(), ..DraftBlock::default() }).collect();
     let draft = Draft { blocks, classes: IndexVec::new() };
-    let mut generator = Generator { u, draft, readable: Vec::new(), variables: Vec::new(), effects: options.effects };
+    let mut generator =
+        Generator { u, draft, readable: Vec::new(), variables: Vec::new(), effects: options.effects, held: Vec::new() };
     let predecessors = predecessors(&succs);
 
     let mut at_end: IndexVec<Block, Vec<VReg>> = IndexVec::filled(Vec::new(), succs.len());
@@ -91,6 +96,8 @@ struct Generator<'a, 'u> {
     variables: Vec<VReg>,
     /// Most instructions have effects.
     effects: bool,
+    /// What is loaded first and read last.
+    held: Vec<VReg>,
 }
 
 impl Generator<'_, '_> {
@@ -165,6 +172,15 @@ impl Generator<'_, '_> {
             self.template(block, std::slice::from_ref(template))?;
         }
         let (wide, long) = (self.read(RegClass::B64)?, self.fresh(RegClass::B128));
+        for number in 0..options.held {
+            // Nothing else reads it: it cannot be overwritten, nor chosen by chance.
+            let reg = self.draft.reg(RegClass::B32);
+            let numbers = [0, 1, 4 * number as i64].map(Operand::immediate);
+            let operands = [Operand::write(reg), numbers[0], numbers[1], Operand::read(wide), numbers[2]];
+            let load = DraftInst::with_effects("LD_i32", operands.to_vec(), Effects::READ);
+            self.push(block, DraftInst { space: MemorySpace::Global, ..load });
+            self.held.push(reg);
+        }
         let operands = vec![Operand::write(long), Operand::read(wide), Operand::read(wide)];
         self.push(block, DraftInst::pure("V2I64toI128", operands));
         for class in RegClass::ALL {
@@ -270,6 +286,9 @@ impl Generator<'_, '_> {
                 false => self.readable[self.readable.len() - 1 - self.u.choose_index(self.readable.len())?],
             };
             operands.push(Operand::read(reg));
+        }
+        if is_last {
+            operands.extend(self.held.iter().map(|&reg| Operand::read(reg)));
         }
         self.push(block, DraftInst::with_effects("INLINEASM", operands, Effects::OPAQUE));
         Ok(())

@@ -6,6 +6,7 @@
 mod allocate;
 mod coalesce;
 pub mod control_flow;
+mod coverage;
 mod cssa;
 mod draft;
 mod edited;
@@ -38,6 +39,9 @@ mod view;
 pub(crate) use allocate::{Sizes, problem};
 pub use allocate::{check_allocate, check_exact, check_fatpoint, check_problem_text};
 pub use coalesce::check_coalesce;
+#[cfg(test)]
+pub(crate) use coverage::explore;
+pub(crate) use coverage::reached;
 pub use cssa::check_cssa;
 pub(crate) use edited::edited;
 pub use forecast::check_forecast;

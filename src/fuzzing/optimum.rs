@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 use super::coalesce::config;
-use super::{Options, lowered_function};
+use super::{Options, lowered_function, reached};
 use crate::coalesce::optimum;
 use crate::target::Classification;
 
@@ -14,6 +14,9 @@ pub fn check_optimum(u: &mut Unstructured<'_>) -> Result<()> {
     let function = lowered_function(u, &Options::default())?;
     let classification = Classification::by_name(function.opcodes());
     let [found, rough] = [1000, 0].map(|steps| optimum(&function, &classification, &config, steps));
+    reached("copies are necessary", found.necessary.count > 0);
+    reached("the coalescer is beaten", found.best.count < found.left.count);
+    reached("steps help", rough.necessary.count < found.necessary.count);
     assert!(found.best.count <= found.left.count && found.left.count <= found.copies.count + found.constants);
     for bounds in [&found, &rough] {
         assert!(bounds.necessary.count <= bounds.best.count, "{bounds:?}\n{function}");
@@ -30,9 +33,11 @@ pub fn check_optimum(u: &mut Unstructured<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     #[test]
     fn no_coalescer_beats_the_bound() {
-        arbtest::arbtest(check_optimum).budget_ms(1_000);
+        let expected = [("copies are necessary", 10), ("the coalescer is beaten", 20)];
+        explore(check_optimum, 1_000, &expected);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arbitrary::{Result, Unstructured};
 
+use super::reached;
 use crate::function::{ParallelCopyError, VReg, sequentialize};
 
 /// Temporaries are numbered from here.
@@ -13,9 +14,25 @@ const TEMPORARIES: u32 = 1000;
 pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
     let count = u.int_in_range(0..=12usize)?;
     let regs = u.int_in_range(1..=12u32)?;
+    // Registers that are written once are rare among those drawn at random, and so are cycles.
+    let mut unwritten: Vec<VReg> = (0..=regs).map(VReg).collect();
+    let is_permutation = u.arbitrary()?;
+    let mut unread = unwritten.clone();
     let mut pairs = Vec::new();
     for _ in 0..count {
-        pairs.push((VReg(u.int_in_range(0..=regs)?), VReg(u.int_in_range(0..=regs)?)));
+        let mut take = |from: &mut Vec<VReg>, is_taken: bool| -> Result<Option<VReg>> {
+            if from.is_empty() {
+                return Ok(None);
+            }
+            let at = u.choose_index(from.len())?;
+            Ok(Some(if is_taken { from.swap_remove(at) } else { from[at] }))
+        };
+        let (dst, src) = (take(&mut unwritten, true)?, take(&mut unread, is_permutation)?);
+        pairs.extend(dst.zip(src));
+    }
+    // Twice the same destination is no parallel copy.
+    if !pairs.is_empty() && u.ratio(1, 8)? {
+        pairs.push((pairs[0].0, VReg(u.int_in_range(0..=regs)?)));
     }
     let mut sources = BTreeMap::new();
     let is_parallel_copy = pairs.iter().all(|&(dst, src)| sources.insert(dst, src).is_none());
@@ -24,6 +41,8 @@ pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
         temporaries += 1;
         VReg(TEMPORARIES + temporaries - 1)
     });
+    reached("a parallel copy", is_parallel_copy && !pairs.is_empty());
+    reached("temporaries", temporaries > 0);
     match copies {
         Ok(copies) => {
             assert!(is_parallel_copy, "{pairs:?}");
@@ -83,9 +102,10 @@ fn pure_cycles(sources: &BTreeMap<VReg, VReg>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     #[test]
     fn sequences_do_what_parallel_copies_do() {
-        arbtest::arbtest(check_parallel_copy).budget_ms(1_000);
+        explore(check_parallel_copy, 1_000, &[("a parallel copy", 40), ("temporaries", 8)]);
     }
 }

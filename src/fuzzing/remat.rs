@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, check_same_effects, lowered_function};
+use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
 use crate::function::Function;
 use crate::spill::remat::rematerialise_above;
@@ -11,11 +11,6 @@ use crate::target::Classification;
 /// Checks that computing values again keeps a function valid and its meaning, is the same the second time, and stays
 /// within what a function may grow by.
 pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
-    remat(u).map(drop)
-}
-
-/// The same; how many values are computed again.
-fn remat(u: &mut Unstructured<'_>) -> Result<usize> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = lowered_function(u, &options)?;
     let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
@@ -34,24 +29,19 @@ fn remat(u: &mut Unstructured<'_>) -> Result<usize> {
     assert_eq!(count(&applied.function) - count(&function), outcome.added);
     assert!(outcome.added <= 16.max(count(&function) / 16), "{} more", outcome.added);
     assert_eq!(rematerialised().edits, outcome.edits, "the same again");
-    Ok(outcome.values)
+    reached("computed again", outcome.values > 0);
+    reached("sunk", outcome.values as isize > outcome.added);
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
+    use crate::fuzzing::explore;
 
     /// It keeps the meaning of every function that can be drawn, and has something to do in some of them.
     #[test]
     fn keeps_the_meaning() {
-        let found = Cell::new(0);
-        arbtest::arbtest(|u| {
-            found.set(found.get() + remat(u)?);
-            Ok(())
-        })
-        .budget_ms(2_000);
-        assert!(found.get() > 0);
+        explore(check_remat, 2_000, &[("computed again", 40), ("sunk", 10)]);
     }
 }

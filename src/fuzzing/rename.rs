@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, edited, lowered_function};
+use super::{Options, edited, lowered_function, reached};
 use crate::rename::rename;
 
 /// Checks that renaming keeps a function valid and its meaning, and never leaves more names than there were.
@@ -12,6 +12,8 @@ pub fn check_rename(u: &mut Unstructured<'_>) -> Result<()> {
     let all = u.arbitrary()?;
     let outcome = rename(&function, all);
     edited(&function, &outcome.edits);
+    reached("shared", outcome.after < outcome.before);
+    reached("unasked", !all && outcome.after < outcome.before);
     assert!(outcome.after <= outcome.before, "{function}");
     assert_eq!(rename(&function, all).edits, outcome.edits, "the same function gives the same names");
     Ok(())
@@ -20,9 +22,10 @@ pub fn check_rename(u: &mut Unstructured<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     #[test]
     fn renaming_keeps_the_meaning() {
-        arbtest::arbtest(check_rename).budget_ms(1_000);
+        explore(check_rename, 1_000, &[("shared", 40), ("unasked", 20)]);
     }
 }

@@ -2,9 +2,9 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, check_same_effects, lowered_function};
+use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
-use crate::function::Edit;
+use crate::function::{Edit, Effects, Inst};
 use crate::schedule::{ORDERS, schedule};
 use crate::target::Classification;
 
@@ -18,6 +18,13 @@ pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
     let classification = Classification::by_name(function.opcodes());
     let scheduled = || schedule(&function, &classification, order, seed);
     let outcome = scheduled();
+    reached("moved", outcome.moved > 0);
+    let has_effect = |inst: &Inst| function.effects(*inst).intersects(Effects::MEMORY | Effects::CONVERGENT);
+    let moves_effect = |edit: &Edit| match edit {
+        Edit::Permute { order, .. } => !order.iter().filter(|inst| has_effect(inst)).is_sorted(),
+        _ => false,
+    };
+    reached("moved an effect", outcome.edits.edits().iter().any(moves_effect));
     assert!(outcome.edits.edits().iter().all(|edit| matches!(edit, Edit::Permute { .. })));
     assert_eq!(outcome.edits.is_empty(), outcome.moved == 0);
     if let Err(errors) = check(&function, &outcome.edits) {
@@ -35,10 +42,11 @@ pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     /// Every order keeps the meaning of every function that can be drawn.
     #[test]
     fn orders_keep_the_meaning() {
-        arbtest::arbtest(check_schedule).budget_ms(2_000);
+        explore(check_schedule, 2_000, &[("moved", 25), ("moved an effect", 5)]);
     }
 }

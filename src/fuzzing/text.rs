@@ -3,6 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 use super::generate::{Options, lowered_function, ssa_function};
+use super::reached;
 use crate::function::Function;
 
 /// Checks that the parser takes any text without a panic, and that what it takes reads back.
@@ -21,8 +22,29 @@ pub fn check_round_trip(u: &mut Unstructured<'_>) -> Result<()> {
     assert_eq!(parsed.to_string(), text);
     assert_same(&function, &parsed);
 
-    let mut bytes = text.into_bytes();
-    for _ in 0..u.int_in_range(0..=4)? {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut bytes = if u.arbitrary()? {
+        // Lines twice, or none of them, or in another order: often a function still.
+        for _ in 0..u.int_in_range(1..=2)? {
+            let (at, other) = (u.choose_index(lines.len())?, u.choose_index(lines.len())?);
+            match u.int_in_range(0..=2u8)? {
+                0 if lines.len() > 2 => drop(lines.remove(at)),
+                1 => lines.insert(at, lines[other]),
+                _ => lines.swap(at, other),
+            }
+        }
+        (lines.join("\n") + "\n").into_bytes()
+    } else {
+        text.clone().into_bytes()
+    };
+    for _ in 0..u.int_in_range(0..=2)? {
+        // A digit for a digit: another register, block or number.
+        let digits: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
+        if !digits.is_empty() {
+            bytes[digits[u.choose_index(digits.len())?]] = b'0' + u.int_in_range(0..=9u8)?;
+        }
+    }
+    for _ in 0..if u.arbitrary()? { 0 } else { u.int_in_range(1..=4)? } {
         let at = u.choose_index(bytes.len())?;
         match u.int_in_range(0..=3u8)? {
             0 => bytes.truncate(at.max(1)),
@@ -34,7 +56,10 @@ pub fn check_round_trip(u: &mut Unstructured<'_>) -> Result<()> {
             break;
         }
     }
-    check_reads_back(&String::from_utf8_lossy(&bytes));
+    let changed = String::from_utf8_lossy(&bytes);
+    reached("changed and read", changed != text && Function::parse(&changed).is_ok());
+    reached("refused", Function::parse(&changed).is_err());
+    check_reads_back(&changed);
     Ok(())
 }
 
@@ -75,6 +100,7 @@ fn assert_same(one: &Function, other: &Function) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::explore;
 
     #[test]
     fn any_text_is_taken_or_refused() {
@@ -83,6 +109,6 @@ mod tests {
 
     #[test]
     fn generated_functions_read_back() {
-        arbtest::arbtest(check_round_trip).budget_ms(1_000);
+        explore(check_round_trip, 1_000, &[("changed and read", 3), ("refused", 20)]);
     }
 }

@@ -15,7 +15,7 @@ use arbitrary::Unstructured;
 
 use super::interpret::Machine;
 use super::value::{Bits, mix, mix_wide};
-use super::{Options, lowered_function, ssa_function};
+use super::{Options, lowered_function, reached, ssa_function};
 use crate::analysis::{AnalysisContext, LiveRanges, Loop, Loops, Point, UniformityInfo, ValueNumber};
 use crate::function::{Block, Function, Inst, RegClass, Role, VReg};
 use crate::index::IndexVec;
@@ -38,8 +38,9 @@ pub fn check_uniformity(u: &mut Unstructured<'_>) -> Result<(), arbitrary::Error
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 4, ..Options::default() };
     let mut function = if u.arbitrary()? { ssa_function(u, &options)? } else { lowered_function(u, &options)? };
     scatter(u, &mut function)?;
-    if let Err(reason) = check_threads(&function) {
-        panic!("{reason}\n{function}");
+    match check_threads(&function) {
+        Ok(compared) => reached("compared", compared > 0),
+        Err(reason) => panic!("{reason}\n{function}"),
     }
     Ok(())
 }
@@ -72,6 +73,7 @@ pub fn check_threads(function: &Function) -> Result<usize, String> {
         live_ranges.compute(function, cfg, dominators, occurrences, &regs);
         let classification = Classification::by_name(function.opcodes());
         info.compute((function, &classification), cfg, dominators, occurrences, live_ranges, false);
+        reached("divergent branches", function.blocks().any(|block| info.is_divergent_branch(block)));
         let live_in = function.blocks().map(|block| uniform_at_start(function, live_ranges, info, block)).collect();
         let observer = Observer { function, classification: &classification, loops, live_ranges, info, live_in };
         let mut compared = 0;
@@ -201,9 +203,10 @@ impl Observer<'_> {
 #[cfg(test)]
 mod tests {
     use super::check_uniformity;
+    use crate::fuzzing::explore;
 
     #[test]
     fn threads_agree_on_uniform_values() {
-        arbtest::arbtest(check_uniformity).budget_ms(3_000);
+        explore(check_uniformity, 3_000, &[("compared", 80), ("divergent branches", 10)]);
     }
 }

@@ -10,13 +10,13 @@ use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, overlap};
 use crate::config::Config;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Applied, Edit, EditList, Effects, Function, Inst, Operand, Origin, Role, VReg};
-use crate::fuzzing::{Options, edited, ssa_function};
+use crate::fuzzing::{Options, edited, explore, reached, ssa_function};
 
 /// A web is called conventional exactly where no two of its registers are live at one point: each pair is looked at, in
 /// functions where no constant has to be written anew.
 #[test]
 fn webs_are_conventional_where_no_registers_overlap() {
-    arbtest::arbtest(|u| {
+    let check = |u: &mut arbitrary::Unstructured<'_>| {
         let before = ssa_function(u, &Options::default())?;
         let function = edited(&before, &conventional(&before, &Config::default()).edits);
         let registers = registers(&function);
@@ -43,24 +43,29 @@ fn webs_are_conventional_where_no_registers_overlap() {
                 sets.find(other.result) == sets.find(phi.result)
                     && other.inputs(&function).any(|input| input.reg.is_none())
             });
+            reached("conventional", !others.contains(phi));
+            reached("overlapping", is_overlapping);
             assert_eq!(others.contains(phi), is_overlapping || is_odd, "{phi:?} of the web {web:?} in\n{function}");
         }
         Ok(())
-    })
-    .budget_ms(1_000);
+    };
+    explore(check, 1_000, &[("conventional", 15), ("overlapping", 15)]);
 }
 
 /// What the pass decides does not depend on instructions that name no register of a PHI: a view may leave them out.
 #[test]
 fn a_view_of_phis_is_enough() {
-    arbtest::arbtest(|u| {
+    let check = |u: &mut arbitrary::Unstructured<'_>| {
         let function = ssa_function(u, &Options::default())?;
         let Applied { function: part, origin } = of_phis(&function);
+        let part_len = part.num_insts();
         let [whole, part] = [&function, &part].map(|function| conventional(function, &Config::default()));
         let before = |&inst: &Inst| match origin[inst] {
             Origin::Kept(before) => before,
             _ => unreachable!("nothing is inserted"),
         };
+        reached("left out", part_len < function.num_insts());
+        reached("copied", !whole.report.copied.is_empty());
         assert_eq!(part.report.phis, whole.report.phis);
         assert_eq!(part.report.dead.iter().map(before).collect::<Vec<_>>(), whole.report.dead);
         assert_eq!(part.report.replaced.iter().map(before).collect::<Vec<_>>(), whole.report.replaced, "{function}");
@@ -69,8 +74,8 @@ fn a_view_of_phis_is_enough() {
         assert_eq!(copied, whole.report.copied, "{function}");
         assert_eq!(part.edits.len(), whole.edits.len());
         Ok(())
-    })
-    .budget_ms(1_000);
+    };
+    explore(check, 1_000, &[("left out", 80), ("copied", 10)]);
 }
 
 /// The function without instructions that name no register of a PHI, but for terminators, the first behind PHIs and the

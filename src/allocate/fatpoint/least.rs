@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::allocate::allocation::Effort;
     use crate::allocate::problem::File;
-    use crate::fuzzing::{Sizes, problem as generated};
+    use crate::fuzzing::{Sizes, explore, problem as generated, reached};
 
     fn problem(body: &str) -> Problem {
         let text = format!("allocation 1\nproblem k\nfile R\nclass A R\nclass B R width 2 align 2\n{body}end\n");
@@ -99,7 +99,7 @@ mod tests {
     /// The engine meets no budget below the floor, whatever the widths and alignments.
     #[test]
     fn none_below_the_floor() {
-        arbtest::arbtest(|u| {
+        let check = |u: &mut arbitrary::Unstructured<'_>| {
             let given = generated(u, &Sizes::default())?;
             if given.validate().is_err() {
                 return Ok(());
@@ -108,11 +108,13 @@ mod tests {
             for budget in floor.saturating_sub(3).max(1)..floor {
                 let own = OneFile::new(&given, File(0), Some(budget)).problem;
                 if own.validate().is_ok() {
+                    reached("a budget below the floor", true);
                     let found = allocate_file(&own, File(0), &Fatpoint::default().knobs, &mut Effort::default());
                     assert!(found.costs(&own).over_budget > 0, "{budget} of {floor}\n{own}");
                 }
             }
             Ok(())
-        });
+        };
+        explore(check, 1_000, &[("a budget below the floor", 5)]);
     }
 }

@@ -14,7 +14,7 @@ use crate::allocate::availability::Timeline;
 use crate::allocate::problem::LiveRange;
 use crate::allocate::{Placement, check_allocation};
 use crate::analysis::overlap;
-use crate::fuzzing::{Sizes, problem as generated};
+use crate::fuzzing::{Sizes, explore, problem as generated, reached};
 
 fn problem(body: &str) -> Problem {
     let text = format!("allocation 1\nproblem k\n{body}end\n");
@@ -61,7 +61,7 @@ fn drain_order() {
 /// The interference of a node is never less than what those that are live with it can take away.
 #[test]
 fn interference_counts_all() {
-    arbtest::arbtest(|u| {
+    let check = |u: &mut Unstructured<'_>| {
         let Some(problem) = of_one_file(u)? else { return Ok(()) };
         let timeline = Timeline::new(&problem);
         let (nodes, counts) = (Nodes::apart(&problem), Interference::new(&problem, &timeline));
@@ -73,10 +73,12 @@ fn interference_counts_all() {
                 problem.classes().taken(problem.ranges()[range].class, problem.ranges()[other].class)
             };
             let least: u32 = problem.ranges().ids().filter(meets).map(taken).sum();
+            reached("interference", least > 0);
             assert!(counts.of(&nodes, range) >= u64::from(least), "{range}\n{problem}");
         }
         Ok(())
-    });
+    };
+    explore(check, 500, &[("interference", 10)]);
 }
 
 /// The two sides of a copy are merged, unless a limit, a fixed place, a clobber in between or a common moment forbids
@@ -186,12 +188,13 @@ fn guidance_by_cost() {
 /// does nothing there.
 #[test]
 fn guidance_reaches_its_target() {
-    arbtest::arbtest(|u| {
+    let check = |u: &mut Unstructured<'_>| {
         let Some(problem) = of_one_file(u)? else { return Ok(()) };
         let target = u.int_in_range(1..=12)?;
         let knobs = Knobs { coalescing: false, ..Knobs::PTXAS };
         let context = context(&problem, &knobs);
         let spilled = guide(&context, target);
+        reached("spilled", !spilled.is_empty());
         let (budget, is_spilled) = (context.budget.unwrap_or(u32::MAX), |range| spilled.contains(&range));
         for point in (0..4 * problem.num_insts() as u32).step_by(2) {
             let at = |start: u32, end: u32| (start..end).contains(&point);
@@ -210,7 +213,8 @@ fn guidance_reaches_its_target() {
             assert!(live <= target || idle == 0, "{live} at {point}, {idle} idle\n{problem}{spilled:?}");
         }
         Ok(())
-    });
+    };
+    explore(check, 500, &[("spilled", 5)]);
 }
 
 /// An allocation is the same whether a file is alone or beside others.

@@ -9,6 +9,7 @@ use super::accesses::{Access, Address};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point};
 use crate::forecast::analysed::Analysed;
 use crate::function::{Function, Inst, Slot};
+use crate::fuzzing::{explore, reached as explored};
 
 /// %0 is the address of the first variable, %1 that of a value of it, %2 an index, %3 and %4 data, %8 to %23 what is
 /// stored.
@@ -218,7 +219,7 @@ fn reaches(function: &Function, from: Point, ends: &dyn Fn(Inst) -> bool, stops:
 /// where it is, and is not held, a register is live, for something has to hold it.
 #[test]
 fn held_where_somebody_needs_it() {
-    arbtest::arbtest(|u| {
+    let check = |u: &mut Unstructured<'_>| {
         let function = random(u)?;
         let cfg = Cfg::new(&function);
         let promotion = promotion(&function);
@@ -246,6 +247,8 @@ fn held_where_somebody_needs_it() {
                             || reaches(&function, behind, &at_point, &|_| false)
                     });
                     let is_held = promotion.held.at(point) >> value & 1 == 1;
+                    explored("held", is_held);
+                    explored("not held", is_read && is_written && !is_held);
                     assert!(!is_held || (is_read && is_written), "value {value} at {point:?}\n{function}");
                     if is_read && is_written && !is_held {
                         assert!(has_twin(&function, point), "value {value} at {point:?}\n{function}");
@@ -254,8 +257,8 @@ fn held_where_somebody_needs_it() {
             }
         }
         Ok(())
-    })
-    .budget_ms(1_000);
+    };
+    explore(check, 1_000, &[("held", 5)]);
 }
 
 fn reached(cfg: &Cfg, function: &Function, inst: Inst) -> bool {
