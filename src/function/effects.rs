@@ -213,3 +213,23 @@ impl MemorySpace {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::MemorySpace;
+    use super::MemorySpace::{Generic, Shared, SharedCluster};
+
+    /// Memory may be the same where the spaces are, where one is not known, and between the shared memory of a block and
+    /// that of its cluster, which it is part of; nowhere else.
+    #[test]
+    fn spaces_that_overlap() {
+        for one in MemorySpace::ALL {
+            for other in MemorySpace::ALL {
+                let is_shared = [one, other].iter().all(|space| [Shared, SharedCluster].contains(space));
+                let expected = one == other || one == Generic || other == Generic || is_shared;
+                assert_eq!(one.may_alias(other), expected, "{one:?} {other:?}");
+            }
+        }
+        assert!(Shared.may_alias(SharedCluster) && !Shared.may_alias(MemorySpace::Local));
+    }
+}

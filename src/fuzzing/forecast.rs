@@ -45,6 +45,10 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
 
     assert!((1..=forecast.budget).contains(&forecast.registers), "{forecast:?}");
     reached("spills", forecast.spill_bytes() > 0);
+    // Of what is stored and loaded each is whole words.
+    let fewest = Model::spills().head.least - 2.0;
+    let bytes = f64::from(forecast.spill_bytes());
+    assert!(bytes == 0.0 || bytes >= fewest, "{bytes} of {fewest}\n{}", functions[0]);
     reached("a step below", forecast.next_step.is_some());
     let (least, most) = forecast.likely_registers;
     assert!(1 <= least && least <= forecast.registers, "{forecast:?}");

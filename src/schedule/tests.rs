@@ -192,6 +192,26 @@ fn call_sequences_stay_whole() {
     }
 }
 
+/// What reads a physical register that is written in the function stays where it is, and so does what writes it: the
+/// view does not follow values through those. One that nothing writes holds the same everywhere.
+#[test]
+fn physical_registers_keep_their_order() {
+    let body = |written: &str| {
+        function(
+            5,
+            &format!(
+                "%0 = COPY $3\n{written} = INT_PTX_SREG_TID_x\n%1 = COPY $3\n%2 = ADD32ri %1, 1\nST_i32 %2 :: write\n\
+                 ST_i32 %0 :: write"
+            ),
+        )
+    };
+    for order in [Order::Late, Order::BottomUp, Order::SethiUllman] {
+        let of = |written| ordered(&body(written), order, 0);
+        assert_eq!(of("$3")[..3], [0, 1, 2], "{order:?}");
+        assert_ne!(of("$4")[..3], [0, 1, 2], "{order:?}");
+    }
+}
+
 /// A block of 100,000 instructions, each of which reads two of the last hundred, takes each order a number of steps
 /// that is linear in them, but for a logarithm.
 #[test]

@@ -188,8 +188,15 @@ fn check_limit(name: &str, bounds: &LaunchBounds, command_line: &CommandLine, us
     }
     // What is said of the option has no kernel's name.
     let is_of_option = command_line.max_registers.is_some_and(|limit| !(24..=255).contains(&limit));
-    for warning in limit.ignored.iter().filter_map(|&ignored| warning(ignored, name)) {
-        assert!(is_of_option || said.contains(&warning), "{warning}: {case}\n{said}");
+    let expected: Vec<String> = limit.ignored.iter().filter_map(|&ignored| warning(ignored, name)).collect();
+    for warning in &expected {
+        assert!(is_of_option || said.contains(warning), "{warning}: {case}\n{said}");
+    }
+    // Nor does ptxas warn of what the model takes.
+    for part in ["Value of minctapersm", "Value of minnctapersm", "Value of threads per SM"] {
+        let warning = format!("{part} for entry {name} is out of range");
+        let is_expected = expected.iter().any(|expected| expected.starts_with(&warning));
+        assert!(!said.contains(&warning) || is_expected, "{warning}: {case}\n{said}");
     }
 }
 
@@ -212,6 +219,33 @@ fn limits_known_by_heart() {
     assert_eq!(of(Some(1024), Some(3), None, None), (64, Decider::Threads));
     assert_eq!(of(Some(4096), Some(1), None, Some(40)), (40, Decider::CommandLine));
     assert_eq!(of(None, None, Some(8), None), (24, Decider::MaxRegisters));
+}
+
+/// The same with options of launches, and what of all that is said does not hold.
+#[test]
+fn options_known_by_heart() {
+    let of = |bounds: &LaunchBounds, options: &CommandLine| {
+        let limit = hopper().register_limit(bounds, options).expect("nothing is contradictory");
+        (limit.registers, limit.decider, limit.ignored)
+    };
+    let bounds = |threads, blocks| LaunchBounds { max_threads: threads, min_blocks: blocks, ..LaunchBounds::default() };
+    let launch = CommandLine { max_threads: Some(512), min_blocks: Some(4), ..CommandLine::default() };
+    // Options fill what directives leave open, and win only where they are said to.
+    assert_eq!(of(&bounds(None, None), &launch), (32, Decider::Blocks, vec![]));
+    assert_eq!(of(&bounds(Some(256), None), &launch), (64, Decider::Blocks, vec![]));
+    let overriding = CommandLine { overrides: true, ..launch };
+    assert_eq!(of(&bounds(Some(256), Some(1)), &overriding), (32, Decider::Blocks, vec![]));
+    // Beside -maxrregcount they count for nothing.
+    let both = CommandLine { max_registers: Some(42), ..launch };
+    assert_eq!(of(&bounds(None, None), &both), (42, Decider::CommandLine, vec![]));
+    // Just as many threads as a multiprocessor holds, and one more.
+    assert_eq!(of(&bounds(Some(2048), None), &CommandLine::default()), (32, Decider::Threads, vec![]));
+    let ignored = vec![Ignored::Threads(2049)];
+    assert_eq!(of(&bounds(Some(2049), None), &CommandLine::default()), (255, Decider::Machine, ignored));
+    let ignored = vec![Ignored::Blocks { blocks: 3, threads: 1024 }];
+    assert_eq!(of(&bounds(Some(1024), Some(3)), &CommandLine::default()), (64, Decider::Threads, ignored));
+    let ignored = vec![Ignored::BlocksOfAnySize(2)];
+    assert_eq!(of(&bounds(None, Some(2)), &CommandLine::default()), (255, Decider::Machine, ignored));
 }
 
 /// What blocks of a size leave alone is reached by kernels that need it, and exceeded by none.

@@ -72,6 +72,13 @@ fn a_divergent_branch_makes_its_join_divergent() {
     }
 }
 
+/// A branch on what is not defined may send threads different ways, though reading it gives no two values.
+#[test]
+fn a_branch_on_nothing_is_divergent() {
+    assert_eq!(diamond("undef %5, %5", false), [false, false]);
+    assert_eq!(diamond("%5, %5", false), [true, true]);
+}
+
 /// Under a divergent guard, what a uniform branch decides stays uniform; what is read behind the guard does not.
 #[test]
 fn a_uniform_branch_under_a_divergent_guard() {

@@ -100,3 +100,18 @@ fn only_what_is_cheap_and_pure() {
         ST_i32 %2, %3 :: write\n  ST_i32 %1, %0 :: write\n";
     assert_eq!(rewritten(body, 1).0, 0);
 }
+
+/// What a call has returned is read where it stands, though it is read as a parameter is; a load that nothing orders is
+/// no more computed again, for another may have written there.
+#[test]
+fn results_of_calls_are_not_read_again() {
+    let body = |effects: &str| {
+        format!(
+            "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0, 0, 101, 3, 32, -1, 0, 0 :: {effects}\n\
+             %2 = LD_i32 1 :: read\n  %3 = LD_i32 2 :: read\n  ST_i32 %2, %3 :: write\n  ST_i32 %0, 5 :: write\n"
+        )
+    };
+    for effects in ["read call_sequence param", "read param", "read ordered param"] {
+        assert_eq!(rewritten(&body(effects), 1).0, 0, "{effects}");
+    }
+}

@@ -124,6 +124,26 @@ fn figures_known_by_heart() {
     assert_eq!((hopper.occupancy(&too_much).blocks, hopper.occupancy(&too_much).limits), (0, Limits::SHARED_MEMORY));
 }
 
+/// Shared memory comes in multiples of 128 bytes, with a kilobyte for the driver in each block; where less of the SM's
+/// memory is to be shared memory, it is the smallest size that the launch prefers and one block fits into.
+#[test]
+fn shared_memory_known_by_heart() {
+    let hopper = Architecture::by_name("sm_90").expect("is known");
+    let of = |static_shared, carve_out| {
+        let launch = Launch { static_shared, carve_out, ..Launch::new(32).with_threads(32) };
+        let occupancy = hopper.occupancy(&launch);
+        (occupancy.shared_per_block, occupancy.block_limits.shared_memory)
+    };
+    assert_eq!(of(0, None), (1024, Some(228)));
+    assert_eq!(of(1, None), (1152, Some(228 * 1024 / 1152)));
+    assert_eq!(of(128, None).0, 1152);
+    assert_eq!(of(129, None).0, 1280);
+    // No shared memory is preferred: a block gets 8 KB, the least that there is, and one of 40 KB has 64.
+    assert_eq!(of(1024, Some(0)), (2048, Some(4)));
+    assert_eq!(of(40 * 1024, Some(0)), (41 * 1024, Some(1)));
+    assert_eq!(of(40 * 1024, Some(100)), (41 * 1024, Some(5)));
+}
+
 /// Numbers at the end of their range give no blocks, and no panic.
 #[test]
 fn absurd_launches_are_refused() {

@@ -5,16 +5,12 @@
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/tuned.ptx --runs 4 --profile %t/ra.toml --json > %t/tuned.json 2> %t/log
 ; RUN: FileCheck %s --check-prefix=LOG --input-file=%t/log
 ; LOG: nvptx-ra: 4 of 4 variants, {{[0-9]+}} → {{[0-9]+}} bytes spilled
-; RUN: FileCheck %s --check-prefix=JSON --input-file=%t/tuned.json
-; JSON: "choice":
-; JSON: "default":
-; JSON: "sass_instructions": {{[1-9]}}
-; JSON: "name": "loads"
-; JSON: "stock":
-; JSON: "warps": {{[1-9]}}
-; JSON: "tried":
-; JSON: "tuned":
+; RUN: %python %S/Inputs/never_worse.py %t/tuned.json 4
 ; RUN: %ptxas-verify -arch=sm_90 < %t/tuned.ptx
+;
+; Where variants differ the best of those that cost nothing wins.
+; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %S/Inputs/counters.ll -o %t/counters.ptx --runs 12 --json > %t/counters.json 2> %t/log
+; RUN: %python %S/Inputs/never_worse.py %t/counters.json 12 better worse
 ;
 ; RUN: FileCheck %s --check-prefix=PROFILE --input-file=%t/ra.toml
 ; PROFILE: version = 1

@@ -52,7 +52,7 @@ fn opcodes() -> Arc<OpcodeTable> {
 }
 
 /// A function of a few blocks; half of them begin with PHIs.
-fn function(source: &mut Unstructured<'_>) -> Result<Function> {
+pub(crate) fn function(source: &mut Unstructured<'_>) -> Result<Function> {
     let table = opcodes();
     let opcode = |name: &str| table.find(name).expect("interned");
     let mut builder = FunctionBuilder::new("random", table.clone());
@@ -244,7 +244,8 @@ fn accepted_edits_behave_the_same() {
     })
     .budget_ms(1_500)
     .size_min(2048);
-    assert!(accepted * 100 > tried, "{accepted} of {tried} accepted: too few to tell anything");
+    // Most edits that are drawn at random are wrong; a fifth was right when this was written.
+    assert!(accepted * 8 > tried, "{accepted} of {tried} accepted: too few to tell anything");
 }
 
 /// The interpreter itself tells apart what the checker must refuse: it is not blind.

@@ -131,3 +131,41 @@ fn a_copy_of_a_physical_register_stays_where_it_is() {
     });
     refuses(ErrorKind::Operand, text, |program, edits| merge(program, edits, "b", "a"));
 }
+
+/// What computes and nothing else may go anywhere in its block, but not where control has left it.
+#[test]
+fn nothing_goes_behind_a_terminator() {
+    let text = "
+        bb0
+        a = ld 1
+        x = mul a 5
+        st a
+        ret
+    ";
+    let permute = |program: &Program, edits: &mut EditList, order: [Inst; 4]| {
+        edits.push(Edit::Permute { block: program.function.block_of(order[0]), order: order.to_vec() });
+    };
+    accepts(text, |program, edits| {
+        let [a, x, st, ret] = [program.def("a"), program.def("x"), program.nth("st", 0), program.nth("ret", 0)];
+        permute(program, edits, [a, st, x, ret]);
+    });
+    refuses(ErrorKind::Edits, text, |program, edits| {
+        let [a, x, st, ret] = [program.def("a"), program.def("x"), program.nth("st", 0), program.nth("ret", 0)];
+        permute(program, edits, [a, st, ret, x]);
+    });
+    // Where a view has instructions behind a branch that some take, they stay, and no others come to them.
+    let branch = "
+        bb0 -> bb1
+        a = ld 1
+        br a bb1
+        st a
+        ret
+        bb1
+        ret
+    ";
+    accepts(branch, |_, _| {});
+    refuses(ErrorKind::Terminator, branch, |program, edits| {
+        let copy = edits.create_register(RegClass::B32);
+        edits.insert_copy(program.before(program.nth("st", 0)), copy, program.reg("a"));
+    });
+}

@@ -7,6 +7,7 @@ mod merges;
 mod operands;
 mod program;
 mod pure;
+mod sound;
 mod speculation;
 
 use nvptx_ra::check::{ErrorKind, check};

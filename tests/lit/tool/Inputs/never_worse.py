@@ -1,0 +1,48 @@
+"""never_worse.py JSON RUNS [better] [worse]: what a search says of each kernel holds together.
+
+The choice is one of the variants that were tried, or LLVM's own code; it costs no more than LLVM's own code in bytes
+spilled, warps and instructions; and no variant of which that is true, too, is better. With `better`, a kernel must have
+become better than LLVM's own code, and with `worse` a variant must have been worse: else there was nothing to choose.
+"""
+
+import json
+import sys
+
+
+def spilled(figures):
+    return figures["spill_store_bytes"] + figures["spill_load_bytes"]
+
+
+def is_no_worse(figures, stock):
+    return (
+        spilled(figures) <= spilled(stock)
+        and figures["warps"] >= stock["warps"]
+        and figures["sass_instructions"] <= stock["sass_instructions"]
+    )
+
+
+def rank(figures):
+    return (figures["weighted_spill_bytes"], -figures["warps"], figures["sass_local"], figures["sass_instructions"])
+
+
+with open(sys.argv[1]) as file:
+    kernels = json.load(file)["kernels"]
+assert kernels, "a search of no kernel"
+for kernel in kernels:
+    name, stock, tuned = kernel["name"], kernel["stock"], kernel["tuned"]
+    tried = {variant["choice"]: variant["figures"] for variant in kernel["tried"]}
+    assert len(kernel["tried"]) >= int(sys.argv[2]), (name, len(kernel["tried"]))
+    assert len(tried) == len(kernel["tried"]), f"{name}: a variant was tried twice"
+    assert kernel["default"] in tried.values(), f"{name}: the default is not among what was tried"
+    assert tried.get(kernel["choice"], stock if kernel["choice"] == "stock" else None) == tuned, (name, kernel["choice"])
+    assert is_no_worse(tuned, stock), (name, stock, tuned)
+    for choice, figures in tried.items():
+        is_rival = figures is not None and is_no_worse(figures, stock)
+        assert not is_rival or rank(tuned) <= rank(figures), (name, choice, figures, tuned)
+    assert tuned["sass_instructions"] > 0 and tuned["warps"] > 0, (name, tuned)
+
+both = [(kernel, variant["figures"]) for kernel in kernels for variant in kernel["tried"] if variant["figures"]]
+if "better" in sys.argv:
+    assert any(rank(kernel["tuned"]) < rank(kernel["stock"]) for kernel in kernels), "no kernel is better"
+if "worse" in sys.argv:
+    assert any(not is_no_worse(figures, kernel["stock"]) for kernel, figures in both), "no variant is worse"
