@@ -9,8 +9,8 @@
 ; RUN: %ptxas-verify -arch=sm_90 < %t/tuned.ptx
 ;
 ; Where variants differ the best of those that cost nothing wins.
-; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %S/Inputs/counters.ll -o %t/counters.ptx --runs 12 --json > %t/counters.json 2> %t/log
-; RUN: %python %S/Inputs/never_worse.py %t/counters.json 12 better worse
+; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %S/tune-shared.ll -o %t/spills.ptx --mattr=+ptx88 --runs 10 --json > %t/spills.json 2> %t/log
+; RUN: %python %S/Inputs/never_worse.py %t/spills.json 10 better worse
 ;
 ; RUN: FileCheck %s --check-prefix=PROFILE --input-file=%t/ra.toml
 ; PROFILE: version = 1

@@ -41,8 +41,8 @@ for kernel in kernels:
         assert not is_rival or rank(tuned) <= rank(figures), (name, choice, figures, tuned)
     assert tuned["sass_instructions"] > 0 and tuned["warps"] > 0, (name, tuned)
 
-both = [(kernel, variant["figures"]) for kernel in kernels for variant in kernel["tried"] if variant["figures"]]
+judged = [(kernel, variant["figures"]) for kernel in kernels for variant in kernel["tried"] if variant["figures"]]
 if "better" in sys.argv:
     assert any(rank(kernel["tuned"]) < rank(kernel["stock"]) for kernel in kernels), "no kernel is better"
 if "worse" in sys.argv:
-    assert any(not is_no_worse(figures, kernel["stock"]) for kernel, figures in both), "no variant is worse"
+    assert any(not is_no_worse(figures, kernel["stock"]) for kernel, figures in judged), "no variant is worse"
