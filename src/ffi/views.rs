@@ -98,7 +98,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(collected.expect("all went well").len(), 1);
-        assert_eq!(collect(|| Err("not so well")), Err("not so well"));
+        assert_eq!(collect(|| Err("not so well")).err(), Some("not so well"));
         assert!(!are_collected());
     }
 
