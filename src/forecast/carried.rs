@@ -345,6 +345,7 @@ mod tests {
     use crate::forecast::{Forecast, forecast};
     use crate::function::{Effects, Function, LaunchBounds, Operand, RegClass};
     use crate::fuzzing::{Options, lowered_function};
+    use crate::target::Classification;
 
     const OPCODES: &str = "opcode INT_PTX_SREG_TID_x\nopcode LD_i32\nopcode LD_i16\nopcode ADD32rr\nopcode ADD32ri\n\
         opcode FADD_rnf32rr\nopcode MOV_B32_i constant\nopcode COPY copy\nopcode CBranch\nopcode ST_i32\nopcode ST_i16\n\
@@ -362,7 +363,7 @@ mod tests {
     }
 
     fn features(function: &Function) -> Features {
-        Analysed::default().compute(function)
+        Analysed::default().compute(function, &Classification::by_name(function.opcodes()))
     }
 
     /// The varying words that are held in a loop like [`with_loop`]'s, all words, and those that change places.
@@ -481,7 +482,8 @@ mod tests {
     }
 
     fn of_kernel(function: &Function) -> Forecast {
-        forecast(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0)
+        let classification = Classification::by_name(function.opcodes());
+        forecast([(function, &classification)], &case()).expect("a forecast").swap_remove(0)
     }
 
     /// However values change places, the bound is at most what is live at once, and a tenth below that at the most; and
