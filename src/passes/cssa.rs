@@ -7,13 +7,13 @@ use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::config::{CSSA, Trace};
 use crate::error::Error;
 use crate::function::{Function, Inst};
-use crate::ssa::{Outcome, Report, conventional};
+use crate::ssa::{LeftCopies, Outcome, Report, conventional};
 use crate::stats::Work;
 
 /// Runs the pass. A function that has left SSA form has no PHIs, and is left alone.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let start = Instant::now();
-    let Outcome { edits, report } = conventional(function, &context.config);
+    let Outcome { edits, report, .. } = conventional(function, &context.config);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("cssa", start);
     if context.config.stats.is_some() {
@@ -52,7 +52,13 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
     let copied = report.copied.iter().map(|&(phi, reason)| {
         remark(RemarkKind::Missed, phi, "PhiCopied", format!("a copy stays for {}: {}", of(phi), reason.as_str()))
     });
-    dead.chain(replaced).chain(constants).chain(copied).collect()
+    let left = report.left.iter().map(|&LeftCopies { phi, register, copies }| {
+        let name = function.reg_name(register).map_or_else(|| format!("{register}"), str::to_owned);
+        let message =
+            format!("left {copies} copies of {name} to PHI elimination: so many would take LLVM's coalescer long");
+        remark(RemarkKind::Analysis, phi, "PhiCopiesLeft", message)
+    });
+    dead.chain(replaced).chain(constants).chain(copied).chain(left).collect()
 }
 
 /// A PHI by the register that it defines, with the name that it has in the source.
@@ -66,13 +72,16 @@ fn trace(function: &Function, context: &RunContext, output: &PassOutput, report:
     let config = &context.config;
     let mut text = String::new();
     if config.cssa_verbosity >= 1 {
-        let Report { phis, dead, replaced, constants, copied } = report;
+        let Report { phis, dead, replaced, constants, copied, .. } = report;
         let [dead, replaced, constants, copied] = [dead.len(), replaced.len(), constants.len(), copied.len()];
         let _ = writeln!(text, "{phis} PHIs, {dead} dead, {replaced} replaced, {constants} constants, {copied} copies");
     }
     if config.cssa_verbosity >= 2 {
         for &(phi, reason) in &report.copied {
             let _ = writeln!(text, "copied {phi}, {}: {}", describe(function, phi), reason.as_str());
+        }
+        for &LeftCopies { register, copies, .. } in &report.left {
+            let _ = writeln!(text, "left {copies} copies of {register} to PHI elimination");
         }
     }
     let with_view = config.dump_before_cssa || config.trace.contains(Trace::VIEW);

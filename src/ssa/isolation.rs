@@ -50,7 +50,8 @@ pub(super) struct Copy {
     pub(super) phi: Phi,
     pub(super) copy: CopyOf,
     pub(super) reason: Reason,
-    reg: VReg,
+    /// The register of the view that is copied, or that the result is copied to.
+    pub(super) reg: VReg,
     /// The register written and the one read.
     to: Node,
     of: Node,
@@ -65,6 +66,8 @@ pub(super) struct Isolated {
     pub(super) constants: Vec<Constant>,
     /// PHIs that go, because another one always holds the same and can share their register; with its result.
     pub(super) replaced: Vec<(Phi, VReg)>,
+    /// How many successors of blocks and segments of live ranges were looked at.
+    pub(super) steps: u64,
 }
 
 /// A copy that goes where both sides can share a register.
@@ -118,6 +121,12 @@ struct Isolation<'a> {
     constants: HashMap<(Opcode, Value), VReg>,
     /// Memory for one union after another.
     united: Vec<Segment>,
+    /// Whether registers are read behind the copies at the ends of blocks. It is only looked up in, never walked.
+    live_beyond: HashMap<(VReg, Block), bool>,
+    /// The successors of blocks that have many, sorted. It is only looked up in, never walked.
+    many_succs: HashMap<Block, Vec<Block>>,
+    /// The last block with a PHI that was asked for, and the point behind its PHIs.
+    behind_phis: Option<(Block, Point)>,
     isolated: Isolated,
 }
 
@@ -148,6 +157,9 @@ impl<'a> Isolation<'a> {
             attempts: IndexVec::new(),
             constants: HashMap::new(),
             united: Vec::new(),
+            live_beyond: HashMap::new(),
+            many_succs: HashMap::new(),
+            behind_phis: None,
             isolated: Isolated::default(),
         }
     }
@@ -189,20 +201,52 @@ impl<'a> Isolation<'a> {
 
     /// Where a web is live among its PHI's block's PHIs.
     fn at_phi(&mut self, phi: Phi) -> Segment {
-        let mut insts = self.function.block_insts(phi.block);
-        let behind = insts.find(|&inst| self.function.role(inst) != Role::Phi);
         let start = Point::block_start(self.function, phi.block);
-        let end = behind.map_or(Point::block_end(self.function, phi.block), Point::early);
+        let end = match self.behind_phis {
+            Some((block, point)) if block == phi.block => point,
+            _ => self.point_behind_phis(phi.block),
+        };
+        self.behind_phis = Some((phi.block, end));
         Segment { start, end, value: self.value(phi.result) }
     }
 
+    fn point_behind_phis(&mut self, block: Block) -> Point {
+        let mut insts = self.function.block_insts(block);
+        let behind = insts.by_ref().find(|&inst| self.function.role(inst) != Role::Phi);
+        self.isolated.steps += (self.function.block_insts(block).len() - insts.len()) as u64;
+        behind.map_or(Point::block_end(self.function, block), Point::early)
+    }
+
     /// Whether a register is read behind the copies at the end of a block, by others than PHIs.
-    fn is_live_beyond(&self, reg: VReg, block: Block) -> bool {
+    fn is_live_beyond(&mut self, reg: VReg, block: Block) -> bool {
+        if let Some(&known) = self.live_beyond.get(&(reg, block)) {
+            return known;
+        }
         let function = self.function;
         let terminators = function.block_insts(block).rev();
         let mut terminators = terminators.take_while(|&inst| function.effects(inst).contains(Effects::TERMINATOR));
-        terminators.any(|inst| is_read(function.operands(inst), reg))
-            || function.succs(block).iter().any(|&succ| self.ranges.is_live_in(reg, succ))
+        let is_live =
+            terminators.any(|inst| is_read(function.operands(inst), reg)) || self.is_live_into_successor(reg, block);
+        self.live_beyond.insert((reg, block), is_live);
+        is_live
+    }
+
+    /// Whether a register is live into a successor of a block. After a switch there are many successors, and mostly few
+    /// blocks that the register is live into. O(the fewer of both · log the more).
+    fn is_live_into_successor(&mut self, reg: VReg, block: Block) -> bool {
+        let (succs, live_ins) = (self.function.succs(block), self.ranges.live_ins(reg));
+        self.isolated.steps += 1 + succs.len().min(live_ins.len()) as u64;
+        if succs.len() <= live_ins.len() {
+            return succs.iter().any(|&succ| self.ranges.is_live_in(reg, succ));
+        }
+        let steps = &mut self.isolated.steps;
+        let succs = self.many_succs.entry(block).or_insert_with(|| {
+            *steps += succs.len() as u64;
+            let mut sorted = succs.to_vec();
+            sorted.sort_unstable();
+            sorted
+        });
+        live_ins.iter().any(|live_in| succs.binary_search(&live_in.block).is_ok())
     }
 
     fn want(&mut self, phi: Phi, web: Node, copy: CopyOf, reg: VReg) {
@@ -330,6 +374,7 @@ impl<'a> Isolation<'a> {
     fn unite(&mut self, sets: &mut DisjointSets<Node>, a: Node, b: Node) {
         if a != b {
             sets.unite(a, b);
+            self.isolated.steps += (self.nodes[a].len() + self.nodes[b].len()) as u64;
             union(&self.nodes[a], &self.nodes[b], &mut self.united);
             self.nodes[a.max(b)] = Vec::new();
             std::mem::swap(&mut self.nodes[a.min(b)], &mut self.united);
@@ -356,7 +401,13 @@ impl<'a> Isolation<'a> {
                 }
             }
         }
-        overlap(&self.nodes[a], &self.nodes[b], |a, b| a != b).then_some(Refusal::Interference)
+        let mut pairs = 0;
+        let conflicts = overlap(&self.nodes[a], &self.nodes[b], |a, b| {
+            pairs += 1;
+            a != b
+        });
+        self.isolated.steps += self.nodes[a].len().min(self.nodes[b].len()) as u64 + pairs;
+        conflicts.then_some(Refusal::Interference)
     }
 
     /// A copy stays, or becomes the constant that it would copy.

@@ -22,6 +22,8 @@
 
 mod congruence;
 mod constants;
+#[cfg(test)]
+mod growth_tests;
 mod isolation;
 mod phis;
 #[cfg(test)]
@@ -34,7 +36,7 @@ mod webs;
 
 use crate::coalesce::Refusal;
 use crate::config::{Config, DeSsa};
-use crate::function::{EditList, Function, Inst};
+use crate::function::{EditList, Function, Inst, VReg};
 use isolation::isolate;
 use phis::Phis;
 use rewrite::Rewriter;
@@ -72,6 +74,19 @@ pub struct Report {
     pub constants: Vec<Inst>,
     /// The PHIs of inputs and results that are copied, and why.
     pub copied: Vec<(Inst, Reason)>,
+    /// The registers with so many copies that these are left to PHI elimination.
+    pub left: Vec<LeftCopies>,
+}
+
+/// A register whose copies at the ends of blocks are left to PHI elimination, because there are many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftCopies {
+    /// The first PHI that reads it.
+    pub phi: Inst,
+    /// The register.
+    pub register: VReg,
+    /// How many copies there are.
+    pub copies: u32,
 }
 
 /// What the pass did to a function.
@@ -81,6 +96,9 @@ pub struct Outcome {
     pub edits: EditList,
     /// Why, by PHI.
     pub report: Report,
+    /// How many inputs of PHIs, successors of blocks and segments of live ranges were looked at. A measure of the work
+    /// that does not depend on the machine.
+    pub steps: u64,
 }
 
 /// Makes the PHI webs of a function in SSA form conventional.
@@ -88,7 +106,7 @@ pub struct Outcome {
 /// Near-linear in the instructions and the inputs of PHIs. What webs cost that are conventional as they come is the
 /// live ranges of their registers; the others cost merging these.
 pub fn conventional(function: &Function, options: &Config) -> Outcome {
-    let mut outcome = Outcome { edits: EditList::new(function), report: Report::default() };
+    let mut outcome = Outcome { edits: EditList::new(function), report: Report::default(), steps: 0 };
     let all = phis::all(function);
     outcome.report.phis = all.len();
     if options.usedessa == DeSsa::Stock || all.is_empty() {
@@ -101,6 +119,7 @@ pub fn conventional(function: &Function, options: &Config) -> Outcome {
         webs = Webs { others: phis.live.clone(), live: webs.live, ..Webs::default() };
     }
     let isolated = isolate(function, &webs.others, &registers, (&webs.live, webs.constants_of_others), options);
+    outcome.steps = isolated.steps;
     let mut rewriter = Rewriter::new(function, registers, &mut outcome);
     rewriter.delete_dead(&phis.dead);
     rewriter.replace(&isolated.replaced);

@@ -1,12 +1,21 @@
 //! Puts the copies and constants that PHI webs need into the function, which stays in SSA form.
 
-use super::Outcome;
+use std::collections::HashMap;
+
 use super::constants::Constant;
 use super::isolation::{Copy, CopyOf};
-use super::phis::Phi;
+use super::phis::{Input, Phi};
 use super::registers::Register;
+use super::{LeftCopies, Outcome};
 use crate::function::{Block, Edit, Function, Inst, Operand, Position, Role, VReg, Value};
 use crate::index::IndexVec;
+
+/// The most copies of one register at the ends of blocks that this pass writes.
+///
+/// LLVM's coalescer merges the result of each copy with the register that it copies, and goes through all uses of both
+/// for every merge. The copies themselves are uses, so that N of them cost N² steps. PHI elimination makes the same
+/// copies, and writes the PHI's own register, where there is nothing to merge. Only their order is lost.
+pub(super) const MOST_COPIES: u32 = 128;
 
 /// Writes edits, and what was done to whom.
 pub(super) struct Rewriter<'a> {
@@ -15,13 +24,17 @@ pub(super) struct Rewriter<'a> {
     registers: IndexVec<VReg, Register>,
     /// What debug values say instead of registers that nothing writes any more.
     lost: Vec<(VReg, Value)>,
+    /// The inputs of PHIs that were asked for, by predecessor. They are only looked up, never walked.
+    inputs: HashMap<Inst, Vec<Input>>,
+    /// The block of the last result that was copied, with the place behind its PHIs.
+    behind_phis: Option<(Block, Position)>,
     outcome: &'a mut Outcome,
 }
 
 impl<'a> Rewriter<'a> {
     /// Nothing is written yet.
     pub(super) fn new(function: &'a Function, registers: IndexVec<VReg, Register>, outcome: &'a mut Outcome) -> Self {
-        Self { function, registers, lost: Vec::new(), outcome }
+        Self { function, registers, lost: Vec::new(), inputs: HashMap::new(), behind_phis: None, outcome }
     }
 
     /// Deletes PHIs that nobody reads.
@@ -50,13 +63,29 @@ impl<'a> Rewriter<'a> {
 
     /// Writes the copies that isolated PHIs are left with.
     pub(super) fn copy(&mut self, copies: &[Copy]) {
-        for &Copy { phi, copy, reason, .. } in copies {
+        let left = self.leave(copies);
+        for &Copy { phi, copy, reason, reg, .. } in copies {
             self.outcome.report.copied.push((phi.inst, reason));
             match copy {
                 CopyOf::Result => self.copy_result(phi),
+                CopyOf::Input(_) if left[reg] > MOST_COPIES => {}
                 CopyOf::Input(from) => self.copy_input(phi, from),
             }
         }
+    }
+
+    /// Counts the copies of each register at the ends of blocks, and reports the registers that have too many.
+    fn leave(&mut self, copies: &[Copy]) -> IndexVec<VReg, u32> {
+        let mut count = IndexVec::filled(0, self.function.num_regs());
+        let of_inputs = || copies.iter().filter(|copy| copy.copy != CopyOf::Result);
+        of_inputs().for_each(|copy| count[copy.reg] += 1);
+        let mut is_reported = IndexVec::filled(false, self.function.num_regs());
+        for &Copy { phi, reg, .. } in of_inputs() {
+            if count[reg] > MOST_COPIES && !std::mem::replace(&mut is_reported[reg], true) {
+                self.outcome.report.left.push(LeftCopies { phi: phi.inst, register: reg, copies: count[reg] });
+            }
+        }
+        count
     }
 
     /// Debug values of registers that nothing writes any more describe what these would hold.
@@ -78,7 +107,7 @@ impl<'a> Rewriter<'a> {
     /// Has a PHI read a constant that is written at the end of a predecessor. Where nobody else reads the constant, it
     /// is not written where it was.
     fn write_constant(&mut self, phi: Phi, from: Block, constant: Inst) {
-        let Some(input) = input(self.function, phi, from) else { return };
+        let Some(input) = self.input(phi, from) else { return };
         let Register { reads, constant: own, .. } = self.registers[input];
         // One that stands there for this PHI alone would only be written anew.
         if reads == 1 && own.is_some_and(|own| self.function.block_of(own) == from) {
@@ -105,7 +134,7 @@ impl<'a> Rewriter<'a> {
     /// elimination, which can split the edge.
     fn copy_input(&mut self, phi: Phi, from: Block) {
         if self.function.succs(from).len() == 1
-            && let Some(input) = input(self.function, phi, from)
+            && let Some(input) = self.input(phi, from)
         {
             let new = self.outcome.edits.create_register(self.function.class(phi.result));
             self.outcome.edits.insert_copy(Position { block: from, before: None }, new, input);
@@ -116,28 +145,57 @@ impl<'a> Rewriter<'a> {
     /// Copies the result of a PHI behind the PHIs of its block.
     fn copy_result(&mut self, phi: Phi) {
         let new = self.outcome.edits.create_register(self.function.class(phi.result));
-        self.outcome.edits.insert_copy(behind_phis(self.function, phi.block), phi.result, new);
+        let place = match self.behind_phis {
+            Some((block, place)) if block == phi.block => place,
+            _ => self.place_behind_phis(phi.block),
+        };
+        self.behind_phis = Some((phi.block, place));
+        self.outcome.edits.insert_copy(place, phi.result, new);
         self.outcome.edits.push(Edit::SetRegister { inst: phi.inst, operand: 0, reg: new });
     }
 
     /// Has the inputs of a PHI from a predecessor read another register. Returns how many there are.
     fn redirect(&mut self, phi: Phi, from: Block, new: VReg) -> u32 {
-        let inputs = phi.inputs(self.function).filter(|input| input.from == from && input.reg.is_some());
-        inputs
-            .map(|input| {
-                self.outcome.edits.push(Edit::SetRegister { inst: phi.inst, operand: input.operand, reg: new });
-            })
-            .count() as u32
+        let mut redirected = 0;
+        let inputs = inputs_from(&mut self.inputs, &mut self.outcome.steps, self.function, phi, from);
+        for input in inputs.iter().filter(|input| input.reg.is_some()) {
+            self.outcome.edits.push(Edit::SetRegister { inst: phi.inst, operand: input.operand, reg: new });
+            redirected += 1;
+        }
+        redirected
+    }
+
+    /// The register that a PHI reads at the end of a predecessor.
+    fn input(&mut self, phi: Phi, from: Block) -> Option<VReg> {
+        inputs_from(&mut self.inputs, &mut self.outcome.steps, self.function, phi, from).first()?.reg
+    }
+
+    /// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too:
+    /// what is put there first stands first.
+    fn place_behind_phis(&mut self, block: Block) -> Position {
+        let mut insts = self.function.block_insts(block);
+        let before = insts.by_ref().find(|&inst| self.function.role(inst) != Role::Phi);
+        self.outcome.steps += (self.function.block_insts(block).len() - insts.len()) as u64;
+        Position { block, before }
     }
 }
 
-/// The register that a PHI reads at the end of a predecessor.
-fn input(function: &Function, phi: Phi, from: Block) -> Option<VReg> {
-    phi.inputs(function).find(|input| input.from == from).and_then(|input| input.reg)
-}
-
-/// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too:
-/// what is put there first stands first.
-fn behind_phis(function: &Function, block: Block) -> Position {
-    Position { block, before: function.block_insts(block).find(|&inst| function.role(inst) != Role::Phi) }
+/// The inputs of a PHI that come from a block, in their order. O(log inputs) where the PHI was asked for before.
+fn inputs_from<'b>(
+    known: &'b mut HashMap<Inst, Vec<Input>>,
+    steps: &mut u64,
+    function: &Function,
+    phi: Phi,
+    from: Block,
+) -> &'b [Input] {
+    let inputs = known.entry(phi.inst).or_insert_with(|| {
+        let mut inputs: Vec<Input> = phi.inputs(function).collect();
+        *steps += inputs.len() as u64;
+        inputs.sort_by_key(|input| input.from);
+        inputs
+    });
+    let start = inputs.partition_point(|input| input.from < from);
+    let end = start + inputs[start..].iter().take_while(|input| input.from == from).count();
+    *steps += 1 + (end - start) as u64;
+    &inputs[start..end]
 }
