@@ -53,6 +53,10 @@ pub struct Effort {
     pub edges: u64,
     /// The most edges that one node has.
     pub max_degree: u64,
+    /// Edges that the interference graph would have had where it was too large to be built; else 0.
+    pub too_many_edges: u64,
+    /// Live ranges that were spilled for that before the graph was built; 0 where the greedy allocator took over.
+    pub spilled_before: u64,
     /// Phases with the time that they took, in their order.
     pub phases: Vec<(&'static str, Duration)>,
 }

@@ -3,11 +3,13 @@
 //! As NVIDIA's cicc is read to do it, phase by phase in the order of the files: [`build`] the graph; while nodes are
 //! left, [`simplify`] what is sure to find a place, else [`coalesce`] a copy, else [`freeze`] one, else take out a
 //! [`spill`] candidate; then [`select`] places in the reverse order. What finds none is spilled, which leaves a short
-//! live range for each of its uses and definitions, and everything begins anew, until all have places.
+//! live range for each of its uses and definitions, and everything begins anew, until all have places. Of a problem
+//! whose graph would be too large, [`relieve`] spills a part before the graph is built.
 
 mod build;
 mod coalesce;
 mod freeze;
+mod relieve;
 mod select;
 mod simplify;
 mod spill;
@@ -16,11 +18,13 @@ use std::time::Instant;
 
 use super::Allocator;
 use super::allocation::{Allocation, Effort};
+use super::greedy::Greedy;
 use super::preset::{Coalescing, Preset};
 use super::problem::{Problem, ProblemError};
 use super::rounds::Rounds;
 use crate::index::IndexVec;
 use build::Coloring;
+use relieve::{expected_edges, is_too_large, to_relieve};
 use select::Selection;
 
 /// The Chaitin-Briggs allocator.
@@ -42,11 +46,27 @@ impl Allocator for Briggs {
     }
 
     /// Every round spills at least one more live range, so that there is an end; a round costs O(edges + nodes · log
-    /// nodes) and what the tests of copies take.
+    /// nodes) and what the tests of copies take. The edges are at most [`relieve::EDGES_OF_NODE`] for each node, or the
+    /// budget's units for each write, whichever is more; the greedy allocator takes over where neither bound holds.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
         problem.validate()?;
         let mut effort = Effort::default();
         let mut rounds = Rounds::new(problem);
+        let edges = expected_edges(problem);
+        if is_too_large(edges, problem) {
+            let start = Instant::now();
+            let spilled = to_relieve(problem);
+            if spilled.is_empty() {
+                // Without a budget everything stays, and all that is live at once interferes.
+                let mut allocation = Greedy::default().allocate(problem)?;
+                allocation.effort.too_many_edges = edges;
+                return Ok(allocation);
+            }
+            effort.too_many_edges = edges;
+            effort.spilled_before = spilled.len() as u64;
+            rounds.spill(&spilled);
+            effort.lap("relieve", start.elapsed());
+        }
         loop {
             let spilled = {
                 let round = rounds.problem();

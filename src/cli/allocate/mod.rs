@@ -274,6 +274,9 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
             allocation = spread_over_banks(allocated, allocation.clone(), banks);
             [before, bank_conflicts(allocated, &allocation, banks)]
         });
+        if let Some(remark) = table::remark(problem, name, &allocation.effort) {
+            say!("{remark}");
+        }
         let edits = if preset.cleanup { clean(allocated, &allocation) } else { Vec::new() };
         let time = start.elapsed();
         if !arguments.no_check {

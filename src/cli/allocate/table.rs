@@ -17,8 +17,9 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     let peaks = by_file(problem.peaks().as_slice());
     let tuples = problem.lanes().chunk_by(|a, b| a.tuple == b.tuple).count();
     for Outcome { allocator, parts, budget, costs, banks, code, effort, time, proof } in outcomes {
-        let Effort { rounds, evictions, merged_copies, rejected_copies, merged_cost, nodes, edges, max_degree, phases } =
+        let Effort { rounds, evictions, merged_copies, rejected_copies, merged_cost, nodes, edges, max_degree, .. } =
             effort;
+        let Effort { too_many_edges, spilled_before, phases, .. } = effort;
         let phases: serde_json::Map<_, _> =
             phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
         let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies, link_moves, .. } =
@@ -32,7 +33,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             "tuples": tuples, "tuple_copies": tuple_copies, "tuple_moves": tuple_moves,
             "rounds": rounds, "evictions": evictions, "merged_copies": merged_copies,
             "rejected_copies": rejected_copies, "merged_cost": merged_cost, "nodes": nodes, "edges": edges,
-            "max_degree": max_degree,
+            "max_degree": max_degree, "too_many_edges": too_many_edges, "spilled_before": spilled_before,
             "seconds": time.as_secs_f64(), "phases": phases,
         });
         let [before, after] = code.map(|of| {
@@ -136,4 +137,19 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         let _ = writeln!(text, "{}", proof(outcome));
     }
     text
+}
+
+/// What the user is told of an allocator that did not do what it usually does, because the problem is too large.
+pub(super) fn remark(problem: &Problem, allocator: &str, effort: &Effort) -> Option<String> {
+    let Effort { too_many_edges, spilled_before, .. } = effort;
+    let instead = match spilled_before {
+        _ if *too_many_edges == 0 => return None,
+        0 => "the greedy allocator took over, because nothing may be spilled".to_owned(),
+        count => format!("{count} live ranges were spilled before it was built"),
+    };
+    Some(format!(
+        "nvptx-ra: remark: kernel '{}': allocator={allocator}: the interference graph would have about {too_many_edges} \
+         edges; {instead}",
+        problem.name().escape_debug(),
+    ))
 }

@@ -1,0 +1,179 @@
+//! Relieve: where the interference graph would be too large to build, what has to be spilled anyway is spilled first.
+//!
+//! Where N live ranges are live at once, the graph has N² / 2 edges, and every test of a copy goes through N
+//! neighbours. As long as N is a few times the budget, the graph is worth that, because it says best what to spill.
+//! Beyond, nearly all must be spilled whatever the graph says: a sweep over the starts of segments spills them until no
+//! more units are live at once than the budget has, as a linear scan does (Poletto and Sarkar, "Linear scan register
+//! allocation", TOPLAS 1999). After that, a live range meets at most the budget's units where it is written, so that
+//! the graph grows with the problem alone.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::super::indexed_heap::Ordered;
+use super::super::problem::{File, LiveRange, Problem};
+use crate::analysis::Point;
+
+/// The most edges for each node of a graph that is built as it is: its nodes have twice as many neighbours on average.
+/// The largest budget is a fourth of that.
+pub(super) const EDGES_OF_NODE: u64 = 512;
+
+/// About how many edges the interference graph has, and what an edge counts for: each live range meets all that are
+/// live where it is written. O(segments · log segments).
+pub(super) fn expected_edges(problem: &Problem) -> u64 {
+    let mut edges = 0;
+    for file in problem.files().ids() {
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        for range in problem.ranges().ids().filter(|&range| problem.file(range) == file) {
+            for segment in problem.segments(range) {
+                starts.push((segment.start, problem.is_written_at(range, segment.start)));
+                ends.push(segment.end);
+            }
+        }
+        starts.sort_unstable();
+        ends.sort_unstable();
+        let mut ended = 0;
+        for (number, &(at, is_written)) in starts.iter().enumerate() {
+            ended += ends[ended..].partition_point(|&end| end <= at);
+            edges += if is_written { (number - ended) as u64 } else { 0 };
+        }
+    }
+    edges
+}
+
+/// Whether a graph of so many edges is too large to be built.
+pub(super) fn is_too_large(edges: u64, problem: &Problem) -> bool {
+    edges > EDGES_OF_NODE * problem.ranges().len() as u64
+}
+
+/// Live ranges without which no more units are live at once than each budget has, as far as others may be spilled: at
+/// each point those that cost least for the points that they cover. O(segments · log segments).
+pub(super) fn to_relieve(problem: &Problem) -> Vec<LiveRange> {
+    let mut spilled = Vec::new();
+    for file in problem.files().ids() {
+        if let Some(budget) = problem.files()[file].budget {
+            relieve_file(problem, file, budget, &mut spilled);
+        }
+    }
+    spilled.sort_unstable();
+    spilled
+}
+
+fn relieve_file(problem: &Problem, file: File, budget: u32, spilled: &mut Vec<LiveRange>) {
+    let mut starts: Vec<(Point, Point, LiveRange)> = Vec::new();
+    for range in problem.ranges().ids().filter(|&range| problem.file(range) == file) {
+        starts.extend(problem.segments(range).iter().map(|segment| (segment.start, segment.end, range)));
+    }
+    starts.sort_unstable();
+    let mut is_spilled = vec![false; problem.ranges().len()];
+    // What is live, by its end, and what of that may be spilled, the cheapest first.
+    let mut live: BinaryHeap<Reverse<(Point, LiveRange)>> = BinaryHeap::new();
+    let mut candidates: BTreeSet<(Ordered, LiveRange)> = BTreeSet::new();
+    let mut units = 0;
+    for (start, end, range) in starts {
+        while let Some(&Reverse((end, ended))) = live.peek()
+            && end <= start
+        {
+            live.pop();
+            if !is_spilled[ended.0 as usize] {
+                units -= problem.class(ended).width;
+                candidates.remove(&(cost_of_point(problem, ended), ended));
+            }
+        }
+        if is_spilled[range.0 as usize] {
+            continue;
+        }
+        units += problem.class(range).width;
+        live.push(Reverse((end, range)));
+        if problem.ranges()[range].fixed.is_none() && problem.ranges()[range].spill_cost.is_finite() {
+            candidates.insert((cost_of_point(problem, range), range));
+        }
+        while units > budget
+            && let Some((_, cheapest)) = candidates.pop_first()
+        {
+            is_spilled[cheapest.0 as usize] = true;
+            units -= problem.class(cheapest).width;
+            spilled.push(cheapest);
+        }
+    }
+}
+
+/// What spilling a live range costs for each point at which it frees its units.
+fn cost_of_point(problem: &Problem, range: LiveRange) -> Ordered {
+    let points: u32 = problem.segments(range).iter().map(|segment| segment.end.0 - segment.start.0).sum();
+    let freed = points.max(1) as f32 * problem.class(range).width as f32;
+    Ordered::new(problem.ranges()[range].spill_cost / freed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Briggs;
+    use super::*;
+    use crate::allocate::{Allocator, Effort, check_allocation};
+
+    /// A loop's `count` values that are all live at once, each copied to the next at the loop's end.
+    fn crowd(count: u32, budget: &str) -> Problem {
+        let mut text = format!("allocation 1\nproblem k\nfile R{budget}\nclass A R\n");
+        let (first_copy, first_use) = (count, 2 * count);
+        for number in 0..count {
+            let (write, copied) = (number, first_copy + number);
+            let last = 4 * (first_use + number) + 1;
+            text += &format!(
+                "range A cost 3 live {}..{last} write {write}*1 read {copied}*9 read {}*1\n",
+                4 * write + 2,
+                first_use + number
+            );
+        }
+        for number in 0..count {
+            let copy = first_copy + number;
+            text +=
+                &format!("range A cost 2 live {}..{} write {copy}*9 read {}*1\n", 4 * copy + 2, 4 * copy + 5, copy + 1);
+        }
+        for number in 0..count {
+            text += &format!("copy {} lr{} = lr{number} * 9\n", first_copy + number, count + number);
+        }
+        let problem = Problem::parse(&(text + "end\n")).expect("a problem");
+        problem.validate().expect("a sound problem");
+        problem
+    }
+
+    fn effort(problem: &Problem) -> Effort {
+        let allocation = Briggs::default().allocate(problem).expect("it can be allocated");
+        check_allocation(problem, &allocation).expect("the allocation is right");
+        allocation.effort
+    }
+
+    /// The graph of a problem twice as large has about twice as many edges, however much is live at once.
+    #[test]
+    fn the_graph_grows_with_the_problem() {
+        let [small, large] = [2_000, 4_000].map(|count| effort(&crowd(count, " budget 64")));
+        assert!(small.spilled_before > 0 && large.too_many_edges > 3 * small.too_many_edges, "{small:?} {large:?}");
+        assert!(large.edges as f64 <= 2.5 * small.edges as f64, "{small:?} {large:?}");
+    }
+
+    /// What fits is left to the graph: no live range is spilled that a problem of moderate size would keep.
+    #[test]
+    fn moderate_problems_keep_their_graph() {
+        let effort = effort(&crowd(300, " budget 64"));
+        assert_eq!((effort.spilled_before, effort.too_many_edges), (0, 0));
+        assert!(effort.edges > 300 * 300 / 2);
+    }
+
+    /// Without a budget nothing may be spilled: the greedy allocator takes over, and says so.
+    #[test]
+    fn without_a_budget_greedy_takes_over() {
+        let effort = effort(&crowd(2_000, ""));
+        assert!(effort.too_many_edges > 0 && effort.spilled_before == 0 && effort.edges == 0);
+    }
+
+    /// The estimate is what the graph has where nothing is copied and no two are written at once.
+    #[test]
+    fn edges_are_estimated_right() {
+        let text = "allocation 1\nproblem k\nfile R budget 8\nclass A R\nrange A live 2..17 write 0*1 read 4*1\n\
+            range A live 6..13 write 1*1 read 3*1\nrange A live 10..17 write 2*1 read 4*1\n\
+            range A live 14..17 write 3*1 read 4*1\nend\n";
+        let problem = Problem::parse(text).expect("a problem");
+        assert_eq!(expected_edges(&problem), 5);
+        assert_eq!(crate::allocate::InterferenceGraph::new(&problem).statistics().edges, 5);
+    }
+}
