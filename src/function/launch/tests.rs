@@ -1,6 +1,6 @@
 //! What attributes say of a launch, as NVPTX reads them.
 
-use proptest::prelude::*;
+use arbtest::arbtest;
 
 use super::LaunchBounds;
 
@@ -56,18 +56,34 @@ fn what_is_malformed_says_nothing() {
     assert_eq!(bounds("nvvm.maxnreg", "32,2").max_registers, None);
 }
 
-proptest! {
-    /// Three dimensions are their product where it has 32 bits, and nothing where it has more.
-    #[test]
-    fn threads_are_the_product_of_the_dimensions(x in 1u32.., y in 1u32..=4096, z in 1u32..=64) {
+/// Three dimensions are their product where it has 32 bits, and nothing where it has more.
+#[test]
+fn threads_are_the_product_of_the_dimensions() {
+    arbtest(|u| {
+        // Large and small ones alike: of 32 random bits most products would be too large.
+        let bits = u.int_in_range(0..=31)?;
+        let x = u.int_in_range(1..=u32::MAX >> bits)?;
+        let (y, z) = (u.int_in_range(1..=4096_u32)?, u.int_in_range(1..=64_u32)?);
         let product = u32::try_from(u128::from(x) * u128::from(y) * u128::from(z)).ok();
-        prop_assert_eq!(max_threads(&format!("{x},{y},{z}")), product);
-    }
+        assert_eq!(max_threads(&format!("{x},{y},{z}")), product);
+        Ok(())
+    })
+    .budget_ms(300);
+}
 
-    /// Any text is taken without a panic, and a bound is never 0.
-    #[test]
-    fn no_text_makes_a_bound_of_zero(value in "[0-9xob, +-]{0,12}|.{0,12}") {
-        prop_assert_ne!(max_threads(&value), Some(0));
-        prop_assert_ne!(bounds("nvvm.maxnreg", &value).max_registers, Some(0));
-    }
+/// Any text is taken without a panic, and a bound is never 0.
+#[test]
+fn no_text_makes_a_bound_of_zero() {
+    arbtest(|u| {
+        let is_near = u.arbitrary()?;
+        let near: Vec<char> = "0123456789xob, +-".chars().collect();
+        let mut value = String::new();
+        for _ in 0..u.int_in_range(0..=12)? {
+            value.push(if is_near { *u.choose(&near)? } else { u.arbitrary()? });
+        }
+        assert_ne!(max_threads(&value), Some(0), "{value}");
+        assert_ne!(bounds("nvvm.maxnreg", &value).max_registers, Some(0), "{value}");
+        Ok(())
+    })
+    .budget_ms(300);
 }

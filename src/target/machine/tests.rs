@@ -1,27 +1,25 @@
 //! The machine model against what follows from its definitions; `tests/rust/occupancy.rs` holds it to NVIDIA's header.
 
-use proptest::prelude::*;
+use arbitrary::{Result, Unstructured};
+use arbtest::arbtest;
 
 use super::*;
 use crate::error::ErrorKind;
 
-fn architecture() -> impl Strategy<Value = &'static Architecture> {
-    (0..Architecture::all().len()).prop_map(|index| &Architecture::all()[index])
+fn architecture(u: &mut Unstructured<'_>) -> Result<&'static Architecture> {
+    u.choose(Architecture::all())
 }
 
-fn launch() -> impl Strategy<Value = Launch> {
-    let threads = prop_oneof![Just(None), (0..=1100_u32).prop_map(Some)];
-    let shared = prop_oneof![Just(0), 0..=240 * 1024_u32];
-    (0..=260_u32, threads, shared.clone(), shared, 0..=16_u32, proptest::option::of(0..=110_u32)).prop_map(
-        |(registers, threads, static_shared, dynamic_shared, barriers, carve_out)| Launch {
-            registers,
-            threads,
-            static_shared,
-            dynamic_shared,
-            barriers,
-            carve_out,
-        },
-    )
+fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
+    let shared = |u: &mut Unstructured<'_>| if u.arbitrary()? { u.int_in_range(0..=240 * 1024) } else { Ok(0) };
+    Ok(Launch {
+        registers: u.int_in_range(0..=260)?,
+        threads: if u.arbitrary()? { Some(u.int_in_range(0..=1100)?) } else { None },
+        static_shared: shared(u)?,
+        dynamic_shared: shared(u)?,
+        barriers: u.int_in_range(0..=16)?,
+        carve_out: if u.arbitrary()? { Some(u.int_in_range(0..=110)?) } else { None },
+    })
 }
 
 /// The most registers, up to the cap, that satisfy a predicate, one after the other.
@@ -29,54 +27,63 @@ fn most(below: u32, holds: impl Fn(u32) -> bool) -> Option<u32> {
     (1..below.min(MAX_REGISTERS + 1)).rev().find(|registers| holds(*registers))
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
-
-    /// More registers, shared memory or barriers never let more warps be resident.
-    #[test]
-    fn more_of_anything_is_never_more_warps(
-        machine in architecture(), launch in launch(), more in 0..=64_u32, bytes in 0..=65536_u32,
-    ) {
+/// More registers, shared memory or barriers never let more warps be resident.
+#[test]
+fn more_of_anything_is_never_more_warps() {
+    arbtest(|u| {
+        let (machine, launch) = (architecture(u)?, launch(u)?);
+        let (more, bytes) = (u.int_in_range(0..=64)?, u.int_in_range(0..=65536)?);
         let warps = |launch: Launch| machine.occupancy(&launch).warps;
         let now = warps(launch);
-        prop_assert!(warps(launch.with_registers(launch.registers + more)) <= now);
-        let with_barriers = warps(Launch { barriers: launch.barriers.max(1) + more, ..launch });
-        prop_assert!(with_barriers <= now);
-        let with_shared = warps(Launch { dynamic_shared: launch.dynamic_shared + bytes, ..launch });
-        prop_assert!(with_shared <= now);
-    }
+        assert!(warps(launch.with_registers(launch.registers + more)) <= now, "{launch:?} {more}");
+        assert!(warps(Launch { barriers: launch.barriers.max(1) + more, ..launch }) <= now, "{launch:?} {more}");
+        let with_shared = Launch { dynamic_shared: launch.dynamic_shared + bytes, ..launch };
+        assert!(warps(with_shared) <= now, "{launch:?} {bytes}");
+        Ok(())
+    })
+    .budget_ms(500);
+}
 
-    /// What is resident fits, it is what the tightest resource allows, and the limits named are those that are reached.
-    #[test]
-    fn resources_are_filled_and_not_exceeded(machine in architecture(), launch in launch()) {
+/// What is resident fits, it is what the tightest resource allows, and the limits named are those that are reached.
+#[test]
+fn resources_are_filled_and_not_exceeded() {
+    arbtest(|u| {
+        let (machine, launch) = (architecture(u)?, launch(u)?);
         let occupancy = machine.occupancy(&launch);
         let Occupancy { blocks, limits, block_limits, .. } = occupancy;
-        prop_assert!(!limits.is_empty());
-        prop_assert!(occupancy.warps <= machine.max_warps && blocks <= machine.max_blocks);
-        prop_assert!(u64::from(blocks) * u64::from(occupancy.registers_per_block) <= u64::from(REGISTERS));
-        prop_assert!(u64::from(blocks) * u64::from(occupancy.shared_per_block) <= u64::from(machine.shared()));
-        let all = [Some(block_limits.warps), Some(block_limits.blocks), block_limits.registers,
-            block_limits.shared_memory, block_limits.barriers];
-        prop_assert_eq!(all.into_iter().flatten().min(), Some(blocks));
-        let barriers = block_limits.barriers == Some(blocks);
-        prop_assert_eq!(limits.contains(Limits::BARRIERS), barriers);
-        prop_assert!(!limits.contains(Limits::REGISTERS) || barriers || block_limits.registers == Some(blocks));
-    }
+        assert!(!limits.is_empty());
+        assert!(occupancy.warps <= machine.max_warps && blocks <= machine.max_blocks);
+        assert!(u64::from(blocks) * u64::from(occupancy.registers_per_block) <= u64::from(REGISTERS));
+        assert!(u64::from(blocks) * u64::from(occupancy.shared_per_block) <= u64::from(machine.shared()));
+        let BlockLimits { warps, blocks: most, registers, shared_memory, barriers } = block_limits;
+        let all = [Some(warps), Some(most), registers, shared_memory, barriers];
+        assert_eq!(all.into_iter().flatten().min(), Some(blocks), "{launch:?}");
+        let by_barriers = barriers == Some(blocks);
+        assert_eq!(limits.contains(Limits::BARRIERS), by_barriers, "{launch:?}");
+        assert!(!limits.contains(Limits::REGISTERS) || by_barriers || registers == Some(blocks), "{launch:?}");
+        Ok(())
+    })
+    .budget_ms(500);
+}
 
-    /// The edge of a step, and the next step, are what trying all register counts finds.
-    #[test]
-    fn steps_are_what_trying_all_finds(machine in architecture(), launch in launch()) {
+/// The edge of a step, and the next step, are what trying all register counts finds.
+#[test]
+fn steps_are_what_trying_all_finds() {
+    arbtest(|u| {
+        let (machine, launch) = (architecture(u)?, launch(u)?);
         let warps = |registers| machine.occupancy(&launch.with_registers(registers)).warps;
         let now = warps(launch.registers);
         let edge = most(u32::MAX, |registers| warps(registers) == now).unwrap_or_default().max(launch.registers);
-        prop_assert_eq!(machine.step_edge(&launch), edge);
+        assert_eq!(machine.step_edge(&launch), edge, "{launch:?}");
         let next = most(launch.registers, |registers| warps(registers) > now);
-        prop_assert_eq!(machine.next_step(&launch), next);
+        assert_eq!(machine.next_step(&launch), next, "{launch:?}");
         // The steps meet: above the next one begins the present one, or one between, and its edge is itself.
         if let Some(next) = next {
-            prop_assert_eq!(machine.step_edge(&launch.with_registers(next)), next);
+            assert_eq!(machine.step_edge(&launch.with_registers(next)), next, "{launch:?}");
         }
-    }
+        Ok(())
+    })
+    .budget_ms(500);
 }
 
 /// The budget of a block, and of so many resident blocks, are what trying all register counts finds.
