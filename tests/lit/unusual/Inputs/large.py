@@ -4,6 +4,7 @@ registers     SIZE values that all live at once          (LLVM IR)
 block         one block of SIZE instructions             (LLVM IR)
 phis          a loop of SIZE PHIs that turn in a circle  (LLVM IR)
 switch        SIZE cases that lead to half as many blocks, all of which meet in one PHI  (LLVM IR)
+dispatch      a loop around a switch of SIZE cases, each of which sets 8 variables to values from outside  (LLVM IR)
 accumulators  a loop around assembly that adds to SIZE tied operands, as tensor core instructions do  (LLVM IR)
 copies        one block of SIZE instructions, of which half are copies                   (machine code)
 """
@@ -59,6 +60,26 @@ def switch(size):
     for i in range(size // 2):
         yield f"    , [ %v{i}, %b{i} ]"
     yield "  store i32 %r, ptr addrspace(1) %p\n  ret void\n}"
+
+
+def dispatch(size):
+    yield KERNEL
+    for i in range(8):
+        yield f"  %s{i} = load volatile i32, ptr addrspace(1) %p"
+    yield "  br label %loop\nloop:"
+    for i in range(8):
+        cases = "".join(f", [ %s{(i + case) % 8}, %b{case} ]" for case in range(size))
+        yield f"  %v{i} = phi i32 [ %s{i}, %entry ]{cases}"
+    yield "  %x = load volatile i32, ptr addrspace(1) %p\n  switch i32 %x, label %done ["
+    for case in range(size):
+        yield f"    i32 {case}, label %b{case}"
+    yield "  ]"
+    for case in range(size):
+        yield f"b{case}:\n  store volatile i32 {case}, ptr addrspace(1) %p\n  br label %loop"
+    yield "done:"
+    for i in range(8):
+        yield f"  store volatile i32 %v{i}, ptr addrspace(1) %p"
+    yield "  ret void\n}"
 
 
 def accumulators(size):
