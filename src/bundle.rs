@@ -77,8 +77,11 @@ impl Report {
             return error;
         }
         self.message = error.to_string();
-        let folder = config.bundle.clone().unwrap_or_else(std::env::temp_dir);
-        match self.write(&folder, function) {
+        let written = match &config.bundle {
+            Some(folder) => self.write(folder, function),
+            None => self.write_to(secret_folder(&self.function), function),
+        };
+        match written {
             Ok(path) => error.with_bundle(&path),
             Err(failure) => {
                 log::warn!("no bundle: {failure}");
@@ -90,8 +93,15 @@ impl Report {
     /// Writes the bundle into a new folder under `parent` and returns the folder. The function may be missing, where
     /// the error is that there is none.
     pub fn write(&self, parent: &Path, function: Option<&Function>) -> Result<PathBuf, Error> {
-        fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
-        let folder = new_folder(parent, &self.function)?;
+        let folder = || {
+            fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
+            new_folder(parent, &self.function)
+        };
+        self.write_to(folder(), function)
+    }
+
+    fn write_to(&self, folder: Result<PathBuf, Error>, function: Option<&Function>) -> Result<PathBuf, Error> {
+        let folder = folder?;
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
             fs::write(&path, text).map_err(|error| Error::file(&path, &error))
@@ -163,6 +173,16 @@ fn new_folder(parent: &Path, function: &str) -> Result<PathBuf, Error> {
     Err(Error::file(parent, &reason))
 }
 
+/// A new folder where the system keeps temporary files, which all users share: nobody can guess its name and make it
+/// before, and nobody else may read what is in it.
+fn secret_folder(function: &str) -> Result<PathBuf, Error> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let prefix = format!("nvptx-ra-{}-", file_stem(function));
+    let private = fs::Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir();
+    folder.map(tempfile::TempDir::keep).map_err(|error| Error::file(&std::env::temp_dir(), &error))
+}
+
 /// A function's name as part of a file name: short, and without what a path gives a meaning.
 fn file_stem(function: &str) -> String {
     const LONGEST: usize = 60;
@@ -179,12 +199,6 @@ mod tests {
     use super::*;
     use crate::function::{FunctionBuilder, OpcodeTable};
 
-    fn parent(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("nvptx-ra-test-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        path
-    }
-
     fn report() -> Report {
         let options = GivenOptions { parameters: "verify".into(), ..GivenOptions::default() };
         Report { function: "a/../b".into(), message: "boom".into(), options, ..Report::new() }
@@ -199,7 +213,8 @@ mod tests {
     /// A bundle reads back as it was written, and two of one function do not share a folder.
     #[test]
     fn round_trip() {
-        let parent = parent("bundle");
+        let folder = tempfile::tempdir().unwrap();
+        let parent = folder.path().join("bundles");
         let first = report().write(&parent, Some(&function())).unwrap();
         let second = report().write(&parent, Some(&function())).unwrap();
         assert_eq!(first.file_name().unwrap(), "nvptx-ra-a_.._b-0");
@@ -208,14 +223,14 @@ mod tests {
         assert_eq!(bundle.report, report());
         assert_eq!(bundle.function, function());
         assert!(Config::resolve(&bundle.report.options.layers()).unwrap().verify);
-        fs::remove_dir_all(parent).unwrap();
     }
 
     /// A bug gets a bundle in the folder that the options name; a refusal gets none, and neither does a bug where
     /// nothing can be written.
     #[test]
     fn only_bugs_are_attached() {
-        let parent = parent("attach");
+        let kept = tempfile::tempdir().unwrap();
+        let parent = kept.path().join("bundles");
         let config = Config { bundle: Some(parent.clone()), ..Config::default() };
         let bug = report().attach(Error::internal("boom", None).in_function("k"), &config, Some(&function()));
         let folder = parent.join("nvptx-ra-a_.._b-0");
@@ -226,13 +241,31 @@ mod tests {
         let nowhere = Config { bundle: Some(folder.join(REPORT)), ..Config::default() };
         let bug = Error::internal("boom", None);
         assert_eq!(report().attach(bug.clone(), &nowhere, None), bug);
-        fs::remove_dir_all(parent).unwrap();
+    }
+
+    /// Where the options name no folder, the bundle is where nobody else can read it, under a name of its own.
+    #[test]
+    fn bundles_in_shared_folders_are_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let bundles = [0, 1].map(|_| {
+            let error = report().attach(Error::internal("boom", None), &Config::default(), Some(&function()));
+            PathBuf::from(error.remedy.split("please report ").nth(1).expect("it is named"))
+        });
+        assert_ne!(bundles[0], bundles[1]);
+        for bundle in bundles {
+            let name = bundle.file_name().unwrap().to_string_lossy().into_owned();
+            assert!(name.starts_with("nvptx-ra-a_.._b-") && !name.ends_with("-0") && !name.ends_with("-1"), "{name}");
+            assert_eq!(fs::metadata(&bundle).unwrap().permissions().mode() & 0o777, 0o700);
+            assert_eq!(read(&bundle).unwrap().function, function());
+            fs::remove_dir_all(bundle).unwrap();
+        }
     }
 
     /// Without a function the report is written all the same, and reading names what is missing.
     #[test]
     fn missing_and_malformed_parts_are_named() {
-        let parent = parent("missing");
+        let kept = tempfile::tempdir().unwrap();
+        let parent = kept.path().join("bundles");
         let folder = report().write(&parent, None).unwrap();
         let error = read(&folder).unwrap_err().to_string();
         assert!(error.contains("function.mfv"), "{error}");
@@ -242,6 +275,5 @@ mod tests {
         fs::write(folder.join(FUNCTION), "nonsense").unwrap();
         let error = read(&folder.join(FUNCTION)).unwrap_err().to_string();
         assert!(error.contains("function.mfv: line 1"), "{error}");
-        fs::remove_dir_all(parent).unwrap();
     }
 }

@@ -9,7 +9,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 
 use crate::codegen::{self, Settings};
-use crate::input;
+use crate::{input, output, processor};
 
 /// Compile LLVM IR to PTX with the passes active, as llc does with the plugin loaded
 #[derive(clap::Args)]
@@ -35,16 +35,20 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let options = llvm_options(&arguments.options)?;
     let content = input::read(&arguments.input, "compile", &input::IR)?;
+    processor::check(&arguments.cpu)?;
+    let output = output_of(arguments.output.as_deref(), &arguments.input);
+    if !input::is_stream(&output) {
+        output::check(&output)?;
+    }
     llvm::parse_llvm_options(&[options.as_slice(), arguments.llvm.as_slice()].concat())
         .map_err(|message| Error::new(ErrorKind::Option, message, "`-- -help` lists LLVM's options"))?;
     let context = Context::create();
     let module = codegen::parse(&context, &content, &arguments.input)?;
     let ptx = arguments.settings.emit(&module, &arguments.cpu)?;
-    let output = output_of(arguments.output.as_deref(), &arguments.input);
     if input::is_stream(&output) {
         return super::print(&ptx);
     }
-    std::fs::write(&output, &ptx).map_err(|error| Error::file(&output, &error))?;
+    output::write(&output, &ptx)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -99,8 +99,8 @@ mod tests {
     /// Triton's metadata beside the code hold for that kernel unless an option says otherwise; other files say nothing.
     #[test]
     fn metadata() {
-        let folder = std::env::temp_dir().join(format!("nvptx-ra-metadata-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("is writable");
+        let folder = tempfile::tempdir().expect("there is space");
+        let folder = folder.path();
         let of = |text: &str, options: &[&str]| {
             std::fs::write(folder.join("dot.json"), text).expect("is writable");
             bytes_of(&all_said(&folder.join("dot.llir"), &said(options)), "dot")
@@ -109,7 +109,6 @@ mod tests {
         assert_eq!((of(triton, &[]), of(triton, &["64"])), (Some(4096), Some(64)));
         assert_eq!(of(r#"{"shared": 4096, "name": "other"}"#, &[]), None);
         assert_eq!((of(r#"{"kernels": []}"#, &[]), of("", &[]), of("", &["8"])), (None, None, Some(8)));
-        std::fs::remove_dir_all(&folder).expect("is ours");
     }
 
     /// No number is an error that shows how to say it, a name that no kernel has one that names it.

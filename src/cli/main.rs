@@ -20,6 +20,8 @@ mod interrupt;
 mod kernel_names;
 mod mir;
 mod optimum;
+mod output;
+mod processor;
 mod ptxas;
 mod replay;
 mod report;

@@ -1,9 +1,12 @@
 //! NVIDIA's assembler as a judge: where it is, and what it says of kernels.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use nvptx_ra::error::Error;
+use nvptx_ra::error::{Error, ErrorKind};
+use tempfile::TempDir;
 
 /// What ptxas reports of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,33 +85,56 @@ pub(crate) fn refusal(report: &str) -> &str {
     report.lines().find(is_error).or_else(|| lines.next()).unwrap_or("it failed without a message").trim()
 }
 
+/// Refuses a processor that this ptxas does not know: every release knows new ones, and drops old ones. A ptxas that
+/// lists no processors is not asked.
+pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
+    let help = Command::new(ptxas).arg("--help").stdin(Stdio::null()).output();
+    let help = help.map(|help| String::from_utf8_lossy(&help.stdout).into_owned()).unwrap_or_default();
+    let known = processors(&help);
+    if known.is_empty() || known.contains(&cpu) {
+        return Ok(());
+    }
+    let problem = format!("{}: processor '{cpu}' is not known to this ptxas", ptxas.display());
+    let remedy = format!("it knows {}; use one of them, or the ptxas of another CUDA toolkit", known.join(", "));
+    Err(Error::new(ErrorKind::Option, problem, remedy))
+}
+
+/// The processors in what `ptxas --help` prints, each once, in the order of their numbers.
+fn processors(help: &str) -> Vec<&str> {
+    let is_processor =
+        |word: &&str| word.strip_prefix("sm_").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    // Names of values stand in quotes, and words of the text do not.
+    let mut known: Vec<&str> = help.split('\'').skip(1).step_by(2).filter(is_processor).collect();
+    let number =
+        |name: &&str| name[3..].trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<u32>().unwrap_or(u32::MAX);
+    known.sort_by_key(|name| (number(name), *name));
+    known.dedup();
+    known
+}
+
 /// A folder for files that nobody needs later; it goes away again.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    /// A new one, which no other process has.
+    /// A new one, which no other process has, under a name that nobody can guess and make before.
     pub(crate) fn new(purpose: &str) -> Result<Self, Error> {
-        let path = std::env::temp_dir().join(format!("nvptx-ra-{purpose}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|error| Error::file(&path, &error))?;
-        Ok(Self(path))
+        let prefix = format!("nvptx-ra-{purpose}-");
+        let private = std::fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir();
+        folder.map(Self).map_err(|error| Error::file(&std::env::temp_dir(), &error))
     }
 
     /// The path of a file in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Nothing can be done about what stays.
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Real, parse, refusal};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::{Folder, Real, parse, processors, refusal};
 
     /// Warnings ahead of an error are not why a file is refused.
     #[test]
@@ -146,5 +172,28 @@ mod tests {
         };
         assert_eq!(measured.get("a"), Some(&a));
         assert_eq!(measured.get("b"), Some(&Real { registers: 9, ..Real::default() }));
+    }
+
+    /// Processors are told from virtual ones, from other values and from the text around them.
+    #[test]
+    fn processors_of_the_help() {
+        let help = "--gpu-name <gpu name>   (-arch)\n  PTX of .target sm_XY compiles to sm_90 too.\n  Allowed values for this \
+            option:  'compute_75','lto_90','sm_100',\n  'sm_100a','sm_75','sm_90','sm_90a'.\n  Default value:  'sm_75'.\n";
+        assert_eq!(processors(help), ["sm_75", "sm_90", "sm_90a", "sm_100", "sm_100a"]);
+        assert!(processors("usage: ptxas 'file'").is_empty());
+    }
+
+    /// Folders are this user's alone, two of one purpose are two, and they go away.
+    #[test]
+    fn folders_are_private() {
+        let folders = [0, 1].map(|_| Folder::new("test").expect("there is space"));
+        let paths = folders.each_ref().map(|folder| folder.path("k.ptx"));
+        assert_ne!(paths[0], paths[1]);
+        let parent = paths[0].parent().expect("a folder").to_owned();
+        let guessed = format!("nvptx-ra-test-{}", std::process::id());
+        assert!(!parent.ends_with(guessed) && parent.starts_with(std::env::temp_dir()), "{}", parent.display());
+        assert_eq!(std::fs::metadata(&parent).expect("it is there").permissions().mode() & 0o777, 0o700);
+        drop(folders);
+        assert!(!parent.exists());
     }
 }

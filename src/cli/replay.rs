@@ -1,7 +1,6 @@
 //! `nvptx-ra replay`: runs a pass on a function in text form, without LLVM.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -135,6 +134,6 @@ fn write(path: &std::path::Path, text: &str) -> Result<ExitCode, Error> {
     if path.as_os_str() == "-" {
         return super::print(text.as_bytes());
     }
-    fs::write(path, text).map_err(|error| Error::file(path, &error))?;
+    crate::output::write(path, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -80,8 +80,6 @@ impl Event {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     fn run(function: &str, merges: u64) -> Event {
@@ -103,21 +101,15 @@ mod tests {
         ]
     }
 
-    fn temporary(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("nvptx-ra-{name}-{}.jsonl", std::process::id()));
-        let _ = std::fs::remove_file(&path);
-        path
-    }
-
     /// What is appended reads back, and the totals do not depend on the order of events.
     #[test]
     fn appended_events_add_up() {
-        let path = temporary("stats");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stats.jsonl");
         for event in events() {
             event.append(&path).unwrap();
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
         assert_eq!(text.lines().count(), 4);
         let totals = Totals::read(&path, text.as_bytes()).unwrap();
         assert_eq!((totals.runs, totals.failures, totals.sum.merges), (2, 1, 7));
@@ -132,14 +124,14 @@ mod tests {
     /// Threads that write at once leave whole lines.
     #[test]
     fn threads_write_whole_lines() {
-        let path = temporary("threads");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stats.jsonl");
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..100).for_each(|merges| run("k", merges).append(&path).unwrap()));
             }
         });
         let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
         assert_eq!(Totals::read(&path, text.as_bytes()).unwrap().sum.merges, 4 * 4950);
     }
 

@@ -137,6 +137,8 @@ struct Proof {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    crate::processor::check(&arguments.cpu)?;
+    [&arguments.dot, &arguments.svg].into_iter().flatten().try_for_each(|path| crate::output::check(path))?;
     let preset = preset(arguments)?;
     let budgets = match arguments.budget.as_slice() {
         [] => vec![preset.budget],

@@ -38,7 +38,7 @@ impl Picture<'_> {
 
 /// Writes a picture.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
-    std::fs::write(path, text).map_err(|error| Error::file(path, &error))
+    crate::output::write(path, text.as_bytes())
 }
 
 /// A light colour for a unit, far from those of the units beside it: hues a golden angle apart.

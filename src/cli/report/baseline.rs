@@ -14,7 +14,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[Report]) -> Result
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            std::fs::write(path, format!("{object:#}\n")).map_err(|error| Error::file(path, &error))?;
+            crate::output::write(path, format!("{object:#}\n").as_bytes())?;
             say!("nvptx-ra: {}: written", path.display());
             return Ok(false);
         }

@@ -1,12 +1,10 @@
 //! What ptxas itself says of the same kernels.
 
-use std::fs::File;
-use std::io::ErrorKind;
-use std::path::PathBuf;
 use std::process::Command;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::forecast::Unseen;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::{Arguments, Report};
 use crate::ptxas::{self, Measured};
@@ -16,19 +14,19 @@ const TOLD_LINES: usize = 8;
 
 /// Compiles the input and assembles it. Where ptxas refuses it, the PTX stays, and the error says where.
 pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured, Error> {
-    let mut ptx = PtxFile::new()?;
-    report.source.as_ref().map_or(Ok(()), |source| source.write_ptx(&ptx.path))?;
+    let ptx = ptx_file()?;
+    report.source.as_ref().map_or(Ok(()), |source| source.write_ptx(&ptx))?;
     let forecasts = &report.forecasts;
     if let Some(limit) = arguments.max_regs {
-        let text = std::fs::read_to_string(&ptx.path).map_err(|error| Error::file(&ptx.path, &error))?;
+        let text = std::fs::read_to_string(&ptx).map_err(|error| Error::file(&ptx, &error))?;
         let has_less = |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.budget < limit);
-        std::fs::write(&ptx.path, limited(&text, limit, has_less)).map_err(|error| Error::file(&ptx.path, &error))?;
+        std::fs::write(&ptx, limited(&text, limit, has_less)).map_err(|error| Error::file(&ptx, &error))?;
     }
     // What is called and not there is no error then.
     let assembled = Command::new(ptxas::tool("ptxas"))
         .args(["-v", "-O3", "-arch", &arguments.cpu, "-o", "/dev/null"])
         .args(report.calls_outside.then_some("-c"))
-        .arg(&ptx.path)
+        .arg(&ptx)
         .output()
         .map_err(|error| {
             Error::pass(format!("--compare-ptxas: ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas")
@@ -37,7 +35,7 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
     if assembled.status.success() {
         return Ok(ptxas::parse(&said));
     }
-    ptx.is_kept = true;
+    let kept = ptx.keep().map_err(|error| Error::file(&error.path, &error.error))?;
     // What it made of functions before the error is not what is asked.
     let lines: Vec<&str> =
         said.lines().filter(|line| !line.starts_with("ptxas info") && !line.starts_with("    ")).collect();
@@ -48,10 +46,7 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
         Some(lines) => lines.join("\n"),
     };
     let problem = format!("--compare-ptxas: {}: ptxas refuses its PTX: {told}{more}", report.input);
-    Err(Error::pass(
-        problem,
-        format!("the forecast is without ptxas's figures; the PTX is kept in {}", ptx.path.display()),
-    ))
+    Err(Error::pass(problem, format!("the forecast is without ptxas's figures; the PTX is kept in {}", kept.display())))
 }
 
 /// Whether some kernel calls what the file does not define.
@@ -59,35 +54,10 @@ pub(super) fn calls_outside(causes: &[Unseen]) -> bool {
     causes.iter().any(|cause| matches!(cause, Unseen::Outside(_)))
 }
 
-/// A file of its own among the system's temporary ones, which goes away unless it is to be kept.
-struct PtxFile {
-    path: PathBuf,
-    is_kept: bool,
-}
-
-impl PtxFile {
-    /// An empty one. A name that is taken is nobody's but its owner's, so that the next is tried.
-    fn new() -> Result<Self, Error> {
-        let folder = std::env::temp_dir();
-        let mut number = 0u32;
-        loop {
-            let path = folder.join(format!("nvptx-ra-report-{}-{number}.ptx", std::process::id()));
-            match File::create_new(&path) {
-                Ok(_) => return Ok(Self { path, is_kept: false }),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(Error::file(&path, &error)),
-            }
-        }
-    }
-}
-
-impl Drop for PtxFile {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            // Nothing can be done about what stays.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
+/// An empty file of its own among the system's temporary ones, which goes away unless it is kept.
+fn ptx_file() -> Result<TempPath, Error> {
+    let file = tempfile::Builder::new().prefix("nvptx-ra-report-").suffix(".ptx").tempfile();
+    file.map(NamedTempFile::into_temp_path).map_err(|error| Error::file(&std::env::temp_dir(), &error))
 }
 
 /// PTX with `.maxnreg` behind the parameters of each kernel, in the place of its own, but for kernels that have less by

@@ -96,6 +96,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             format!("--html {}: a page is of one file, and {} are given", path.display(), arguments.inputs.len());
         return Err(Error::new(ErrorKind::Option, problem, "write a page for each of them"));
     }
+    arguments.html.iter().try_for_each(|path| crate::output::check(path))?;
+    // A baseline that is there is only read.
+    arguments.baseline.iter().filter(|path| !path.exists()).try_for_each(|path| crate::output::check(path))?;
     let mut reports = Vec::new();
     let mut failed = false;
     for path in &arguments.inputs {
@@ -115,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     print(&reports, arguments)?;
     if let (Some(path), [report]) = (&arguments.html, &*reports) {
-        std::fs::write(path, page::page(report)).map_err(|error| Error::file(path, &error))?;
+        crate::output::write(path, page::page(report).as_bytes())?;
     }
     if let Some(path) = &arguments.baseline {
         failed |= baseline::compare(path, &object(&reports, arguments), &reports)?;

@@ -9,7 +9,6 @@ use nvptx_ra::input_kind::InputKind;
 
 use super::answer::{self, NoAnswer};
 use super::judge::{Judge, Look, Tools};
-use super::write_whole;
 use crate::input;
 
 /// Ask ptxas about one PTX file, for the cache of `tune`: an edge of the graph that `tune --ninja` writes
@@ -55,6 +54,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             return Err(Error::pass(format!("{}: {trouble}", arguments.input.display()), "run it again"));
         }
     };
-    write_whole(&arguments.output, answer::print(&answer).as_bytes())?;
+    crate::output::write(&arguments.output, answer::print(&answer).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

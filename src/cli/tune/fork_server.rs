@@ -126,7 +126,8 @@ mod tests {
     /// A server waits for clients as long as it has an owner.
     #[test]
     fn owners() {
-        let path = std::env::temp_dir().join(format!("nvptx-ra-owners-{}", std::process::id()));
+        let folder = tempfile::tempdir().expect("there is space");
+        let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).expect("the path is free");
         let (owner, other_end) = UnixStream::pair().expect("there are sockets");
         let _client = UnixStream::connect(&path).expect("it listens");
@@ -138,6 +139,5 @@ mod tests {
         assert!(!comes_client(listener.as_fd(), owner.as_fd()));
         let _too_late = UnixStream::connect(&path).expect("it listens");
         assert!(!comes_client(listener.as_fd(), owner.as_fd()));
-        std::fs::remove_file(path).expect("it is there");
     }
 }

@@ -17,7 +17,6 @@ use super::benchmark::quoted;
 use super::compose::compose;
 use super::judge::{Judge, Tools};
 use super::rounds::Search;
-use super::write_whole;
 use crate::input;
 
 /// The runs that a search waits for.
@@ -52,7 +51,7 @@ impl Plan {
     pub(super) fn note(&self, key: &str, ptx: &[u8], limit: Duration) {
         let mut runs = self.runs();
         if runs.limits.insert(key.to_owned(), limit).is_none()
-            && let Err(error) = write_whole(&self.input(key), ptx)
+            && let Err(error) = crate::output::write(&self.input(key), ptx)
         {
             runs.error.get_or_insert(error);
         }
@@ -125,7 +124,7 @@ pub(super) fn write_step(search: &Search<'_>, judge: &Judge, path: &Path) -> Res
         say!("nvptx-ra: {}", said.trim_end());
         return crate::print(text.as_bytes());
     }
-    write_whole(path, text.as_bytes())?;
+    crate::output::write(path, text.as_bytes())?;
     crate::print(format!("nvptx-ra: {said}").as_bytes())
 }
 
@@ -166,8 +165,9 @@ mod tests {
     /// came first.
     #[test]
     fn paths_are_escaped() {
-        let folder = std::env::temp_dir().join(format!("nvptx-ra-graph {} $x:y", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("there is space");
+        let parent = tempfile::tempdir().expect("there is space");
+        let folder = parent.path().join("graph $x:y");
+        std::fs::create_dir(&folder).expect("there is space");
         let text = |keys: [&str; 2]| {
             let plan = plan(&folder);
             keys.iter().for_each(|key| plan.note(key, b"ptx", Duration::from_millis(1500)));
@@ -182,7 +182,6 @@ mod tests {
         std::fs::write(folder.join("0.txt"), "").expect("there is space");
         plan(&folder).tidy();
         assert_eq!((folder.join("0.ptx").exists(), folder.join("1.ptx").exists()), (false, true));
-        std::fs::remove_dir_all(&folder).expect("it was made");
     }
 
     /// A path that Ninja cannot name, or that cannot be written, is an error with a remedy, and no graph.

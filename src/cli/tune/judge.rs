@@ -81,6 +81,7 @@ impl Judge {
         }
         if let Some(folder) = cache {
             fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
+            crate::output::check(&folder.join("answer.txt"))?;
         }
         Ok(Self {
             cpu: cpu.to_owned(),
@@ -153,7 +154,7 @@ impl Judge {
         let judged = self.assemble(ptx, limit, look)?;
         if let Some(path) = kept {
             // A result that cannot be kept is found again.
-            let _ = super::write_whole(&path, answer::print(&Ok(judged.clone())).as_bytes());
+            let _ = crate::output::write(&path, answer::print(&Ok(judged.clone())).as_bytes());
         }
         Ok(judged)
     }

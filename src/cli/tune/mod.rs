@@ -35,7 +35,7 @@ mod stock;
 mod turns;
 mod variant;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -54,8 +54,7 @@ use self::stock::Judges;
 use crate::codegen::Settings;
 use crate::compile::output_of;
 use crate::dynamic_shared::DynamicShared;
-use crate::input;
-use crate::interrupt;
+use crate::{input, interrupt, output, ptxas};
 
 /// Search for the best way to compile each kernel, with ptxas as the judge; never worse than LLVM without the passes
 ///
@@ -147,6 +146,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     interrupt::watch()?;
     let architecture = Architecture::by_name(&arguments.cpu)?;
     let content = input::read(&arguments.input, "tune", &input::IR)?;
+    check_outputs(arguments)?;
+    let tools = Tools::find();
+    ptxas::check_processor(&tools.ptxas, &arguments.cpu)?;
     let compiler = Compiler::new(&content, &arguments.input, &arguments.settings, &arguments.cpu)?;
     let benchmark = arguments
         .run
@@ -155,8 +157,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let benchmark = benchmark.transpose()?;
     let cache = arguments.cache.as_deref();
     let judge = match cache.filter(|_| arguments.ninja.is_some()) {
-        Some(cache) => Judge::planning(Tools::find(), &arguments.cpu, cache)?,
-        None => Judge::new(Tools::find(), &arguments.cpu, cache, benchmark.is_some())?,
+        Some(cache) => Judge::planning(tools, &arguments.cpu, cache)?,
+        None => Judge::new(tools, &arguments.cpu, cache, benchmark.is_some())?,
     };
     let aim = Aim {
         architecture,
@@ -190,6 +192,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(interrupt::exit_code());
     }
     result
+}
+
+/// Tries all that will be written: a search may take hours.
+fn check_outputs(arguments: &Arguments) -> Result<(), Error> {
+    let path = output_of(arguments.output.as_deref(), &arguments.input);
+    // A step of a graph writes no code.
+    let code = Some(&path).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
+    let outputs = [code, arguments.profile.as_ref(), arguments.ninja.as_ref()];
+    outputs.into_iter().flatten().try_for_each(|path| output::check(path))
 }
 
 /// Searches. Interrupted, or without the answers that it needs, it ends early.
@@ -232,10 +243,10 @@ fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error>
     if input::is_stream(&output) {
         super::print(&composed.ptx)?;
     } else {
-        write_whole(&output, &composed.ptx)?;
+        output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        write_whole(path, composed.profile.print()?.as_bytes())?;
+        output::write(path, composed.profile.print()?.as_bytes())?;
     }
     let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };
     if input::is_stream(&output) {
@@ -243,16 +254,4 @@ fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error>
         return Ok(ExitCode::SUCCESS);
     }
     super::print_text(&text)
-}
-/// Writes a file as a whole or not at all: whoever reads it meanwhile, or after an interruption, finds the old one.
-fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = path.with_file_name(name);
-    let written = std::fs::write(&new, content).and_then(|()| std::fs::rename(&new, path));
-    written.map_err(|error| {
-        // Perhaps it was not made.
-        let _ = std::fs::remove_file(&new);
-        Error::file(path, &error)
-    })
 }

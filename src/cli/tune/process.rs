@@ -81,8 +81,8 @@ mod tests {
     /// killed: nobody knows what it would have done.
     #[test]
     fn time_limit() {
-        let path = |name: &str| std::env::temp_dir().join(format!("nvptx-ra-limit-{}.{name}", std::process::id()));
-        let (log, started) = (path("log"), path("pid"));
+        let folder = tempfile::tempdir().expect("there is space");
+        let (log, started) = (folder.path().join("log"), folder.path().join("pid"));
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("sleep 60 & echo $! > {}; wait", started.display()));
         let trouble = run(shell, &log, &log, Duration::from_millis(300)).expect_err("it is stopped");
@@ -104,8 +104,5 @@ mod tests {
         assert_eq!(ended("exit 1"), Ok(false));
         assert_eq!(ended("kill -SEGV $$"), Ok(false));
         assert_eq!(ended("kill -KILL $$"), Err(Trouble::Lost("was killed".into())));
-        for path in [log, started] {
-            std::fs::remove_file(path).expect("it was written");
-        }
     }
 }

@@ -4,7 +4,6 @@ mod entries;
 pub(super) mod sample;
 mod views;
 
-use std::path::PathBuf;
 use std::ptr;
 
 use super::abi::{self, nvptx_ra_request};
@@ -25,11 +24,6 @@ fn run(pass: &str, parameters: &str) -> Answer {
     Answer(unsafe { nvptx_ra_run(&request(&sample.view(), pass, parameters)) })
 }
 
-/// A test's own folder for bundles. Nothing is in it, and it need not be there yet.
-fn folder(test: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("nvptx-ra-ffi-{test}-{}", std::process::id()))
-}
-
 /// A printing pass answers with the text, and without edits.
 #[test]
 fn prints() {
@@ -41,7 +35,9 @@ fn prints() {
 /// An error and a panic in a pass become responses that name the kernel; strictness goes with them.
 #[test]
 fn errors_and_panics_are_answers() {
-    let bundles = folder("panic");
+    let home = tempfile::tempdir().expect("there is space");
+    // It need not be there yet.
+    let bundles = home.path().join("bundles");
     let panic = format!("inject=panic;strict;bundle={}", bundles.display());
     for (parameters, strict, part) in [
         ("inject=error", 0, "an error was asked for"),
@@ -60,7 +56,6 @@ fn errors_and_panics_are_answers() {
     assert_eq!(bundle.report.options.parameters, panic);
     assert!(bundle.report.backtrace.contains("passes::"), "{}", bundle.report.backtrace);
     assert_eq!(std::fs::read_dir(&bundles).map(Iterator::count).ok(), Some(1));
-    std::fs::remove_dir_all(&bundles).expect("the folder is ours");
 }
 
 /// An unknown pass and unknown flags of a request are errors.
@@ -98,7 +93,9 @@ fn another_launch_is_a_difference() {
 /// Edits that were not applied are an error, which leaves a bundle with the function that they are for.
 #[test]
 fn difference_leaves_a_bundle() {
-    let bundles = folder("difference");
+    let home = tempfile::tempdir().expect("there is space");
+    // It need not be there yet.
+    let bundles = home.path().join("bundles");
     let sample = Sample::new();
     let view = sample.view();
     let answer = run(COPY_COALESCER, &format!("verify;bundle={}", bundles.display()));
@@ -114,13 +111,13 @@ fn difference_leaves_a_bundle() {
     let (function, _) = unsafe { view::read(&view) }.expect("the view is right");
     assert_eq!(bundle.function.to_string(), function.to_string());
     assert!(message.starts_with(bundle.report.message.split(';').next().unwrap_or_default()), "{message}");
-    std::fs::remove_dir_all(&bundles).expect("the folder is ours");
 }
 
 /// Runs, their failures and the shim's times reach the statistics file.
 #[test]
 fn statistics() {
-    let path = std::env::temp_dir().join(format!("nvptx-ra-ffi-{}.jsonl", std::process::id()));
+    let home = tempfile::tempdir().expect("there is space");
+    let path = home.path().join("stats.jsonl");
     let parameters = format!("stats={}", path.display());
     let sample = Sample::new();
     let view = sample.view();
@@ -133,7 +130,6 @@ fn statistics() {
         nvptx_ra_report_time(ptr::null(), 5, 6);
     }
     let text = std::fs::read_to_string(&path).expect("the file is there");
-    std::fs::remove_file(&path).expect("the file is there");
     let events: Vec<_> = ["run", "shim", "failure"].iter().map(|event| format!("\"event\":\"{event}\"")).collect();
     assert_eq!(text.lines().count(), events.len(), "{text}");
     assert!(text.lines().zip(&events).all(|(line, event)| line.contains(event)), "{text}");
