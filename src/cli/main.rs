@@ -19,6 +19,7 @@ mod input;
 mod interrupt;
 mod kernel_names;
 mod mir;
+mod occupancy;
 mod optimum;
 mod output;
 mod processor;
@@ -62,6 +63,8 @@ enum Command {
     ForkServer(tune::fork_server::Arguments),
     Judge(tune::edge::Arguments),
     Mir(mir::Arguments),
+    #[command(hide = true)]
+    Occupancy(occupancy::Arguments),
     Optimum(optimum::Arguments),
     Replay(replay::Arguments),
     Report(report::Arguments),
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Command::ForkServer(arguments) => tune::fork_server::run(&arguments),
         Command::Judge(arguments) => tune::edge::run(&arguments),
         Command::Mir(arguments) => mir::run(&arguments),
+        Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),

@@ -25,7 +25,7 @@ import corpus
 import judge
 import likely
 from plan import ONE, OWN
-from ptxas import resident_warps
+from occupancy import resident_warps
 
 # One division into what is fitted on and what is judged, beside leaving out each lineage in turn.
 FITTED_LINEAGES = ("fla", "ggml", "liger")

@@ -8,7 +8,7 @@ import math
 import statistics
 from collections import defaultdict
 
-from ptxas import resident_warps
+from occupancy import resident_warps
 
 # Kernels of so many registers or more are counted apart: few kernels have that many, and ptxas unrolls, hoists and
 # reorders most there.

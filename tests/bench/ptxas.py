@@ -19,30 +19,6 @@ BOUNDS = (".maxnreg", ".maxntid", ".minnctapersm", ".reqntid")  # directives tha
 SASS_FUNCTION = re.compile(r"\s*Function : (\S+)")
 SASS_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 
-# Of each SM: warps it holds at most. A warp's registers come in units of 256 from one of four partitions of 16,384.
-MAX_WARPS = {
-    "sm_75": 32,
-    "sm_80": 64,
-    "sm_86": 48,
-    "sm_87": 48,
-    "sm_89": 48,
-    "sm_90": 64,
-    "sm_90a": 64,
-    "sm_100": 64,
-    "sm_120": 48,
-}
-# Blocks that an SM holds at most, where it is not 32.
-MAX_BLOCKS = {"sm_75": 16, "sm_86": 16, "sm_87": 16, "sm_89": 24, "sm_120": 24}
-
-
-def resident_warps(registers, cpu, threads=0):
-    """How many warps of a kernel an SM holds, as far as registers decide it; of whole blocks, where it is known how many
-    threads one has."""
-    unit = max(-(-registers * 32 // 256) * 256, 256)
-    warps, of_block = min(MAX_WARPS.get(cpu, 64), 4 * (16384 // unit)), -(-threads // 32)
-    return min(warps // of_block, MAX_BLOCKS.get(cpu, 32)) * of_block if threads else warps
-
-
 def with_setting(text, setting):
     """The text as a setting wants it: `own` leaves it, `none` takes the kernels' bounds away, `one` says of every
     kernel that does not say how many blocks an SM is to hold that one is enough, and a number is written on every

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import command_line
 import corpus
+import occupancy
 import ptxas
 import report
 import tools
@@ -180,7 +181,7 @@ def chosen(kernel, setting, margins):
     that an SM does not hold."""
     best = preferred({order: kernel[order][setting]["forecast"] for order in ORDERS}, margins)
     before, after = (
-        (of["spills"], -ptxas.resident_warps(of["registers"], "sm_90"))
+        (of["spills"], -occupancy.resident_warps(of["registers"], "sm_90"))
         for of in (kernel["source"][setting], kernel[best][setting])
     )
     return best, before, after

@@ -68,17 +68,6 @@ class Reading(unittest.TestCase):
             },
         )
 
-    def test_resident_warps_fall_in_steps(self):
-        self.assertEqual(
-            [ptxas.resident_warps(n, "sm_90") for n in (16, 32, 33, 40, 41, 64, 128, 255)],
-            [64, 64, 48, 48, 40, 32, 16, 8],
-        )
-
-    def test_resident_warps_are_those_of_whole_blocks_where_their_size_is_known(self):
-        self.assertEqual([ptxas.resident_warps(32, "sm_90", n) for n in (32, 128, 768, 1024)], [32, 64, 48, 64])
-        self.assertEqual([ptxas.resident_warps(n, "sm_90", 256) for n in (40, 48, 56, 64, 255)], [48, 40, 32, 32, 8])
-        self.assertEqual(ptxas.resident_warps(16, "sm_86", 32), 16)
-
     def test_moves_in_disguise_count(self):
         self.assertTrue(ptxas.is_sass_move("IMAD.MOV.U32"))
         self.assertFalse(ptxas.is_sass_move("IMAD.WIDE"))

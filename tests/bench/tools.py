@@ -42,6 +42,11 @@ def find_cuda(program):
     return None if os.environ.get("CUDA_PATH") else shutil.which(program)
 
 
+def nvptx_ra():
+    """The tool: what NVPTX_RA names, else what cargo built."""
+    return os.environ.get("NVPTX_RA") or str(ROOT / "target/release/nvptx-ra")
+
+
 def find(plugin, with_ptxas=True, with_sass=True, with_forecast=False):
     """Finds everything, or ends the program with what is missing and the command that brings it."""
     tools = Tools(
@@ -49,7 +54,7 @@ def find(plugin, with_ptxas=True, with_sass=True, with_forecast=False):
         plugin=str(Path(plugin or os.environ.get("PLUGIN") or ROOT / "target/release/libnvptx_ra.so").resolve()),
         ptxas=find_cuda("ptxas") if with_ptxas else None,
         cuobjdump=find_cuda("cuobjdump") if with_ptxas and with_sass else None,
-        nvptx_ra=str(Path(os.environ.get("NVPTX_RA") or ROOT / "target/release/nvptx-ra")) if with_forecast else None,
+        nvptx_ra=nvptx_ra() if with_forecast else None,
     )
     missing = []
     if not os.access(tools.llc, os.X_OK):

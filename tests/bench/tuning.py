@@ -25,7 +25,7 @@ import command_line
 import corpus
 import gather
 import measure
-import ptxas
+import occupancy
 import report
 import tools
 from plan import CICC, OWN, STOCK, Compiler, Plan
@@ -169,7 +169,7 @@ def row_of(title, rows):
     kernels = [kernel for _, kernel in rows]
     before, after = (sum(bytes_of(kernel[side]) for kernel in kernels) for side in ("stock", "tuned"))
     instructions, fewer = (sum(kernel[side]["sass_instructions"] for kernel in kernels) for side in ("stock", "tuned"))
-    lacking = [kernel for kernel in kernels if kernel["stock"]["warps"] < ptxas.MAX_WARPS[CPU]]
+    lacking = [kernel for kernel in kernels if kernel["stock"]["warps"] < occupancy.most_warps(CPU)]
     gained = [gains(kernel) for kernel in lacking]
     return [
         title,
