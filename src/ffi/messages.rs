@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::abi::{self, nvptx_ra_str};
-use super::guard::guard;
+use super::guard::entry;
+use crate::error::Error;
 use crate::input_kind::InputKind;
 use crate::printable::printable;
 
@@ -15,13 +16,15 @@ use crate::printable::printable;
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_say(line: nvptx_ra_str) {
-    // SAFETY: as the caller promises.
-    let line = unsafe { abi::text(line) };
-    // Nobody may listen any more.
-    let _ = guard(|| {
-        let _ = writeln!(std::io::stderr(), "{}", printable(line.trim_end_matches('\n')));
-        Ok(())
-    });
+    entry(
+        |_| (),
+        || {
+            // SAFETY: as the caller promises.
+            let line = unsafe { abi::text(line) };
+            // Nobody may listen any more.
+            let _ = writeln!(std::io::stderr(), "{}", printable(line.trim_end_matches('\n')));
+        },
+    );
 }
 
 /// Whether an input is machine code as text; where it is not, that is said.
@@ -31,19 +34,21 @@ pub(super) unsafe extern "C" fn nvptx_ra_say(line: nvptx_ra_str) {
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_check_machine_code(content: nvptx_ra_str, path: nvptx_ra_str) -> u32 {
-    // SAFETY: as the caller promises.
-    let (content, path) = unsafe { (abi::array(content.data.cast::<u8>(), content.len, "content"), abi::text(path)) };
-    let checked = guard(|| {
-        let content = content?;
-        let kind = InputKind::of(&content[..content.len().min(InputKind::ENOUGH)], Path::new(&*path));
-        let name = if path == "-" { "standard input" } else { &path };
-        kind.check(name, "mir", &[InputKind::MachineCode, InputKind::Text])
-    });
-    checked.map_or_else(
-        |error| {
-            let _ = writeln!(std::io::stderr(), "{error}");
-            0
-        },
-        |()| 1,
-    )
+    entry(refuse, || {
+        // SAFETY: as the caller promises.
+        let content = unsafe { abi::array(content.data.cast::<u8>(), content.len, "content") };
+        // SAFETY: as the caller promises.
+        let path = unsafe { abi::text(path) };
+        let checked = content.and_then(|content| {
+            let kind = InputKind::of(&content[..content.len().min(InputKind::ENOUGH)], Path::new(&*path));
+            let name = if path == "-" { "standard input" } else { &path };
+            kind.check(name, "mir", &[InputKind::MachineCode, InputKind::Text])
+        });
+        checked.map_or_else(refuse, |()| 1)
+    })
+}
+
+fn refuse(error: Error) -> u32 {
+    let _ = writeln!(std::io::stderr(), "{error}");
+    0
 }

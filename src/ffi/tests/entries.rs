@@ -12,6 +12,7 @@ use super::super::assembly::nvptx_ra_assembly_effects;
 use super::super::choices::{nvptx_ra_print_choices, nvptx_ra_record_choices};
 use super::super::forecast::nvptx_ra_forecast;
 use super::super::guard::injection;
+use super::super::messages::{nvptx_ra_check_machine_code, nvptx_ra_say};
 use super::super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::super::optimisations::{
     nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_prefer, nvptx_ra_skip_auto, nvptx_ra_skip_bit, nvptx_ra_skip_way,
@@ -134,6 +135,8 @@ fn a_panic_in_any_entry_is_survived() {
         with_panic("nvptx_ra_replay_profile", &mut || {
             answered(nvptx_ra_replay_profile(module, none, none, none), 0);
         });
+        with_panic("nvptx_ra_say", &mut || nvptx_ra_say(none));
+        with_panic("nvptx_ra_check_machine_code", &mut || assert_eq!(nvptx_ra_check_machine_code(none, none), 0));
         with_panic("nvptx_ra_pipeline_of", &mut || {
             let default = abi::NVPTX_RA_POSITION_AFTER;
             assert_eq!(nvptx_ra_pipeline_of(abi::borrow("position=off")).position, default);
