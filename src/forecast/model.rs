@@ -47,7 +47,7 @@ impl Model {
         if says_blocks(bounds) { &shipped::REGISTERS_WITH_BLOCKS } else { &shipped::REGISTERS }
     }
 
-    /// The model that tells whether a kernel spills: where it says fewer bytes than [its least](Head::least), none.
+    /// The model that tells whether a kernel spills: where it says fewer bytes than its least, none.
     pub fn spills() -> &'static Self {
         &shipped::SPILLS
     }
