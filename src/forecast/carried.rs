@@ -44,6 +44,9 @@ pub(super) struct Carried {
 /// Registers that copies connect and that the uniform registers of a processor, 63, hold twice.
 const MOST_UNIFORM_CYCLE: u32 = 31;
 
+/// So many copies in a row are looked through.
+const MOST_COPIES: u32 = 16;
+
 /// What is known of the code.
 pub(super) struct Input<'a> {
     pub(super) function: &'a Function,
@@ -209,7 +212,7 @@ struct Sources {
     definition: IndexVec<VReg, Option<Inst>>,
     /// Whether anything but constants and parameters comes into the registers that copies connect with this one.
     is_solid: IndexVec<VReg, bool>,
-    /// How many registers copies connect with this one, itself included.
+    /// How many registers that are written several times copies connect with this one, itself included.
     connected: IndexVec<VReg, u32>,
     /// Whether all definitions of a register are ones that ptxas does not do again.
     is_lasting: IndexVec<VReg, bool>,
@@ -240,7 +243,7 @@ impl Sources {
         for reg in function.regs() {
             let web = webs.find(reg);
             is_solid[web] |= brings[reg];
-            connected[web] += 1;
+            connected[web] += u32::from(!ranges.has_one_definition(reg));
         }
         for reg in function.regs() {
             let web = webs.find(reg);
@@ -249,18 +252,22 @@ impl Sources {
         Self { definition, is_solid, connected, is_lasting }
     }
 
-    /// What a definition makes of a register. O(copies that follow each other).
+    /// What a definition makes of a register. O(1): of more copies in a row than [`MOST_COPIES`] it is not known, and
+    /// those that only hand undefined values around in a circle have no end.
     fn update(&self, input: &Input<'_>, reg: VReg, definition: Inst) -> Update {
         let function = input.function;
         let mut inst = definition;
-        while let Some(source) = copied(function, inst) {
+        for _ in 0..MOST_COPIES {
+            let Some(source) = copied(function, inst) else {
+                return self.addition(input, reg, inst).unwrap_or(Update::Computes);
+            };
             match self.definition[source] {
                 Some(before) => inst = before,
                 None if source == reg => return Update::Adds(None),
                 None => return Update::Moves,
             }
         }
-        self.addition(input, reg, inst).unwrap_or(Update::Computes)
+        Update::Computes
     }
 
     /// The addition of what does not change to a register: a counter, or an address that walks.
@@ -406,6 +413,14 @@ mod tests {
         };
         assert_eq!(of("%2 = LD_i32 %0 :: read\n%3 = LD_i32 %0 :: read"), [2.0, 2.0, 2.0]);
         assert_eq!(of("%2 = MOV_B32_i 1\n%3 = MOV_B32_i 2"), [0.0, 0.0, 2.0]);
+    }
+
+    /// Copies that hand nothing around in a circle, each register written once, have an end.
+    #[test]
+    fn circles_of_copies() {
+        let body = "%4 = COPY %2\n%2 = COPY %3\n%3 = COPY %2";
+        let store = "ST_i32 %4, 0 :: write\nST_i32 %3, 4 :: write";
+        assert_eq!(held("B32 B32 B32", "%4 = LD_i32 %0 :: read", body, store)[2], 0.0);
     }
 
     /// Two registers of 16 bits fit into a word; one that is left over takes one.
