@@ -59,6 +59,7 @@ fn fix(forecast: &mut Forecast, architecture: &Architecture, registers: u32) {
     forecast.registers = registers;
     forecast.likely_registers = (registers - 2, registers + 5);
     (forecast.spill_store_bytes, forecast.spill_load_bytes) = (0, 8);
+    forecast.likely_spill_bytes = (4, 24);
     forecast.launch_with(0, architecture);
 }
 
