@@ -130,6 +130,20 @@ impl Behaviours {
         function.insts().filter(is_assembly).filter_map(|inst| Some((inst, text_of(function, inst)?)))
     }
 
+    /// Whether an instruction that is code computes the same wherever its operands are the same: it has no effect, and
+    /// what it reads nobody writes.
+    #[inline]
+    pub(super) fn gives_the_same(&self, function: &Function, inst: Inst) -> bool {
+        let known = self.known(function, inst);
+        match self.motion(inst) {
+            Motion::Free => known.kinds.contains(Kinds::CODE),
+            Motion::Load => {
+                known.info.purity == Purity::ReadsInvariant || reads_own_parameter(function, &known.info, inst)
+            }
+            Motion::Store | Motion::Ordered => false,
+        }
+    }
+
     /// Whether an instruction loads anything but the function's parameters and a call's results.
     #[inline]
     pub(super) fn is_load(&self, function: &Function, inst: Inst) -> bool {

@@ -167,7 +167,7 @@ mod tests {
         let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
         let forecasts = forecast_by_name(&[kernel, caller("reports", "vprintf")], &case).expect("a forecast");
         let calls = ["internal_calls", "external_calls"].map(|name| forecasts[0].features.get(name));
-        assert_eq!((calls, forecasts[0].is_at_least), ([1.0, 1.0], true));
+        assert_eq!((calls, forecasts[0].is_at_least()), ([1.0, 1.0], true));
         assert!(forecasts[0].registers >= 24, "{}", forecasts[0].registers);
     }
 }

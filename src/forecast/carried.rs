@@ -10,22 +10,21 @@
 //! 2. words of registers that an enclosing loop reads and does not change, where a load of memory that may change, an
 //!    exchange between threads or the like wrote them.
 //!
-//! Registers that only pass constants and parameters around are not bound to stay: once the loop is unrolled each body may read
-//! the constants instead. 16-bit registers count as halves, because two of them fit into a word. Values that are the
-//! same in all threads may be in uniform registers, whatever wrote them: ptxas 13.0.88 was seen to move even what was
-//! loaded there. They count as far as uniform registers do not suffice.
+//! Registers that only pass constants and parameters around are not bound to stay: once the loop is unrolled each body
+//! may read the constants instead. 16-bit registers count as halves, because two of them fit into a word. Values that
+//! are the same in all threads may be in uniform registers, whatever wrote them: ptxas 13.0.88 was seen to move even
+//! what was loaded there. They count as far as uniform registers do not suffice.
 //!
 //! One instruction bounds what is held, too: matrix instructions read and write whole rows of registers at once.
 
-use super::behaviour::{Behaviours, Kinds, Motion, reads_own_parameter};
+use super::behaviour::{Behaviours, Kinds, reads_own_parameter};
 use super::words::Words;
 use crate::analysis::{LiveRanges, Loop, Loops, Occurrences, UniformityInfo};
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Effects, Function, Inst, Operand, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
-use crate::target::Purity;
 
-/// What is held at once in any order of the code, in 32-bit words; each where it is most.
+/// What is held at once in any order of the code, in 32-bit words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Carried {
     /// Words that differ between threads.
@@ -47,6 +46,9 @@ const MOST_UNIFORM_CYCLE: u32 = 31;
 /// So many copies in a row are looked through.
 const MOST_COPIES: u32 = 16;
 
+/// Of instructions with fewer operands it is not asked what they hold at once: that is little.
+const LEAST_OPERANDS: usize = 8;
+
 /// What is known of the code.
 pub(super) struct Input<'a> {
     pub(super) function: &'a Function,
@@ -59,19 +61,21 @@ pub(super) struct Input<'a> {
 }
 
 impl Carried {
-    /// The most that is held at the header of a loop, or by one instruction. O((occurrences + live-in blocks of the
-    /// registers in loops) · depth).
+    /// The most that is held at the header of a loop, or by one instruction, each where it is most. O((occurrences +
+    /// live-in blocks of the registers in loops) · depth).
     pub(super) fn most(input: &Input<'_>) -> Self {
-        let headers = Headers::of(input);
-        let at_headers = headers.held.iter().map(|held| Self {
-            varying: held.varying.div_ceil(2),
-            all: held.all.div_ceil(2),
-            passed: held.passed.div_ceil(2),
-            moved: held.moved / 2,
-            moved_uniform: held.moved_uniform / 2,
-        });
-        let at_once = input.function.insts().map(|inst| operands_of(input, inst));
-        at_headers.chain(at_once).fold(Self::default(), Self::max)
+        let halves = halves_at_headers(input).iter().copied().fold(Self::default(), Self::max);
+        let at_headers = Self {
+            varying: halves.varying.div_ceil(2),
+            all: halves.all.div_ceil(2),
+            passed: halves.passed.div_ceil(2),
+            moved: halves.moved / 2,
+            moved_uniform: halves.moved_uniform / 2,
+        };
+        input.function.insts().fold(at_headers, |most, inst| match may_hold_more(input.function, inst, most.varying) {
+            true => most.max(at_once(input, inst)),
+            false => most,
+        })
     }
 
     fn max(self, other: Self) -> Self {
@@ -100,104 +104,86 @@ struct Usage {
     moves: bool,
 }
 
-/// The halves of words that are held at each loop's header.
-struct Headers {
-    held: IndexVec<Loop, Halves>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Halves {
-    varying: u32,
-    all: u32,
-    passed: u32,
-    moved: u32,
-    moved_uniform: u32,
-}
-
-impl Headers {
-    fn of(input: &Input<'_>) -> Self {
-        let Input { function, loops, ranges, words, uniformity, occurrences, .. } = *input;
-        let mut headers = Self { held: IndexVec::filled(Halves::default(), loops.len()) };
-        if loops.is_empty() {
-            return headers;
-        }
-        let sources = Sources::of(input);
-        let header_of: Vec<Option<Loop>> = function
-            .blocks()
-            .map(|block| loops.innermost(block).filter(|&innermost| loops.header(innermost) == block))
-            .collect();
-        let mut usage = IndexVec::filled(Usage::default(), loops.len());
-        let mut entered = Vec::new();
-        for reg in function.regs() {
-            let held = words.held(reg).count() as u32;
-            entered.clear();
-            entered.extend(ranges.live_ins(reg).iter().filter_map(|live| header_of[live.block.index()]));
-            if held == 0 || entered.is_empty() {
-                continue;
-            }
-            for &this in &entered {
-                usage[this] = Usage { of: Some(reg), is_live_in: true, ..Usage::default() };
-            }
-            for occurrence in occurrences.of(reg) {
-                let (is_def, is_use) = (occurrence.is_def(), occurrence.is_use());
-                let update = if is_def { sources.update(input, reg, occurrence.inst) } else { Update::None };
-                let mut around = loops.innermost(occurrence.block);
-                while let Some(this) = around {
-                    if usage[this].of != Some(reg) {
-                        usage[this] = Usage { of: Some(reg), ..Usage::default() };
-                    }
-                    let usage = &mut usage[this];
-                    usage.reads |= is_use;
-                    usage.changes |= is_def;
-                    usage.moves |= update == Update::Moves;
-                    usage.recomputes |= match update {
-                        Update::None => false,
-                        Update::Adds(None) => false,
-                        Update::Adds(Some(addend)) => loops.contains(this, addend),
-                        Update::Moves | Update::Computes => true,
-                    };
-                    around = loops.parent(this);
-                }
-            }
-            let (is_solid, is_lasting) = (sources.is_solid[reg], sources.is_lasting[reg]);
-            let halves = if function.class(reg) == RegClass::B16 { 1 } else { 2 * held };
-            let is_uniform = uniformity.is_uniform(reg);
-            let varying = if is_uniform { 0 } else { halves };
-            let may_move_uniformly = is_uniform && sources.connected[reg] <= MOST_UNIFORM_CYCLE;
-            for &this in &entered {
-                let (mut is_held, mut moves) = (false, false);
-                let mut around = Some(this);
-                while let Some(outer) = around {
-                    let usage = usage[outer];
-                    if usage.of == Some(reg) && usage.is_live_in {
-                        is_held |= usage.recomputes || (usage.reads && !usage.changes && is_lasting);
-                        moves |= usage.moves;
-                    }
-                    around = loops.parent(outer);
-                }
-                if is_held {
-                    let held = &mut headers.held[this];
-                    held.passed += halves;
-                    if is_solid {
-                        held.all += halves;
-                        held.varying += varying;
-                    }
-                    if moves {
-                        held.moved += halves;
-                        held.moved_uniform += if may_move_uniformly { halves } else { 0 };
-                    }
-                }
-            }
-        }
-        headers
+/// What is held at each loop's header, in halves of words.
+fn halves_at_headers(input: &Input<'_>) -> IndexVec<Loop, Carried> {
+    let Input { function, loops, ranges, words, uniformity, occurrences, .. } = *input;
+    let mut headers = IndexVec::filled(Carried::default(), loops.len());
+    if loops.is_empty() {
+        return headers;
     }
+    let sources = Sources::of(input);
+    let header_of: Vec<Option<Loop>> = function
+        .blocks()
+        .map(|block| loops.innermost(block).filter(|&innermost| loops.header(innermost) == block))
+        .collect();
+    let mut usage = IndexVec::filled(Usage::default(), loops.len());
+    let mut entered = Vec::new();
+    for reg in function.regs() {
+        let held = words.held(reg).count() as u32;
+        entered.clear();
+        entered.extend(ranges.live_ins(reg).iter().filter_map(|live| header_of[live.block.index()]));
+        if held == 0 || entered.is_empty() {
+            continue;
+        }
+        for &this in &entered {
+            usage[this] = Usage { of: Some(reg), is_live_in: true, ..Usage::default() };
+        }
+        for occurrence in occurrences.of(reg) {
+            let (is_def, is_use) = (occurrence.is_def(), occurrence.is_use());
+            let update = is_def.then(|| sources.update(input, reg, occurrence.inst));
+            let mut around = loops.innermost(occurrence.block);
+            while let Some(this) = around {
+                if usage[this].of != Some(reg) {
+                    usage[this] = Usage { of: Some(reg), ..Usage::default() };
+                }
+                let usage = &mut usage[this];
+                usage.reads |= is_use;
+                usage.changes |= is_def;
+                usage.moves |= update == Some(Update::Moves);
+                usage.recomputes |= match update {
+                    None | Some(Update::Adds(None)) => false,
+                    Some(Update::Adds(Some(addend))) => loops.contains(this, addend),
+                    Some(Update::Moves | Update::Computes) => true,
+                };
+                around = loops.parent(this);
+            }
+        }
+        let (is_solid, is_lasting) = (sources.is_solid[reg], sources.is_lasting[reg]);
+        let halves = if function.class(reg) == RegClass::B16 { 1 } else { 2 * held };
+        let is_uniform = uniformity.is_uniform(reg);
+        let varying = if is_uniform { 0 } else { halves };
+        let may_move_uniformly = is_uniform && sources.connected[reg] <= MOST_UNIFORM_CYCLE;
+        for &this in &entered {
+            let (mut is_held, mut moves) = (false, false);
+            let mut around = Some(this);
+            while let Some(outer) = around {
+                let usage = usage[outer];
+                if usage.of == Some(reg) && usage.is_live_in {
+                    is_held |= usage.recomputes || (usage.reads && !usage.changes && is_lasting);
+                    moves |= usage.moves;
+                }
+                around = loops.parent(outer);
+            }
+            if is_held {
+                let held = &mut headers[this];
+                held.passed += halves;
+                if is_solid {
+                    held.all += halves;
+                    held.varying += varying;
+                }
+                if moves {
+                    held.moved += halves;
+                    held.moved_uniform += if may_move_uniformly { halves } else { 0 };
+                }
+            }
+        }
+    }
+    headers
 }
 
 /// What a definition makes of a register that a loop carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Update {
-    /// There is no definition.
-    None,
     /// It adds a constant, or a value that is written once, in this block.
     Adds(Option<Block>),
     /// It is the value of another register that is written several times.
@@ -227,7 +213,7 @@ impl Sources {
         let mut is_lasting = IndexVec::<VReg, bool>::filled(true, function.num_regs());
         let mut definition = IndexVec::<VReg, Option<Inst>>::filled(None, function.num_regs());
         for inst in function.insts() {
-            let copied = copied(function, inst);
+            let copied = function.as_copy(inst).map(|(_, source)| source);
             for written in function.operands(inst).iter().filter_map(Operand::def) {
                 if let Some(source) = copied {
                     webs.unite(written, source);
@@ -258,7 +244,7 @@ impl Sources {
         let function = input.function;
         let mut inst = definition;
         for _ in 0..MOST_COPIES {
-            let Some(source) = copied(function, inst) else {
+            let Some((_, source)) = function.as_copy(inst) else {
                 return self.addition(input, reg, inst).unwrap_or(Update::Computes);
             };
             match self.definition[source] {
@@ -290,12 +276,6 @@ impl Sources {
     }
 }
 
-/// The register that a copy reads.
-#[inline]
-fn copied(function: &Function, inst: Inst) -> Option<VReg> {
-    (function.role(inst) == Role::Copy).then(|| function.operands(inst).iter().find_map(Operand::use_reg)).flatten()
-}
-
 /// Whether an instruction writes a constant, or a parameter of the kernel.
 fn is_constant(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
     matches!(function.role(inst), Role::Constant | Role::Undef)
@@ -304,18 +284,21 @@ fn is_constant(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool
 
 /// Whether ptxas could do an instruction once more instead of keeping its result.
 fn can_be_done_again(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
-    match behaviours.motion(inst) {
-        Motion::Free => !behaviours.known(function, inst).kinds.contains(Kinds::ASSEMBLY),
-        Motion::Load => {
-            let info = &behaviours.known(function, inst).info;
-            info.purity == Purity::ReadsInvariant || reads_own_parameter(function, info, inst)
-        }
-        Motion::Store | Motion::Ordered => false,
-    }
+    let is_assembly = behaviours.known(function, inst).kinds.contains(Kinds::ASSEMBLY);
+    !is_assembly && behaviours.gives_the_same(function, inst)
+}
+
+/// Whether the registers that an instruction names have more words than that. Whatever it holds, it holds no more.
+#[inline]
+fn may_hold_more(function: &Function, inst: Inst, words: u32) -> bool {
+    let operands = function.operands(inst);
+    // Most instructions name few.
+    operands.len() >= LEAST_OPERANDS
+        && operands.iter().filter_map(Operand::reg).map(|reg| function.class(reg).words()).sum::<u32>() > words
 }
 
 /// What one instruction reads or writes at once, whichever is more.
-fn operands_of(input: &Input<'_>, inst: Inst) -> Carried {
+fn at_once(input: &Input<'_>, inst: Inst) -> Carried {
     let Input { function, behaviours, words, uniformity, .. } = *input;
     let known = behaviours.known(function, inst);
     let is_one = !function.effects(inst).intersects(Effects::CALL_SEQUENCE | Effects::META | Effects::TERMINATOR)
@@ -323,7 +306,7 @@ fn operands_of(input: &Input<'_>, inst: Inst) -> Carried {
         && !known.kinds.intersects(Kinds::ASSEMBLY | Kinds::CALL)
         && function.role(inst) == Role::Other;
     let operands = function.operands(inst);
-    if !is_one || operands.len() < 8 {
+    if !is_one {
         return Carried::default();
     }
     let count = |select: fn(&Operand) -> Option<VReg>| {
@@ -349,10 +332,9 @@ mod tests {
     use crate::forecast::analysed::Analysed;
     use crate::forecast::features::Features;
     use crate::forecast::tests::case;
-    use crate::forecast::{Forecast, forecast};
+    use crate::forecast::{Forecast, forecast_by_name};
     use crate::function::{Effects, Function, LaunchBounds, Operand, RegClass};
     use crate::fuzzing::{Options, lowered_function};
-    use crate::target::Classification;
 
     const OPCODES: &str = "opcode INT_PTX_SREG_TID_x\nopcode LD_i32\nopcode LD_i16\nopcode ADD32rr\nopcode ADD32ri\n\
         opcode FADD_rnf32rr\nopcode MOV_B32_i constant\nopcode COPY copy\nopcode CBranch\nopcode ST_i32\nopcode ST_i16\n\
@@ -370,7 +352,7 @@ mod tests {
     }
 
     fn features(function: &Function) -> Features {
-        Analysed::default().compute(function, &Classification::by_name(function.opcodes()))
+        Analysed::default().compute_by_name(function)
     }
 
     /// The varying words that are held in a loop like [`with_loop`]'s, all words, and those that change places.
@@ -497,8 +479,7 @@ mod tests {
     }
 
     fn of_kernel(function: &Function) -> Forecast {
-        let classification = Classification::by_name(function.opcodes());
-        forecast([(function, &classification)], &case()).expect("a forecast").swap_remove(0)
+        forecast_by_name(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0)
     }
 
     /// However values change places, the bound is at most what is live at once, and a tenth below that at the most; and

@@ -24,7 +24,7 @@ impl Forecast {
     /// The figures, the kernel's name first. As lines, `label: value`, they are in the shape of the remarks that
     /// AMDGPU's back end makes of a kernel's resources (`kernel-resource-usage`).
     pub fn figures(&self) -> Vec<Figure> {
-        let registers = if self.is_at_least { "    Registers, at least" } else { "    Registers" };
+        let registers = if self.is_at_least() { "    Registers, at least" } else { "    Registers" };
         let or_none = |number: Option<u32>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
         let figure = |name, label, value: String| Figure { name, label, value, is_of_peak: false };
         let is_of_peak = self.holder == self.name;
@@ -47,7 +47,7 @@ impl Forecast {
         if !is_of_peak {
             figures.push(figure("PeakFunction", "    Peak [function]", printable(&self.holder).into_owned()));
         }
-        if self.is_at_least {
+        if self.is_at_least() {
             figures.push(figure("AtLeastBecause", "    At Least Because It", self.unseen_text()));
         }
         if let Some(apart) = &self.apart {

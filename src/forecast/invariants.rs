@@ -6,12 +6,11 @@
 //! beside their readers. ptxas 13.0.88 is seen to follow the policy of inner loops, and to move the arithmetic of a loop
 //! all or not at all (the notebook has the probes). The model does not ask: it is for reports alone.
 
-use super::behaviour::{Behaviours, Kinds, Motion, reads_own_parameter};
+use super::behaviour::Behaviours;
 use super::words::Words;
 use crate::analysis::{Cfg, Loop, Loops, Occurrence, Occurrences};
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
-use crate::target::Purity;
 
 /// Of which loops invariants are moved. The knob's third value, of none, is not to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,14 +113,10 @@ fn definitions(occurrences: &Occurrences, reg: VReg) -> impl Iterator<Item = &Oc
 
 /// Whether an instruction computes the same wherever its operands are the same, and alone defines what it writes.
 fn may_move(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences, inst: Inst) -> bool {
-    let known = behaviours.known(function, inst);
-    let is_same = match behaviours.motion(inst) {
-        Motion::Free => known.kinds.contains(Kinds::CODE),
-        Motion::Load => known.info.purity == Purity::ReadsInvariant || reads_own_parameter(function, &known.info, inst),
-        Motion::Store | Motion::Ordered => false,
-    };
     let mut written = function.operands(inst).iter().filter_map(Operand::def).peekable();
-    is_same && written.peek().is_some() && written.all(|reg| definitions(occurrences, reg).nth(1).is_none())
+    behaviours.gives_the_same(function, inst)
+        && written.peek().is_some()
+        && written.all(|reg| definitions(occurrences, reg).nth(1).is_none())
 }
 
 /// The innermost loop around both.

@@ -6,14 +6,14 @@
 //! denied registers for the sake of warps ([`giving_up`](super::giving_up)) take few, or all: nothing in between is
 //! likelier, and nothing tells which.
 
-use super::table::Model;
+use super::table::{Likely, Model};
 
 /// The fewest and the most registers that four of five kernels take for which so many are forecast, of the `budget` that
 /// they may have. A table that says nothing of it is sure of nothing.
 pub(super) fn likely_registers(registers: u32, model: &Model, budget: u32) -> (u32, u32) {
     let said = f64::from(registers);
     let share_of = |share: f64| (share * said).round() as u32;
-    match model.likely.iter().find(|likely| said <= likely.up_to).or_else(|| model.likely.last()) {
+    match range_of(said, model) {
         Some(range) => (share_of(range.least).clamp(1, registers), share_of(range.most).min(budget).max(registers)),
         None => (1, budget.max(registers)),
     }
@@ -24,10 +24,15 @@ pub(super) fn likely_registers(registers: u32, model: &Model, budget: u32) -> (u
 pub(super) fn likely_bytes(bytes: u32, model: &Model) -> (u32, u32) {
     let said = f64::from(bytes);
     let words = |share: f64| (share * said / 4.0).round() as u32 * 4;
-    match model.likely.iter().find(|likely| said <= likely.up_to).or_else(|| model.likely.last()) {
+    match range_of(said, model) {
         Some(range) => (words(range.least).min(bytes), words(range.most).max(bytes)),
         None => (bytes, bytes),
     }
+}
+
+/// The range of forecasts of that size; beyond the last it is the last.
+fn range_of(said: f64, model: &Model) -> Option<&Likely> {
+    model.likely.iter().find(|likely| said <= likely.up_to).or_else(|| model.likely.last())
 }
 
 #[cfg(test)]

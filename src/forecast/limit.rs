@@ -20,7 +20,7 @@ impl Forecast {
     /// limit changes nothing, or spills up or down as it happens; and with a number of blocks ptxas goes by that, and a
     /// limit does nothing.
     pub fn limit(&self, architecture: &Architecture, wanted: RegisterBudget) -> Option<u32> {
-        if self.is_at_least || self.is_repartitioned || self.max_registers.is_some() {
+        if self.is_at_least() || self.is_repartitioned || self.max_registers.is_some() {
             return None;
         }
         match wanted {
@@ -40,7 +40,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::forecast::{Case, forecast_by_name};
+    use crate::forecast::{Case, Unseen, forecast_by_name};
     use crate::function::{FunctionBuilder, LaunchBounds};
 
     /// The forecast of a kernel under bounds, with spills made up.
@@ -93,7 +93,7 @@ mod tests {
     fn kept_as_they_are() {
         let bounds = LaunchBounds { max_threads: Some(512), ..LaunchBounds::default() };
         let own = spilling(LaunchBounds { max_registers: Some(32), ..bounds }, MUCH);
-        let open = Forecast { is_at_least: true, ..spilling(bounds, MUCH) };
+        let open = Forecast { unseen: vec![Unseen::Pointer], ..spilling(bounds, MUCH) };
         for wanted in [RegisterBudget::Auto, RegisterBudget::Most(40)] {
             assert_eq!((own.limit(architecture(), wanted), open.limit(architecture(), wanted)), (None, None));
         }

@@ -93,9 +93,7 @@ pub struct Forecast {
     /// The fewest and the most registers that ptxas is likely to take: of five kernels like it, four take no fewer than
     /// the one and no more than the other. Where [`is_at_least`](Self::is_at_least), callees may need more.
     pub likely_registers: (u32, u32),
-    /// The kernel calls what is not there to be seen: it may take more.
-    pub is_at_least: bool,
-    /// What that is; something just where [`is_at_least`](Self::is_at_least).
+    /// Why it may take more: what the kernel calls and is not there to be seen.
     pub unseen: Vec<Unseen>,
     /// The kernel has bounds, and does not link with a function that it calls and that is compiled by itself.
     pub apart: Option<Apart>,
@@ -153,6 +151,11 @@ pub struct Forecast {
 }
 
 impl Forecast {
+    /// The kernel calls what is not there to be seen: it may take more.
+    pub fn is_at_least(&self) -> bool {
+        !self.unseen.is_empty()
+    }
+
     /// Bytes that a thread moves to spill slots and from them, in the code.
     pub fn spill_bytes(&self) -> u32 {
         self.spill_store_bytes + self.spill_load_bytes
@@ -263,7 +266,6 @@ fn of_kernel(
         name: function.name.clone(),
         registers,
         likely_registers,
-        is_at_least: !unseen.is_empty(),
         unseen,
         apart: None,
         predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),

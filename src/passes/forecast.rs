@@ -143,7 +143,7 @@ fn figures(forecast: &Forecast) -> KernelFigures {
         function: forecast.name.clone(),
         registers: forecast.registers,
         likely_registers: forecast.likely_registers,
-        at_least: forecast.is_at_least,
+        at_least: forecast.is_at_least(),
         spill_store_bytes: forecast.spill_store_bytes,
         spill_load_bytes: forecast.spill_load_bytes,
         shared_bytes: forecast.shared_bytes,

@@ -42,7 +42,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "name": forecast.name,
         "registers": forecast.registers,
         "likely_registers": forecast.likely_registers,
-        "at_least": forecast.is_at_least,
+        "at_least": forecast.is_at_least(),
         "at_least_because": forecast.unseen.iter().map(Unseen::to_string).collect::<Vec<_>>(),
         "compiled_apart": forecast.apart.as_ref().map(|apart| {
             json!({

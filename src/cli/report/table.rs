@@ -22,7 +22,7 @@ pub(super) fn table(report: &Report) -> String {
     let _ = write!(text, "{:width$}  registers  spills (bytes)  stack  shared  warps  limited by", "kernel");
     let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
     for (forecast, name) in forecasts.iter().zip(&names) {
-        let registers = format!("{}{}", if forecast.is_at_least { "≥" } else { "" }, forecast.registers);
+        let registers = format!("{}{}", if forecast.is_at_least() { "≥" } else { "" }, forecast.registers);
         let spilled = forecast.spill_bytes();
         let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
         let limits = forecast.occupancy.limits.to_string();
@@ -66,7 +66,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         Some(step) => writeln!(text, "; {} warps on an SM, more with at most {step}", forecast.occupancy.warps),
         None => writeln!(text, "; {} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
     };
-    if forecast.is_at_least {
+    if forecast.is_at_least() {
         let _ = writeln!(text, "  at least: it {}", forecast.unseen_text());
     }
     if let Some(apart) = &forecast.apart {

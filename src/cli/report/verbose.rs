@@ -20,7 +20,7 @@ pub(super) fn text(forecasts: &[Forecast], code: &Code) -> String {
             memory.spilled,
             memory.refilled
         );
-        let at_least = if forecast.is_at_least { "at least " } else { "" };
+        let at_least = if forecast.is_at_least() { "at least " } else { "" };
         let shared = match forecast.block_shared_bytes() {
             0 => String::new(),
             bytes => format!(", {bytes} bytes smem"),

@@ -25,7 +25,7 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
             }
         }
         @for ignored in &forecast.ignored { p.note { "ptxas does not do: " (ignored) "." } }
-        @if forecast.is_at_least {
+        @if forecast.is_at_least() {
             p.note { "At least: it " (forecast.unseen_text()) "." }
         }
         @if let Some(apart) = &forecast.apart { p.note { (apart) "." } }
@@ -34,7 +34,7 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
 }
 
 fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, String)> {
-    let at_least = if forecast.is_at_least { "≥" } else { "" };
+    let at_least = if forecast.is_at_least() { "≥" } else { "" };
     let of = match forecast.budget {
         MAX_REGISTERS => format!("of {MAX_REGISTERS} that a thread can have"),
         budget => format!("of {budget}, by launch bounds or a limit"),

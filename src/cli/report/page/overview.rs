@@ -42,7 +42,7 @@ fn row(report: &Report, number: usize, forecast: &Forecast) -> Markup {
     html! {
         tr {
             td { a href=(format!("#k{number}")) title=(forecast.name) { (kernel_names::short(&forecast.name)) } }
-            td.number { @if forecast.is_at_least { "≥" } (forecast.registers) }
+            td.number { @if forecast.is_at_least() { "≥" } (forecast.registers) }
             td { (bar(forecast.registers, MAX_REGISTERS)) }
             td.number.warning[spilled > 0] { (grouped(spilled)) }
             td.number { (grouped(forecast.stack_bytes + forecast.callee_stack_bytes)) }
