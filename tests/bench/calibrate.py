@@ -24,8 +24,8 @@ import command_line
 import corpus
 import judge
 import likely
-from plan import ONE, OWN
 from occupancy import resident_warps
+from plan import ONE, OWN
 
 # One division into what is fitted on and what is judged, beside leaving out each lineage in turn.
 FITTED_LINEAGES = ("fla", "ggml", "liger")
@@ -107,6 +107,7 @@ HELD = (
     "words_at_double",
 )
 OVER_BUDGET = "_over_budget"
+OVER = {name + OVER_BUDGET for name in HELD}
 MODELS = corpus.ROOT / "src/forecast"
 
 
@@ -346,10 +347,8 @@ def does_call(row):
 
 def fit_spills(rows):
     """The fit's trees, and the function that says whether a kernel spills."""
-    names = [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
-    total = lambda row: math.log1p(spilled(row))  # noqa: E731
-    growing = {name + OVER_BUDGET for name in HELD}
-    trees = fit(rows, names, total, "l2", steps=40, rate=0.25, files=FILES_OF_SPILLS, growing=growing)
+    total = lambda row: math.log1p(judge.spilled(row))  # noqa: E731
+    trees = fit(rows, of_spills(rows), total, "l2", steps=40, rate=0.25, files=FILES_OF_SPILLS, growing=OVER)
     return trees, lambda row: math.expm1(predict(trees, row)) >= LEAST_SPILL
 
 
@@ -357,18 +356,16 @@ def fit_sizes(rows):
     """The trees, and the function that says how many bytes a kernel spills, if it spills: a larger budget never makes
     them more."""
     chosen = [row for row in rows if judge.does_spill(row)]
-    names = [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
-    over_base = lambda row: math.log(spilled(row) / sum_of(row, SPILL_SIZES))  # noqa: E731
-    growing = {name + OVER_BUDGET for name in HELD}
-    seeds, files = range(SEEDS), FILES_OF_SPILLS
+    over_base = lambda row: math.log(judge.spilled(row) / sum_of(row, SPILL_SIZES))  # noqa: E731
+    names, seeds, files = of_spills(rows), range(SEEDS), FILES_OF_SPILLS
     # Huber's loss: kernels of which a few spill a hundred times more than others alike decide little.
-    trees = fit(chosen, names, over_base, "huber", steps=80, rate=0.1, files=files, growing=growing, seeds=seeds)
+    trees = fit(chosen, names, over_base, "huber", steps=80, rate=0.1, files=files, growing=OVER, seeds=seeds)
     return trees, lambda row: sum_of(row, SPILL_SIZES) * math.exp(predict(trees, row))
 
 
-def spilled(row):
-    """Bytes stored to spill slots and loaded from them."""
-    return row["stores"] + row["loads_of_spills"]
+def of_spills(rows):
+    """The features that models of spills ask about: what is held counts as far as it is over the budget."""
+    return [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
 
 
 def features_of(rows):
@@ -437,8 +434,8 @@ def judge_sizes(rows):
     about = []
     for setting in (*sorted({row["setting"] for row in spilling}), "all"):
         chosen = [pair for pair in pairs if setting in (pair[0]["setting"], "all")]
-        about.append(f"left out, {setting}: {judge.of_sizes(chosen, spilled)}")
-    return about, [f"likely {up_to} {least:g} {most:g}" for up_to, least, most in likely.ranges_of_sizes(pairs, spilled)]
+        about.append(f"left out, {setting}: {judge.of_sizes(chosen)}")
+    return about, [f"likely {up_to} {least:g} {most:g}" for up_to, least, most in likely.ranges_of_sizes(pairs)]
 
 
 def divided(rows):
@@ -473,14 +470,14 @@ def main():
         make_reports(options.tool, options.make_reports, options.reports)
     rows = load(options.reports, options.results)
     of_registers = [row for row in rows if row["setting"] in (OWN, ONE)]
-    of_spills = [row for row in rows if row["setting"] != ONE]
+    spill_rows = [row for row in rows if row["setting"] != ONE]
     lineages = ", ".join(sorted({row["lineage"] for row in rows}))
     said = f"fitted to stock LLVM 22 and ptxas 13.0.88, lineages {lineages}; figures of lineages left out"
     abouts, sure = judge_registers(of_registers)
     about = {name: [f"Registers, {said}", *lines] for name, lines in abouts.items()}
     is_limited = any(row["setting"].isdigit() for row in rows)
-    about_spills = [f"Bytes of spills plus one, {said}", *judge_spills(of_spills)] if is_limited else []
-    sizes, sure_of_sizes = judge_sizes(of_spills) if is_limited else ([], [])
+    about_spills = [f"Bytes of spills plus one, {said}", *judge_spills(spill_rows)] if is_limited else []
+    sizes, sure_of_sizes = judge_sizes(spill_rows) if is_limited else ([], [])
     about_sizes = [f"Bytes of spills of kernels that spill, {said}", *sizes]
     print("\n".join([*about[WITHOUT_BLOCKS], *about[WITH_BLOCKS], *about_spills, *about_sizes]))
     asked = lambda name: options.write is not None and (not options.write or name in options.write)  # noqa: E731
@@ -493,10 +490,10 @@ def main():
             if asked(name) and (name == WITHOUT_BLOCKS or told):
                 write(name, about[name], trees, facts + sure[name])
     if asked(SPILLS) and is_limited:
-        write(SPILLS, about_spills, fit_spills(of_spills)[0], [f"least {LEAST_SPILL}"])
+        write(SPILLS, about_spills, fit_spills(spill_rows)[0], [f"least {LEAST_SPILL}"])
     if asked(SPILL_SIZES) and is_limited:
-        share = sum(row["stores"] for row in of_spills) / max(1, sum(map(spilled, of_spills)))
-        write(SPILL_SIZES, about_sizes, fit_sizes(of_spills)[0], [f"stores {share:.3f}", *sure_of_sizes])
+        share = sum(row["stores"] for row in spill_rows) / max(1, sum(map(judge.spilled, spill_rows)))
+        write(SPILL_SIZES, about_sizes, fit_sizes(spill_rows)[0], [f"stores {share:.3f}", *sure_of_sizes])
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import ptx
 from corpus import source_of
-from plan import OWN, STOCK
 from occupancy import resident_warps
+from plan import OWN, STOCK
 
 TOO_FEW_REGISTERS = ("(C7600)", "(C7602)")  # how ptxas says that a limit is below what an instruction needs
 

@@ -63,8 +63,13 @@ def registers(what, rows, forecasts):
     return lines
 
 
+def spilled(row):
+    """Bytes stored to spill slots and loaded from them."""
+    return row["stores"] + row["loads_of_spills"]
+
+
 def does_spill(row):
-    return row["stores"] + row["loads_of_spills"] > 0
+    return spilled(row) > 0
 
 
 def counts_of_spills(rows, expected):
@@ -89,12 +94,12 @@ def by_lineage(rows, values):
     yield "all", rows, values
 
 
-def of_sizes(pairs, size):
-    """How far forecasts of sizes are off, as a line: of (row, forecast) pairs the geometric mean of the factor by which
-    a forecast is too high or too low, plain and by file, the median of said to real, and the share within twice."""
+def of_sizes(pairs):
+    """How far forecasts of spilled bytes are off, as a line: of (row, forecast) pairs, all of which spill, the geometric
+    mean of the factor by which a forecast is too high or too low, plain and by file, the median of said to real, and the share within twice."""
     if not pairs:
         return "no kernels"
-    ratios = [(row, math.log(said / size(row))) for row, said in pairs]
+    ratios = [(row, math.log(said / spilled(row))) for row, said in pairs]
     plain, by_file = (math.exp(mean) for mean in means([(row, abs(ratio)) for row, ratio in ratios]))
     median = math.exp(statistics.median(ratio for _, ratio in ratios))
     within = statistics.fmean(abs(ratio) <= math.log(2) for _, ratio in ratios)

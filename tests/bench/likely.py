@@ -1,4 +1,5 @@
-"""How sure a forecast of registers is: what four of five kernels take for which as many are forecast.
+"""How sure a forecast of registers, or of bytes of spills, is: what four of five kernels take for which as many are
+forecast.
 
 Of kernels forecast alike, a tenth take fewer than the range and a tenth more, as shares of the forecast; each file
 counts once. Ranges are those of forecasts of code lineages that were left out of the fit.
@@ -7,7 +8,7 @@ counts once. Ranges are those of forecasts of code lineages that were left out o
 from collections import Counter
 from itertools import pairwise
 
-from judge import MOST_REGISTERS
+from judge import MOST_REGISTERS, spilled
 
 TENTH = 0.1
 # Forecasts of more than the one and at most the other have a range of their own, as far as there are files enough.
@@ -23,9 +24,9 @@ def ranges(pairs):
     return ranges_between(EDGES, pairs, registers_of)
 
 
-def ranges_of_sizes(pairs, size):
-    """The same of forecasts of bytes, where `size` says how many bytes there are of a row."""
-    return ranges_between(EDGES_OF_SIZES, pairs, size)
+def ranges_of_sizes(pairs):
+    """The same of forecasts of spilled bytes, of kernels that spill."""
+    return ranges_between(EDGES_OF_SIZES, pairs, spilled)
 
 
 def registers_of(row):

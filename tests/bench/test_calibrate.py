@@ -65,6 +65,12 @@ class Calibrate(unittest.TestCase):
             self.assertGreater(base(8), base(7))
             self.assertEqual(base(10_000), 255)
 
+    def test_spills_grow_with_what_is_over_the_budget_alone(self):
+        over = lambda better, order: calibrate.sum_of(  # noqa: E731
+            {"reordered_words_over_budget": better, "words_over_budget": order}, calibrate.SPILL_SIZES
+        )
+        self.assertEqual([over(-40, -8), over(0, 10), over(10, 10)], [16, 56, 116])
+
     def test_early_loads_cost_registers_where_the_blocks_of_an_sm_are_said(self):
         early = row(early_words=60)
         self.assertGreater(calibrate.base_of(early | {"min_blocks": 1}), calibrate.base_of(early) + 20)

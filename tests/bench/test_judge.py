@@ -40,6 +40,14 @@ class Judging(unittest.TestCase):
         self.assertIn("2 spill, 2 forecast, 1 of them do: F1 0.50", judge.of_spills(rows, [True, False, True, False]))
         self.assertIn("F1 none", judge.of_spills(rows[2:], [False, False]))
 
+    def test_sizes_are_judged_by_the_factor_that_they_are_off_by(self):
+        pairs = [(row("a", 32, 100), 200), (row("a", 32, 100), 50), (row("b", 32, 80), 240)]
+        line = judge.of_sizes(pairs)
+        # Twice too high, twice too low, and three times: the cube root of 12, and by file the root of 2 times 3.
+        self.assertIn("3 kernels: off by a factor of 2.29, by file 2.45; median 2.00 of what it is", line)
+        self.assertIn("within a factor of two 67 %", line)
+        self.assertEqual(judge.of_sizes([]), "no kernels")
+
 
 if __name__ == "__main__":
     unittest.main()

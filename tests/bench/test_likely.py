@@ -26,6 +26,10 @@ class Likely(unittest.TestCase):
         self.assertEqual(likely.ranges(low + high), [(16, 1.0, 1.0), (255, 2.0, 2.0)])
         self.assertEqual(likely.ranges(pairs(16, [16] * few) + high), [(255, 1.0, 2.0)])
 
+    def test_ranges_of_sizes_are_of_stores_and_loads_together(self):
+        spilling = [(row | {"stores": 3 * said, "loads_of_spills": said}, said) for row, said in pairs(64, range(40))]
+        self.assertEqual(likely.ranges_of_sizes(spilling), [(1 << 30, 4.0, 4.0)])
+
     def test_a_range_holds_its_forecast(self):
         self.assertEqual(likely.range_of(20, [(16, 1, 1), (32, 1.1, 1.26)]), (20, 25))
         self.assertEqual(likely.range_of(16, [(16, 0.8, 0.9), (32, 1.1, 1.26)]), (13, 16))

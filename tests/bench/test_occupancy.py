@@ -15,7 +15,9 @@ class OccupancyTest(unittest.TestCase):
 
     def test_resident_warps_are_those_of_whole_blocks_where_their_size_is_known(self):
         self.assertEqual([occupancy.resident_warps(32, "sm_90", n) for n in (32, 128, 768, 1024)], [32, 64, 48, 64])
-        self.assertEqual([occupancy.resident_warps(n, "sm_90", 256) for n in (40, 48, 56, 64, 255)], [48, 40, 32, 32, 8])
+        self.assertEqual(
+            [occupancy.resident_warps(n, "sm_90", 256) for n in (40, 48, 56, 64, 255)], [48, 40, 32, 32, 8]
+        )
         self.assertEqual(occupancy.resident_warps(16, "sm_86", 32), 16)
 
     def test_a_number_of_registers_that_no_kernel_has_is_the_nearest(self):
@@ -23,7 +25,10 @@ class OccupancyTest(unittest.TestCase):
         self.assertEqual(ends, [64, 64, 8, 8])
 
     def test_processors_have_the_warps_and_blocks_that_nvidia_documents(self):
-        of = {cpu: (occupancy.most_warps(cpu), occupancy.table(cpu)["max_blocks"]) for cpu in ("sm_75", "sm_80", "sm_120a")}
+        of = {
+            cpu: (occupancy.most_warps(cpu), occupancy.table(cpu)["max_blocks"])
+            for cpu in ("sm_75", "sm_80", "sm_120a")
+        }
         self.assertEqual(of, {"sm_75": (32, 16), "sm_80": (64, 32), "sm_120a": (48, 24)})
 
     def test_registers_are_given_in_units_of_eight_for_a_thread(self):
