@@ -149,7 +149,8 @@ int run(StringRef Program, const DriverOptions &Options) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> Buffer =
       MemoryBuffer::getFileOrSTDIN(Options.Input);
   if (std::error_code Problem = Buffer.getError())
-    return fail(Program, Options.Input + ": Could not open input file: " + Problem.message());
+    return fail(Program, Options.Input + ": Could not open input file: " +
+                             Problem.message());
   if (!nvptx_ra_check_machine_code(toStr((*Buffer)->getBuffer()),
                                    toStr(Options.Input)))
     return 1;

@@ -100,11 +100,6 @@ impl InputKind {
         }
     }
 
-    /// Whether it is LLVM IR.
-    pub fn is_ir(self) -> bool {
-        matches!(self, Self::Assembly | Self::Bitcode | Self::Text)
-    }
-
     /// Refuses an input that a command does not take. `name` is the input's, `command` the command's.
     ///
     /// # Errors

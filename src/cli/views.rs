@@ -45,7 +45,7 @@ impl Source {
         let (path, kind) = (input.path.clone(), input.kind);
         let content = match kind {
             InputKind::MachineCode => Content::MachineCode(input.content()?),
-            kind if kind.is_ir() => Content::Ir(input.content()?),
+            kind if input::IR.contains(&kind) => Content::Ir(input.content()?),
             _ => Content::Functions(input.reader),
         };
         Ok(Self { path, content, cpu: cpu.to_owned(), mattr: mattr.to_owned(), level })

@@ -39,13 +39,15 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
     // What it made of functions before the error is not what is asked.
     let lines: Vec<&str> =
         said.lines().filter(|line| !line.starts_with("ptxas info") && !line.starts_with("    ")).collect();
-    let more =
-        if lines.len() > TOLD_LINES { format!("\n{} lines more", lines.len() - TOLD_LINES) } else { String::new() };
-    let told = match lines.get(..TOLD_LINES.min(lines.len())) {
-        None | Some([]) => format!("{}, without a word", assembled.status),
-        Some(lines) => lines.join("\n"),
-    };
-    let problem = format!("--compare-ptxas: {}: ptxas refuses its PTX: {told}{more}", report.input);
+    let (told, rest) = lines.split_at(lines.len().min(TOLD_LINES));
+    let mut told = told.join("\n");
+    if told.is_empty() {
+        told = format!("{}, without a word", assembled.status);
+    }
+    if !rest.is_empty() {
+        told += &format!("\n{} lines more", rest.len());
+    }
+    let problem = format!("--compare-ptxas: {}: ptxas refuses its PTX: {told}", report.input);
     Err(Error::pass(problem, format!("the forecast is without ptxas's figures; the PTX is kept in {}", kept.display())))
 }
 
