@@ -69,6 +69,7 @@ impl Effects {
     }
 
     /// [`conflict`](Self::conflict) under some of its conditions. Only tests leave out any.
+    #[inline]
     pub(crate) fn conflict_under(
         self,
         space: MemorySpace,
@@ -203,6 +204,7 @@ impl MemorySpace {
     }
 
     /// [`may_alias`](Self::may_alias) under some of the conditions.
+    #[inline]
     fn may_alias_under(self, other: Self, conditions: Conditions) -> bool {
         use MemorySpace::{Generic, Shared, SharedCluster};
         conditions.contains(match (self, other) {

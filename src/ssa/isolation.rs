@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::Reason;
 use super::congruence::congruent;
 use super::constants::Constant;
-use super::phis::Phi;
+use super::phis::{EndsOfPhis, Phi};
 use super::registers::{Register, constant_held, copied_from, is_read};
 use super::webs::{Liveness, end_of};
 use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
@@ -21,7 +21,7 @@ use crate::coalesce::Refusal;
 use crate::config::{Config, DeSsa};
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
-use crate::function::{Block, Effects, Function, Opcode, Role, VReg, Value, sequentialize};
+use crate::function::{Block, Effects, Function, Opcode, VReg, Value, sequentialize};
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
@@ -125,8 +125,7 @@ struct Isolation<'a> {
     live_beyond: HashMap<(VReg, Block), bool>,
     /// The successors of blocks that have many, sorted. It is only looked up in, never walked.
     many_succs: HashMap<Block, Vec<Block>>,
-    /// The last block with a PHI that was asked for, and the point behind its PHIs.
-    behind_phis: Option<(Block, Point)>,
+    ends_of_phis: EndsOfPhis,
     isolated: Isolated,
 }
 
@@ -159,7 +158,7 @@ impl<'a> Isolation<'a> {
             united: Vec::new(),
             live_beyond: HashMap::new(),
             many_succs: HashMap::new(),
-            behind_phis: None,
+            ends_of_phis: EndsOfPhis::default(),
             isolated: Isolated::default(),
         }
     }
@@ -202,19 +201,9 @@ impl<'a> Isolation<'a> {
     /// Where a web is live among its PHI's block's PHIs.
     fn at_phi(&mut self, phi: Phi) -> Segment {
         let start = Point::block_start(self.function, phi.block);
-        let end = match self.behind_phis {
-            Some((block, point)) if block == phi.block => point,
-            _ => self.point_behind_phis(phi.block),
-        };
-        self.behind_phis = Some((phi.block, end));
+        let behind = self.ends_of_phis.of(self.function, phi.block, &mut self.isolated.steps);
+        let end = behind.map_or(Point::block_end(self.function, phi.block), Point::early);
         Segment { start, end, value: self.value(phi.result) }
-    }
-
-    fn point_behind_phis(&mut self, block: Block) -> Point {
-        let mut insts = self.function.block_insts(block);
-        let behind = insts.by_ref().find(|&inst| self.function.role(inst) != Role::Phi);
-        self.isolated.steps += (self.function.block_insts(block).len() - insts.len()) as u64;
-        behind.map_or(Point::block_end(self.function, block), Point::early)
     }
 
     /// Whether a register is read behind the copies at the end of a block, by others than PHIs.

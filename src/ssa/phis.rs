@@ -48,6 +48,29 @@ pub(super) fn all(function: &Function) -> Vec<Phi> {
     all
 }
 
+/// Where the PHIs of blocks end. Those who ask go through the PHIs of one block after the other, so that the last answer
+/// is all that has to be remembered.
+#[derive(Debug, Default)]
+pub(super) struct EndsOfPhis {
+    last: Option<(Block, Option<Inst>)>,
+}
+
+impl EndsOfPhis {
+    /// The first instruction of a block that is no PHI. O(PHIs of the block), and O(1) where it is asked for once more;
+    /// `steps` grows by the instructions that are looked at.
+    pub(super) fn of(&mut self, function: &Function, block: Block, steps: &mut u64) -> Option<Inst> {
+        if let Some((_, end)) = self.last.filter(|&(last, _)| last == block) {
+            return end;
+        }
+        let mut insts = function.block_insts(block);
+        let all = insts.len();
+        let end = insts.by_ref().find(|&inst| function.role(inst) != Role::Phi);
+        *steps += (all - insts.len()) as u64;
+        self.last = Some((block, end));
+        end
+    }
+}
+
 /// PHIs in layout order, by who reads them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phis {

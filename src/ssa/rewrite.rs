@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::constants::Constant;
 use super::isolation::{Copy, CopyOf};
-use super::phis::{Input, Phi};
+use super::phis::{EndsOfPhis, Input, Phi};
 use super::registers::Register;
 use super::{LeftCopies, Outcome};
 use crate::function::{Block, Edit, Function, Inst, Operand, Position, Role, VReg, Value};
@@ -26,15 +26,21 @@ pub(super) struct Rewriter<'a> {
     lost: Vec<(VReg, Value)>,
     /// The inputs of PHIs that were asked for, by predecessor. They are only looked up, never walked.
     inputs: HashMap<Inst, Vec<Input>>,
-    /// The block of the last result that was copied, with the place behind its PHIs.
-    behind_phis: Option<(Block, Position)>,
+    ends_of_phis: EndsOfPhis,
     outcome: &'a mut Outcome,
 }
 
 impl<'a> Rewriter<'a> {
     /// Nothing is written yet.
     pub(super) fn new(function: &'a Function, registers: IndexVec<VReg, Register>, outcome: &'a mut Outcome) -> Self {
-        Self { function, registers, lost: Vec::new(), inputs: HashMap::new(), behind_phis: None, outcome }
+        Self {
+            function,
+            registers,
+            lost: Vec::new(),
+            inputs: HashMap::new(),
+            ends_of_phis: EndsOfPhis::default(),
+            outcome,
+        }
     }
 
     /// Deletes PHIs that nobody reads.
@@ -145,11 +151,7 @@ impl<'a> Rewriter<'a> {
     /// Copies the result of a PHI behind the PHIs of its block.
     fn copy_result(&mut self, phi: Phi) {
         let new = self.outcome.edits.create_register(self.function.class(phi.result));
-        let place = match self.behind_phis {
-            Some((block, place)) if block == phi.block => place,
-            _ => self.place_behind_phis(phi.block),
-        };
-        self.behind_phis = Some((phi.block, place));
+        let place = self.place_behind_phis(phi.block);
         self.outcome.edits.insert_copy(place, phi.result, new);
         self.outcome.edits.push(Edit::SetRegister { inst: phi.inst, operand: 0, reg: new });
     }
@@ -173,9 +175,7 @@ impl<'a> Rewriter<'a> {
     /// The place behind the PHIs of a block. In a block of nothing but PHIs and its end it is the place of inputs, too:
     /// what is put there first stands first.
     fn place_behind_phis(&mut self, block: Block) -> Position {
-        let mut insts = self.function.block_insts(block);
-        let before = insts.by_ref().find(|&inst| self.function.role(inst) != Role::Phi);
-        self.outcome.steps += (self.function.block_insts(block).len() - insts.len()) as u64;
+        let before = self.ends_of_phis.of(self.function, block, &mut self.outcome.steps);
         Position { block, before }
     }
 }

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::super::indexed_heap::Ordered;
 use super::super::problem::{File, LiveRange, Problem};
 use crate::analysis::Point;
+use crate::index::IndexVec;
 
 /// The most edges for each node of a graph that is built as it is: its nodes have twice as many neighbours on average.
 /// The largest budget is a fourth of that.
@@ -65,7 +66,7 @@ fn relieve_file(problem: &Problem, file: File, budget: u32, spilled: &mut Vec<Li
         starts.extend(problem.segments(range).iter().map(|segment| (segment.start, segment.end, range)));
     }
     starts.sort_unstable();
-    let mut is_spilled = vec![false; problem.ranges().len()];
+    let mut is_spilled = IndexVec::<LiveRange, bool>::filled(false, problem.ranges().len());
     // What is live, by its end, and what of that may be spilled, the cheapest first.
     let mut live: BinaryHeap<Reverse<(Point, LiveRange)>> = BinaryHeap::new();
     let mut candidates: BTreeSet<(Ordered, LiveRange)> = BTreeSet::new();
@@ -75,12 +76,12 @@ fn relieve_file(problem: &Problem, file: File, budget: u32, spilled: &mut Vec<Li
             && end <= start
         {
             live.pop();
-            if !is_spilled[ended.0 as usize] {
+            if !is_spilled[ended] {
                 units -= problem.class(ended).width;
                 candidates.remove(&(cost_of_point(problem, ended), ended));
             }
         }
-        if is_spilled[range.0 as usize] {
+        if is_spilled[range] {
             continue;
         }
         units += problem.class(range).width;
@@ -91,7 +92,7 @@ fn relieve_file(problem: &Problem, file: File, budget: u32, spilled: &mut Vec<Li
         while units > budget
             && let Some((_, cheapest)) = candidates.pop_first()
         {
-            is_spilled[cheapest.0 as usize] = true;
+            is_spilled[cheapest] = true;
             units -= problem.class(cheapest).width;
             spilled.push(cheapest);
         }
