@@ -251,7 +251,6 @@ mod tests {
     use crate::allocate::greedy::Greedy;
     use crate::function::Function;
     use crate::fuzzing::{Options, explore, lowered_function, reached};
-    use crate::target::Classification;
 
     const VOLTA: Banks = Banks { count: 2, ports: 2 };
 
@@ -301,8 +300,7 @@ mod tests {
             let function: Function = lowered_function(u, &Options::default())?;
             let preset =
                 crate::allocate::Preset { budget: Some(u.int_in_range(4..=16)?), ..crate::allocate::Preset::HW };
-            let problem = Problem::from_function(&function, &Classification::by_name(function.opcodes()), &preset)
-                .expect("no PHIs");
+            let problem = Problem::by_name(&function, &preset).expect("no PHIs");
             let Ok(allocation) = Greedy::default().allocate(&problem) else { return Ok(()) };
             let banks = Banks { count: u.int_in_range(1..=4)?, ports: u.int_in_range(1..=2)? };
             let before = (allocation.costs(&problem), bank_conflicts(&problem, &allocation, banks));

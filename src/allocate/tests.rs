@@ -6,7 +6,6 @@ use super::fatpoint::Fatpoint;
 use super::greedy::Greedy;
 use super::*;
 use crate::function::{Function, Inst};
-use crate::target::Classification;
 
 const HEAD: &str = "allocation 1\nproblem k\n";
 
@@ -263,8 +262,7 @@ fn of_a_function() {
          STORE %2, 0 :: write\nend\n",
     )
     .unwrap_or_else(|error| panic!("{error}"));
-    let problem =
-        Problem::from_function(&function, &Classification::by_name(function.opcodes()), &Preset::HW).expect("no PHIs");
+    let problem = Problem::by_name(&function, &Preset::HW).expect("no PHIs");
     assert_eq!(problem.validate(), Ok(()));
     let kinds: Vec<AccessKind> = problem.accesses(LiveRange(0)).iter().map(|access| access.kind).collect();
     assert_eq!(kinds, [AccessKind::Write, AccessKind::Update, AccessKind::Read]);
@@ -278,14 +276,11 @@ fn of_a_function() {
         assert!(matches!(allocation.placements[LiveRange(3)], Placement::Register(0..24)), "{allocation:?}");
     }
     let reserving = Preset { reserved: Some(0..26), ..Preset::HW };
-    for (allocation, costs) in solve(
-        &Problem::from_function(&function, &Classification::by_name(function.opcodes()), &reserving).expect("no PHIs"),
-    ) {
+    for (allocation, costs) in solve(&Problem::by_name(&function, &reserving).expect("no PHIs")) {
         assert!(matches!(allocation.placements[LiveRange(3)], Placement::Register(26..)), "{allocation:?}");
         assert_eq!((costs.spilled, costs.over_budget), (0, 0));
     }
-    let packed = Problem::from_function(&function, &Classification::by_name(function.opcodes()), &Preset::CICC)
-        .expect("no PHIs");
+    let packed = Problem::by_name(&function, &Preset::CICC).expect("no PHIs");
     assert_eq!((packed.class(LiveRange(3)).width, packed.class(LiveRange(0)).width), (1, 2));
 }
 
@@ -299,8 +294,7 @@ fn uniform_values_cost_more() {
          STORE %0, %1 :: write\nend\n",
     )
     .unwrap_or_else(|error| panic!("{error}"));
-    let problem =
-        Problem::from_function(&function, &Classification::by_name(function.opcodes()), &Preset::HW).expect("no PHIs");
+    let problem = Problem::by_name(&function, &Preset::HW).expect("no PHIs");
     let costs = [0, 1].map(|range| problem.ranges()[LiveRange(range)].spill_cost);
     assert_eq!(costs, [2.0 * Preset::HW.cost.uniform_factor, 2.0]);
 }

@@ -12,10 +12,8 @@ use super::greedy::Greedy;
 use super::machine::run;
 use super::*;
 use crate::analysis::{Point, covering};
-use crate::error::Error;
 use crate::function::{Function, Inst};
 use crate::fuzzing::{Options, lowered_function};
-use crate::target::Classification;
 
 /// A loop around a matrix instruction in inline assembly, whose accumulators are read and written in one row. `%4`, in
 /// its second row, lives on; `%0`, once in that row and once beside it, is held.
@@ -32,11 +30,6 @@ fn matrix() -> Function {
     Function::parse(MATRIX).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The problem of a function whose opcodes are known by their names alone.
-fn of(function: &Function, preset: &Preset) -> Result<Problem, Error> {
-    Problem::from_function(function, &Classification::by_name(function.opcodes()), preset)
-}
-
 fn engines() -> [&'static dyn Allocator; 3] {
     const GREEDY: Greedy = Greedy { max_evictions: 16 };
     static BRIGGS: std::sync::LazyLock<Briggs> = std::sync::LazyLock::new(Briggs::default);
@@ -47,7 +40,7 @@ fn engines() -> [&'static dyn Allocator; 3] {
 /// Loads, stores and matrix instructions make tuples of their shapes; what is tied is read and written in one.
 #[test]
 fn tuples_of_a_function() {
-    let problem = of(&matrix(), &Preset::HW).expect("no PHIs");
+    let problem = Problem::by_name(&matrix(), &Preset::HW).expect("no PHIs");
     assert_eq!(problem.validate(), Ok(()));
     let text = problem.to_string();
     let lines = |word: &str| text.lines().filter(|line| line.starts_with(word)).collect::<Vec<_>>().join("\n");
@@ -63,8 +56,8 @@ fn tuples_of_a_function() {
     assert!(lines("range B32").contains("live 3..5 6..8 late-write 0*1 read 1*8"), "{text}");
     assert!(lines("range B32").contains("read 1*8 late-write 1*8"), "{text}");
     let without = Preset { tuples: false, ..Preset::HW };
-    assert_eq!(of(&matrix(), &without).expect("no PHIs").lanes(), []);
-    let packed = of(&matrix(), &Preset::CICC).expect("no PHIs");
+    assert_eq!(Problem::by_name(&matrix(), &without).expect("no PHIs").lanes(), []);
+    let packed = Problem::by_name(&matrix(), &Preset::CICC).expect("no PHIs");
     assert!(packed.classes().iter_enumerated().any(|(_, class)| (class.width, class.align) == (8, 8)));
 }
 
@@ -77,7 +70,7 @@ fn lanes_are_met() {
          %5 = ADD %4\n  %2 = ADD %2\n  STV_i32_v4 %0, %1, %2, %3, 0, 0, 1, 3, 32, %5 :: write global\nend\n",
     )
     .unwrap_or_else(|error| panic!("{error}"));
-    let problem = of(&function, &Preset { budget: Some(16), ..Preset::HW }).expect("no PHIs");
+    let problem = Problem::by_name(&function, &Preset { budget: Some(16), ..Preset::HW }).expect("no PHIs");
     for engine in engines() {
         let allocation = engine.allocate(&problem).expect("a sound problem");
         let costs = check_allocation(&problem, &allocation).expect("a sound allocation");
@@ -135,7 +128,7 @@ fn the_checker_knows_what_goes_on() {
 #[test]
 fn wider_than_the_budget() {
     let preset = Preset { budget: Some(3), caller_saved: None, ..Preset::HW };
-    let problem = of(&matrix(), &preset).expect("no PHIs");
+    let problem = Problem::by_name(&matrix(), &preset).expect("no PHIs");
     assert_eq!(problem.validate(), Ok(()));
     assert!(problem.lanes().iter().all(|lane| lane.inst != Inst(0)));
     assert!(!problem.lanes().is_empty());
@@ -143,8 +136,8 @@ fn wider_than_the_budget() {
 
 /// A register is somewhere wherever it was without tuples: in its own place, or in a tuple.
 fn nothing_is_lost(function: &Function, preset: &Preset) {
-    let with = of(function, preset).expect("no PHIs");
-    let without = of(function, &Preset { tuples: false, ..preset.clone() }).expect("no PHIs");
+    let with = Problem::by_name(function, preset).expect("no PHIs");
+    let without = Problem::by_name(function, &Preset { tuples: false, ..preset.clone() }).expect("no PHIs");
     assert_eq!(with.validate(), Ok(()), "{function}\n{with}");
     for (range, data) in without.ranges().iter_enumerated().filter(|(_, data)| data.register.is_some()) {
         let same = with.ranges().ids().find(|&same| with.ranges()[same].register == data.register);
@@ -170,7 +163,7 @@ fn values_arrive_in_rows() {
         let budget = if u.ratio(1, 4)? { None } else { Some(u.int_in_range(4..=16)?) };
         let preset = Preset { budget, packs_halves: u.arbitrary()?, ..Preset::HW };
         nothing_is_lost(&function, &preset);
-        let problem = of(&function, &preset).expect("no PHIs");
+        let problem = Problem::by_name(&function, &preset).expect("no PHIs");
         lanes.set(lanes.get() + problem.lanes().len());
         let solver = Solver { steps: 50 };
         for engine in engines().into_iter().chain([&solver as &dyn Allocator]) {

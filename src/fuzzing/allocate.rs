@@ -16,7 +16,6 @@ use crate::allocate::{
 use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::function::Inst;
 use crate::index::IndexVec;
-use crate::target::Classification;
 
 /// Has an allocator solve a problem, of a function or made up, and the checker prove it.
 pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Result<()> {
@@ -167,8 +166,7 @@ fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
         caller_saved: if u.arbitrary()? { Some(0..u.int_in_range(1..=8)?) } else { None },
         ..(*u.choose(&Preset::ALL)?).clone()
     };
-    Ok(Problem::from_function(&function, &Classification::by_name(function.opcodes()), &preset)
-        .unwrap_or_else(|error| panic!("{error}\n{function}")))
+    Ok(Problem::by_name(&function, &preset).unwrap_or_else(|error| panic!("{error}\n{function}")))
 }
 
 /// Has the exact solver solve a small problem, and compares with what the other engines find.

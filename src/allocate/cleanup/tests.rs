@@ -13,7 +13,6 @@ use crate::allocate::machine::run;
 use crate::allocate::problem::{LiveRange, ProblemError};
 use crate::allocate::{Allocator, Preset, check_allocation};
 use crate::fuzzing::{Options, lowered_function};
-use crate::target::Classification;
 use CleanupEdit::{Read, Remove, Unstored};
 
 /// A problem of single registers with each live range in the register that is named with it.
@@ -185,8 +184,7 @@ fn edited_code_runs() {
         let function = lowered_function(u, &Options::default())?;
         let budget = if u.ratio(1, 3)? { None } else { Some(u.int_in_range(4..=16)?) };
         let preset = Preset { budget, packs_halves: u.arbitrary()?, ..Preset::HW };
-        let problem =
-            Problem::from_function(&function, &Classification::by_name(function.opcodes()), &preset).expect("no PHIs");
+        let problem = Problem::by_name(&function, &preset).expect("no PHIs");
         for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
             let allocation = match engine.allocate(&problem) {
                 Err(ProblemError::BudgetNotMet { .. }) => continue,

@@ -17,6 +17,12 @@ use crate::index::IndexVec;
 use crate::target::Classification;
 
 impl Problem {
+    /// The problem of a function whose opcodes are known by their names alone.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn by_name(function: &Function, preset: &Preset) -> Result<Self, Error> {
+        Self::from_function(function, &Classification::by_name(function.opcodes()), preset)
+    }
+
     /// The problem of a function that has left SSA form, on the hardware that `preset` describes.
     ///
     /// Registers without a class of PTX take no part. O(n log n) in the operands and the blocks that registers are live

@@ -17,7 +17,6 @@ use crate::allocate::machine::run;
 use crate::allocate::{Preset, check_allocation};
 use crate::function::Function;
 use crate::fuzzing::{Options, lowered_function};
-use crate::target::Classification;
 
 fn problem(body: &str) -> Problem {
     let problem = Problem::parse(&format!("allocation 1\nproblem k\n{body}end\n")).expect("a problem");
@@ -196,8 +195,7 @@ fn loops_need_blocks_at_their_boundary() {
             .collect();
         let function = Function::parse(&format!("mfv 1\nfunction \"k\"\nopcode OP\n{blocks}end\n"));
         let function = function.unwrap_or_else(|error| panic!("{error}"));
-        let problem = Problem::from_function(&function, &Classification::by_name(function.opcodes()), &Preset::HW)
-            .expect("no PHIs");
+        let problem = Problem::by_name(&function, &Preset::HW).expect("no PHIs");
         let text = |line: &&str| line.starts_with("loop") || line.starts_with("crossing");
         problem.to_string().lines().filter(text).map(str::to_owned).collect::<Vec<_>>()
     };
@@ -215,8 +213,7 @@ fn values_arrive() {
     let check = |u: &mut Unstructured<'_>| {
         let function = lowered_function(u, &Options::default())?;
         let preset = Preset { budget: Some(u.int_in_range(4..=16)?), ..Preset::HW };
-        let given =
-            Problem::from_function(&function, &Classification::by_name(function.opcodes()), &preset).expect("no PHIs");
+        let given = Problem::by_name(&function, &preset).expect("no PHIs");
         if given.validate().is_err() || given.loops().is_empty() {
             return Ok(());
         }
