@@ -1,7 +1,7 @@
 //! Makes Rust of the forecast's tables; compiles the shim against the LLVM that `llvm-config.toml` asks for, and makes
 //! the Rust side of its C ABI. Without the feature `llvm` there is no shim: the core is plain Rust.
 
-#[path = "src/forecast/table.rs"]
+#[path = "src/forecast/model/table.rs"]
 #[allow(unreachable_pub, reason = "the crate has it for others")]
 mod table;
 
@@ -20,7 +20,7 @@ fn main() {
 
 /// Writes the forecast's tables as statics.
 fn models() -> Result<(), String> {
-    println!("cargo:rerun-if-changed=src/forecast/table.rs");
+    println!("cargo:rerun-if-changed=src/forecast/model/table.rs");
     let mut statics = String::new();
     for (name, file) in [
         ("REGISTERS", "registers.model"),
@@ -28,7 +28,7 @@ fn models() -> Result<(), String> {
         ("SPILLS", "spills.model"),
         ("SPILL_SIZES", "spill-sizes.model"),
     ] {
-        let path = format!("src/forecast/{file}");
+        let path = format!("src/forecast/model/{file}");
         println!("cargo:rerun-if-changed={path}");
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
         let model = table::Model::parse(&text)

@@ -5,7 +5,7 @@ use super::guard::entry;
 use super::response::Response;
 use crate::config::{Add, Config, Layers, Skip};
 use crate::error::Error;
-use crate::forecast::{Case, Summary, preferred_ways};
+use crate::forecast::{Case, Summary, preferred_variants};
 use crate::target::machine::Architecture;
 
 /// The optimisations that a function goes without, as a set of bits; none where its options are wrong.
@@ -130,7 +130,7 @@ unsafe fn prefer(
     let summaries: Vec<Option<&Summary>> =
         responses.iter().map(|&response| unsafe { Response::lent(response) }?.summary()).collect();
     let ways: Vec<_> = summaries.chunks(count as usize).map(<[_]>::to_vec).collect();
-    preferred_ways(&ways, &Case { architecture: Architecture::by_name(target)?, max_registers: None })
+    preferred_variants(&ways, &Case { architecture: Architecture::by_name(target)?, max_registers: None })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, lowered_function, reached};
-use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast_by_name, needed};
+use crate::forecast::{Case, Forecast, MAX_STEPS, Model, forecast_by_name, without_dead_code};
 use crate::function::{Edit, EditList, Function, LaunchBounds, Role};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
@@ -30,7 +30,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     // What follows is of the code that the forecast is of.
     let whole = function.clone();
     let classification = Classification::by_name(function.opcodes());
-    let functions = [needed(function, &classification)];
+    let functions = [without_dead_code(function, &classification)];
     let is_contradiction = functions[0].kernel.is_some_and(|b| b.max_threads.is_some() && b.required_threads.is_some());
     let forecasts = match forecast_by_name(&functions, &case) {
         Ok(forecasts) => forecasts,

@@ -108,7 +108,7 @@ HELD = (
 )
 OVER_BUDGET = "_over_budget"
 OVER = {name + OVER_BUDGET for name in HELD}
-MODELS = corpus.ROOT / "src/forecast"
+MODELS = corpus.ROOT / "src/forecast/model"
 
 
 def parse_arguments():
@@ -118,7 +118,7 @@ def parse_arguments():
     add("--make-reports", metavar="CORPUS", type=Path, help="write them first, from the .bc and .ll files of a folder")
     add("--results", type=Path, nargs="+", required=True, help="results of the bench")
     add("--tool", type=Path, default=corpus.ROOT / "target/release/nvptx-ra")
-    add("--write", metavar="MODEL", nargs="*", help="replace src/forecast/*.model, or those of these names alone")
+    add("--write", metavar="MODEL", nargs="*", help="replace src/forecast/model/*.model, or those of these names alone")
     return parser.parse_args()
 
 

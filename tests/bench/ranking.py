@@ -26,7 +26,7 @@ import ptxas
 import report
 import tools
 
-# What `order=auto` chooses from (src/forecast/order.rs), that of the code first.
+# What `order=auto` chooses from (src/forecast/decide/order.rs), that of the code first.
 ORDERS = ("source", "late", "eager", "loads-late", "loads-clustered", "sethi-ullman", "bottom-up", "latency")
 SETTINGS = ("own", "64")
 # What is ranked, by what, at which settings.
@@ -36,7 +36,7 @@ RANKED = (
     ("spills", "peak words", lambda forecast: forecast["words"], SETTINGS),
     ("spills", "forecast of spills", lambda forecast: forecast["spills"], SETTINGS),
 )
-ORDER_AUTO = (40, 10)  # the margins of src/forecast/order.rs: of bytes spilled, and of registers where nothing is
+ORDER_AUTO = (40, 10)  # the margins of src/forecast/decide/order.rs: of bytes spilled, and of registers where nothing is
 MARGINS = (0, 5, 10, 20, 40)  # percent that the best forecast is below that of the source order
 
 

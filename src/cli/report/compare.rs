@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::forecast::Unseen;
+use nvptx_ra::forecast::UnknownCallee;
 use tempfile::{NamedTempFile, TempPath};
 
 use super::{Arguments, Report};
@@ -52,8 +52,8 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
 }
 
 /// Whether some kernel calls what the file does not define.
-pub(super) fn calls_outside(causes: &[Unseen]) -> bool {
-    causes.iter().any(|cause| matches!(cause, Unseen::Outside(_)))
+pub(super) fn calls_outside(causes: &[UnknownCallee]) -> bool {
+    causes.iter().any(|cause| matches!(cause, UnknownCallee::Outside(_)))
 }
 
 /// An empty file of its own among the system's temporary ones, which goes away unless it is kept.

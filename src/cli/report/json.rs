@@ -1,6 +1,6 @@
 //! The report as one JSON object.
 
-use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue, Unseen};
+use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue, UnknownCallee};
 use serde_json::{Map, Value, json};
 
 use super::Report;
@@ -15,7 +15,7 @@ pub(super) fn object(report: &Report, with_features: bool) -> Value {
             if with_features {
                 let values = FEATURES.iter().zip(forecast.features.values());
                 let features: Map<_, _> =
-                    values.map(|(feature, &value)| (feature.0.to_owned(), value.into())).collect();
+                    values.map(|(feature, &value)| (feature.name.to_owned(), value.into())).collect();
                 kernel["features"] = features.into();
             }
             if let Some(real) = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name)) {
@@ -43,8 +43,8 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "registers": forecast.registers,
         "likely_registers": forecast.likely_registers,
         "at_least": forecast.is_at_least(),
-        "at_least_because": forecast.unseen.iter().map(Unseen::to_string).collect::<Vec<_>>(),
-        "compiled_apart": forecast.apart.as_ref().map(|apart| {
+        "at_least_because": forecast.unknown_callees.iter().map(UnknownCallee::to_string).collect::<Vec<_>>(),
+        "compiled_apart": forecast.link_conflict.as_ref().map(|apart| {
             json!({
                 "function": apart.function, "words": apart.words, "registers": apart.registers, "limit": apart.limit,
             })

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, Forecast, forecast, needed};
+use nvptx_ra::forecast::{Case, Forecast, forecast, without_dead_code};
 use nvptx_ra::function::{EditList, Function};
 use nvptx_ra::schedule::{estimated_cycles, schedule};
 use nvptx_ra::target::Classification;
@@ -167,7 +167,7 @@ impl Report {
             let problem = format!("{input}: no kernel");
             return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
         }
-        let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unseen));
+        let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unknown_callees));
         Ok(Self {
             path: path.to_owned(),
             input,
@@ -303,7 +303,7 @@ impl Code {
             let edits = coalesce(&function, &classification, &config).edits;
             let coalesced = edited(function, &edits)?;
             let edits = schedule(&coalesced, &classification, order, 0).edits;
-            code.functions.push(needed(edited(coalesced, &edits)?, &classification));
+            code.functions.push(without_dead_code(edited(coalesced, &edits)?, &classification));
             code.classifications.push(classification);
             Ok(())
         })?;

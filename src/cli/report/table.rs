@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nvptx_ra::forecast::{Apart, Forecast};
+use nvptx_ra::forecast::{Forecast, LinkConflict};
 use nvptx_ra::function::Function;
 
 use super::Report;
@@ -67,9 +67,9 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         None => writeln!(text, "; {} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
     };
     if forecast.is_at_least() {
-        let _ = writeln!(text, "  at least: it {}", forecast.unseen_text());
+        let _ = writeln!(text, "  at least: it {}", forecast.unknown_callees_text());
     }
-    if let Some(apart) = &forecast.apart {
+    if let Some(apart) = &forecast.link_conflict {
         let _ = writeln!(text, "  {}", readable_apart(apart));
     }
     if let Some(cause) = &forecast.in_memory {
@@ -115,8 +115,8 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
 }
 
 /// Why it does not link with a function that it calls, named as the source has it.
-fn readable_apart(apart: &Apart) -> String {
-    Apart { function: kernel_names::readable(&apart.function), ..apart.clone() }.to_string()
+fn readable_apart(apart: &LinkConflict) -> String {
+    LinkConflict { function: kernel_names::readable(&apart.function), ..apart.clone() }.to_string()
 }
 
 /// The text of a source line, if the file is there.

@@ -26,9 +26,9 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
         }
         @for ignored in &forecast.ignored { p.note { "ptxas does not do: " (ignored) "." } }
         @if forecast.is_at_least() {
-            p.note { "At least: it " (forecast.unseen_text()) "." }
+            p.note { "At least: it " (forecast.unknown_callees_text()) "." }
         }
-        @if let Some(apart) = &forecast.apart { p.note { (apart) "." } }
+        @if let Some(apart) = &forecast.link_conflict { p.note { (apart) "." } }
         @if let Some(cause) = &forecast.in_memory { p.note { "Stack: " (cause) "." } }
     }
 }

@@ -1,0 +1,64 @@
+//! Registers that only say where inline assembly accesses memory.
+//!
+//! LLVM makes the number that is added to a base part of its own loads and stores. It does not look into inline
+//! assembly, which is how Triton accesses memory: each address is a sum in a register. ptxas does look: it adds the
+//! number in the access, and only the base is held.
+
+use crate::analysis::Occurrences;
+use crate::forecast::held::behaviour::Behaviours;
+use crate::function::{Function, Symbol, VReg};
+use crate::index::IndexVec;
+use crate::target::{address_operands, registers_of};
+
+/// Which registers these are. Memory for one function after another.
+#[derive(Debug, Default)]
+pub(in crate::forecast) struct Addresses {
+    /// How many operands of inline assembly that are the base of an address read a register.
+    reads: IndexVec<VReg, u32>,
+    /// Whether nothing else does; empty where there are none.
+    are: IndexVec<VReg, bool>,
+    texts: IndexVec<Symbol, Option<Vec<u32>>>,
+}
+
+impl Addresses {
+    /// Becomes those of a function. O(texts of inline assembly) where none accesses memory, and else O(operands of
+    /// inline assembly, and occurrences of these registers).
+    pub(in crate::forecast) fn compute(
+        &mut self,
+        function: &Function,
+        behaviours: &Behaviours,
+        occurrences: &Occurrences,
+    ) {
+        let Self { reads, are, texts } = self;
+        are.clear();
+        let may_access = |symbol: u32| function.symbol(Symbol(symbol)).contains('[');
+        if !(0..function.num_symbols() as u32).any(may_access) {
+            return;
+        }
+        are.resize(function.num_regs(), false);
+        reads.clear();
+        reads.resize(function.num_regs(), 0);
+        texts.clear();
+        texts.resize(function.num_symbols(), None);
+        for (inst, text) in behaviours.assembly(function) {
+            let numbers = texts[text].get_or_insert_with(|| address_operands(function.symbol(text)));
+            registers_of(function, inst, numbers).for_each(|reg| reads[reg] += 1);
+        }
+        for reg in function.regs().filter(|&reg| reads[reg] > 0) {
+            let uses = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use()).count();
+            are[reg] = uses == reads[reg] as usize;
+        }
+    }
+
+    /// Whether there may be any.
+    #[inline]
+    pub(in crate::forecast) fn are_any(&self) -> bool {
+        !self.are.is_empty()
+    }
+
+    /// Whether a register is one.
+    #[inline]
+    pub(in crate::forecast) fn has(&self, reg: VReg) -> bool {
+        self.are.get(reg) == Some(&true)
+    }
+}

@@ -1,0 +1,256 @@
+//! Why the stack variables of a function are no registers, in words.
+
+use std::fmt;
+
+use super::{Address, Layout, MOST_PICKED_FROM};
+use crate::analysis::Occurrences;
+use crate::forecast::held::promotion::stack_accesses::{StackAccesses, Transfer};
+use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
+use crate::index::EntityIndex;
+use crate::printable::printable;
+use crate::target::Classification;
+
+/// What becomes of an address is followed through at most so many instructions.
+const MOST_FOLLOWED: usize = 256;
+
+/// What keeps the variables of a function in memory, as the analysis meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// There are none.
+    NoStack,
+    /// This instruction gives an address away, or does with it what is not followed.
+    GivenAway(Inst),
+    /// This register holds an address of a variable, or something else.
+    Mixed(VReg),
+    /// Nothing loads or stores them.
+    NotAccessed,
+    /// This access has values of a width that is not promoted.
+    Width(Inst),
+    /// This one has values of another width than the first.
+    OtherWidth(Inst, Inst),
+    /// This one does not lie on whole values.
+    Misaligned(Inst),
+    /// They are too many values.
+    TooMany,
+    /// What this access means would have to be picked from too many values.
+    TooManyMeant(Inst),
+    /// Picking what this access means costs more than the memory.
+    Costly(Inst),
+}
+
+/// Why the stack variables of a function are in memory. ptxas promotes all of a function's or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InMemory {
+    /// How many variables the function has.
+    pub variables: usize,
+    /// The variable that keeps them there, as the source or LLVM calls it; `None` where it has no name.
+    pub variable: Option<String>,
+    /// The line where it is declared; 0 where unknown.
+    pub declared: u32,
+    /// The line of the instruction that is to blame; 0 where unknown.
+    pub line: u32,
+    /// What that does.
+    pub why: Why,
+}
+
+/// What keeps a variable in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Its address is passed to a function, of this name where it is known.
+    PassedOn(Option<String>),
+    /// Its address is stored.
+    Stored,
+    /// Its address goes into inline assembly.
+    Assembly,
+    /// An access is volatile or atomic.
+    Volatile,
+    /// It is accessed at an address that could be in another memory.
+    Generic,
+    /// An instruction of this opcode takes its address.
+    Opcode(String),
+    /// A pointer holds its address on some paths and another on others.
+    Mixed,
+    /// Nothing loads or stores it by itself.
+    NotAccessed,
+    /// It is accessed in values of so many bits.
+    Width(u32),
+    /// It is accessed in values of so many bits, and of so many.
+    Widths(u32, u32),
+    /// It is accessed across its values.
+    Misaligned,
+    /// All variables together are so many values.
+    TooMany(u64),
+    /// It is indexed by a variable, and so many values could be meant: too many.
+    Indexed(u64),
+    /// It is indexed by a variable, and picking from so many values costs more than the memory.
+    Costly(u64),
+}
+
+impl fmt::Display for InMemory {
+    /// What is the matter: `'buffer' (line 4) is indexed by a variable at line 9, …`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.variable {
+            Some(name) => write!(f, "'{}'", printable(name))?,
+            None => f.write_str("a variable")?,
+        }
+        if self.declared != 0 {
+            write!(f, " (line {})", self.declared)?;
+        }
+        let line = if self.line == 0 { String::new() } else { format!(" at line {}", self.line) };
+        match &self.why {
+            Why::PassedOn(Some(callee)) => write!(f, ": its address is passed to {}{line}", printable(callee)),
+            Why::PassedOn(None) => write!(f, ": its address is passed to a function{line}"),
+            Why::Stored => write!(f, ": its address is stored{line}"),
+            Why::Assembly => write!(f, ": its address goes into inline assembly{line}"),
+            Why::Volatile => write!(f, " is accessed as volatile or atomic{line}"),
+            Why::Generic => write!(f, " is accessed{line} at an address that could be in another memory"),
+            Why::Opcode(name) => write!(f, ": its address is taken by {}{line}", printable(name)),
+            Why::Mixed => write!(f, ": a pointer holds its address on some paths and another one on others"),
+            Why::NotAccessed => write!(f, ": nothing loads or stores it by itself"),
+            Why::Width(bits) => {
+                write!(f, " is accessed in values of {bits} bits{line}: only those of 16 and 32 are kept in registers")
+            }
+            Why::Widths(first, second) => {
+                write!(f, " is accessed in values of {second} bits{line}, and elsewhere of {first}")
+            }
+            Why::Misaligned => write!(f, " is accessed{line} across its values"),
+            Why::TooMany(values) => write!(f, " is too large: {values} values"),
+            Why::Indexed(values) => write!(
+                f,
+                " is indexed by a variable{line}: {values} values could be meant, and ptxas picks from \
+                 {MOST_PICKED_FROM} at most"
+            ),
+            Why::Costly(values) => {
+                write!(f, " is indexed by a variable{line}: picking from {values} values costs more than the memory")
+            }
+        }?;
+        if self.variables > 1 {
+            write!(f, "; ptxas keeps all {} variables in registers or none", self.variables)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the words are made of.
+pub(super) struct Explained<'a> {
+    pub(super) function: &'a Function,
+    pub(super) classification: &'a Classification,
+    pub(super) occurrences: &'a Occurrences,
+    pub(super) stack: &'a StackAccesses,
+    pub(super) layout: Layout,
+}
+
+impl Explained<'_> {
+    /// The words for a refusal; `None` where there is no stack.
+    pub(super) fn of(&self, refusal: Refusal) -> Option<InMemory> {
+        let width = |inst| Transfer::of(self.function, inst).map_or(0, |transfer| transfer.width);
+        let values = self.layout.count.max(0) as u64;
+        let (slot, line, why) = match refusal {
+            Refusal::NoStack => return None,
+            Refusal::GivenAway(inst) => {
+                let (at, why) = self.fate(inst);
+                let line = [at, inst].map(|inst| self.function.line(inst)).into_iter().find(|&line| line != 0);
+                (self.slot_at(inst), line.unwrap_or(0), why)
+            }
+            Refusal::Mixed(reg) => (self.stack.address(reg).and_then(|address| self.slot_of(address)), 0, Why::Mixed),
+            Refusal::NotAccessed => (Some(Slot(0)), 0, Why::NotAccessed),
+            Refusal::Width(inst) => self.accessed(inst, Why::Width(width(inst))),
+            Refusal::OtherWidth(first, inst) => self.accessed(inst, Why::Widths(width(first), width(inst))),
+            Refusal::Misaligned(inst) => self.accessed(inst, Why::Misaligned),
+            Refusal::TooMany => (self.largest(), 0, Why::TooMany(values)),
+            Refusal::TooManyMeant(inst) => self.accessed(inst, Why::Indexed(values)),
+            Refusal::Costly(inst) => self.accessed(inst, Why::Costly(values)),
+        };
+        let data = slot.map(|slot| self.function.slot(slot));
+        Some(InMemory {
+            variables: self.function.num_slots(),
+            variable: data.and_then(|data| data.name.as_deref().map(str::to_owned)),
+            declared: data.map_or(0, |data| data.line),
+            line,
+            why,
+        })
+    }
+
+    fn accessed(&self, inst: Inst, why: Why) -> (Option<Slot>, u32, Why) {
+        (self.slot_at(inst), self.function.line(inst), why)
+    }
+
+    /// The variable whose address an instruction names.
+    fn slot_at(&self, inst: Inst) -> Option<Slot> {
+        let operands = self.function.operands(inst).iter().rev();
+        operands.filter_map(|operand| self.stack.address_of(operand)).find_map(|address| self.slot_of(address))
+    }
+
+    /// The variable that lies at an address, or at what is known of it.
+    fn slot_of(&self, address: Address) -> Option<Slot> {
+        let starts = &self.stack.starts;
+        starts.ids().take_while(|&slot| slot.index() == 0 || starts[slot] <= address.offset()).last()
+    }
+
+    fn largest(&self) -> Option<Slot> {
+        let slots = (0..self.function.num_slots()).map(Slot::new);
+        slots.max_by_key(|&slot| (self.function.slot(slot).size, std::cmp::Reverse(slot)))
+    }
+
+    /// What becomes of an address that an instruction gives away, and where: the first that is told of, along the code.
+    fn fate(&self, inst: Inst) -> (Inst, Why) {
+        let function = self.function;
+        let mut followed = vec![(inst, None)];
+        let mut next = 0;
+        while let Some(&(inst, reg)) = followed.get(next) {
+            next += 1;
+            if let Some(why) = self.end(inst, reg) {
+                return (inst, why);
+            }
+            let results = function.operands(inst).iter().filter_map(Operand::def);
+            for (result, occurrence) in results.flat_map(|reg| self.occurrences.of(reg).iter().map(move |of| (reg, of)))
+            {
+                let step = (occurrence.inst, Some(result));
+                if !occurrence.is_def() && followed.len() < MOST_FOLLOWED && !followed.contains(&step) {
+                    followed.push(step);
+                }
+            }
+        }
+        (inst, Why::Opcode(function.opcodes().name(function.opcode(inst)).to_owned()))
+    }
+
+    /// What an instruction does with an address in a register, or with the variable that it names; `None` where it
+    /// computes something of it.
+    fn end(&self, inst: Inst, reg: Option<VReg>) -> Option<Why> {
+        let function = self.function;
+        let name = function.opcodes().name(function.opcode(inst));
+        let effects = function.effects(inst);
+        let is_it = |operand: &Operand| match reg {
+            Some(reg) => operand.reg() == Some(reg) && !operand.is_def(),
+            None => self.stack.address_of(operand).is_some(),
+        };
+        if function.role(inst) == Role::Debug {
+            return None;
+        }
+        if name.starts_with("INLINEASM") {
+            return Some(Why::Assembly);
+        }
+        if let Some(transfer) = Transfer::of(function, inst) {
+            let is_address = is_it(&function.operands(inst)[transfer.address]);
+            return Some(match transfer.space {
+                _ if is_address && effects.contains(Effects::ORDERED) => Why::Volatile,
+                _ if is_address => Why::Generic,
+                MemorySpace::Param => Why::PassedOn(self.callee_behind(inst)),
+                _ => Why::Stored,
+            });
+        }
+        let has_result = function.operands(inst).iter().any(Operand::is_def);
+        (!has_result || effects.intersects(Effects::READ | Effects::WRITE)).then(|| Why::Opcode(name.to_owned()))
+    }
+
+    /// Whom the first call behind an instruction names.
+    fn callee_behind(&self, inst: Inst) -> Option<String> {
+        let function = self.function;
+        let behind = inst.0 + 1..function.block_range(function.block_of(inst)).end.0;
+        let call = behind.map(Inst).find(|&inst| self.classification.is_call(function, inst))?;
+        function.operands(call).iter().find_map(|operand| match operand.value {
+            Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&']).to_owned()),
+            _ => None,
+        })
+    }
+}

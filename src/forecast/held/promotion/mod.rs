@@ -1,0 +1,230 @@
+//! The promotion of stack variables to registers, which ptxas does ahead of its allocation.
+//!
+//! The document on ptxas's allocator names a pass for it, ConvertMemoryToRegisterOrUniform, and a check of what is
+//! eligible that counts what a function has, without figures that could be read. What ptxas 13.0.88 promotes was found
+//! with probes, which are in the notebook. To it all variables of a function are one, `__local_depot`, so that all are
+//! promoted or none: where they are loaded and stored in local memory alone, in values of one width of 16 or 32 bits,
+//! and nothing else is done with their address. A value at an address that is computed is picked from all that it could
+//! be; that is done where it costs less than the memory, weighted by loops.
+
+mod in_memory;
+mod promoted_values;
+mod stack_accesses;
+#[cfg(test)]
+mod tests;
+
+use in_memory::{Explained, Refusal};
+pub use in_memory::{InMemory, Why};
+use promoted_values::{Input, PromotedValues};
+pub(in crate::forecast) use stack_accesses::Transfer;
+use stack_accesses::{Access, Address, StackAccesses};
+
+use crate::analysis::{Cfg, LiveRanges, Loops, Occurrences, Point};
+use crate::function::{Function, Inst, Slot, VReg};
+use crate::index::EntityIndex;
+use crate::target::Classification;
+
+/// Where an address is computed, at most so many values are picked from.
+const MOST_PICKED_FROM: i64 = 93;
+
+/// What a load or store at a known place gains, in instructions: it goes.
+const STORE_GAINS: f64 = 4.1;
+const LOAD_GAINS: f64 = 3.52;
+
+/// What a load or store at a computed place gains beside what it costs: one for each value that could be meant.
+const PICK_GAINS: f64 = 5.66;
+const REPLACE_GAINS: f64 = 3.83;
+
+/// An access in a loop counts for so many outside of it.
+const TURNS: f64 = 16.0;
+
+/// Some of the values of the stack, by their numbers.
+type Values = u128;
+
+/// Of more values nothing has been asked: they stay in memory.
+const MOST_VALUES: i64 = Values::BITS as i64;
+
+/// The stack variables of a function, if they are promoted. Memory for one function after another.
+#[derive(Debug)]
+pub(in crate::forecast) struct Promotion {
+    stack: StackAccesses,
+    /// Why they are not; `None` where they are.
+    refusal: Option<Refusal>,
+    layout: Layout,
+    promoted: PromotedValues,
+}
+
+/// The values that lie in the stack, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    /// Bytes of a value, 1 or more.
+    step: i64,
+    count: i64,
+}
+
+impl Promotion {
+    /// Becomes that of a function. O(operands + passes over the blocks · accesses) where there is a stack.
+    pub(in crate::forecast) fn compute(
+        &mut self,
+        function: &Function,
+        (cfg, loops): (&Cfg, &Loops),
+        (occurrences, ranges): (&Occurrences, &LiveRanges),
+    ) {
+        self.promoted.clear();
+        let found = self.stack.compute(function, occurrences);
+        self.refusal = found.and_then(|()| self.find_values()).and_then(|()| self.pays(function, loops)).err();
+        if self.is_promoted() {
+            let (accesses, layout) = (&self.stack.accesses, self.layout);
+            self.promoted.compute(&Input { function, cfg, ranges, accesses, layout });
+        }
+    }
+
+    /// Whether ptxas keeps the variables in registers.
+    pub(in crate::forecast) fn is_promoted(&self) -> bool {
+        self.refusal.is_none()
+    }
+
+    /// Why the variables of the function are in memory; `None` where they are not, or there are none. O(uses of the
+    /// address that is to blame).
+    pub(in crate::forecast) fn in_memory(
+        &self,
+        (function, classification): (&Function, &Classification),
+        occurrences: &Occurrences,
+    ) -> Option<InMemory> {
+        let explained = Explained { function, classification, occurrences, stack: &self.stack, layout: self.layout };
+        explained.of(self.refusal?)
+    }
+
+    /// The registers that are addresses of what is in registers: nobody computes them.
+    pub(in crate::forecast) fn addresses(&self) -> impl Iterator<Item = VReg> + '_ {
+        self.is_promoted().then(|| self.stack.addresses()).into_iter().flatten()
+    }
+
+    /// Between which points how many words of the variables are held, in the order of the code.
+    pub(in crate::forecast) fn words(&self) -> impl Iterator<Item = ((Point, Point), u32)> + '_ {
+        self.promoted.holds().iter().map(|hold| ((hold.start, hold.end), self.layout.words_of(hold.values)))
+    }
+
+    /// The variables that are held at a point, and how many words of each; what two share is the first one's.
+    pub(in crate::forecast) fn held_at(&self, point: Point) -> impl Iterator<Item = (Slot, u32)> + '_ {
+        let values = self.promoted.at(point);
+        let slots = self.stack.starts.ids().filter(move |_| values != 0);
+        let words = slots.scan((0, 0), move |(seen, told), slot| {
+            *seen |= values & self.values_of_slot(slot);
+            let words = self.layout.words_of(*seen) - *told;
+            *told += words;
+            Some((slot, words))
+        });
+        words.filter(|&(_, words)| words > 0)
+    }
+
+    /// Where any of a variable is held, in the order of the code.
+    pub(in crate::forecast) fn stretches_of(&self, slot: Slot) -> impl Iterator<Item = (Point, Point)> + '_ {
+        let own = self.values_of_slot(slot);
+        let holds = self.promoted.holds().iter().filter(move |hold| hold.values & own != 0);
+        holds.map(|hold| (hold.start, hold.end))
+    }
+
+    /// The stores that may write a variable.
+    pub(in crate::forecast) fn stores_to(&self, slot: Slot) -> impl Iterator<Item = Inst> + '_ {
+        let own = self.values_of_slot(slot);
+        let stores = self.stack.accesses.iter().filter(|access| access.is_store);
+        stores.filter(move |access| self.layout.values_of(access) & own != 0).map(|access| access.inst)
+    }
+
+    /// Numbers the values, if they are of one width that is promoted, and not too many.
+    fn find_values(&mut self) -> Result<(), Refusal> {
+        let accesses = &self.stack.accesses;
+        let &Access { inst: first, width, .. } = accesses.first().ok_or(Refusal::NotAccessed)?;
+        let step = i64::from(width / 8).max(1);
+        self.layout = Layout { step, count: self.stack.bytes / step };
+        let Layout { count, .. } = self.layout;
+        if !matches!(width, 16 | 32) {
+            return Err(Refusal::Width(first));
+        }
+        if let Some(other) = accesses.iter().find(|access| access.width != width) {
+            return Err(Refusal::OtherWidth(first, other.inst));
+        }
+        for access in accesses {
+            match access.address {
+                Address::At(offset) => {
+                    let end = offset.saturating_add(i64::from(access.values) * step);
+                    if offset < 0 || end > count * step || offset % step != 0 {
+                        return Err(Refusal::Misaligned(access.inst));
+                    }
+                }
+                Address::Anywhere(offset) => {
+                    if count.saturating_add(offset.max(0) / step) > MOST_PICKED_FROM {
+                        return Err(Refusal::TooManyMeant(access.inst));
+                    }
+                }
+            }
+        }
+        if count > MOST_VALUES { Err(Refusal::TooMany) } else { Ok(()) }
+    }
+
+    /// Whether picking and replacing costs no more than the loads and stores that go.
+    fn pays(&self, function: &Function, loops: &Loops) -> Result<(), Refusal> {
+        let gain = |access: &Access| {
+            let meant = self.layout.count as f64 / f64::from(access.values.max(1));
+            let gains = match (access.address, access.is_store) {
+                (Address::At(_), true) => STORE_GAINS,
+                (Address::At(_), false) => LOAD_GAINS,
+                (Address::Anywhere(_), true) => REPLACE_GAINS - meant,
+                (Address::Anywhere(_), false) => PICK_GAINS - meant,
+            };
+            gains * TURNS.powi(loops.depth(function.block_of(access.inst)).min(30) as i32)
+        };
+        let accesses = &self.stack.accesses;
+        if accesses.iter().map(gain).sum::<f64>() >= 0.0 {
+            return Ok(());
+        }
+        let worst = accesses.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)));
+        Err(worst.map_or(Refusal::NotAccessed, |access| Refusal::Costly(access.inst)))
+    }
+
+    /// The values of a variable.
+    fn values_of_slot(&self, slot: Slot) -> Values {
+        let (starts, step) = (&self.stack.starts, self.layout.step);
+        let end = starts.get(Slot::new(slot.index() + 1)).copied().unwrap_or(self.stack.bytes);
+        numbered(starts[slot] / step, (end - starts[slot]) / step)
+    }
+}
+
+impl Default for Promotion {
+    /// That of a function without variables.
+    fn default() -> Self {
+        Self {
+            stack: StackAccesses::default(),
+            refusal: Some(Refusal::NoStack),
+            layout: Layout::default(),
+            promoted: PromotedValues::default(),
+        }
+    }
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self { step: 1, count: 0 }
+    }
+}
+
+impl Layout {
+    /// The values that an access may read or write.
+    fn values_of(self, access: &Access) -> Values {
+        match access.address {
+            Address::At(offset) => numbered(offset / self.step, i64::from(access.values)),
+            Address::Anywhere(_) => numbered(0, self.count),
+        }
+    }
+
+    fn words_of(self, values: Values) -> u32 {
+        (values.count_ones() * self.step as u32).div_ceil(4)
+    }
+}
+
+/// So many values from one on.
+fn numbered(first: i64, count: i64) -> Values {
+    let up_to = |end: i64| if end >= MOST_VALUES { Values::MAX } else { (1 << end.max(0)) - 1 };
+    up_to(first.saturating_add(count)) & !up_to(first)
+}

@@ -1,0 +1,182 @@
+//! What a kernel needs with all that it calls.
+
+use std::collections::HashMap;
+
+use crate::forecast::kernel::summary::Summary;
+use crate::forecast::kernel::unknown_callees::{Callee, UnknownCallee};
+use crate::forecast::model::features::Features;
+
+/// Whom the functions of a module call.
+pub(in crate::forecast) struct CallGraph {
+    /// Per function, in the module's order: the functions that it calls, each once.
+    callees: Vec<Vec<usize>>,
+    /// Per function: how many calls go to functions of the module.
+    inside: Vec<u32>,
+    /// Per function: how many go elsewhere or nobody knows where.
+    outside: Vec<u32>,
+    /// Per function: where these go, each once.
+    unknown_callees: Vec<Vec<UnknownCallee>>,
+}
+
+/// So many causes of a kernel are told.
+const MOST_CAUSES: usize = 16;
+
+/// A function with all that it calls.
+#[derive(Clone, Debug)]
+pub(in crate::forecast) struct Joined {
+    pub(in crate::forecast) features: Features,
+    /// Why it may need more: calls of what is not in the module, and of functions that call themselves.
+    pub(in crate::forecast) unknown_callees: Vec<UnknownCallee>,
+    /// The function that holds the most words: this one, or one that it calls.
+    pub(in crate::forecast) holder: usize,
+    /// Of those that it calls, however indirectly, the one that holds the most words.
+    pub(in crate::forecast) callee: Option<usize>,
+    /// Bytes of stack variables of the functions on the deepest chain of calls from here, without its own.
+    pub(in crate::forecast) callee_stack: u64,
+}
+
+impl CallGraph {
+    /// The calls among `functions`. O(calls).
+    pub(in crate::forecast) fn new(functions: &[&Summary]) -> Self {
+        // Only asked by name.
+        let numbers: HashMap<&str, usize> =
+            functions.iter().enumerate().map(|(number, function)| (function.name.as_str(), number)).collect();
+        let mut graph =
+            Self { callees: Vec::new(), inside: Vec::new(), outside: Vec::new(), unknown_callees: Vec::new() };
+        for function in functions {
+            let number = |callee: &Callee| numbers.get(callee.name()?).copied();
+            let mut callees: Vec<usize> = function.calls.iter().filter_map(number).collect();
+            let (all, inside) = (function.calls.len(), callees.len());
+            callees.sort_unstable();
+            callees.dedup();
+            graph.callees.push(callees);
+            graph.inside.push(inside as u32);
+            graph.outside.push((all - inside) as u32);
+            let mut unknown_callees = Vec::new();
+            for callee in function.calls.iter().filter(|callee| number(callee).is_none()) {
+                add(
+                    &mut unknown_callees,
+                    match callee {
+                        Callee::Named(name) => UnknownCallee::Outside(name.clone()),
+                        Callee::Loaded(table) => UnknownCallee::Table(table.clone()),
+                        Callee::Unknown => UnknownCallee::Pointer,
+                    },
+                );
+            }
+            graph.unknown_callees.push(unknown_callees);
+        }
+        graph
+    }
+
+    /// Each function with its callees.
+    pub(in crate::forecast) fn join(&self, own: &[&Summary]) -> Vec<Joined> {
+        let mut joined: Vec<Option<Joined>> = vec![None; own.len()];
+        let mut on_path = vec![false; own.len()];
+        for root in 0..own.len() {
+            // Depth first, callees before callers; a call back into the path is left out.
+            let mut path = vec![(root, 0)];
+            on_path[root] = true;
+            while let Some((function, told)) = path.last_mut() {
+                let function = *function;
+                match self.callees[function].get(*told) {
+                    Some(&callee) => {
+                        *told += 1;
+                        if joined[callee].is_none() && !on_path[callee] {
+                            on_path[callee] = true;
+                            path.push((callee, 0));
+                        }
+                    }
+                    None => {
+                        path.pop();
+                        on_path[function] = false;
+                        joined[function] = Some(self.join_one(function, own, &joined));
+                    }
+                }
+            }
+        }
+        joined.into_iter().flatten().collect()
+    }
+
+    fn join_one(&self, function: usize, own: &[&Summary], joined: &[Option<Joined>]) -> Joined {
+        let mut features = own[function].features.clone();
+        features.set("internal_calls", f64::from(self.inside[function]));
+        features.set("external_calls", f64::from(self.outside[function]));
+        let words = |function: usize| own[function].pressure.peak.words;
+        let mut whole = Joined {
+            features,
+            unknown_callees: self.unknown_callees[function].clone(),
+            holder: function,
+            callee: None,
+            callee_stack: 0,
+        };
+        for &number in &self.callees[function] {
+            let Some(callee) = &joined[number] else {
+                add(&mut whole.unknown_callees, UnknownCallee::Recursion(own[number].name.as_str().into()));
+                continue;
+            };
+            whole.features.join(&own[function].features, &callee.features);
+            callee
+                .unknown_callees
+                .iter()
+                .for_each(|unknown_callees| add(&mut whole.unknown_callees, unknown_callees.clone()));
+            if words(callee.holder) > words(whole.holder) {
+                whole.holder = callee.holder;
+            }
+            for called in [Some(number), callee.callee].into_iter().flatten() {
+                if whole.callee.is_none_or(|most| words(called) > words(most)) {
+                    whole.callee = Some(called);
+                }
+            }
+            whole.callee_stack = whole.callee_stack.max(own[number].stack.bytes.saturating_add(callee.callee_stack));
+        }
+        whole
+    }
+}
+
+/// Adds a cause that is not there yet.
+fn add(unknown_callees: &mut Vec<UnknownCallee>, cause: UnknownCallee) {
+    if unknown_callees.len() < MOST_CAUSES && !unknown_callees.contains(&cause) {
+        unknown_callees.push(cause);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::forecast::{Case, forecast_by_name};
+    use crate::function::{Function, LaunchBounds};
+    use crate::target::machine::Architecture;
+
+    fn caller(name: &str, callee: &str) -> Function {
+        let text = format!(
+            "mfv 1\nfunction \"{name}\"\nopcode CALL\n@0 = \"@{callee}\"\n\
+             bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence\nend\n"
+        );
+        Function::parse(&text).expect("a view")
+    }
+
+    /// Where a callee holds more than the kernel, the callee is whose lines are shown.
+    #[test]
+    fn who_holds_the_most() {
+        let callee = "mfv 1\nfunction \"f\"\nopcode LD_i32\nopcode ADD32rr\nopcode ST_i32\nregs %0 B32 B32 B32\n\
+            bb0: frequency 1.0 depth 0\n%0 = LD_i32 0 :: read\n%1 = LD_i32 1 :: read\n\
+            %2 = ADD32rr %0, %1\nST_i32 %2, 0 :: write\nend\n";
+        let kernel = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "f") };
+        let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
+        let callee = Function::parse(callee).expect("a view");
+        let forecasts = forecast_by_name(&[kernel, callee], &case).expect("a forecast");
+        assert_eq!((forecasts[0].holder.as_str(), forecasts[0].peak.words), ("f", 2));
+        let own = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "vprintf") };
+        assert_eq!(forecast_by_name(&[own], &case).expect("a forecast")[0].holder, "k");
+    }
+
+    /// A kernel makes the calls of its callees, too, and with a call it takes what calls take at least.
+    #[test]
+    fn calls_of_callees() {
+        let kernel = Function { kernel: Some(LaunchBounds::default()), ..caller("k", "reports") };
+        let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
+        let forecasts = forecast_by_name(&[kernel, caller("reports", "vprintf")], &case).expect("a forecast");
+        let calls = ["internal_calls", "external_calls"].map(|name| forecasts[0].features.get(name));
+        assert_eq!((calls, forecasts[0].is_at_least()), ([1.0, 1.0], true));
+        assert!(forecasts[0].registers >= 24, "{}", forecasts[0].registers);
+    }
+}

@@ -1,0 +1,285 @@
+//! The estimate of a kernel: what the model says, no less than the bounds beside it, and at a step of the occupancy.
+
+use super::call_graph::{CallGraph, Joined};
+use super::forecast::{Case, Forecast, launch};
+use super::occupancy_first::registers_for_warps;
+use super::permutation;
+use super::register_floors::{carried, least};
+use super::separate_compilation::LinkConflict;
+use super::summary::{Detail, Summary};
+use crate::error::Error;
+use crate::forecast::model::likely_interval::{likely_bytes, likely_registers};
+use crate::forecast::model::table::Model;
+use crate::forecast::model::trees::{Answer, Answers};
+use crate::function::{Function, LaunchBounds};
+use crate::target::Classification;
+use crate::target::machine::{
+    Architecture, Circumstances, CommandLine, Decider, Entry, MAX_REGISTERS, MIN_REGISTER_LIMIT, RegisterFile,
+    RegisterLimit,
+};
+
+/// Forecasts the kernels of a module, in its order. The functions have left SSA form and are coalesced. O(n log n) in
+/// their operands and live ranges.
+///
+/// # Errors
+///
+/// For a kernel whose bounds contradict each other, so that ptxas does not assemble it.
+pub fn forecast<'a>(
+    functions: impl IntoIterator<Item = (&'a Function, &'a Classification)>,
+    case: &Case,
+) -> Result<Vec<Forecast>, Error> {
+    let with_details = |(function, classification)| Summary::with(function, classification, Detail::Everything);
+    let summaries: Vec<Summary> = functions.into_iter().map(with_details).collect();
+    forecast_module(&summaries.iter().collect::<Vec<_>>(), case)
+}
+
+/// The same of functions whose opcodes are known by their names alone.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn forecast_by_name(functions: &[Function], case: &Case) -> Result<Vec<Forecast>, Error> {
+    let by_name = |function: &Function| Classification::by_name(function.opcodes());
+    let classifications: Vec<Classification> = functions.iter().map(by_name).collect();
+    forecast(functions.iter().zip(&classifications), case)
+}
+
+/// Forecasts the kernels of a module from the summaries of its functions, in their order. O(functions and calls).
+///
+/// # Errors
+///
+/// As [`forecast`].
+pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
+    let mut answers = Answers::new();
+    let joined = CallGraph::new(functions).join(functions);
+    let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
+    let mut forecasts = Vec::with_capacity(functions.len());
+    for (function, joined) in functions.iter().zip(joined) {
+        if let Some(bounds) = &function.bounds {
+            let holder = functions[joined.holder];
+            let link_conflict =
+                joined.callee.and_then(|callee| LinkConflict::of(bounds, functions[callee], case.architecture));
+            let forecast = of_kernel(function, bounds, joined, holder, case, &mut answers);
+            let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
+            forecast.link_conflict = link_conflict;
+            forecast.is_repartitioned |= any_repartitions && !function.calls.is_empty();
+            forecasts.push(forecast);
+        }
+    }
+    Ok(forecasts)
+}
+
+fn of_kernel(
+    function: &Summary,
+    bounds: &LaunchBounds,
+    Joined { features, unknown_callees, callee_stack, .. }: Joined,
+    holder: &Summary,
+    case: &Case,
+    answers: &mut Answers,
+) -> Result<Forecast, Error> {
+    let threads = bounds.threads();
+    let limit = register_limit(bounds, case)?;
+    let budget = limit.registers;
+    let Answer { registers: wanted, spilled } = answers.forecast(&features, budget, bounds);
+    let (model, sizes) = (Model::registers(bounds), Model::spill_sizes());
+    let held = carried(&features, case.architecture);
+    let permuted = permutation::words(&features, case.architecture);
+    let wanted = wanted.max(least(&features, model)).max(held).max(permutation::registers(permuted));
+    let given_up = registers_for_warps(&features, model, bounds, case.architecture);
+    let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(budget);
+    let (registers, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
+        (Some(entry), _) => (entry, (entry, entry)),
+        (None, Some(_)) => (needed, (needed, budget)),
+        (None, None) => (needed, likely_registers(needed, model, budget)),
+    };
+    let spilled =
+        spilled.max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget))).max(permutation::spilled(permuted, budget));
+    let stored = words_up(spilled * sizes.head.share_of_stores);
+    let loaded = words_up(spilled - f64::from(stored));
+    let launch = launch(registers, threads, function.shared_bytes);
+    let architecture = case.architecture;
+    let capped = |feature: &str, cap: u32| (features.get(feature) as u32).min(cap);
+    Ok(Forecast {
+        name: function.name.clone(),
+        registers,
+        likely_registers,
+        unknown_callees,
+        link_conflict: None,
+        predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),
+        uniform_registers: function.uniform_words.min(architecture.uniform_registers),
+        spill_store_bytes: stored,
+        spill_load_bytes: loaded,
+        likely_spill_bytes: likely_bytes(stored + loaded, sizes),
+        stack_bytes: function.stack.bytes,
+        stack_store_bytes: function.stack.stored,
+        stack_load_bytes: function.stack.loaded,
+        in_memory: function.in_memory.as_deref().cloned(),
+        callee_stack_bytes: callee_stack,
+        shared_bytes: function.shared_bytes,
+        dynamic_shared_bytes: 0,
+        budget,
+        is_repartitioned: !function.repartitions.is_empty(),
+        ignored: limit.ignored,
+        threads,
+        min_blocks: bounds.min_blocks,
+        max_registers: bounds.max_registers,
+        limited_to: None,
+        occupancy: architecture.occupancy(&launch),
+        next_step: architecture.next_step(&launch),
+        holder: holder.name.clone(),
+        curve: holder.pressure.curve.clone(),
+        peak: holder.pressure.peak.clone(),
+        features,
+    })
+}
+
+/// The registers that are expected where so many are wanted. ptxas comes down to a step of the occupancy that is near
+/// enough, by registers and, where it knows that, the size of a block; elsewhere it takes mostly even numbers, for pairs
+/// are aligned.
+pub(super) fn taken(wanted: f64, model: &Model, bounds: &LaunchBounds, architecture: &Architecture) -> u32 {
+    let threads = bounds.threads();
+    let step_below = |registers| architecture.next_step(&launch(registers, threads, 0));
+    let (nearest, multiple) = (wanted.round(), model.head.multiple.max(1.0));
+    let multiple = (wanted / multiple).round() * multiple;
+    match step_below(nearest as u32) {
+        Some(step) if nearest - f64::from(step) <= model.step_reach(bounds) => step,
+        below if below == step_below(multiple as u32) => multiple as u32,
+        _ => nearest as u32,
+    }
+}
+
+/// What a word that loops carry and no register holds is stored and loaded at least: once each.
+const BYTES_OF_SPILLED_WORD: f64 = 8.0;
+
+/// Bytes of whole words.
+fn words_up(bytes: f64) -> u32 {
+    (bytes.max(0.0) / 4.0).round() as u32 * 4
+}
+
+/// What ptxas reports of a kernel that asks for more or fewer registers while it runs, used or not: those with which it
+/// is entered. `None` where it asks for none, or ptxas does not do what it asks.
+fn registers_at_entry(function: &Summary, limit: &RegisterLimit, architecture: &Architecture) -> Option<u32> {
+    if function.repartitions.is_empty() {
+        return None;
+    }
+    let calls_unknown = function.calls.iter().any(|callee| callee.name().is_none());
+    let circumstances = Circumstances { calls_unknown, ..Circumstances::default() };
+    match architecture.registers_at_entry(limit, &function.repartitions, circumstances) {
+        Ok(Entry::Registers(registers)) => Some(registers),
+        Ok(Entry::Ignored(_)) | Err(_) => None,
+    }
+}
+
+/// The most registers that a kernel may have: what its bounds leave it, and the case's limit, as if `.maxnreg` said it
+/// and left alone what is smaller.
+fn register_limit(bounds: &LaunchBounds, case: &Case) -> Result<RegisterLimit, Error> {
+    let own = case.architecture.register_limit(bounds, &CommandLine::default())?;
+    let limit = case.max_registers.map_or(MAX_REGISTERS, |limit| limit.max(MIN_REGISTER_LIMIT));
+    if limit < own.registers {
+        return Ok(RegisterLimit { registers: limit, decider: Decider::MaxRegisters, ..own });
+    }
+    Ok(own)
+}
+
+#[cfg(test)]
+pub(in crate::forecast) mod tests {
+    use super::*;
+    use crate::config::RegisterBudget;
+    use crate::fuzzing::{Options, lowered_function};
+
+    pub(in crate::forecast) fn case() -> Case {
+        Case { architecture: Architecture::by_name("sm_90a").expect("a processor"), max_registers: None }
+    }
+
+    /// A few registers above a step of the occupancy are the step, and others the nearest multiple in theirs.
+    #[test]
+    fn steps() {
+        let within = |bounds: LaunchBounds, table: &str, wanted: &[f64]| -> Vec<u32> {
+            let model = Model::parse(table).expect("a table");
+            wanted.iter().map(|&wanted| taken(wanted, &model, &bounds, case().architecture)).collect()
+        };
+        let of = |table: &str, wanted: &[f64]| within(LaunchBounds::default(), table, wanted);
+        let wanted = [1.0, 31.4, 32.0, 33.0, 35.4, 35.6, 40.0, 43.0, 44.0, 255.0];
+        assert_eq!(of("step-reach 3\ntree 1\n", &wanted), [1, 31, 32, 32, 32, 36, 40, 40, 44, 255]);
+        let wanted = [20.9, 21.0, 21.1, 31.0, 32.4, 32.6, 34.9, 35.1, 39.0];
+        assert_eq!(of("step-reach 1\nmultiple 2\ntree 1\n", &wanted), [20, 22, 22, 32, 32, 32, 34, 36, 40]);
+        assert_eq!(of("step-reach 0\nmultiple 3\ntree 1\n", &[32.0, 32.6]), [32, 33]);
+        let of_size = LaunchBounds { max_threads: Some(128), ..LaunchBounds::default() };
+        let of_blocks = LaunchBounds { min_blocks: Some(2), ..of_size };
+        let of = |bounds| within(bounds, "step-reach 1\nstep-reach-with-size 3\ntree 1\n", &[33.0, 35.0, 36.0]);
+        assert_eq!([of_size, of_blocks].map(of), [[32, 32, 36], [32, 35, 36]]);
+        // Of blocks of 32 threads an SM holds 32, with up to 64 registers; of 256 as many with 64 as with 56.
+        let of_threads = |threads| LaunchBounds { required_threads: Some(threads), ..LaunchBounds::default() };
+        let table = "step-reach 1\nstep-reach-with-size 6\nmultiple 2\ntree 1\n";
+        assert_eq!(within(of_threads(32), table, &[36.0, 43.0, 68.0, 71.0]), [36, 44, 64, 72]);
+        assert_eq!(within(of_threads(256), table, &[43.0, 59.0, 68.0]), [40, 60, 64]);
+    }
+
+    /// The forecast of a kernel that takes 96 registers and gives all but 40 back.
+    fn repartitioned(bounds: LaunchBounds, callee: bool) -> Forecast {
+        let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode CALL\n@0 = \"&setmaxnreg.inc.sync.aligned.u32 96;\"\n\
+                    @1 = \"&setmaxnreg.dec.sync.aligned.u32 40;\"\n@2 = \"@k\"\nbb0: frequency 1.0 depth 0\n";
+        let asks = format!("{text}  INLINEASM @0, 1\n  INLINEASM @1, 1\nend\n");
+        let calls = format!("{text}  CALL @2 :: call_sequence\nend\n");
+        let parse = |text: &str| Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let kernel = |text: &str| Function { kernel: Some(bounds), ..parse(text) };
+        let functions = if callee {
+            let name = calls.replace("function \"k\"", "function \"caller\"");
+            vec![kernel(&name), parse(&asks)]
+        } else {
+            vec![kernel(&asks)]
+        };
+        forecast_by_name(&functions, &case()).expect("a forecast").swap_remove(0)
+    }
+
+    /// A kernel that asks for registers is entered with what its bounds leave, or what an increase asks for; where
+    /// these say nothing of the registers, ptxas ignores what it asks, and it has what it needs.
+    #[test]
+    fn registers_that_a_kernel_is_entered_with() {
+        let registers = |bounds| repartitioned(bounds, false).registers;
+        let threads = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };
+        assert_eq!(registers(LaunchBounds { min_blocks: Some(1), ..threads }), 96);
+        assert_eq!(registers(LaunchBounds { max_registers: Some(64), ..threads }), 64);
+        assert!(registers(threads) < 40);
+        assert!(registers(LaunchBounds::default()) < 40);
+    }
+
+    /// What a compiler keeps of functions gives the figures of a report, though that has all details and each kernel
+    /// alone; the features that only a report has no model asks about.
+    #[test]
+    fn figures_need_no_details() {
+        let for_reports = ["invariant_words", "inner_invariant_words"];
+        for model in Model::all() {
+            assert!(!model.features.iter().any(|name| for_reports.contains(&&**name)));
+        }
+        arbtest::arbtest(|u| {
+            let kernel = |function| Function { kernel: Some(LaunchBounds::default()), ..function };
+            let [a, b] =
+                [lowered_function(u, &Options::default())?, lowered_function(u, &Options::default())?].map(kernel);
+            let functions = [a.clone(), b, a];
+            let summaries: Vec<Summary> = functions.iter().map(Summary::by_name).collect();
+            let small = forecast_module(&summaries.iter().collect::<Vec<_>>(), &case()).expect("forecasts");
+            for (function, small) in functions.iter().zip(small) {
+                let mut whole =
+                    forecast_by_name(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0);
+                for_reports.iter().for_each(|name| whole.features.set(name, 0.0));
+                assert_eq!((whole.figures(), &whole.features), (small.figures(), &small.features), "{function}");
+                assert!(small.curve.words.is_empty() && small.peak.live.is_empty());
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+
+    /// A limit would make ptxas do what it ignores: kernels that ask for registers, themselves or by what they call,
+    /// get none.
+    #[test]
+    fn no_limit_beside_requests() {
+        let threads = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };
+        for callee in [false, true] {
+            let forecast = repartitioned(threads, callee);
+            assert!(forecast.is_repartitioned);
+            assert_eq!(forecast.limit(case().architecture, RegisterBudget::Most(40)), None);
+        }
+        let text = "mfv 1\nfunction \"k\"\nbb0: frequency 1.0 depth 0\nend\n";
+        let kernel = Function { kernel: Some(threads), ..Function::parse(text).expect("a view") };
+        assert!(!forecast_by_name(&[kernel], &case()).expect("a forecast")[0].is_repartitioned);
+    }
+}

@@ -1,0 +1,19 @@
+//! What ptxas is expected to make of each kernel of a module.
+//!
+//! The entry is [`forecast_module`](estimate::forecast_module). In the order of its phases:
+//! * [`summary`]: what is kept of a function until all functions that it may call are known;
+//! * [`call_graph`], [`unknown_callees`]: what a kernel needs together with all functions that it calls;
+//! * [`register_floors`], [`permutation`], [`occupancy_first`]: bounds and rules beside the model;
+//! * [`estimate`]: the [`Forecast`](forecast::Forecast) of a kernel;
+//! * [`separate_compilation`]: device functions that do not link with a kernel.
+
+pub(super) mod call_graph;
+pub(super) mod estimate;
+pub(super) mod forecast;
+pub(super) mod occupancy_first;
+pub(super) mod permutation;
+pub(super) mod register_floors;
+pub(super) mod separate_compilation;
+pub(super) mod stack;
+pub(super) mod summary;
+pub(super) mod unknown_callees;

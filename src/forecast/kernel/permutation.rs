@@ -1,0 +1,83 @@
+//! What it takes that values change places from one iteration of a loop to the next.
+//!
+//! PTX says that with as many registers as there are values and one more. ptxas 13.0.88 unrolls such a loop and copies
+//! the values from one set of registers into another at its end. Loops that permute N values and do nothing else were
+//! measured for sm_90, with N of 60 to 1,000, as random permutations, as rotations and as swaps of neighbours: beside N
+//! words and about six it takes 0.6 to 1.1 words for each value that moves. Above 168 registers, where no step of the
+//! occupancy is left to lose, it takes more. Values that are the same in all threads move through the uniform registers,
+//! but not those of one cycle that does not fit there twice: of 60 values in cycles of at most 28 ptxas holds 58 there,
+//! and none of 60 values in one cycle. Each word that has no register is stored and loaded about three times.
+
+use crate::forecast::model::features::Features;
+use crate::target::machine::{Architecture, MAX_REGISTERS};
+
+/// Fewer words that move are part of what the models have seen.
+const LEAST_MOVED: f64 = 16.0;
+/// Registers beside the values and their copies.
+const BESIDE: f64 = 6.0;
+/// Words of copies for each word that moves.
+const COPIES: f64 = 0.75;
+/// The share of the uniform registers that holds what would be in ordinary ones.
+const UNIFORM: f64 = 0.65;
+/// The last step of the occupancy but one, and how far ptxas goes from there towards all registers.
+const LAST_STEP: f64 = 168.0;
+const BEYOND_LAST_STEP: f64 = 0.3;
+/// Bytes stored and loaded for each word that has no register.
+const SPILLED: f64 = 22.0;
+
+/// The words that a kernel keeps in registers or spills because its loops permute values; 0 where few move.
+pub(in crate::forecast) fn words(features: &Features, architecture: &Architecture) -> f64 {
+    let moved = features.get("moved_words");
+    if moved < LEAST_MOVED {
+        return 0.0;
+    }
+    let uniform = features.get("moved_uniform_words").min(f64::from(architecture.uniform_registers));
+    features.get("passed_words") + COPIES * moved + BESIDE - UNIFORM * uniform
+}
+
+/// The registers that ptxas takes for so many words, all of which it could have.
+pub(in crate::forecast) fn registers(words: f64) -> f64 {
+    let most = f64::from(MAX_REGISTERS);
+    if words <= LAST_STEP { words } else { words + BEYOND_LAST_STEP * (most - words).max(0.0) }
+}
+
+/// The bytes that are stored and loaded where so many words have so many registers.
+pub(in crate::forecast) fn spilled(words: f64, budget: u32) -> f64 {
+    SPILLED * (words - f64::from(budget)).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forecast::kernel::estimate::tests::case;
+
+    fn words_of(passed: f64, moved: f64, uniform: f64) -> f64 {
+        let mut features = Features::none();
+        for (name, value) in [("passed_words", passed), ("moved_words", moved), ("moved_uniform_words", uniform)] {
+            features.set(name, value);
+        }
+        words(&features, case().architecture)
+    }
+
+    /// Copies come on top of what is carried, fewer where uniform registers take some of it, and never where few values
+    /// change places.
+    #[test]
+    fn copies_take_registers() {
+        assert_eq!(words_of(60.0, 15.0, 0.0), 0.0);
+        assert_eq!(words_of(100.0, 100.0, 0.0), 181.0);
+        assert!(words_of(100.0, 100.0, 20.0) < 181.0);
+        // A processor has no more than so many uniform registers.
+        assert_eq!(words_of(600.0, 600.0, 63.0), words_of(600.0, 600.0, 600.0));
+    }
+
+    /// More words never take fewer registers, nor more than there are; what is beyond them is spilled.
+    #[test]
+    fn registers_and_spills_grow() {
+        let taken: Vec<f64> = (1..255).map(|words| registers(words.into())).collect();
+        assert!(
+            taken.is_sorted() && taken.iter().zip(1..).all(|(&taken, words)| taken >= words.into() && taken <= 255.0)
+        );
+        assert_eq!(registers(300.0), 300.0);
+        assert_eq!([200.0, 255.0, 256.0].map(|words| spilled(words, 255)), [0.0, 0.0, SPILLED]);
+    }
+}

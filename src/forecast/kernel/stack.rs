@@ -1,0 +1,32 @@
+//! The stack variables of a function that stay in memory.
+
+use crate::forecast::held::promotion::Transfer;
+use crate::function::{Function, MemorySpace, Slot};
+
+/// The stack variables of a function that are no registers, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::forecast) struct Stack {
+    pub(in crate::forecast) bytes: u64,
+    /// That its code stores, wherever that stands.
+    pub(in crate::forecast) stored: u64,
+    /// That its code loads.
+    pub(in crate::forecast) loaded: u64,
+}
+
+impl Stack {
+    /// That of a function whose variables are in memory. O(instructions) where there are some.
+    pub(in crate::forecast) fn of(function: &Function) -> Self {
+        let mut stack = Self::default();
+        if function.num_slots() == 0 {
+            return stack;
+        }
+        stack.bytes = (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum();
+        for transfer in function.insts().filter_map(|inst| Transfer::of(function, inst)) {
+            if transfer.space == MemorySpace::Local {
+                let bytes = u64::from(transfer.width / 8 * transfer.values);
+                *(if transfer.is_store { &mut stack.stored } else { &mut stack.loaded }) += bytes;
+            }
+        }
+        stack
+    }
+}

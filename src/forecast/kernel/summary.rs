@@ -1,0 +1,179 @@
+//! What is kept of a function until all those that it may call are known.
+
+use std::cell::Cell;
+
+use super::stack::Stack;
+use super::unknown_callees::Callee;
+use crate::forecast::held::Held;
+use crate::forecast::held::dead_code::eliminate_dead_code;
+use crate::forecast::held::promotion::InMemory;
+use crate::forecast::live::Live;
+use crate::forecast::live::curve::Curve;
+use crate::forecast::live::instruction_counts::Counts;
+use crate::forecast::live::peak::Peak;
+use crate::forecast::model::features::Features;
+use crate::function::{Applied, Function, Inst, LaunchBounds, Origin, Symbol, Value};
+use crate::target::machine::Repartition;
+use crate::target::{Classification, assembly_may_ask, repartitions};
+
+/// Of functions with more instructions the memory of the analyses is given back.
+const MOST_KEPT: usize = 1 << 18;
+
+thread_local! {
+    /// The analyses' memory, for the next function.
+    static MEMORY: Cell<Option<Box<(Held, Live)>>> = const { Cell::new(None) };
+}
+
+/// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler
+/// can make the summaries one by one and forecast the module at its end.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub(in crate::forecast) name: String,
+    /// How it is launched; `None` where it is no kernel.
+    pub(in crate::forecast) bounds: Option<LaunchBounds>,
+    pub(in crate::forecast) pressure: PressureDetail,
+    /// Per call: whom it names.
+    pub(in crate::forecast) calls: Vec<Callee>,
+    /// Its features, without calls.
+    pub(in crate::forecast) features: Features,
+    /// The most uniform words that are live at once.
+    pub(in crate::forecast) uniform_words: u32,
+    /// What it asks of its registers while it runs.
+    pub(in crate::forecast) repartitions: Vec<Repartition>,
+    pub(in crate::forecast) stack: Stack,
+    /// Why its stack variables are in memory, where they are and everything was asked for.
+    pub(in crate::forecast) in_memory: Option<Box<InMemory>>,
+    pub(in crate::forecast) shared_bytes: u64,
+}
+
+/// How much is live along the code, and what at the peak.
+#[derive(Clone, Debug)]
+pub(in crate::forecast) struct PressureDetail {
+    pub(in crate::forecast) curve: Curve,
+    pub(in crate::forecast) peak: Peak,
+}
+
+/// How much is kept of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::forecast) enum Detail {
+    /// What a kernel's [figures](super::Figure) say.
+    Figures,
+    /// The curve, who lives at the peak, and what reports alone show of loops, too.
+    Everything,
+}
+
+impl Summary {
+    /// The summary of a function that has left SSA form and is coalesced: what the figures of a forecast take, without
+    /// a curve and without the values at the peak. O(n log n) in its operands and live ranges.
+    pub fn new(function: &Function, classification: &Classification) -> Self {
+        Self::with(function, classification, Detail::Figures)
+    }
+
+    /// The same with as much detail as is asked for.
+    pub(in crate::forecast) fn with(function: &Function, classification: &Classification, detail: Detail) -> Self {
+        // It is out of its place while it is used, so that a panic leaves nothing half done behind.
+        let mut memory = MEMORY.take().unwrap_or_default();
+        let summary = Self::from_analyses((function, classification), detail, &mut memory);
+        if function.num_insts() <= MOST_KEPT {
+            MEMORY.set(Some(memory));
+        }
+        summary
+    }
+
+    fn from_analyses(
+        (function, classification): (&Function, &Classification),
+        detail: Detail,
+        memory: &mut (Held, Live),
+    ) -> Self {
+        if let Some(Applied { function, origin }) = eliminate_dead_code(function, classification) {
+            let mut summary = Self::of_code((&function, classification), detail, memory);
+            let place = &mut summary.pressure.peak.place;
+            *place = place.and_then(|place| match origin[place] {
+                Origin::Kept(inst) => Some(inst),
+                Origin::Clone(_) | Origin::Inserted => None,
+            });
+            return summary;
+        }
+        Self::of_code((function, classification), detail, memory)
+    }
+
+    /// The summary of what ptxas makes code of.
+    fn of_code(
+        (function, classification): (&Function, &Classification),
+        detail: Detail,
+        (held, live): &mut (Held, Live),
+    ) -> Self {
+        held.compute(function, classification);
+        live.compute(function, held);
+        let mut features = Features::new(live);
+        let all_words = &live.pressures.all;
+        let mut pressure = PressureDetail { curve: Curve::none(function), peak: Peak::new(function, all_words) };
+        if detail == Detail::Everything {
+            features.add_for_reports(&live.for_reports(function, held));
+            pressure.peak.find_live(function, held, all_words);
+            pressure.curve = Curve::new(function, all_words);
+        }
+        let calls = match live.counts.calls > 0 {
+            true => {
+                let callee = |inst| Callee::of((function, classification), &held.occurrences, inst);
+                function.insts().filter_map(callee).collect()
+            }
+            false => Vec::new(),
+        };
+        // Only inline assembly and instructions of that name ask.
+        let Counts { assembly, repartitions: asking, .. } = live.counts;
+        let may_ask = asking > 0 || (assembly > 0 && assembly_may_ask(function));
+        let repartitions = if may_ask { repartitions(function) } else { Vec::new() };
+        Self {
+            name: function.name().to_owned(),
+            bounds: function.kernel().copied(),
+            pressure,
+            calls,
+            features,
+            uniform_words: live.pressures.most_uniform,
+            repartitions,
+            in_memory: (detail == Detail::Everything)
+                .then(|| held.promotion.in_memory((function, classification), &held.occurrences))
+                .flatten()
+                .map(Box::new),
+            stack: if held.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
+            shared_bytes: shared_bytes(function),
+        }
+    }
+
+    /// The same of a function whose opcodes are known by their names alone.
+    #[cfg(test)]
+    pub(in crate::forecast) fn by_name(function: &Function) -> Self {
+        Self::new(function, &Classification::by_name(function.opcodes()))
+    }
+
+    /// Whether it is a kernel.
+    pub fn is_kernel(&self) -> bool {
+        self.bounds.is_some()
+    }
+
+    /// A kernel's [place where most is live](Peak::place).
+    pub fn place(&self) -> Option<Inst> {
+        self.pressure.peak.place.filter(|_| self.is_kernel())
+    }
+}
+
+/// The shared memory that a function itself names; each variable once, with whatever offset it is named.
+fn shared_bytes(function: &Function) -> u64 {
+    if (0..function.num_symbols()).all(|symbol| function.shared_bytes(Symbol(symbol as u32)) == 0) {
+        return 0;
+    }
+    let mut is_named = vec![false; function.num_symbols()];
+    for operand in function.insts().flat_map(|inst| function.operands(inst)) {
+        if let Value::Symbol(symbol) = operand.value {
+            is_named[symbol.0 as usize] = true;
+        }
+    }
+    let named = (0..).map(Symbol).zip(is_named).filter_map(|(symbol, is_named)| is_named.then_some(symbol));
+    let variable = |symbol| function.symbol(symbol).split(['+', ' ']).next().unwrap_or_default();
+    let mut variables: Vec<(&str, u64)> =
+        named.map(|symbol| (variable(symbol), function.shared_bytes(symbol))).filter(|&(_, bytes)| bytes > 0).collect();
+    variables.sort_unstable();
+    variables.dedup_by_key(|variable| variable.0);
+    variables.iter().map(|variable| variable.1).sum()
+}

@@ -1,0 +1,527 @@
+//! The words that loops carry: a lower bound of what registers hold, whatever the order of the code.
+//!
+//! A better order of a block shortens live ranges, and what is cheap can be computed again. Neither helps with a value
+//! that an iteration leaves to the next: at the loop's header it has to be somewhere. The same holds for a value that is
+//! computed in front of a loop, read in it, and cannot be computed again. So at the header of a loop these words are in
+//! registers, or spilled:
+//!
+//! 1. words of registers that an enclosing loop changes, but for those that it changes by adding an invariant: of
+//!    several such counters and addresses ptxas keeps one and computes the others;
+//! 2. words of registers that an enclosing loop reads and does not change, where a load of memory that may change, an
+//!    exchange between threads or the like wrote them.
+//!
+//! Registers that only pass constants and parameters around are not bound to stay: once the loop is unrolled each body
+//! may read the constants instead. 16-bit registers count as halves, because two of them fit into a word. Values that
+//! are the same in all threads may be in uniform registers, whatever wrote them: ptxas 13.0.88 was seen to move even
+//! what was loaded there. They count as far as uniform registers do not suffice.
+//!
+//! One instruction bounds what is held, too: matrix instructions read and write whole rows of registers at once.
+
+use crate::analysis::Loop;
+use crate::disjoint_sets::DisjointSets;
+use crate::forecast::held::Held;
+use crate::forecast::held::behaviour::Behaviours;
+use crate::forecast::held::opcode_facts::{Kinds, reads_own_parameter};
+use crate::function::{Block, Effects, Function, Inst, Operand, RegClass, Role, VReg};
+use crate::index::{EntityIndex, IndexVec};
+
+/// What is held at once in any order of the code, in 32-bit words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::forecast) struct Carried {
+    /// Words that differ between threads.
+    pub(in crate::forecast) varying: u32,
+    /// These and the words that are the same in all threads of a warp.
+    pub(in crate::forecast) all: u32,
+    /// All words that loops carry, those that only pass constants and parameters around included: no bound.
+    pub(in crate::forecast) passed: u32,
+    /// Of these, words that a loop hands from one register to another: they change places.
+    pub(in crate::forecast) moved: u32,
+    /// Of these, words that may do so in the uniform registers: they are the same in all threads, and those that change
+    /// places with each other are few.
+    pub(in crate::forecast) moved_uniform: u32,
+}
+
+/// Registers that copies connect and that the uniform registers of a processor, 63, hold twice.
+const MOST_UNIFORM_CYCLE: u32 = 31;
+
+/// So many copies in a row are looked through.
+const MOST_COPIES: u32 = 16;
+
+/// Of instructions with fewer operands it is not asked what they hold at once: that is little.
+const LEAST_OPERANDS: usize = 8;
+
+impl Carried {
+    /// The most that is held at the header of a loop, or by one instruction, each where it is most. O((occurrences +
+    /// live-in blocks of the registers in loops) · depth).
+    pub(super) fn most(function: &Function, held: &Held) -> Self {
+        let halves = halves_at_headers(function, held).iter().copied().fold(Self::default(), Self::max);
+        let at_headers = Self {
+            varying: halves.varying.div_ceil(2),
+            all: halves.all.div_ceil(2),
+            passed: halves.passed.div_ceil(2),
+            moved: halves.moved / 2,
+            moved_uniform: halves.moved_uniform / 2,
+        };
+        function.insts().fold(at_headers, |most, inst| match may_hold_more(function, inst, most.varying) {
+            true => most.max(at_once(function, held, inst)),
+            false => most,
+        })
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            varying: self.varying.max(other.varying),
+            all: self.all.max(other.all),
+            passed: self.passed.max(other.passed),
+            moved: self.moved.max(other.moved),
+            moved_uniform: self.moved_uniform.max(other.moved_uniform),
+        }
+    }
+}
+
+/// How an enclosing loop uses a register.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    /// The register that the rest is about: the array is not cleared between registers.
+    of: Option<VReg>,
+    /// It is live where an iteration begins.
+    is_live_in: bool,
+    reads: bool,
+    changes: bool,
+    /// By more than adding an invariant.
+    recomputes: bool,
+    /// By copying another register.
+    moves: bool,
+}
+
+/// What is held at each loop's header, in halves of words.
+fn halves_at_headers(function: &Function, held: &Held) -> IndexVec<Loop, Carried> {
+    let Held { loops, ranges, words, uniformity, occurrences, .. } = held;
+    let mut headers = IndexVec::filled(Carried::default(), loops.len());
+    if loops.is_empty() {
+        return headers;
+    }
+    let sources = Sources::of(function, held);
+    let header_of: Vec<Option<Loop>> = function
+        .blocks()
+        .map(|block| loops.innermost(block).filter(|&innermost| loops.header(innermost) == block))
+        .collect();
+    let mut usage = IndexVec::filled(Usage::default(), loops.len());
+    let mut entered = Vec::new();
+    for reg in function.regs() {
+        let num_words = words.held(reg).count() as u32;
+        entered.clear();
+        entered.extend(ranges.live_ins(reg).iter().filter_map(|live| header_of[live.block.index()]));
+        if num_words == 0 || entered.is_empty() {
+            continue;
+        }
+        for &this in &entered {
+            usage[this] = Usage { of: Some(reg), is_live_in: true, ..Usage::default() };
+        }
+        for occurrence in occurrences.of(reg) {
+            let (is_def, is_use) = (occurrence.is_def(), occurrence.is_use());
+            let update = is_def.then(|| sources.update(function, reg, occurrence.inst));
+            let mut around = loops.innermost(occurrence.block);
+            while let Some(this) = around {
+                if usage[this].of != Some(reg) {
+                    usage[this] = Usage { of: Some(reg), ..Usage::default() };
+                }
+                let usage = &mut usage[this];
+                usage.reads |= is_use;
+                usage.changes |= is_def;
+                usage.moves |= update == Some(Update::Moves);
+                usage.recomputes |= match update {
+                    None | Some(Update::Adds(None)) => false,
+                    Some(Update::Adds(Some(addend))) => loops.contains(this, addend),
+                    Some(Update::Moves | Update::Computes) => true,
+                };
+                around = loops.parent(this);
+            }
+        }
+        let (is_solid, is_lasting) = (sources.is_solid[reg], sources.is_lasting[reg]);
+        let halves = if function.class(reg) == RegClass::B16 { 1 } else { 2 * num_words };
+        let is_uniform = uniformity.is_uniform(reg);
+        let varying = if is_uniform { 0 } else { halves };
+        let may_move_uniformly = is_uniform && sources.connected[reg] <= MOST_UNIFORM_CYCLE;
+        for &this in &entered {
+            let (mut is_held, mut moves) = (false, false);
+            let mut around = Some(this);
+            while let Some(outer) = around {
+                let usage = usage[outer];
+                if usage.of == Some(reg) && usage.is_live_in {
+                    is_held |= usage.recomputes || (usage.reads && !usage.changes && is_lasting);
+                    moves |= usage.moves;
+                }
+                around = loops.parent(outer);
+            }
+            if is_held {
+                let carried = &mut headers[this];
+                carried.passed += halves;
+                if is_solid {
+                    carried.all += halves;
+                    carried.varying += varying;
+                }
+                if moves {
+                    carried.moved += halves;
+                    carried.moved_uniform += if may_move_uniformly { halves } else { 0 };
+                }
+            }
+        }
+    }
+    headers
+}
+
+/// What a definition makes of a register that a loop carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Update {
+    /// It adds a constant, or a value that is written once, in this block.
+    Adds(Option<Block>),
+    /// It is the value of another register that is written several times.
+    Moves,
+    /// Anything else.
+    Computes,
+}
+
+/// Where the values of registers come from, copies looked through.
+struct Sources {
+    /// The only definition of a register.
+    definition: IndexVec<VReg, Option<Inst>>,
+    /// Whether anything but constants and parameters comes into the registers that copies connect with this one.
+    is_solid: IndexVec<VReg, bool>,
+    /// How many registers that are written several times copies connect with this one, itself included.
+    connected: IndexVec<VReg, u32>,
+    /// Whether all definitions of a register are ones that ptxas does not do again.
+    is_lasting: IndexVec<VReg, bool>,
+}
+
+impl Sources {
+    /// O(operands).
+    fn of(function: &Function, held: &Held) -> Self {
+        let Held { behaviours, ranges, .. } = held;
+        let mut webs = DisjointSets::<VReg>::new(function.num_regs());
+        let mut brings = IndexVec::<VReg, bool>::filled(false, function.num_regs());
+        let mut is_lasting = IndexVec::<VReg, bool>::filled(true, function.num_regs());
+        let mut definition = IndexVec::<VReg, Option<Inst>>::filled(None, function.num_regs());
+        for inst in function.insts() {
+            let copied = function.as_copy(inst).map(|(_, source)| source);
+            for written in function.operands(inst).iter().filter_map(Operand::def) {
+                if let Some(source) = copied {
+                    webs.unite(written, source);
+                } else if !is_constant(function, behaviours, inst) {
+                    brings[written] = true;
+                }
+                is_lasting[written] &= copied.is_none() && !can_be_done_again(function, behaviours, inst);
+                definition[written] = ranges.has_one_definition(written).then_some(inst);
+            }
+        }
+        let mut is_solid = IndexVec::<VReg, bool>::filled(false, function.num_regs());
+        let mut connected = IndexVec::<VReg, u32>::filled(0, function.num_regs());
+        for reg in function.regs() {
+            let web = webs.find(reg);
+            is_solid[web] |= brings[reg];
+            connected[web] += u32::from(!ranges.has_one_definition(reg));
+        }
+        for reg in function.regs() {
+            let web = webs.find(reg);
+            (is_solid[reg], connected[reg]) = (is_solid[web], connected[web]);
+        }
+        Self { definition, is_solid, connected, is_lasting }
+    }
+
+    /// What a definition makes of a register. O(1): of more copies in a row than [`MOST_COPIES`] it is not known, and
+    /// those that only hand undefined values around in a circle have no end.
+    fn update(&self, function: &Function, reg: VReg, definition: Inst) -> Update {
+        let mut inst = definition;
+        for _ in 0..MOST_COPIES {
+            let Some((_, source)) = function.as_copy(inst) else {
+                return self.addition(function, reg, inst).unwrap_or(Update::Computes);
+            };
+            match self.definition[source] {
+                Some(before) => inst = before,
+                None if source == reg => return Update::Adds(None),
+                None => return Update::Moves,
+            }
+        }
+        Update::Computes
+    }
+
+    /// The addition of what does not change to a register: a counter, or an address that walks.
+    fn addition(&self, function: &Function, reg: VReg, inst: Inst) -> Option<Update> {
+        const ADDITIONS: [&str; 4] = ["ADD32", "ADD64", "SUB32", "SUB64"];
+        let name = function.opcodes().name(function.opcode(inst));
+        if !ADDITIONS.iter().any(|prefix| name.starts_with(prefix)) {
+            return None;
+        }
+        let (mut reads_itself, mut addend) = (false, None);
+        for read in function.operands(inst).iter().filter_map(Operand::read_reg) {
+            if read == reg {
+                reads_itself = true;
+            } else {
+                addend = Some(function.block_of(self.definition[read]?));
+            }
+        }
+        reads_itself.then_some(Update::Adds(addend))
+    }
+}
+
+/// Whether an instruction writes a constant, or a parameter of the kernel.
+fn is_constant(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
+    matches!(function.role(inst), Role::Constant | Role::Undef)
+        || reads_own_parameter(function, &behaviours.known(function, inst).info, inst)
+}
+
+/// Whether ptxas could do an instruction once more instead of keeping its result.
+fn can_be_done_again(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
+    let is_assembly = behaviours.known(function, inst).kinds.contains(Kinds::ASSEMBLY);
+    !is_assembly && behaviours.gives_the_same(function, inst)
+}
+
+/// Whether the registers that an instruction names have more words than that. Whatever it holds, it holds no more.
+#[inline]
+fn may_hold_more(function: &Function, inst: Inst, words: u32) -> bool {
+    let operands = function.operands(inst);
+    // Most instructions name few.
+    operands.len() >= LEAST_OPERANDS
+        && operands.iter().filter_map(Operand::reg).map(|reg| function.class(reg).words()).sum::<u32>() > words
+}
+
+/// What one instruction reads or writes at once, whichever is more.
+fn at_once(function: &Function, held: &Held, inst: Inst) -> Carried {
+    let Held { behaviours, words, uniformity, .. } = held;
+    let known = behaviours.known(function, inst);
+    let is_one = !function.effects(inst).intersects(Effects::CALL_SEQUENCE | Effects::META | Effects::TERMINATOR)
+        && known.kinds.contains(Kinds::CODE)
+        && !known.kinds.intersects(Kinds::ASSEMBLY | Kinds::CALL)
+        && function.role(inst) == Role::Other;
+    let operands = function.operands(inst);
+    if !is_one {
+        return Carried::default();
+    }
+    let count = |select: fn(&Operand) -> Option<VReg>| {
+        let mut found: Vec<_> = operands
+            .iter()
+            .filter_map(select)
+            .filter(|&reg| function.class(reg) != RegClass::B16)
+            .flat_map(|reg| words.held(reg).map(move |word| (word, reg)))
+            .collect();
+        found.sort_unstable();
+        found.dedup_by_key(|(word, _)| *word);
+        let uniform = found.iter().filter(|(_, reg)| uniformity.is_uniform(*reg)).count() as u32;
+        Carried { varying: found.len() as u32 - uniform, all: found.len() as u32, ..Carried::default() }
+    };
+    let [read, written] = [count(Operand::use_reg), count(Operand::def)];
+    read.max(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use crate::forecast::kernel::estimate::tests::case;
+    use crate::forecast::live::Live;
+    use crate::forecast::model::features::Features;
+    use crate::forecast::{Forecast, forecast_by_name};
+    use crate::function::{Effects, Function, LaunchBounds, Operand, RegClass};
+    use crate::fuzzing::{Options, lowered_function};
+
+    const OPCODES: &str = "opcode INT_PTX_SREG_TID_x\nopcode LD_i32\nopcode LD_i16\nopcode ADD32rr\nopcode ADD32ri\n\
+        opcode FADD_rnf32rr\nopcode MOV_B32_i constant\nopcode COPY copy\nopcode CBranch\nopcode ST_i32\nopcode ST_i16\n\
+        opcode SHFL\nopcode anonymous_mma\n";
+
+    /// A function with one loop, bb1, which %1 leaves; %0 is the thread.
+    fn with_loop(regs: &str, before: &str, body: &str, behind: &str) -> Function {
+        let text = format!(
+            "mfv 1\nfunction \"k\"\n{OPCODES}regs %0 B32 B1 {regs}\nbb0: frequency 1.0 depth 0 -> bb1\n\
+             %0 = INT_PTX_SREG_TID_x\n{before}\nbb1: frequency 8.0 depth 1 -> bb1 bb2\n{body}\n\
+             CBranch %1, bb1 :: terminator\nbb2: frequency 1.0 depth 0\n{behind}\nend\n"
+        );
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Function { kernel: Some(LaunchBounds::default()), ..function }
+    }
+
+    fn features(function: &Function) -> Features {
+        Features::new(&Live::by_name(function))
+    }
+
+    /// The varying words that are held in a loop like [`with_loop`]'s, all words, and those that change places.
+    fn held(regs: &str, before: &str, body: &str, behind: &str) -> [f64; 3] {
+        let features = features(&with_loop(regs, before, body, behind));
+        ["carried_words", "carried_all_words", "moved_words"].map(|name| features.get(name))
+    }
+
+    const LOAD: &str = "%2 = LD_i32 %0 :: read\n";
+
+    /// What an iteration leaves to the next is held; a counter and an address that walks may be computed of each other.
+    #[test]
+    fn accumulators_and_counters() {
+        let store = "ST_i32 %2, 0 :: write\nST_i32 %3, 0 :: write";
+        let of = |body: &str| held("B32 B32 B32", &format!("{LOAD}%3 = LD_i32 %0 :: read"), body, store);
+        assert_eq!(of("%2 = FADD_rnf32rr %2, %2\n%3 = ADD32rr %3, %2"), [2.0, 2.0, 0.0]);
+        assert_eq!(of("%2 = ADD32ri %2, 4\n%3 = ADD32ri %3, 1"), [0.0, 0.0, 0.0]);
+        assert_eq!(of("%4 = ADD32ri %2, 4\n%2 = COPY %4"), [0.0, 0.0, 0.0]);
+        // What is added is another value in each iteration.
+        assert_eq!(of("%4 = LD_i32 %3 :: read\n%2 = ADD32rr %2, %4"), [2.0, 2.0, 0.0]);
+    }
+
+    /// What does not change is held where it is read and cannot be done again.
+    #[test]
+    fn invariants() {
+        let of = |before: &str, body: &str| held("B32 B32", before, body, "ST_i32 %2, 0 :: write")[0];
+        assert_eq!(of(LOAD, "ST_i32 %2, 0 :: write"), 1.0);
+        assert_eq!(of(LOAD, ""), 0.0);
+        assert_eq!(of("%2 = ADD32ri %0, 5", "ST_i32 %2, 0 :: write"), 0.0);
+        assert_eq!(of("%2 = MOV_B32_i 5", "ST_i32 %2, 0 :: write"), 0.0);
+    }
+
+    /// Values that change places are held, but not those that are nothing but constants: unrolled by two, this loop
+    /// changes nothing.
+    #[test]
+    fn values_that_change_places() {
+        let of = |before: &str| {
+            let swap = "%4 = COPY %2\n%2 = COPY %3\n%3 = COPY %4";
+            held("B32 B32 B32", before, swap, "ST_i32 %2, 0 :: write\nST_i32 %3, 4 :: write")
+        };
+        assert_eq!(of("%2 = LD_i32 %0 :: read\n%3 = LD_i32 %0 :: read"), [2.0, 2.0, 2.0]);
+        assert_eq!(of("%2 = MOV_B32_i 1\n%3 = MOV_B32_i 2"), [0.0, 0.0, 2.0]);
+    }
+
+    /// Copies that hand nothing around in a circle, each register written once, have an end.
+    #[test]
+    fn circles_of_copies() {
+        let body = "%4 = COPY %2\n%2 = COPY %3\n%3 = COPY %2";
+        let store = "ST_i32 %4, 0 :: write\nST_i32 %3, 4 :: write";
+        assert_eq!(held("B32 B32 B32", "%4 = LD_i32 %0 :: read", body, store)[2], 0.0);
+    }
+
+    /// Two registers of 16 bits fit into a word; one that is left over takes one.
+    #[test]
+    fn halves() {
+        let names = [2, 3, 4].map(|reg| format!("%{reg}"));
+        let of = |count: usize| {
+            let each = |what: &dyn Fn(&str) -> String| names[..count].iter().map(|reg| what(reg)).collect::<String>();
+            let before = each(&|reg| format!("{reg} = LD_i16 %0 :: read\n"));
+            let body = each(&|reg| format!("{reg} = SHFL {reg} :: convergent\n"));
+            held("B16 B16 B16", &before, &body, &each(&|reg| format!("ST_i16 {reg}, 0 :: write\n")))[0]
+        };
+        assert_eq!([1, 2, 3].map(of), [1.0, 1.0, 2.0]);
+    }
+
+    /// One instruction reads its row at once.
+    #[test]
+    fn rows() {
+        let reads: Vec<String> = (2..10).map(|reg| format!("%{reg}")).collect();
+        let loads: String = reads.iter().map(|reg| format!("{reg} = LD_i32 %0 :: read\n")).collect();
+        let mma = format!("%10 = anonymous_mma {} :: convergent\nST_i32 %10, 0 :: write", reads.join(", "));
+        assert_eq!(held(&"B32 ".repeat(9), &format!("{loads}{mma}"), "", "")[0], 8.0);
+    }
+
+    /// A loop that permutes values in one step, its cycles each by way of one more register.
+    fn permuting(to: &[usize]) -> Function {
+        let (mut before, mut body, mut behind) = (String::new(), String::new(), String::new());
+        let spare = to.len() + 2;
+        let mut is_done = vec![false; to.len()];
+        for (start, &first) in to.iter().enumerate() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(before, "%{} = LD_i32 %0 :: read", start + 2);
+            let _ = writeln!(behind, "ST_i32 %{}, 0 :: write", start + 2);
+            if std::mem::replace(&mut is_done[start], true) || first == start {
+                continue;
+            }
+            let _ = writeln!(body, "%{spare} = COPY %{}", start + 2);
+            let mut at = start;
+            while to[at] != start {
+                let _ = writeln!(body, "%{} = COPY %{}", at + 2, to[at] + 2);
+                at = to[at];
+                is_done[at] = true;
+            }
+            let _ = writeln!(body, "%{} = COPY %{spare}", at + 2);
+        }
+        with_loop(&"B32 ".repeat(to.len() + 1), &before, &body, &behind)
+    }
+
+    /// The most words that are live at once, by walking backward through the blocks until nothing changes.
+    fn most_live(function: &Function) -> usize {
+        let mut live_in = vec![vec![false; function.num_regs()]; function.num_blocks()];
+        let mut most = 0;
+        loop {
+            let before = live_in.clone();
+            for block in function.blocks().rev() {
+                let mut live = vec![false; function.num_regs()];
+                for succ in function.succs(block) {
+                    live.iter_mut().zip(&live_in[succ.0 as usize]).for_each(|(live, &there)| *live |= there);
+                }
+                for inst in function.block_insts(block).rev() {
+                    let operands = function.operands(inst);
+                    operands.iter().filter_map(Operand::def).for_each(|reg| live[reg.0 as usize] = false);
+                    operands.iter().filter_map(Operand::use_reg).for_each(|reg| live[reg.0 as usize] = true);
+                    let words =
+                        function.regs().filter(|reg| live[reg.0 as usize] && function.class(*reg) != RegClass::B1);
+                    most = most.max(words.count());
+                }
+                live_in[block.0 as usize] = live;
+            }
+            if live_in == before {
+                return most;
+            }
+        }
+    }
+
+    fn of_kernel(function: &Function) -> Forecast {
+        forecast_by_name(std::slice::from_ref(function), &case()).expect("a forecast").swap_remove(0)
+    }
+
+    /// However values change places, the bound is at most what is live at once, and a tenth below that at the most; and
+    /// the more values, the more registers and spills are forecast, which are never below the bound.
+    #[test]
+    fn permuted_values_are_held() {
+        arbtest::arbtest(|u| {
+            let (mut registers, mut spilled) = (0, 0);
+            for count in [60, 120, 300, 600] {
+                let mut to: Vec<usize> = (0..count).collect();
+                // No value stays where it is: those that do are not carried by the loop.
+                to.rotate_left(1);
+                for at in 1..count {
+                    let other = u.int_in_range(0..=at)?;
+                    if to[at] != other && to[other] != at {
+                        to.swap(at, other);
+                    }
+                }
+                let function = permuting(&to);
+                let live = most_live(&function) as f64;
+                let bound = features(&function).get("carried_words");
+                assert!(bound <= live && bound >= 0.9 * live, "{count}: {bound} of {live}");
+                let forecast = of_kernel(&function);
+                let held = f64::from(forecast.registers) + f64::from(forecast.spill_store_bytes) / 4.0;
+                assert!(held >= bound, "{count}: {held} of {bound}");
+                assert!(forecast.registers >= registers && forecast.spill_bytes() >= spilled, "{count}");
+                (registers, spilled) = (forecast.registers, forecast.spill_bytes());
+            }
+            Ok(())
+        })
+        .budget_ms(1_000);
+    }
+
+    /// No more is held in any order than is live at once in the order of the code.
+    #[test]
+    fn at_most_what_is_live() {
+        let mut held = 0;
+        arbtest::arbtest(|u| {
+            let function = lowered_function(u, &Options::default())?;
+            let features = features(&function);
+            let [all, varying, words] = ["carried_all_words", "carried_words", "words"].map(|name| features.get(name));
+            assert!(varying <= all && all <= words, "{varying} of {all} of {words}: {function}");
+            held += u32::from(all > 0.0);
+            Ok(())
+        })
+        .budget_ms(1_000);
+        assert!(held > 20, "{held} functions held anything");
+    }
+
+    /// The effects that the tests' opcodes stand for.
+    #[test]
+    fn exchanges_are_not_done_again() {
+        let function = with_loop("B32", "%2 = SHFL %0 :: convergent", "ST_i32 %2, 0 :: write", "");
+        assert!(function.insts().any(|inst| function.effects(inst).contains(Effects::CONVERGENT)));
+        assert_eq!(features(&function).get("carried_words"), 1.0);
+    }
+}

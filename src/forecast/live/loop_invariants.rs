@@ -1,0 +1,195 @@
+//! HoistInvariants: what is computed in a loop though it does not change there.
+//!
+//! The document on ptxas's allocator names an optional pass of that name right before the allocation, with a knob for
+//! its policy: of all loops, of inner ones, of none. A value that is moved in front of a loop lives throughout it. LLVM
+//! has moved what it could; what is left are addresses, conversions and wide constants that instruction selection put
+//! beside their readers. ptxas 13.0.88 is seen to follow the policy of inner loops, and to move the arithmetic of a loop
+//! all or not at all (the notebook has the probes). The model does not ask: it is for reports alone.
+
+use crate::analysis::{Loop, Loops, Occurrence, Occurrences};
+use crate::forecast::held::Held;
+use crate::forecast::held::behaviour::Behaviours;
+use crate::function::{Function, Inst, Operand, VReg};
+use crate::index::IndexVec;
+
+/// Of which loops invariants are moved. The knob's third value, of none, is not to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::forecast) enum Policy {
+    /// Of all: in front of the outermost loop in which a value does not change.
+    Always,
+    /// Of loops without loops in them, in front of these alone.
+    InnerLoops,
+}
+
+/// Where values would be computed if invariants were moved.
+#[derive(Debug)]
+pub(in crate::forecast) struct Invariants {
+    /// Per register the innermost loop around its definitions, moved as far as the policy lets.
+    homes: IndexVec<VReg, Option<Loop>>,
+    /// Per instruction whether it is moved.
+    is_moved: IndexVec<Inst, bool>,
+}
+
+impl Invariants {
+    /// Moves what can be: what is free of effects or reads what nobody writes, is defined once, and reads nothing that
+    /// changes in the loop. O((operands + definitions) · depth).
+    pub(in crate::forecast) fn new(function: &Function, held: &Held, policy: Policy) -> Self {
+        let Held { cfg, loops, behaviours, occurrences, .. } = held;
+        let home = |reg| definitions(occurrences, reg).filter_map(|definition| loops.innermost(definition.block)).min();
+        let mut homes: IndexVec<VReg, Option<Loop>> = function.regs().map(home).collect();
+        let mut is_moved = IndexVec::filled(false, function.num_insts());
+        let mut is_inner = IndexVec::<Loop, bool>::filled(true, loops.len());
+        for outer in is_inner.ids().filter_map(|inner| loops.parent(inner)) {
+            is_inner[outer] = false;
+        }
+        for &block in cfg.rpo() {
+            let Some(here) = loops.innermost(block) else { continue };
+            if policy == Policy::InnerLoops && !is_inner[here] {
+                continue;
+            }
+            for inst in function.block_insts(block) {
+                if !may_move(function, behaviours, occurrences, inst) {
+                    continue;
+                }
+                let read = function.operands(inst).iter().filter_map(Operand::read_reg);
+                // Inner loops have smaller numbers, and of loops around one block the smallest is the innermost.
+                let changes_in = read.filter_map(|reg| common(loops, homes[reg], Some(here))).min();
+                if changes_in == Some(here) {
+                    continue;
+                }
+                is_moved[inst] = true;
+                let target = if policy == Policy::Always { changes_in } else { loops.parent(here) };
+                function.operands(inst).iter().filter_map(Operand::def).for_each(|reg| homes[reg] = target);
+            }
+        }
+        Self { homes, is_moved }
+    }
+
+    /// The most words that are moved out of a loop and read by what stays in it: they would live throughout it.
+    /// O(occurrences · depth).
+    pub(in crate::forecast) fn most_words(&self, function: &Function, held: &Held) -> u32 {
+        let Held { occurrences, loops, words, .. } = held;
+        let mut through = IndexVec::<Loop, u32>::filled(0, loops.len());
+        for reg in function.regs() {
+            let Some(definition) = definitions(occurrences, reg).next().filter(|found| self.is_moved[found.inst])
+            else {
+                continue;
+            };
+            let here = loops.innermost(definition.block);
+            let uses = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use());
+            // The innermost of the loops left behind in which somebody reads it.
+            let read_in = uses.filter_map(|read| common(loops, self.place(function, loops, read), here)).min();
+            let num_words = words.held(reg).count() as u32;
+            let mut around = read_in;
+            while let Some(this) = around.filter(|_| around != self.homes[reg]) {
+                through[this] += num_words;
+                around = loops.parent(this);
+            }
+        }
+        through.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The innermost loop in which an instruction would be.
+    fn place(&self, function: &Function, loops: &Loops, read: &Occurrence) -> Option<Loop> {
+        if !self.is_moved[read.inst] {
+            return loops.innermost(read.block);
+        }
+        function.operands(read.inst).iter().find_map(Operand::def).and_then(|result| self.homes[result])
+    }
+}
+
+fn definitions(occurrences: &Occurrences, reg: VReg) -> impl Iterator<Item = &Occurrence> {
+    occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def())
+}
+
+/// Whether an instruction computes the same wherever its operands are the same, and alone defines what it writes.
+fn may_move(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences, inst: Inst) -> bool {
+    let mut written = function.operands(inst).iter().filter_map(Operand::def).peekable();
+    behaviours.gives_the_same(function, inst)
+        && written.peek().is_some()
+        && written.all(|reg| definitions(occurrences, reg).nth(1).is_none())
+}
+
+/// The innermost loop around both.
+fn common(loops: &Loops, mut one: Option<Loop>, mut other: Option<Loop>) -> Option<Loop> {
+    while let (Some(first), Some(second)) = (one, other) {
+        match first.cmp(&second) {
+            std::cmp::Ordering::Equal => return one,
+            std::cmp::Ordering::Less => one = loops.parent(first),
+            std::cmp::Ordering::Greater => other = loops.parent(second),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Invariants, Policy};
+    use crate::forecast::held::Held;
+    use crate::function::Function;
+    use crate::fuzzing::{Options, lowered_function};
+
+    /// The words moved out of a loop, by both policies, and what reads or writes nothing that changes in any loop.
+    fn most_words(function: &Function) -> [u32; 2] {
+        let held = Held::by_name(function);
+        [Policy::Always, Policy::InnerLoops]
+            .map(|policy| Invariants::new(function, &held, policy).most_words(function, &held))
+    }
+
+    /// Two nested loops with this in the inner one; %0 is computed in front of both, %1 changes in the outer one, %2 in
+    /// the inner one.
+    fn nested(body: &str) -> [u32; 2] {
+        let text = format!(
+            "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode ADD32rr\nopcode CBranch\nopcode INT_PTX_SREG_TID_x\nopcode LD_i32\n\
+             opcode MOV_B32_i constant\nopcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B1 B64\n\
+             bb0: frequency 1.0 depth 0 -> bb1\n  %0 = INT_PTX_SREG_TID_x\n  %1 = MOV_B32_i 1\n  %2 = MOV_B32_i 2\n\
+             bb1: frequency 2.0 depth 1 -> bb2\n  %1 = ADD32ri %1, 1\n\
+             bb2: frequency 4.0 depth 2 -> bb2 bb3\n  %2 = ADD32ri %2, 1\n{body}  \
+             CBranch %5, bb2 :: terminator\nbb3: frequency 2.0 depth 1 -> bb1 bb4\n  CBranch %5, bb1 :: terminator\n\
+             bb4: frequency 1.0 depth 0\nend\n"
+        );
+        most_words(&Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")))
+    }
+
+    const STORE: &str = "  ST_i32 %4, 0, 0, 3, 32, %6, 0 :: write global\n";
+
+    /// What reads nothing that changes goes as far as the policy lets; with its reader it takes one word; constants
+    /// take none, and what changes, or memory that is written, stays.
+    #[test]
+    fn invariants_leave_loops() {
+        assert_eq!(nested(&format!("  %4 = ADD32ri %0, 5\n{STORE}")), [1, 1]);
+        assert_eq!(nested(&format!("  %4 = ADD32ri %1, 5\n{STORE}")), [1, 1]);
+        assert_eq!(nested(&format!("  %3 = ADD32ri %0, 5\n  %4 = ADD32rr %3, %1\n{STORE}")), [1, 1]);
+        assert_eq!(nested(&format!("  %3 = ADD32ri %0, 5\n  %4 = ADD32rr %3, %2\n{STORE}")), [1, 1]);
+        assert_eq!(nested(&format!("  %4 = ADD32ri %2, 5\n{STORE}")), [0, 0]);
+        assert_eq!(nested(&format!("  %4 = MOV_B32_i 5\n{STORE}")), [0, 0]);
+        assert_eq!(nested(&format!("  %4 = LD_i32 0, 0, 1, 3, 32, -1, %6, 0 :: read global\n{STORE}")), [0, 0]);
+    }
+
+    /// What is in the outer loop alone, only the policy of all loops moves.
+    #[test]
+    fn outer_loops() {
+        let text = "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode CBranch\nopcode INT_PTX_SREG_TID_x\nopcode ST_i32\n\
+                    regs %0 B32 B32 B1 B64\nbb0: frequency 1.0 depth 0 -> bb1\n  %0 = INT_PTX_SREG_TID_x\n\
+                    bb1: frequency 2.0 depth 1 -> bb2\n  %1 = ADD32ri %0, 1\n\
+                    ST_i32 %1, 0, 0, 3, 32, %3, 0 :: write global\n\
+                    bb2: frequency 4.0 depth 2 -> bb2 bb3\n  CBranch %2, bb2 :: terminator\n\
+                    bb3: frequency 2.0 depth 1 -> bb1 bb4\n  CBranch %2, bb1 :: terminator\n\
+                    bb4: frequency 1.0 depth 0\nend\n";
+        assert_eq!(most_words(&Function::parse(text).expect("a view")), [1, 0]);
+    }
+
+    /// On any function, and nothing is moved where there is no loop.
+    #[test]
+    fn any_function() {
+        arbtest::arbtest(|u| {
+            let function = lowered_function(u, &Options::default())?;
+            let most = most_words(&function);
+            if Held::by_name(&function).loops.is_empty() {
+                assert_eq!(most, [0, 0], "{function}");
+            }
+            Ok(())
+        })
+        .budget_ms(500);
+    }
+}

@@ -1,0 +1,192 @@
+//! Which loops ptxas unrolls, and what it then holds.
+//!
+//! ptxas 13.0.88 makes four of the body of a short loop, however often it runs, and issues the loads of all four ahead
+//! of what waits for them. Which loops it does that to was found with probes, which are in the notebook: innermost
+//! ones, left by one edge, that count by a constant; nothing in them keeps its order, calls, or may branch to a
+//! subroutine, and no store depends on a condition. LLVM has unrolled before what runs a known number of times.
+
+use super::pressure::Pressure;
+use crate::analysis::Loop;
+use crate::forecast::held::Held;
+use crate::forecast::held::opcode_facts::{Kinds, Motion};
+use crate::function::{Block, Effects, Function, Inst, Operand, VReg};
+use crate::index::IndexVec;
+
+/// So many bodies are made of one.
+const FACTOR: u32 = 4;
+
+/// A body weighs at most so much: an instruction 1, a load or store 2.
+const MOST_WEIGHT: u32 = 50;
+
+/// What a division of integers of at most 32 bits weighs.
+const DIVISION_WEIGHT: u32 = 22;
+
+/// The bodies of a function's loops. Memory for one function after another.
+#[derive(Debug, Default)]
+pub(in crate::forecast) struct Unrolling {
+    bodies: IndexVec<Loop, Body>,
+}
+
+/// The body of a loop, as far as it has been looked at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Body {
+    is_refused: bool,
+    weight: u32,
+    /// Words that its loads write and the hardware holds.
+    load_words: u32,
+    /// The most varying words that are live at once.
+    live: u32,
+    /// Edges that leave the loop, and the block that the last of them leaves.
+    exits: u32,
+    exit: Option<Block>,
+}
+
+impl Unrolling {
+    /// The most varying words that are live in a loop that ptxas unrolls, with the loads of all its bodies ahead; 0
+    /// where there is none. O(operands of innermost loops, and occurrences of what their exits read).
+    pub(super) fn most_words(&mut self, function: &Function, held: &Held, varying: &Pressure) -> u32 {
+        let loops = &held.loops;
+        if loops.is_empty() {
+            return 0;
+        }
+        self.bodies.clear();
+        self.bodies.resize(loops.len(), Body::default());
+        for outer in self.bodies.ids().filter_map(|inner| loops.parent(inner)) {
+            self.bodies[outer].is_refused = true;
+        }
+        for block in function.blocks() {
+            if let Some(innermost) = loops.innermost(block)
+                && !self.bodies[innermost].is_refused
+            {
+                self.bodies[innermost].add(function, held, varying, innermost, block);
+            }
+        }
+        let is_unrolled = |&(number, body): &(Loop, &Body)| {
+            !body.is_refused && body.exits == 1 && body.exit.is_some_and(|exit| counts(function, held, number, exit))
+        };
+        let unrolled = self.bodies.iter_enumerated().filter(is_unrolled);
+        unrolled.map(|(_, body)| body.live + (FACTOR - 1) * body.load_words).max().unwrap_or(0)
+    }
+}
+
+impl Body {
+    /// Adds a block of the loop.
+    fn add(&mut self, function: &Function, held: &Held, varying: &Pressure, this: Loop, block: Block) {
+        let Held { behaviours, words, loops, .. } = held;
+        let (header, succs) = (loops.header(this), function.succs(block));
+        let runs_always = block == header || succs.contains(&header);
+        let subroutines = Kinds::CALL | Kinds::DOUBLE_ROUTINE | Kinds::SLOW_PATH | Kinds::WIDE_DIVISION;
+        for inst in function.block_insts(block) {
+            let known = behaviours.known(function, inst);
+            let is_code = known.kinds.contains(Kinds::CODE) && !known.sharing.is_free();
+            if !is_code || function.effects(inst).contains(Effects::TERMINATOR) {
+                continue;
+            }
+            self.weight += if known.kinds.contains(Kinds::DIVISION) { DIVISION_WEIGHT } else { 1 };
+            let motion = behaviours.motion(inst);
+            if motion == Motion::Load {
+                let written = function.operands(inst).iter().filter_map(Operand::def);
+                let loaded: u32 = written.map(|reg| words.held(reg).count() as u32).sum();
+                // What is not held, parameters, is not loaded.
+                self.weight += loaded.min(1);
+                self.load_words += loaded;
+            }
+            self.weight += u32::from(motion == Motion::Store);
+            self.is_refused = self.weight > MOST_WEIGHT
+                || motion == Motion::Ordered
+                || (motion == Motion::Store && (!runs_always || known.kinds.contains(Kinds::ASSEMBLY)))
+                || known.kinds.intersects(subroutines);
+            if self.is_refused {
+                return;
+            }
+        }
+        // A branch that decides; others go where the block ends.
+        self.weight += u32::from(succs.len() > 1);
+        self.is_refused = self.weight > MOST_WEIGHT;
+        let range = function.block_range(block);
+        self.live = varying.most_between(range.start, range.end).max(self.live);
+        let exits = succs.iter().filter(|&&succ| loops.innermost(succ) != Some(this)).count() as u32;
+        if exits > 0 {
+            self.exits += exits;
+            self.exit = Some(block);
+        }
+    }
+}
+
+/// Whether the loop counts by a constant: what decides in the block that leaves it compares what a constant is added
+/// to, once in the loop.
+fn counts(function: &Function, held: &Held, this: Loop, exit: Block) -> bool {
+    let Held { occurrences, loops, .. } = held;
+    let only_definition = |reg: VReg| {
+        let is_here = |block| loops.innermost(block) == Some(this);
+        let mut here = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def() && is_here(occurrence.block));
+        here.next().filter(|_| here.next().is_none()).map(|definition| definition.inst)
+    };
+    let reads = |inst: Inst| function.operands(inst).iter().filter_map(Operand::read_reg);
+    let is_step = |inst: Inst| {
+        let name = function.opcodes().name(function.opcode(inst));
+        (name.starts_with("ADD") && name.ends_with("ri")) || function.as_copy(inst).is_some()
+    };
+    let terminators = function.block_insts(exit).rev();
+    let mut terminators = terminators.take_while(|&inst| function.effects(inst).contains(Effects::TERMINATOR));
+    let condition = terminators.find_map(|inst| reads(inst).next());
+    let compared = condition.and_then(only_definition);
+    compared.is_some_and(|inst| reads(inst).any(|reg| only_definition(reg).is_some_and(is_step)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::forecast::live::Live;
+    use crate::forecast::model::features::{Features, MOST_UNROLLING};
+    use crate::function::Function;
+
+    /// What a loop that adds up floats holds more for being unrolled, with this in its body, and how it counts.
+    fn most_words(body: &str, step: &str) -> f64 {
+        let features = features(body, step);
+        features.get("unrolled_words") - features.get("words")
+    }
+
+    fn features(body: &str, step: &str) -> Features {
+        let text = format!(
+            "mfv 1\nfunction \"f\"\nopcode ADD32ri\nopcode ADD32rr\nopcode ADD64ri\nopcode CBranch\nopcode FADDf32rr\n\
+             opcode FDIV32rr_prec\nopcode INT_PTX_SREG_TID_x\nopcode LD_i32\nopcode MOV_B32_i constant\n\
+             opcode MOV_B64_i constant\nopcode SETP_i32ri\nopcode ST_i32\nopcode UDIV32rr\nopcode BAR\nopcode CVT_u64_u32\n\
+             regs %0 B32 B64 B32 B32 B1 B32\nbb0: frequency 1.0 depth 0 -> bb1\n  %0 = INT_PTX_SREG_TID_x\n  \
+             %1 = CVT_u64_u32 %0, 0\n  %2 = MOV_B32_i 0\n  %5 = INT_PTX_SREG_TID_x\n\
+             bb1: frequency 9.0 depth 1 -> bb1 bb2\n  %3 = LD_i32 0, 0, 1, 3, 32, -1, %1, 0 :: read global\n  \
+             %2 = FADDf32rr %2, %3, 0\n{body}  %1 = ADD64ri %1, 256\n  %5 = {step}\n  %4 = SETP_i32ri %5, 77, 2\n  \
+             CBranch %4, bb1 :: terminator\nbb2: frequency 1.0 depth 0\n  \
+             ST_i32 %2, 0, 0, 3, 32, %1, 0 :: write global\nend\n"
+        );
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Features::new(&Live::by_name(&function))
+    }
+
+    /// What unrolling adds counts up to a limit.
+    #[test]
+    fn no_more_than_a_step_has_left() {
+        let load = "  %3 = LD_i32 0, 0, 1, 3, 32, -1, %1, 0 :: read global\n  %2 = FADDf32rr %2, %3, 0\n";
+        for (loads, is_whole) in [(0, true), (9, false)] {
+            let features = features(&load.repeat(loads), "ADD32ri %5, 1");
+            let [unrolled, held, more] =
+                ["unrolled_words", "reordered_words", "unrolling_words"].map(|name| features.get(name));
+            let most = f64::from(MOST_UNROLLING);
+            assert_eq!((more, unrolled - held <= most), ((unrolled - held).min(most), is_whole));
+        }
+    }
+
+    /// Three more bodies of a short loop bring what they load; ordered instructions, exact divisions of floats, more
+    /// than fits (two divisions of integers do not), and a step that is no constant forbid them.
+    #[test]
+    fn short_loops_that_count() {
+        let step = "ADD32ri %5, 1";
+        assert_eq!(most_words("", step), 3.0);
+        assert_eq!(most_words("  %2 = UDIV32rr %2, %5\n", step), 3.0);
+        assert_eq!(most_words("", "ADD32rr %5, %0"), 0.0);
+        assert_eq!(most_words("  BAR :: ordered convergent\n", step), 0.0);
+        assert_eq!(most_words("  %2 = FDIV32rr_prec %2, %3\n", step), 0.0);
+        assert_eq!(most_words(&"  %2 = FADDf32rr %2, %3, 0\n".repeat(43), step), 3.0);
+        assert_eq!(most_words(&"  %2 = FADDf32rr %2, %3, 0\n".repeat(44), step), 0.0);
+        assert_eq!(most_words(&"  %2 = UDIV32rr %2, %5\n".repeat(2), step), 0.0);
+    }
+}

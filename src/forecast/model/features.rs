@@ -1,0 +1,208 @@
+//! What the model knows of a function.
+
+use crate::forecast::live::{ForReports, Live};
+
+/// How a feature of a function joins that of what it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// The callee's comes on top of what is live at the call.
+    OnTop,
+    /// They add up.
+    Sum,
+    /// The larger one.
+    Most,
+    /// The callee's does not count.
+    Own,
+}
+
+use Combination::{Most, OnTop, Own, Sum};
+
+/// What unrolling, or the order of the code, needs beyond the better order counts up to so many words: ptxas issues
+/// loads ahead while a step of the occupancy has registers left, and then keeps to the better order.
+pub(in crate::forecast) const MOST_UNROLLING: u32 = 20;
+
+/// A feature: a number that the model knows of a function.
+#[derive(Debug)]
+pub struct Feature {
+    /// Its name in models and in JSON.
+    pub name: &'static str,
+    /// How it joins that of a callee.
+    pub combination: Combination,
+    /// Its meaning. Words are 32-bit words that the hardware has to hold.
+    pub meaning: &'static str,
+    /// Its value for a function without the callees. `None` where the value becomes known later: that of calls when the
+    /// call graph is, that of reports where a report asks for it. It is 0 until then.
+    value: Option<fn(&Live) -> u32>,
+}
+
+impl Feature {
+    const fn of(name: &'static str, combination: Combination, value: fn(&Live) -> u32, meaning: &'static str) -> Self {
+        Self { name, combination, meaning, value: Some(value) }
+    }
+
+    const fn later(name: &'static str, combination: Combination, meaning: &'static str) -> Self {
+        Self { name, combination, meaning, value: None }
+    }
+}
+
+/// The words live at once in the order of the code, or in a loop that ptxas unrolls.
+fn unrolled(live: &Live) -> u32 {
+    live.pressures.all.most().max(live.unrolled)
+}
+
+/// The features, in the order in which models and reports list them.
+#[rustfmt::skip]
+pub static FEATURES: &[Feature] = &[
+    Feature::of("declared_words", OnTop, |live| live.declared.words,
+        "the most words of registers live at once, as PTX declares them"),
+    Feature::of("words", OnTop, |live| live.pressures.all.most(),
+        "the most words live at once"),
+    Feature::of("varying_words", OnTop, |live| live.pressures.varying.most(),
+        "the same of words that ptxas does not keep in uniform registers"),
+    Feature::of("hoisted_words", OnTop, |live| live.with_early_loads,
+        "the same where every load is issued as early as it can be"),
+    Feature::of("unrolled_words", OnTop, unrolled,
+        "`words`, or the varying words of a loop that ptxas unrolls, with all its loads ahead"),
+    Feature::of("early_words", OnTop, |live| unrolled(live).max(live.with_early_loads),
+        "the most of `hoisted_words` and `unrolled_words`"),
+    Feature::of("unrolling_words", Most, |live| unrolled(live).saturating_sub(live.reached.all).min(MOST_UNROLLING),
+        "what `unrolled_words` has beyond `reordered_words`, at most 20"),
+    Feature::of("reordered_words", OnTop, |live| live.reached.all,
+        "the most words live at once in the better of the code's order and one for registers"),
+    Feature::of("reordered_varying_words", OnTop, |live| live.reached.varying,
+        "the same of varying words"),
+    Feature::of("reordered_loop_words", OnTop, |live| live.reached.varying_in_loops,
+        "the same in loops"),
+    Feature::of("entry_words", OnTop, |live| live.counts.words_at.entry,
+        "the most varying words live at the start of a block"),
+    Feature::of("loop_entry_words", OnTop, |live| live.counts.words_at.loop_entry,
+        "the same of blocks in loops"),
+    Feature::of("words_at_division", OnTop, |live| live.counts.words_at.division,
+        "the most varying words live at a 64-bit division"),
+    Feature::of("words_at_double", OnTop, |live| live.counts.words_at.double,
+        "the same at divisions and roots of 64-bit floating-point numbers"),
+    Feature::of("words_at_assembly", OnTop, |live| live.counts.words_at.assembly,
+        "the same at inline assembly"),
+    Feature::of("words_at_exchange", OnTop, |live| live.counts.words_at.exchange,
+        "the same at shuffles and matrix instructions"),
+    Feature::of("wide_words", OnTop, |live| live.declared.wide,
+        "the most words of 64-bit registers live at once"),
+    Feature::of("halves", OnTop, |live| live.declared.halves,
+        "the most 16-bit registers live at once"),
+    Feature::of("predicates", Most, |live| live.declared.predicates,
+        "the most predicates live at once"),
+    Feature::of("words_at_call", Own, |live| live.counts.words_at.call,
+        "the most varying words live at a call"),
+    Feature::of("instructions", Sum, |live| live.counts.instructions,
+        "instructions"),
+    Feature::of("blocks", Sum, |live| live.counts.blocks,
+        "blocks"),
+    Feature::of("depth", Most, |live| live.counts.depth,
+        "the depth of the deepest loop"),
+    Feature::of("largest_block", Most, |live| live.counts.largest_block,
+        "instructions of the largest block"),
+    Feature::of("loads", Sum, |live| live.counts.loads,
+        "loads"),
+    Feature::of("global_loads", Sum, |live| live.counts.global_loads,
+        "loads of global or unknown memory"),
+    Feature::of("shared_loads", Sum, |live| live.counts.shared_loads,
+        "loads of shared memory"),
+    Feature::of("block_loads", Most, |live| live.counts.most_loads,
+        "the most loads of a block"),
+    Feature::of("block_load_words", Most, |live| live.counts.most_load_words,
+        "the most words that a block loads"),
+    Feature::of("widest", Most, |live| live.counts.widest,
+        "the most words that an instruction writes"),
+    Feature::of("assembly", Sum, |live| live.counts.assembly,
+        "pieces of inline assembly"),
+    Feature::of("ordered", Sum, |live| live.counts.ordered,
+        "instructions that keep their order"),
+    Feature::of("exchanges", Sum, |live| live.counts.exchanges,
+        "shuffles and matrix instructions"),
+    Feature::of("divisions", Sum, |live| live.counts.divisions,
+        "integer divisions"),
+    Feature::of("wide_divisions", Sum, |live| live.counts.wide_divisions,
+        "those of 64 bits"),
+    Feature::of("doubles", Sum, |live| live.counts.doubles,
+        "instructions on 64-bit floating-point numbers"),
+    Feature::later("external_calls", Sum,
+        "calls of functions that are not there, or not known"),
+    Feature::later("internal_calls", Sum,
+        "calls of functions that are there"),
+    Feature::later("invariant_words", Most,
+        "the most words computed in a loop that could be in front of it; for reports alone"),
+    Feature::later("inner_invariant_words", Most,
+        "the same of innermost loops, in front of these alone; for reports alone"),
+    Feature::later("stack_words", Most,
+        "the most words of stack variables that ptxas keeps in registers; for reports alone"),
+    Feature::of("carried_words", Most, |live| live.carried.varying,
+        "the most varying words that loops carry, or one instruction takes: held in any order"),
+    Feature::of("carried_all_words", Most, |live| live.carried.all,
+        "the same with words that are the same in all threads"),
+    Feature::of("passed_words", Most, |live| live.carried.passed,
+        "the same with words that only pass constants and parameters around"),
+    Feature::of("moved_words", Most, |live| live.carried.moved,
+        "the most words that change places from one iteration of a loop to the next"),
+    Feature::of("moved_uniform_words", Most, |live| live.carried.moved_uniform,
+        "of these, words that may do so in uniform registers"),
+];
+
+/// A function's features, as [`FEATURES`] lists them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Features(Vec<f64>);
+
+impl Features {
+    /// The place of the feature of that name in [`FEATURES`].
+    pub(in crate::forecast) fn place(name: &str) -> Option<usize> {
+        FEATURES.iter().position(|feature| feature.name == name)
+    }
+
+    /// The feature of that name; 0 where there is none.
+    pub fn get(&self, name: &str) -> f64 {
+        Self::place(name).map_or(0.0, |at| self.0[at])
+    }
+
+    /// The features of a function without its callees.
+    pub(in crate::forecast) fn new(live: &Live) -> Self {
+        Self(FEATURES.iter().map(|feature| feature.value.map_or(0.0, |value| f64::from(value(live)))).collect())
+    }
+
+    /// Those of a function without instructions.
+    #[cfg(test)]
+    pub(in crate::forecast) fn none() -> Self {
+        Self(vec![0.0; FEATURES.len()])
+    }
+
+    /// All values, in the order of [`FEATURES`].
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// Adds what only reports show.
+    pub(in crate::forecast) fn add_for_reports(&mut self, shown: &ForReports) {
+        self.set("invariant_words", f64::from(shown.invariant_words));
+        self.set("inner_invariant_words", f64::from(shown.inner_invariant_words));
+        self.set("stack_words", f64::from(shown.stack_words));
+    }
+
+    /// Sets the feature of that name.
+    pub(in crate::forecast) fn set(&mut self, name: &str, value: f64) {
+        if let Some(at) = Self::place(name) {
+            self.0[at] = value;
+        }
+    }
+
+    /// Joins what a callee needs, by what the caller alone needs.
+    pub(in crate::forecast) fn join(&mut self, own: &Self, callee: &Self) {
+        let at_call = own.get("words_at_call");
+        for (at, feature) in FEATURES.iter().enumerate() {
+            let (value, callee) = (&mut self.0[at], callee.0[at]);
+            *value = match feature.combination {
+                OnTop => value.max(at_call + callee),
+                Sum => *value + callee,
+                Most => value.max(callee),
+                Own => *value,
+            };
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! How sure a forecast is: of registers, and of bytes of spills where a kernel spills.
+//!
+//! ptxas schedules for itself, so that kernels that look alike to any count of PTX take different numbers of registers.
+//! The table says, for the kernels of the corpus, left out of the fit, that were forecast about as many, what four of
+//! five of them take: `likely 32 0.85 1.23` is from 0.85 to 1.23 times a forecast of up to 32. Kernels that may be
+//! denied registers for the sake of warps ([`giving_up`](crate::forecast::kernel::occupancy_first)) take few, or all: nothing in between is
+//! likelier, and nothing tells which.
+
+use crate::forecast::model::table::{Likely, Model};
+
+/// The fewest and the most registers that four of five kernels take for which so many are forecast, of the `budget` that
+/// they may have. A table that says nothing of it is sure of nothing.
+pub(in crate::forecast) fn likely_registers(registers: u32, model: &Model, budget: u32) -> (u32, u32) {
+    let said = f64::from(registers);
+    let share_of = |share: f64| (share * said).round() as u32;
+    match range_of(said, model) {
+        Some(range) => (share_of(range.least).clamp(1, registers), share_of(range.most).min(budget).max(registers)),
+        None => (1, budget.max(registers)),
+    }
+}
+
+/// The fewest and the most bytes of spills of four of five kernels that spill and for which so many are forecast. Of none
+/// there are none: that a kernel spills though none of it is forecast is another question.
+pub(in crate::forecast) fn likely_bytes(bytes: u32, model: &Model) -> (u32, u32) {
+    let said = f64::from(bytes);
+    let words = |share: f64| (share * said / 4.0).round() as u32 * 4;
+    match range_of(said, model) {
+        Some(range) => (words(range.least).min(bytes), words(range.most).max(bytes)),
+        None => (bytes, bytes),
+    }
+}
+
+/// The range of forecasts of that size; beyond the last it is the last.
+fn range_of(said: f64, model: &Model) -> Option<&Likely> {
+    model.likely.iter().find(|likely| said <= likely.up_to).or_else(|| model.likely.last())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forecast::kernel::estimate::tests::case;
+    use crate::forecast::{Forecast, forecast_by_name};
+    use crate::function::{Function, LaunchBounds};
+
+    /// The range is that of the forecast's own size, holds the forecast, and is within the budget.
+    #[test]
+    fn ranges() {
+        let model = Model::parse("likely 16 0.5 1.25\nlikely 64 1.1 2\ntree 1\n").expect("a table");
+        let of = |registers| likely_registers(registers, &model, 255);
+        assert_eq!([1, 16, 17, 64, 100].map(of), [(1, 1), (8, 20), (17, 34), (64, 128), (100, 200)]);
+        assert_eq!([16, 64].map(|registers| likely_registers(registers, &model, 18)), [(8, 18), (64, 64)]);
+        let silent = Model::parse("tree 1\n").expect("a table");
+        assert_eq!(likely_registers(32, &silent, 64), (1, 64));
+    }
+
+    /// The range of bytes is that of their own size, in whole words; of none there is none.
+    #[test]
+    fn ranges_of_bytes() {
+        let model = Model::parse("likely 100 0.25 3\nlikely 1000 0.5 2\ntree 1\n").expect("a table");
+        let of = |bytes| likely_bytes(bytes, &model);
+        assert_eq!([0, 40, 100, 104, 5000].map(of), [(0, 0), (12, 120), (24, 300), (52, 208), (2500, 10000)]);
+    }
+
+    /// A limit bounds the range.
+    #[test]
+    fn limits() {
+        let text = "mfv 1\nfunction \"k\"\nbb0: frequency 1.0 depth 0\nend\n";
+        let of = |max_registers: Option<u32>| -> Forecast {
+            let bounds = LaunchBounds { max_registers, ..LaunchBounds::default() };
+            let kernel = Function { kernel: Some(bounds), ..Function::parse(text).expect("a view") };
+            forecast_by_name(&[kernel], &case()).expect("a forecast").swap_remove(0)
+        };
+        let free = of(None);
+        assert!(free.likely_registers.0 <= free.registers && free.registers < free.likely_registers.1, "{free:?}");
+        let limited = of(Some(free.registers));
+        assert_eq!(limited.likely_registers.1, limited.budget.min(free.likely_registers.1));
+    }
+
+    /// The tables that are shipped know a range for every forecast, not all of them one.
+    #[test]
+    fn shipped_tables() {
+        for model in &Model::all()[..2] {
+            assert_eq!(model.likely.last().map(|likely| likely.up_to), Some(255.0));
+            assert!(model.likely.iter().all(|likely| likely.least <= 1.0 && likely.most >= 1.0 && likely.most < 2.0));
+        }
+    }
+}
