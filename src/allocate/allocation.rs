@@ -63,7 +63,7 @@ pub struct Effort {
 
 impl Effort {
     /// Adds time to a phase.
-    pub(super) fn lap(&mut self, phase: &'static str, time: Duration) {
+    pub(crate) fn lap(&mut self, phase: &'static str, time: Duration) {
         match self.phases.iter_mut().find(|(name, _)| *name == phase) {
             Some((_, total)) => *total += time,
             None => self.phases.push((phase, time)),
@@ -99,7 +99,7 @@ pub struct Costs {
 
 impl Allocation {
     /// An allocation with everything at unit 0, to be filled.
-    pub(super) fn blank(problem: &Problem) -> Self {
+    pub(crate) fn blank(problem: &Problem) -> Self {
         Self {
             placements: IndexVec::filled(Placement::Register(0), problem.ranges().len()),
             pieces: vec![None; problem.num_accesses()],
@@ -108,7 +108,7 @@ impl Allocation {
     }
 
     /// Spills a live range to a slot of its own, its accesses without a place yet.
-    pub(super) fn spill(&mut self, range: LiveRange, slot: SpillSlot) {
+    pub(crate) fn spill(&mut self, range: LiveRange, slot: SpillSlot) {
         self.placements[range] = Placement::Spilled(slot);
     }
 
@@ -139,7 +139,7 @@ impl Allocation {
     }
 
     /// What some of the live ranges cost, without copies.
-    pub(super) fn costs_of(&self, problem: &Problem, is_wanted: impl Fn(LiveRange) -> bool) -> Costs {
+    pub(crate) fn costs_of(&self, problem: &Problem, is_wanted: impl Fn(LiveRange) -> bool) -> Costs {
         let mut costs = Costs { units: vec![0; problem.files().len()], ..Costs::default() };
         let mut family_with_slot = None;
         for (range, &placement) in self.placements.iter_enumerated() {
@@ -173,7 +173,7 @@ impl Allocation {
     }
 
     /// Numbers the slots in the order of live ranges, one for each register that has spilled parts.
-    pub(super) fn number_slots(&mut self, problem: &Problem) {
+    pub(crate) fn number_slots(&mut self, problem: &Problem) {
         let (mut slots, mut of_family) = (0, None);
         for (range, placement) in self.placements.iter_mut().enumerate() {
             if let Placement::Spilled(slot) = placement {
@@ -201,7 +201,7 @@ impl Costs {
 }
 
 /// Bytes that an access to a spilled live range moves in one run of the function.
-pub(super) fn moved_bytes(problem: &Problem, range: LiveRange, access: &Access) -> f64 {
+pub(crate) fn moved_bytes(problem: &Problem, range: LiveRange, access: &Access) -> f64 {
     let times = if access.kind == AccessKind::Update { 2.0 } else { 1.0 };
     times * f64::from(access.frequency) * f64::from(problem.class(range).bytes)
 }

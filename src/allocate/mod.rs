@@ -2,18 +2,17 @@
 //!
 //! One [`Problem`], and several engines that solve it: [`briggs`] colours an interference graph, [`greedy`] assigns
 //! live ranges to interval trees and evicts, [`fatpoint`] takes them off a stack and scans a histogram of places,
-//! [`exact`] solves small problems to the end. [`check_allocation`] proves what they answer, knowing the problem alone.
+//! [`exact_allocation`](crate::lab::exact_allocation) solves small problems to the end. [`check_allocation`] proves what they answer, knowing the problem alone.
 //!
 //! This informs: how many registers a function needs, and what it must spill where there are fewer. The names in PTX
 //! are another colouring problem (`crate::rename`), and colours never cross from one to the other.
 
-mod allocation;
+pub(crate) mod allocation;
 mod availability;
 mod banks;
 pub mod briggs;
 mod check;
 pub mod cleanup;
-pub mod exact;
 pub mod fatpoint;
 pub mod greedy;
 mod indexed_heap;
@@ -22,7 +21,7 @@ mod lanes;
 mod links;
 #[cfg(test)]
 mod machine;
-mod occupied;
+pub(crate) mod occupied;
 mod partners;
 mod preset;
 mod problem;
@@ -30,7 +29,7 @@ mod registers;
 mod rounds;
 mod setting;
 pub mod split;
-mod sweep;
+pub(crate) mod sweep;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -4,18 +4,18 @@ use super::problem::{ClassData, is_place};
 
 /// A set of units.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Occupied {
+pub(crate) struct Occupied {
     words: Vec<u64>,
 }
 
 impl Occupied {
     /// Frees all units.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
 
     /// Frees all units, and hands out `words` words of the mask to be filled.
-    pub(super) fn reset(&mut self, words: usize) -> &mut [u64] {
+    pub(crate) fn reset(&mut self, words: usize) -> &mut [u64] {
         self.words.clear();
         self.words.resize(words, 0);
         &mut self.words
@@ -23,7 +23,7 @@ impl Occupied {
 
     /// Takes `width` units from `unit` on.
     #[inline]
-    pub(super) fn add(&mut self, unit: u32, width: u32) {
+    pub(crate) fn add(&mut self, unit: u32, width: u32) {
         let last = ((unit + width - 1) / 64) as usize;
         if self.words.len() <= last {
             self.words.resize(last + 1, 0);
@@ -34,12 +34,12 @@ impl Occupied {
     }
 
     /// Whether all units are free.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
 
     /// The units that are taken, in order.
-    pub(super) fn units(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn units(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().enumerate().flat_map(|(at, &word)| {
             let mut rest = word;
             std::iter::from_fn(move || {
@@ -51,17 +51,17 @@ impl Occupied {
     }
 
     #[inline]
-    pub(super) fn is_taken(&self, unit: u32) -> bool {
+    pub(crate) fn is_taken(&self, unit: u32) -> bool {
         self.words.get(unit as usize / 64).is_some_and(|word| word >> (unit % 64) & 1 == 1)
     }
 
     /// Whether `unit` is a place for a member of the class, within the budget if there is one, that is free.
-    pub(super) fn is_free(&self, class: &ClassData, unit: u32, budget: Option<u32>) -> bool {
+    pub(crate) fn is_free(&self, class: &ClassData, unit: u32, budget: Option<u32>) -> bool {
         is_place(class, unit, budget.unwrap_or(u32::MAX)) && !(unit..unit + class.width).any(|unit| self.is_taken(unit))
     }
 
     /// The first free place for a member of the class.
-    pub(super) fn first_free(&self, class: &ClassData, budget: Option<u32>) -> Option<u32> {
+    pub(crate) fn first_free(&self, class: &ClassData, budget: Option<u32>) -> Option<u32> {
         let mut unit = 0;
         loop {
             if !is_place(class, unit, budget.unwrap_or(u32::MAX)) {

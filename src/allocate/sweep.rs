@@ -7,17 +7,17 @@ use crate::analysis::Point;
 
 /// A segment as the sweep takes it up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start<T> {
-    pub(super) at: Point,
+pub(crate) struct Start<T> {
+    pub(crate) at: Point,
     /// Control flow brings the others. They come before what is written at the same point.
-    pub(super) is_written: bool,
-    pub(super) end: Point,
-    pub(super) who: T,
+    pub(crate) is_written: bool,
+    pub(crate) end: Point,
+    pub(crate) who: T,
 }
 
 /// Calls `meets` for each segment that is written, with all that are there already. O(segments · log segments +
 /// meetings).
-pub(super) fn sweep<T: Copy + Ord>(mut starts: Vec<Start<T>>, mut meets: impl FnMut(&Start<T>, &[Start<T>])) {
+pub(crate) fn sweep<T: Copy + Ord>(mut starts: Vec<Start<T>>, mut meets: impl FnMut(&Start<T>, &[Start<T>])) {
     starts.sort_unstable_by_key(|start| (start.at, start.is_written, start.who));
     let mut live: Vec<Start<T>> = Vec::new();
     for comer in starts {

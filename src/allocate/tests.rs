@@ -1,11 +1,11 @@
 //! Small problems with a known answer, for every engine, and allocations that the checker must refuse.
 
 use super::briggs::Briggs;
-use super::exact::Solver;
 use super::fatpoint::Fatpoint;
 use super::greedy::Greedy;
 use super::*;
 use crate::function::{Function, Inst};
+use crate::lab::exact_allocation::Solver;
 
 const HEAD: &str = "allocation 1\nproblem k\n";
 

@@ -6,7 +6,6 @@ use arbitrary::Unstructured;
 
 use super::briggs::Briggs;
 use super::cleanup::clean;
-use super::exact::Solver;
 use super::fatpoint::Fatpoint;
 use super::greedy::Greedy;
 use super::machine::run;
@@ -14,6 +13,7 @@ use super::*;
 use crate::analysis::{Point, covering};
 use crate::function::{Function, Inst};
 use crate::fuzzing::{Options, lowered_function};
+use crate::lab::exact_allocation::Solver;
 
 /// A loop around a matrix instruction in inline assembly, whose accumulators are read and written in one row. `%4`, in
 /// its second row, lives on; `%0`, once in that row and once beside it, is held.

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use nvptx_ra::coalesce::{Optimum, optimum};
 use nvptx_ra::config::Config;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::{Function, Role};
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::lab::coalescing_optimum::{Optimum, optimum};
 use nvptx_ra::target::Classification;
 use serde_json::json;
 

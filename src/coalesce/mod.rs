@@ -16,21 +16,19 @@ mod candidates;
 mod census;
 mod classes;
 mod constants;
-mod optimum;
-mod program;
+pub(crate) mod program;
 mod report;
 mod rewrite;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod values;
-mod wide_pairs;
+pub(crate) mod wide_pairs;
 mod worklist;
 
 use std::time::Instant;
 
 pub use census::{MoveKind, Tally, census};
-pub use optimum::{AtDepth, Optimum, optimum};
 pub use report::{Refusal, Report};
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, block_frequencies};

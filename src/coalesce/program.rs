@@ -15,7 +15,7 @@ use crate::target::Classification;
 
 /// What becomes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// It stays.
     Keep,
     /// It goes, and the register holds what it would have written: a merged copy, a constant that was there already.
@@ -30,11 +30,11 @@ pub(super) enum Fate {
 
 /// How a register is written and read, debug values aside. Counts are of the view and not kept up to date by merges.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Count {
-    pub(super) defs: u32,
-    pub(super) uses: u32,
+pub(crate) struct Count {
+    pub(crate) defs: u32,
+    pub(crate) uses: u32,
     /// An instruction that writes it; the only one where `defs` is 1, unless it has been deleted.
-    pub(super) def: u32,
+    pub(crate) def: u32,
     lost: Lost,
 }
 
@@ -60,22 +60,22 @@ impl Lost {
 
 /// The function with the decisions taken so far.
 #[derive(Debug)]
-pub(super) struct Program<'a> {
-    pub(super) function: &'a Function,
-    pub(super) classification: &'a Classification,
-    pub(super) options: &'a Config,
-    pub(super) report: Report,
+pub(crate) struct Program<'a> {
+    pub(crate) function: &'a Function,
+    pub(crate) classification: &'a Classification,
+    pub(crate) options: &'a Config,
+    pub(crate) report: Report,
     /// The copies of the view, in layout order.
     copies: Vec<(Block, Inst)>,
     counts: IndexVec<VReg, Count>,
     fates: IndexVec<Inst, Fate>,
     merged: RefCell<DisjointSets<VReg>>,
-    pub(super) merges: usize,
+    pub(crate) merges: usize,
 }
 
 impl<'a> Program<'a> {
     /// The function as it is. One pass over the operands.
-    pub(super) fn new(function: &'a Function, classification: &'a Classification, options: &'a Config) -> Self {
+    pub(crate) fn new(function: &'a Function, classification: &'a Classification, options: &'a Config) -> Self {
         let mut counts = IndexVec::filled(Count::default(), function.num_regs());
         let mut copies = Vec::new();
         for (block, inst) in function.blocks().flat_map(|block| function.block_insts(block).map(move |i| (block, i))) {
@@ -109,18 +109,18 @@ impl<'a> Program<'a> {
     }
 
     /// The number of registers of the view.
-    pub(super) fn num_regs(&self) -> usize {
+    pub(crate) fn num_regs(&self) -> usize {
         self.function.num_regs()
     }
 
     /// The register that a register has been merged into: itself where it has not.
-    pub(super) fn find(&self, reg: VReg) -> VReg {
+    pub(crate) fn find(&self, reg: VReg) -> VReg {
         self.merged.borrow_mut().find(reg)
     }
 
     /// The register of an operand as it stands now: none where the instruction is deleted, where nothing is read, or
     /// where a replaced copy reads its source no more.
-    pub(super) fn register(&self, inst: Inst, operand: &Operand) -> Option<VReg> {
+    pub(crate) fn register(&self, inst: Inst, operand: &Operand) -> Option<VReg> {
         let reg = operand.reg()?;
         match self.fates[inst] {
             Fate::Delete | Fate::Dead | Fate::Variable(_) => None,
@@ -130,7 +130,7 @@ impl<'a> Program<'a> {
     }
 
     /// Merges two roots; the lower register stays, so that names do not depend on the order of merging.
-    pub(super) fn merge(&mut self, a: VReg, b: VReg) -> VReg {
+    pub(crate) fn merge(&mut self, a: VReg, b: VReg) -> VReg {
         let (into, from) = if a < b { (a, b) } else { (b, a) };
         self.merged.borrow_mut().unite(into, from);
         let other = self.counts[from];
@@ -146,18 +146,18 @@ impl<'a> Program<'a> {
     }
 
     /// Whether the limit of merges is reached.
-    pub(super) fn is_out_of_merges(&self) -> bool {
+    pub(crate) fn is_out_of_merges(&self) -> bool {
         self.options.coalesce_limit != 0 && self.merges >= self.options.coalesce_limit as usize
     }
 
     /// How often a root is written and read.
-    pub(super) fn count(&self, reg: VReg) -> Count {
+    pub(crate) fn count(&self, reg: VReg) -> Count {
         self.counts[reg]
     }
 
     /// The instruction that alone writes a root: none where there are more, where none does, or where that is not
     /// known.
-    pub(super) fn single_definition(&self, reg: VReg) -> Option<Inst> {
+    pub(crate) fn single_definition(&self, reg: VReg) -> Option<Inst> {
         let count = self.counts[reg];
         let def = Inst::new(count.def as usize);
         // Of several definitions the one remembered may be the one that went.
@@ -165,23 +165,23 @@ impl<'a> Program<'a> {
     }
 
     /// What becomes of an instruction.
-    pub(super) fn fate(&self, inst: Inst) -> Fate {
+    pub(crate) fn fate(&self, inst: Inst) -> Fate {
         self.fates[inst]
     }
 
     /// Whether an instruction goes.
-    pub(super) fn is_deleted(&self, inst: Inst) -> bool {
+    pub(crate) fn is_deleted(&self, inst: Inst) -> bool {
         matches!(self.fates[inst], Fate::Delete | Fate::Dead)
     }
 
     /// Deletes an instruction whose register holds the value it writes without it.
-    pub(super) fn delete(&mut self, inst: Inst) {
+    pub(crate) fn delete(&mut self, inst: Inst) {
         self.remove(inst, Fate::Delete, Lost::Nothing);
     }
 
     /// Deletes an instruction whose value nobody reads: the constant that an instruction of the view defines, if it is
     /// one.
-    pub(super) fn delete_dead(&mut self, inst: Inst, constant: Option<Inst>) {
+    pub(crate) fn delete_dead(&mut self, inst: Inst, constant: Option<Inst>) {
         self.remove(inst, Fate::Dead, constant.map_or(Lost::Unknown, Lost::Constant));
     }
 
@@ -201,7 +201,7 @@ impl<'a> Program<'a> {
     }
 
     /// Makes a copy a clone of a constant's definition.
-    pub(super) fn make_constant(&mut self, copy: Inst, of: Inst) {
+    pub(crate) fn make_constant(&mut self, copy: Inst, of: Inst) {
         for operand in self.function.operands(copy) {
             if operand.is_def() {
                 continue;
@@ -216,7 +216,7 @@ impl<'a> Program<'a> {
 
     /// What a register that nothing writes any more would hold, as a debug value describes it. None where something
     /// writes it.
-    pub(super) fn lost_value(&self, reg: VReg) -> Option<Value> {
+    pub(crate) fn lost_value(&self, reg: VReg) -> Option<Value> {
         let count = self.counts[self.find(reg)];
         if count.defs != 0 {
             return None;
@@ -229,12 +229,12 @@ impl<'a> Program<'a> {
     }
 
     /// A debug value has this value from here on, or none, where it is not of a kind that numbers fit into.
-    pub(super) fn set_variable(&mut self, inst: Inst, value: Value) {
+    pub(crate) fn set_variable(&mut self, inst: Inst, value: Value) {
         self.fates[inst] = Fate::Variable(self.function.describable(inst, value));
     }
 
     /// A copy as it stands now, `(definition, source)`: none for anything else, a merged copy included.
-    pub(super) fn as_copy(&self, inst: Inst) -> Option<(VReg, VReg)> {
+    pub(crate) fn as_copy(&self, inst: Inst) -> Option<(VReg, VReg)> {
         if self.fates[inst] != Fate::Keep {
             return None;
         }
@@ -252,7 +252,7 @@ impl<'a> Program<'a> {
     }
 
     /// The copies that stand: in layout order, with their blocks, definitions and sources.
-    pub(super) fn copies(&self) -> impl Iterator<Item = (Block, Inst, VReg, VReg)> {
+    pub(crate) fn copies(&self) -> impl Iterator<Item = (Block, Inst, VReg, VReg)> {
         self.copies.iter().filter_map(|&(block, inst)| {
             let (dst, src) = self.as_copy(inst)?;
             Some((block, inst, dst, src))
@@ -260,7 +260,7 @@ impl<'a> Program<'a> {
     }
 
     /// The definition that an instruction makes a constant by: itself, or the one that a replaced copy became.
-    pub(super) fn constant_definition(&self, inst: Inst) -> Option<Inst> {
+    pub(crate) fn constant_definition(&self, inst: Inst) -> Option<Inst> {
         match self.fates[inst] {
             Fate::Constant(of) => Some(of),
             Fate::Keep if self.function.role(inst) == Role::Constant => Some(inst),
@@ -269,7 +269,7 @@ impl<'a> Program<'a> {
     }
 
     /// Turns the decisions into edits.
-    pub(super) fn finish(self) -> Outcome {
+    pub(crate) fn finish(self) -> Outcome {
         rewrite::outcome(self)
     }
 }

@@ -9,7 +9,7 @@ use crate::function::{Inst, Role, VReg};
 
 /// Forwards the parts of packs to the registers that unpacks and half extracts define, and packed registers to packs of
 /// their own parts.
-pub(super) fn forward(program: &mut Program<'_>) {
+pub(crate) fn forward(program: &mut Program<'_>) {
     for inst in program.function.insts() {
         match program.function.role(inst) {
             Role::Unpack | Role::Extract { .. } => forward_parts(program, inst),

@@ -5,7 +5,6 @@ use arbitrary::{Result, Unstructured};
 use super::{Options, lowered_function, reached};
 use crate::allocate::briggs::Briggs;
 use crate::allocate::cleanup::{CleanupEdit, CleanupError, CodeCosts, check_cleanup, clean, code_costs};
-use crate::allocate::exact::Solver;
 use crate::allocate::fatpoint::{Fatpoint, Knobs};
 use crate::allocate::greedy::Greedy;
 use crate::allocate::split::Splitting;
@@ -16,6 +15,7 @@ use crate::allocate::{
 use crate::analysis::{Loop, Point, Segment, ValueNumber};
 use crate::function::Inst;
 use crate::index::IndexVec;
+use crate::lab::exact_allocation::Solver;
 
 /// Has an allocator solve a problem, of a function or made up, and the checker prove it.
 pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Result<()> {

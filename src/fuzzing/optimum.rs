@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 
 use super::coalesce::config;
 use super::{Options, lowered_function, reached};
-use crate::coalesce::optimum;
+use crate::lab::coalescing_optimum::optimum;
 use crate::target::Classification;
 
 /// Checks that the coalescer, with any options, leaves no fewer copies than are necessary, and that more steps make the

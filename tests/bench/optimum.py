@@ -4,7 +4,7 @@
     optimum.py [options] [MODULE-GLOB …]
 
 Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints; the
-model is in src/coalesce/optimum/mod.rs. Copies of constants are left out. With --position after (the default), the
+model is in src/lab/coalescing_optimum/mod.rs. Copies of constants are left out. With --position after (the default), the
 copies are those that LLVM's coalescer leaves; with --position before, those that it gets. With
 --plugin-args=-nvptx-ra-cssa PHI webs are made conventional before.
 """

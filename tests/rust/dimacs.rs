@@ -6,7 +6,7 @@
 //! property of intervals that an engine silently relies on does not hold here.
 
 use nvptx_ra::allocate::briggs::Briggs;
-use nvptx_ra::allocate::exact::Solver;
+use nvptx_ra::lab::exact_allocation::Solver;
 use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::{

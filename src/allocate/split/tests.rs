@@ -10,13 +10,13 @@ use super::*;
 use crate::allocate::allocation::SpillSlot;
 use crate::allocate::briggs::Briggs;
 use crate::allocate::cleanup::clean;
-use crate::allocate::exact::Solver;
 use crate::allocate::fatpoint::Fatpoint;
 use crate::allocate::greedy::Greedy;
 use crate::allocate::machine::run;
 use crate::allocate::{Preset, check_allocation};
 use crate::function::Function;
 use crate::fuzzing::{Options, lowered_function};
+use crate::lab::exact_allocation::Solver;
 
 fn problem(body: &str) -> Problem {
     let problem = Problem::parse(&format!("allocation 1\nproblem k\n{body}end\n")).expect("a problem");

@@ -15,7 +15,6 @@ use clap::ValueEnum;
 use input::Given;
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::cleanup::{CodeCosts, check_cleanup, clean, code_costs};
-use nvptx_ra::allocate::exact::{LeastCosts, Solver};
 use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::split;
@@ -25,6 +24,7 @@ use nvptx_ra::allocate::{
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
+use nvptx_ra::lab::exact_allocation::{LeastCosts, Solver};
 use nvptx_ra::target::Classification;
 use picture::Picture;
 use split::Split;

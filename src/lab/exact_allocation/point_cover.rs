@@ -10,7 +10,7 @@ use crate::analysis::Point;
 
 /// Members of which `need` units must be spilled.
 #[derive(Clone, Debug)]
-pub(super) struct Demand {
+pub(super) struct SpillRequirement {
     pub(super) members: Vec<(Item, u32)>,
     pub(super) need: u32,
 }
@@ -111,7 +111,7 @@ impl Cover {
 
     /// What must be spilled where `allowed` items, no fewer than must, are beyond the budget. O(points² · live at
     /// once).
-    pub(super) fn demands(&self, allowed: usize) -> Vec<Demand> {
+    pub(super) fn demands(&self, allowed: usize) -> Vec<SpillRequirement> {
         let free = allowed - self.least_excess();
         let mut demands = Vec::new();
         for clique in &self.cliques {
@@ -125,7 +125,7 @@ impl Cover {
             if need > 0 {
                 let mut members = clique.removable.clone();
                 members.sort_unstable();
-                demands.push(Demand { members, need });
+                demands.push(SpillRequirement { members, need });
             }
         }
         without_implied(demands)
@@ -133,8 +133,8 @@ impl Cover {
 }
 
 /// Leaves out demands that another one implies: it asks for as much, of fewer.
-fn without_implied(demands: Vec<Demand>) -> Vec<Demand> {
-    let implies = |strong: &Demand, weak: &Demand| {
+fn without_implied(demands: Vec<SpillRequirement>) -> Vec<SpillRequirement> {
+    let implies = |strong: &SpillRequirement, weak: &SpillRequirement| {
         let mut rest = weak.members.iter();
         strong.need >= weak.need
             && strong.members.len() <= weak.members.len()

@@ -1,8 +1,8 @@
 //! Exact: for small problems, the allocation that moves the fewest bytes, and the proof of it.
 //!
 //! A yardstick for the other engines; nothing waits for it. Branch and bound, file by file, since files do not touch:
-//! [`cover`] says what must be spilled at each point whatever is placed where, [`bound`] what that costs at least,
-//! [`search`] decides what is spilled, and [`color`] finds places for what is not, and for the pieces of what is, by
+//! [`point_cover`] says what must be spilled at each point whatever is placed where, [`bound`] what that costs at least,
+//! [`search`] decides what is spilled, and [`colouring`] finds places for what is not, and for the pieces of what is, by
 //! [`backtrack`]ing, or finds a conflict that becomes one more thing to be met. A file without a budget is coloured
 //! with fewer and fewer units.
 //!
@@ -11,24 +11,22 @@
 
 mod backtrack;
 mod bound;
-mod color;
-mod cover;
+mod colouring;
 mod items;
+mod point_cover;
 mod search;
 #[cfg(test)]
 mod tests;
 
 use std::time::Instant;
 
-use super::Allocator;
-use super::allocation::{Allocation, Costs, Placement, SpillSlot};
-use super::briggs::Briggs;
-use super::greedy::Greedy;
-use super::problem::{File, Problem, ProblemError};
+use crate::allocate::briggs::Briggs;
+use crate::allocate::greedy::Greedy;
+use crate::allocate::{Allocation, Allocator, Costs, File, Placement, Problem, ProblemError, SpillSlot};
 use crate::index::EntityIndex;
-use color::{Coloring, Palette};
-use cover::Cover;
+use colouring::{Coloring, Palette};
 use items::{Item, Items};
+use point_cover::Cover;
 use search::Search;
 
 /// The exact allocator.

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::super::program::Program;
-use super::super::wide_pairs;
 use super::Optimum;
-use super::needed::useless_definitions;
-use super::numbering::Numbering;
 use super::problem::{Move, Node, Problem};
 use super::search::{self, Solution};
+use super::useless_definitions::useless_definitions;
+use super::value_numbering::Numbering;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point, Segment, ValueNumber};
+use crate::coalesce::program::Program;
+use crate::coalesce::wide_pairs;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};

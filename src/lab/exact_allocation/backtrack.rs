@@ -1,6 +1,6 @@
 //! Backtracking over the places of items that all depend on each other.
 
-use super::color::Palette;
+use super::colouring::Palette;
 use super::items::{Item, Relation};
 use crate::index::IndexVec;
 

@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use super::super::program::Program;
 use crate::analysis::{Cfg, LiveRanges, Point, ValueDef, ValueNumber};
+use crate::coalesce::program::Program;
 use crate::function::{Block, Inst, Opcode, Role, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 

@@ -1,8 +1,9 @@
 //! What may want a place in one file: every live range, and the piece for each access of those that may be spilled,
 //! with who may not share a place with whom.
 
-use super::super::problem::{Class, CopyInst, File, LiveRange, Problem};
-use super::super::sweep::{Start, sweep};
+use crate::allocate::allocation::moved_bytes;
+use crate::allocate::sweep::{Start, sweep};
+use crate::allocate::{Class, CopyInst, File, LiveRange, Problem};
 use crate::analysis::{Point, Segment, covering};
 use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
@@ -70,7 +71,7 @@ impl Items {
             }
             let class = problem.class(range);
             let must_stay = data.fixed.is_some() || data.spill_cost.is_infinite();
-            let bytes = |access| super::super::allocation::moved_bytes(problem, range, access);
+            let bytes = |access| moved_bytes(problem, range, access);
             items.push(ItemData {
                 range,
                 class: data.class,

@@ -4,10 +4,10 @@
 //! that do not touch; each is searched by backtracking, the item with the fewest places left first. Places that are
 //! mirror images of each other, because nobody has touched either, are tried once.
 
-use super::super::occupied::Occupied;
-use super::super::problem::ClassTable;
 use super::backtrack::{Backtrack, Outcome};
 use super::items::{Item, Items};
+use crate::allocate::ClassTable;
+use crate::allocate::occupied::Occupied;
 use crate::index::IndexVec;
 
 /// What came of it.

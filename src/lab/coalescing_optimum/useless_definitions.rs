@@ -1,7 +1,7 @@
 //! Which copies and constants matter: those whose value something other than a copy reads in the end.
 
-use super::super::program::Program;
 use crate::analysis::{Cfg, LiveRanges, Occurrences, Point, ValueDef, ValueNumber};
+use crate::coalesce::program::Program;
 use crate::function::{Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 

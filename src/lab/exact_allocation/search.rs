@@ -1,10 +1,10 @@
 //! Branch and bound over what is spilled.
 
-use super::super::problem::ClassTable;
 use super::bound::{Bound, Choice, bound, rest};
-use super::color::{Coloring, Palette};
-use super::cover::Demand;
+use super::colouring::{Coloring, Palette};
 use super::items::{Item, Items};
+use super::point_cover::SpillRequirement;
+use crate::allocate::ClassTable;
 use crate::index::IndexVec;
 
 /// Steps of the bound at the first node, and at the others, which begin with good prices.
@@ -21,7 +21,7 @@ pub(super) struct Search<'a> {
     items: &'a Items,
     palette: Palette<'a>,
     /// What must be spilled; conflicts found add to it.
-    demands: Vec<Demand>,
+    demands: Vec<SpillRequirement>,
     costs: IndexVec<Item, f64>,
     choices: IndexVec<Item, Choice>,
     /// Live ranges that were decided, in this order.
@@ -40,7 +40,7 @@ impl<'a> Search<'a> {
         items: &'a Items,
         classes: &'a ClassTable,
         (budget, allowed): (u32, usize),
-        demands: Vec<Demand>,
+        demands: Vec<SpillRequirement>,
         best: f64,
     ) -> Self {
         let wholes = || items.wholes();
@@ -183,7 +183,8 @@ impl<'a> Search<'a> {
                 let options: Vec<Item> = options.collect();
                 if conflict.iter().all(|&item| self.is_whole(item)) {
                     let spillable = conflict.iter().filter(|&&item| self.items.items[item].cost.is_some());
-                    self.demands.push(Demand { members: spillable.map(|&item| (item, 1)).collect(), need: 1 });
+                    self.demands
+                        .push(SpillRequirement { members: spillable.map(|&item| (item, 1)).collect(), need: 1 });
                 }
                 self.branch(options, found, total, prices, steps);
             }

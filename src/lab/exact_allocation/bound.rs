@@ -1,7 +1,7 @@
 //! The Lagrangian bound of what is still open, and what follows for single live ranges.
 
-use super::cover::Demand;
 use super::items::Item;
+use super::point_cover::SpillRequirement;
 use crate::index::{EntityIndex, IndexVec};
 
 /// What is decided of a live range.
@@ -24,9 +24,9 @@ pub(super) struct Rest {
 }
 
 /// What is left of the demands; `None` where the open live ranges cannot meet one.
-pub(super) fn rest(demands: &[Demand], choices: &IndexVec<Item, Choice>) -> Option<Vec<Rest>> {
+pub(super) fn rest(demands: &[SpillRequirement], choices: &IndexVec<Item, Choice>) -> Option<Vec<Rest>> {
     let mut rests = Vec::new();
-    for (demand, Demand { members, need }) in demands.iter().enumerate() {
+    for (demand, SpillRequirement { members, need }) in demands.iter().enumerate() {
         let spilled = members.iter().filter(|(item, _)| choices[*item] == Choice::Spilled);
         let need = need.saturating_sub(spilled.map(|(_, width)| width).sum());
         if need == 0 {

@@ -9,7 +9,7 @@
 //! * A copy of a constant costs nothing: it can be the constant. Neither does one that nobody reads in the end, or to
 //!   which control never comes.
 //! * Two registers cannot share a class if both are live at one point with different values. Which values are the same
-//!   is in [`numbering`]: copies, equal constants, and meetings of equal values.
+//!   is in [`value_numbering`]: copies, equal constants, and meetings of equal values.
 //! * Any other copy is gone if its target's class holds the copied value already: it has a member that is live at the
 //!   copy with that value, the source or a third register.
 //!
@@ -23,17 +23,17 @@
 //! problem and of the one with all reads, count only where the symbolic checker proves the edits that they amount to.
 
 mod bound;
-mod needed;
-mod numbering;
 mod problem;
 mod registers;
 mod search;
 #[cfg(test)]
 mod tests;
+mod useless_definitions;
+mod value_numbering;
 
-use super::program::Program;
-use super::{Tally, coalesce};
 use crate::check::check;
+use crate::coalesce::program::Program;
+use crate::coalesce::{Tally, coalesce};
 use crate::config::Config;
 use crate::function::Function;
 use crate::target::Classification;

@@ -1,0 +1,9 @@
+//! Yardsticks that no user's compilation runs: how far the engines and the coalescer are from the best that exists.
+//!
+//! * [`exact_allocation`]: the cheapest allocation of a small problem, and a lower bound of larger ones; its entry is
+//!   [`exact_allocation::Solver`].
+//! * [`coalescing_optimum`]: a lower bound of the copies that any coalescer must leave; its entry is
+//!   [`coalescing_optimum::optimum`].
+
+pub mod coalescing_optimum;
+pub mod exact_allocation;
