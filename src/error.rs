@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::function::{ApplyError, ParseError, ValidationError};
 use crate::printable::one_line;
 
 /// What an [`Error`] is about. It decides who must act: the user, or the authors of this project.
@@ -100,25 +99,6 @@ impl Error {
     /// Whether the fault lies with this project, so that a bundle is worth writing.
     pub fn is_bug(&self) -> bool {
         matches!(self.kind, ErrorKind::Internal | ErrorKind::Verify)
-    }
-}
-
-impl From<ValidationError> for Error {
-    fn from(error: ValidationError) -> Self {
-        Self::view(error.to_string())
-    }
-}
-
-impl From<ParseError> for Error {
-    fn from(error: ParseError) -> Self {
-        Self::new(ErrorKind::View, error.to_string(), "see docs/mfv.md for the text form")
-    }
-}
-
-impl From<ApplyError> for Error {
-    /// Edits that do not fit the function that they were made for are a bug.
-    fn from(error: ApplyError) -> Self {
-        Self::internal(error, None)
     }
 }
 

@@ -4,23 +4,9 @@ use std::time::Duration;
 
 use super::lanes::lane_moves;
 use super::links::{families, link_bytes};
-use super::problem::{Access, AccessKind, CopyInst, LiveRange, Problem};
-use crate::define_index;
+use super::placement::{Placement, SpillSlot, moved_bytes};
+use super::problem::{CopyInst, LiveRange, Problem};
 use crate::index::{EntityIndex, IndexVec};
-
-define_index! {
-    /// A stack slot for spilled values.
-    SpillSlot, "slot"
-}
-
-/// Where a live range is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
-    /// In registers from this unit on, for all of its life.
-    Register(u32),
-    /// In memory, and in registers of their own where it is read and written.
-    Spilled(SpillSlot),
-}
 
 /// An allocation of all live ranges of a problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -198,10 +184,4 @@ impl Costs {
             self.over_budget += 1;
         }
     }
-}
-
-/// Bytes that an access to a spilled live range moves in one run of the function.
-pub(crate) fn moved_bytes(problem: &Problem, range: LiveRange, access: &Access) -> f64 {
-    let times = if access.kind == AccessKind::Update { 2.0 } else { 1.0 };
-    times * f64::from(access.frequency) * f64::from(problem.class(range).bytes)
 }

@@ -8,11 +8,12 @@
 //! Nobody may need a register more for that. So live ranges are moved when all have places: to one that is free and in
 //! use already, and none that would save a copy is given up.
 
-use super::allocation::{Allocation, Placement};
+use super::allocation::Allocation;
 use super::availability::{Availability, Timeline};
 use super::check::check_allocation;
 use super::occupied::Occupied;
 use super::partners::Partners;
+use super::placement::Placement;
 use super::problem::{AccessKind, File, LiveRange, Problem};
 use crate::analysis::Grouping;
 use crate::define_index;

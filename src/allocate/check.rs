@@ -8,8 +8,9 @@
 //! they write, and what they read was live together, in places of its own. In memory the parts have one slot, which
 //! nobody else may have while any part is live: what was stored may be reloaded later without being stored again.
 
-use super::allocation::{Allocation, Costs, Placement, SpillSlot};
+use super::allocation::{Allocation, Costs};
 use super::links::families;
+use super::placement::{Placement, SpillSlot};
 use super::problem::{CopyInst, LiveRange, Problem, is_place};
 use crate::analysis::{Point, Segment};
 use crate::function::Inst;

@@ -1,6 +1,6 @@
 //! What it takes to put tuples together and to take them apart.
 
-use super::allocation::Placement;
+use super::placement::Placement;
 use super::problem::{LiveRange, Problem, write_point};
 use crate::analysis::covering;
 use crate::index::IndexVec;

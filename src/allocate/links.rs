@@ -1,6 +1,6 @@
 //! What the parts of a split register cost together: their accesses, and what is stored and reloaded between them.
 
-use super::allocation::{Placement, moved_bytes};
+use super::placement::{Placement, moved_bytes};
 use super::problem::{AccessKind, Link, LiveRange, Problem};
 use crate::index::{EntityIndex, IndexVec};
 
@@ -111,7 +111,7 @@ fn is_spilled(placements: &IndexVec<LiveRange, Placement>, part: LiveRange) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocate::allocation::SpillSlot;
+    use crate::allocate::placement::SpillSlot;
 
     /// What the parts of one register cost where these are spilled.
     fn bytes(writes: &str, spilled: [bool; 3]) -> f64 {

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use arbitrary::{Result, Unstructured};
 
-use super::allocation::{Allocation, Placement, SpillSlot};
+use super::allocation::Allocation;
 use super::cleanup::{CleanupEdit, Overlay};
 use super::links::is_dirty;
+use super::placement::{Placement, SpillSlot};
 use super::problem::{Access, AccessKind, Lane, Link, LiveRange, Problem, clobber_point, read_point, write_point};
 use crate::analysis::covering;
 use crate::function::{Block, Function, Inst};

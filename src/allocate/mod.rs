@@ -23,6 +23,7 @@ mod links;
 mod machine;
 pub(crate) mod occupied;
 mod partners;
+pub(crate) mod placement;
 mod preset;
 mod problem;
 mod registers;
@@ -35,10 +36,11 @@ mod tests;
 #[cfg(test)]
 mod tuple_tests;
 
-pub use allocation::{Allocation, Costs, Effort, Placement, SpillSlot};
+pub use allocation::{Allocation, Costs, Effort};
 pub use banks::{BankConflicts, Banks, bank_conflicts, spread_over_banks};
 pub use check::{AllocationError, check_allocation};
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
+pub use placement::{Placement, SpillSlot};
 pub use preset::{Coalescing, CostModel, Preset, Usage};
 pub use problem::{
     Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Flow, FlowBlock, Lane, Link,

@@ -1,6 +1,7 @@
 //! Rounds: until spill code exists, a spilled live range becomes a short one for each use and definition.
 
-use super::allocation::{Allocation, Effort, Placement, SpillSlot};
+use super::allocation::{Allocation, Effort};
+use super::placement::{Placement, SpillSlot};
 use super::problem::{Access, CopyInst, Lane, Link, LiveRange, Problem, ProblemBuilder};
 use crate::function::Inst;
 use crate::index::{EntityIndex, IndexVec};

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::liveness::{BlockLiveness, take_run};
-use super::lone_values::{local_segment, lone_segments};
+use super::lone_values::{definition_points, local_segment, lone_segments};
 use super::phi_placement::PhiPlacement;
 use super::segment::{append, covering};
 use super::{Cfg, Dominators, Occurrence, Occurrences, Point, Segment, ValueNumber};
@@ -402,16 +402,4 @@ fn phi_predecessor(function: &Function, occurrence: &Occurrence) -> Option<Block
         Value::Block(block) => Some(block),
         _ => None,
     }
-}
-
-/// The first point of a definition, and the point after the last if nobody reads it. What is written early occupies
-/// both points of its instruction: nothing else that the instruction writes may share the register.
-#[inline]
-pub(super) fn definition_points(function: &Function, occurrence: &Occurrence) -> (Point, Point) {
-    if occurrence.is_phi {
-        let start = Point::block_start(function, occurrence.block);
-        return (start, start.next());
-    }
-    let late = Point::late(occurrence.inst);
-    (if occurrence.is_early_clobber() { Point::early(occurrence.inst) } else { late }, late.next())
 }

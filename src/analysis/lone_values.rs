@@ -1,6 +1,5 @@
 //! The segments of registers that have one value, as most have: found without asking which value is where.
 
-use super::live_ranges::definition_points;
 use super::liveness::{BlockLiveness, take_run};
 use super::segment::append;
 use super::{Occurrence, Point, Segment, ValueNumber};
@@ -58,4 +57,16 @@ pub(super) fn lone_segments(
         }
         append(segments, first_segment, Segment { start, end, value });
     }
+}
+
+/// The first point of a definition, and the point after the last if nobody reads it. What is written early occupies
+/// both points of its instruction: nothing else that the instruction writes may share the register.
+#[inline]
+pub(super) fn definition_points(function: &Function, occurrence: &Occurrence) -> (Point, Point) {
+    if occurrence.is_phi {
+        let start = Point::block_start(function, occurrence.block);
+        return (start, start.next());
+    }
+    let late = Point::late(occurrence.inst);
+    (if occurrence.is_early_clobber() { Point::early(occurrence.inst) } else { late }, late.next())
 }

@@ -5,13 +5,13 @@
 
 use super::candidates::Candidate;
 use super::program::{Fate, Program};
-use super::report::Refusal;
 use super::values::Values;
 use crate::analysis::{
     LiveRanges, Occurrence, Occurrences, Point, Segment, ValueDef, ValueNumber, append, overlap, union,
 };
 use crate::function::{Function, Inst, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
+use crate::stats::CopyRefusal;
 use crate::target::CopyFamily;
 
 /// What is known of one class, by its root register.
@@ -70,7 +70,7 @@ impl Classes {
     }
 
     /// Merges the two sides of a copy, which goes, or says why not.
-    pub(super) fn try_merge(&mut self, program: &mut Program<'_>, candidate: &Candidate) -> Result<(), Refusal> {
+    pub(super) fn try_merge(&mut self, program: &mut Program<'_>, candidate: &Candidate) -> Result<(), CopyRefusal> {
         let (dst, src) = (program.find(candidate.dst), program.find(candidate.src));
         if dst != src {
             self.check(program, dst, src)?;
@@ -83,32 +83,32 @@ impl Classes {
         Ok(())
     }
 
-    fn check(&mut self, program: &Program<'_>, dst: VReg, src: VReg) -> Result<(), Refusal> {
+    fn check(&mut self, program: &Program<'_>, dst: VReg, src: VReg) -> Result<(), CopyRefusal> {
         let options = program.options;
         if program.is_out_of_merges() {
-            return Err(Refusal::MergeLimit);
+            return Err(CopyRefusal::MergeLimit);
         }
         let (a, b) = (self.slots[dst] as usize, self.slots[src] as usize);
         let is_global = !self.classes[a].local || !self.classes[b].local;
         if is_global && !options.join_globalcopies {
-            return Err(Refusal::Global);
+            return Err(CopyRefusal::Global);
         }
         // The copy's own definition goes with the merge.
         let definitions = program.count(dst).defs + program.count(src).defs - 1;
         if (self.classes[a].frame_address || self.classes[b].frame_address) && definitions > 1 {
-            return Err(Refusal::FrameAddress);
+            return Err(CopyRefusal::FrameAddress);
         }
         for side in [a, b] {
             let class = &mut self.classes[side];
             if class.segments.len() > options.large_interval_size_threshold as usize {
                 class.attempts += 1;
                 if class.attempts > options.large_interval_freq_threshold {
-                    return Err(Refusal::LargeRange);
+                    return Err(CopyRefusal::LargeRange);
                 }
             }
         }
         if overlap(&self.classes[a].segments, &self.classes[b].segments, |a, b| a != b) {
-            return Err(Refusal::Interference);
+            return Err(CopyRefusal::Interference);
         }
         Ok(())
     }

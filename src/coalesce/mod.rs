@@ -18,7 +18,7 @@ mod classes;
 mod constants;
 pub(crate) mod program;
 mod report;
-mod rewrite;
+pub(crate) mod rewrite;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -29,7 +29,7 @@ mod worklist;
 use std::time::Instant;
 
 pub use census::{MoveKind, Tally, census};
-pub use report::{Refusal, Report};
+pub use report::Report;
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, block_frequencies};
 use crate::config::Config;
@@ -67,7 +67,7 @@ pub fn coalesce(function: &Function, classification: &Classification, options: &
             run_rounds(&mut program);
         }
     }
-    let mut outcome = program.finish();
+    let mut outcome = rewrite::outcome(program);
     outcome.report.coalescing = start.elapsed() - outcome.report.analyses;
     outcome
 }

@@ -6,7 +6,6 @@
 use std::cell::RefCell;
 
 use super::report::Report;
-use super::{Outcome, rewrite};
 use crate::config::Config;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Function, Inst, Operand, Role, VReg, Value};
@@ -266,10 +265,5 @@ impl<'a> Program<'a> {
             Fate::Keep if self.function.role(inst) == Role::Constant => Some(inst),
             _ => None,
         }
-    }
-
-    /// Turns the decisions into edits.
-    pub(crate) fn finish(self) -> Outcome {
-        rewrite::outcome(self)
     }
 }

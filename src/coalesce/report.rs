@@ -3,46 +3,7 @@
 use std::time::Duration;
 
 use crate::function::Inst;
-
-/// Why a copy stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Refusal {
-    /// The two registers hold different values at one point.
-    Interference,
-    /// The registers live in more than one block, and such copies are not to be merged.
-    Global,
-    /// One register is a frame address, which later passes fold only while it has one definition.
-    FrameAddress,
-    /// One live range is large and has been tried often.
-    LargeRange,
-    /// The limit of merges is reached.
-    MergeLimit,
-}
-
-impl Refusal {
-    /// All reasons.
-    pub const ALL: [Refusal; 5] =
-        [Self::Interference, Self::Global, Self::FrameAddress, Self::LargeRange, Self::MergeLimit];
-
-    /// The reason in words, for statistics and remarks.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Interference => "interference",
-            Self::Global => "global copy",
-            Self::FrameAddress => "frame address",
-            Self::LargeRange => "large range",
-            Self::MergeLimit => "merge limit",
-        }
-    }
-
-    /// Whether another merge can lift it.
-    pub(super) fn may_pass(self) -> bool {
-        match self {
-            Self::FrameAddress => true,
-            Self::Interference | Self::Global | Self::LargeRange | Self::MergeLimit => false,
-        }
-    }
-}
+use crate::stats::CopyRefusal;
 
 /// The coalescer's account of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +15,7 @@ pub struct Report {
     /// Copies, packs and unpacks that went, in layout order.
     pub removed: Vec<Inst>,
     /// Copies that stay, in layout order, and why.
-    pub refused: Vec<(Inst, Refusal)>,
+    pub refused: Vec<(Inst, CopyRefusal)>,
     /// Rounds until nothing changed.
     pub rounds: usize,
     /// The time that the analyses took, in all rounds.

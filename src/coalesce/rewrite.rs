@@ -5,7 +5,7 @@ use super::program::{Fate, Program};
 use crate::function::{Edit, EditList, Inst, Operand, Position, Role};
 
 /// The edits that make the view the function that the decisions describe.
-pub(super) fn outcome(mut program: Program<'_>) -> Outcome {
+pub(crate) fn outcome(mut program: Program<'_>) -> Outcome {
     settle_lost_registers(&mut program);
     let function = program.function;
     let mut edits = EditList::new(function);

@@ -1,10 +1,11 @@
 //! What the coalescer must and must not do, on the smallest functions that show it.
 
-use super::{Refusal, coalesce};
+use super::coalesce;
 use crate::check::check;
 use crate::config::{Config, Priority};
 use crate::function::Function;
 use crate::fuzzing::view;
+use crate::stats::CopyRefusal;
 use crate::target::Classification;
 
 /// Twelve 32-bit registers and the opcodes of these tests.
@@ -19,7 +20,7 @@ fn function(blocks: &str) -> Function {
 }
 
 /// The body that is left, checked, and why copies stay.
-fn coalesced_with(blocks: &str, config: &Config) -> (String, Vec<Refusal>) {
+fn coalesced_with(blocks: &str, config: &Config) -> (String, Vec<CopyRefusal>) {
     let function = function(blocks);
     let outcome = coalesce(&function, &Classification::by_name(function.opcodes()), config);
     assert_eq!(check(&function, &outcome.edits), Ok(()), "the checker agrees");
@@ -28,7 +29,7 @@ fn coalesced_with(blocks: &str, config: &Config) -> (String, Vec<Refusal>) {
     (body, outcome.report.refused.iter().map(|&(_, reason)| reason).collect())
 }
 
-fn coalesced(blocks: &str) -> (String, Vec<Refusal>) {
+fn coalesced(blocks: &str) -> (String, Vec<CopyRefusal>) {
     coalesced_with(blocks, &Config::default())
 }
 
@@ -57,7 +58,7 @@ fn interference_by_value_can_be_switched_off() {
     let config = Config { value_interference: false, ..Config::default() };
     let (body, refused) = coalesced_with(LOAD_AND_STORE, &config);
     assert_eq!(count(&body, "COPY") + count(&body, "MOV"), 1, "{body}");
-    assert_eq!(refused, [Refusal::Interference]);
+    assert_eq!(refused, [CopyRefusal::Interference]);
 }
 
 /// Two registers that trade places in a loop cannot be one.
@@ -245,7 +246,7 @@ bb3: frequency 1.0 depth 0
   STORE %15, 0 :: write",
     );
     assert_eq!(count(&body, "COPY"), 1, "{body}");
-    assert_eq!(refused, [Refusal::FrameAddress]);
+    assert_eq!(refused, [CopyRefusal::FrameAddress]);
 }
 
 /// Registers of 128 bits are not touched.
@@ -350,5 +351,5 @@ bb1: frequency 1.0 depth 0
     let config = Config { join_globalcopies: false, ..Config::default() };
     let (body, refused) = coalesced_with(blocks, &config);
     assert_eq!(count(&body, "COPY"), 1, "{body}");
-    assert_eq!(refused, [Refusal::Global]);
+    assert_eq!(refused, [CopyRefusal::Global]);
 }

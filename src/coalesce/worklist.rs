@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 use super::candidates::Candidate;
 use super::classes::Classes;
 use super::program::Program;
-use super::report::Refusal;
 use crate::config::Priority;
 use crate::function::Inst;
+use crate::stats::CopyRefusal;
 
 /// A candidate in the heap: the greatest comes first.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ struct Entry {
     candidate: Candidate,
     local: bool,
     by: Priority,
-    refusal: Option<Refusal>,
+    refusal: Option<CopyRefusal>,
 }
 
 impl Ord for Entry {
@@ -55,7 +55,7 @@ impl Eq for Entry {}
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Refused {
     pub(super) candidate: Candidate,
-    pub(super) reason: Refusal,
+    pub(super) reason: CopyRefusal,
 }
 
 /// Merges what can be merged and returns the copies that remain, in layout order.
@@ -77,7 +77,7 @@ pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates
                 refused.push(entry);
             }
         }
-        let retry = refused.iter().any(|entry: &Entry| entry.refusal.is_some_and(Refusal::may_pass));
+        let retry = refused.iter().any(|entry: &Entry| entry.refusal.is_some_and(CopyRefusal::may_pass));
         std::mem::swap(&mut heap, &mut refused);
         if program.merges == merges || !retry {
             break;
@@ -92,7 +92,7 @@ pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates
 }
 
 /// The copies among those refused that still stand, and why.
-pub(super) fn standing(program: &Program<'_>, refused: &[Refused]) -> Vec<(Inst, Refusal)> {
+pub(super) fn standing(program: &Program<'_>, refused: &[Refused]) -> Vec<(Inst, CopyRefusal)> {
     refused
         .iter()
         .map(|refused| (refused.candidate.inst, refused.reason))

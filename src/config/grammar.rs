@@ -58,7 +58,7 @@ pub(super) fn valid_assignments(text: &str, origin: Origin) -> Vec<(&'static Opt
 }
 
 /// What is wrong, and what is allowed.
-type Refusal = (String, String);
+type OptionFault = (String, String);
 
 /// An assignment as it was given.
 struct Assignment {
@@ -76,7 +76,7 @@ impl Assignment {
     }
 
     /// The option that is named, and the text of the value that it gets.
-    fn resolve(&self) -> Result<(&'static OptionSpec, &str), Refusal> {
+    fn resolve(&self) -> Result<(&'static OptionSpec, &str), OptionFault> {
         if let Some(spec) = find(&self.name) {
             return match (&self.value, spec.shape) {
                 (Some(value), _) => Ok((spec, value)),
@@ -156,7 +156,7 @@ pub(super) fn escape(value: &str) -> String {
 }
 
 /// Whether an option may have a value, given there.
-fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), Refusal> {
+fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), OptionFault> {
     if !origin.allows(spec.scope) {
         let (what, remedy) = match spec.scope {
             Scope::Process => ("read before there is a function", format!("use -nvptx-ra-{}=…", spec.name)),

@@ -11,6 +11,7 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use super::{Block, Effects, Function, Inst, LaunchBounds, Operand, OperandFlags, Role, Value};
+use crate::error::Error;
 use crate::index::{EntityIndex, IndexVec};
 
 /// A rule that a view breaks.
@@ -21,6 +22,12 @@ pub struct ValidationError {
     pub place: String,
     /// The rule.
     pub reason: String,
+}
+
+impl From<ValidationError> for Error {
+    fn from(error: ValidationError) -> Self {
+        Self::view(error.to_string())
+    }
 }
 
 impl Function {

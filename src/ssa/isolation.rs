@@ -17,12 +17,12 @@ use super::phis::{EndsOfPhis, Phi};
 use super::registers::{Register, constant_held, copied_from, is_read};
 use super::webs::{Liveness, end_of};
 use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
-use crate::coalesce::Refusal;
 use crate::config::{Config, DeSsa};
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Effects, Function, Opcode, VReg, Value, sequentialize};
 use crate::index::{EntityIndex, IndexVec};
+use crate::stats::CopyRefusal;
 
 define_index! {
     /// What shares a register so far is named by one of these: first the PHIs' webs, then the registers that they copy.
@@ -317,7 +317,7 @@ impl<'a> Isolation<'a> {
                 && self.refusal(web, other).is_none()
             {
                 self.unite(&mut sets, web, other);
-                self.keep(affinity, Reason::Refused(Refusal::Interference));
+                self.keep(affinity, Reason::Refused(CopyRefusal::Interference));
                 continue;
             }
             let reason = if is_tried { self.refusal(web, reg).map(Reason::Refused) } else { Some(Reason::NotTried) };
@@ -378,7 +378,7 @@ impl<'a> Isolation<'a> {
         inputs(affinity.phi).any(|reg| reg != affinity.reg && inputs(other).any(|input| input == reg))
     }
 
-    fn refusal(&mut self, a: Node, b: Node) -> Option<Refusal> {
+    fn refusal(&mut self, a: Node, b: Node) -> Option<CopyRefusal> {
         if a == b {
             return None;
         }
@@ -386,7 +386,7 @@ impl<'a> Isolation<'a> {
             if self.nodes[side].len() > self.options.large_interval_size_threshold as usize {
                 self.attempts[side] += 1;
                 if self.attempts[side] > self.options.large_interval_freq_threshold {
-                    return Some(Refusal::LargeRange);
+                    return Some(CopyRefusal::LargeRange);
                 }
             }
         }
@@ -396,7 +396,7 @@ impl<'a> Isolation<'a> {
             a != b
         });
         self.isolated.steps += self.nodes[a].len().min(self.nodes[b].len()) as u64 + pairs;
-        conflicts.then_some(Refusal::Interference)
+        conflicts.then_some(CopyRefusal::Interference)
     }
 
     /// A copy stays, or becomes the constant that it would copy.

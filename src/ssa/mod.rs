@@ -34,9 +34,9 @@ mod rewrite;
 mod tests;
 mod webs;
 
-use crate::coalesce::Refusal;
 use crate::config::{Config, DeSsa};
 use crate::function::{EditList, Function, Inst, VReg};
+use crate::stats::CopyRefusal;
 use isolation::isolate;
 use phis::Phis;
 use rewrite::Rewriter;
@@ -46,7 +46,7 @@ use webs::Webs;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// It cannot share its web's register.
-    Refused(Refusal),
+    Refused(CopyRefusal),
     /// Sharing registers is switched off.
     NotTried,
 }

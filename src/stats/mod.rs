@@ -5,6 +5,7 @@
 //! compilers at once, so nothing is held back and nothing is overwritten: a line is written by one call on a file
 //! opened for appending, which keeps lines of different threads and processes whole. [`Totals`] adds them up.
 
+mod copy_refusal;
 mod counts;
 mod figures;
 mod totals;
@@ -18,6 +19,7 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+pub use copy_refusal::CopyRefusal;
 pub use counts::{Counts, Frequencies};
 pub use figures::{KernelFigures, ModuleFigures};
 pub use totals::Totals;

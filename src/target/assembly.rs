@@ -3,7 +3,7 @@
 //! LLVM keeps the text with `$N` for its operands, and puts a word in front of each operand that says what
 //! it is ("InlineAsm.h": three bits for the kind, thirteen for how many registers follow).
 
-use super::register_tuples::TupleKind;
+use super::tuple_kind::TupleKind;
 use crate::function::{Operand, Value};
 
 /// One instruction of the text.

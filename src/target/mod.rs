@@ -21,6 +21,7 @@ mod rules;
 mod setmaxnreg;
 #[cfg(test)]
 mod tests;
+mod tuple_kind;
 mod uniformity;
 
 use std::sync::LazyLock;
@@ -34,8 +35,9 @@ pub use flags::{DescFlags, InstFlags};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use masked::{Left, Masked, has_masks};
 pub use ptx_version::PtxVersion;
-pub use register_tuples::{RegisterTuple, TupleKind, VectorShape};
+pub use register_tuples::{RegisterTuple, VectorShape};
 pub use setmaxnreg::{asks_for_registers, assembly_may_ask, repartitions};
+pub use tuple_kind::TupleKind;
 pub(crate) use uniformity::named_space;
 
 /// A pattern, and what the names that it stands for are.

@@ -12,22 +12,8 @@
 
 use super::assembly::{Statement, operand_of, statements};
 use super::named_space;
+use super::tuple_kind::TupleKind;
 use crate::function::{Function, Inst, MemorySpace, Value};
-
-/// What kind of row it is: how long it may be, and how it is aligned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TupleKind {
-    /// Of memory: as long as it is, aligned to its length.
-    Memory,
-    /// What a texture gives: pairs.
-    Texture,
-    /// An operand of a matrix instruction of one warp.
-    Matrix,
-    /// An operand of a matrix instruction of four warps.
-    Warpgroup,
-    /// What goes to tensor memory or comes from there: as long as it is.
-    TensorMemory,
-}
 
 /// Operands that stand in one row, by their numbers in the instruction, lowest register first. All of them are written,
 /// or all of them are read.

@@ -6,13 +6,13 @@
 //! property of intervals that an engine silently relies on does not hold here.
 
 use nvptx_ra::allocate::briggs::Briggs;
-use nvptx_ra::lab::exact_allocation::Solver;
 use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::{
     Allocator, ClassData, FileData, InterferenceGraph, LiveRange, Problem, ProblemBuilder, check_allocation,
 };
 use nvptx_ra::analysis::{Point, Segment, ValueNumber};
+use nvptx_ra::lab::exact_allocation::Solver;
 
 /// A graph: how many vertices, and pairs of them.
 struct Graph {

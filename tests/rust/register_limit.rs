@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use nvptx_ra::error::Error;
 use nvptx_ra::function::LaunchBounds;
 use nvptx_ra::target::machine::{
-    Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, Refusal, RegisterLimit, Repartition,
+    Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, RegisterLimit, Repartition, RepartitionRefusal,
 };
 
 /// ptxas; `None` where it is not there.
@@ -433,10 +433,10 @@ fn check_entry(entry: Result<Entry, Error>, used: Option<u32>, said: &str, case:
         }
         Ok(Entry::Ignored(refusal)) => {
             let number = match refusal {
-                Refusal::Separate => "C7504",
-                Refusal::Debugging => "C7505",
-                Refusal::UnknownCall => "C7506",
-                Refusal::EntryUnknown => "C7508",
+                RepartitionRefusal::Separate => "C7504",
+                RepartitionRefusal::Debugging => "C7505",
+                RepartitionRefusal::UnknownCall => "C7506",
+                RepartitionRefusal::EntryUnknown => "C7508",
             };
             assert!(used.is_some() && said.contains(number), "{number} {case}: {said}");
         }

@@ -3,7 +3,8 @@
 use super::CleanupEdit;
 use super::overlay::Overlay;
 use super::steps::{Step, Steps};
-use crate::allocate::allocation::{Allocation, moved_bytes};
+use crate::allocate::allocation::Allocation;
+use crate::allocate::placement::moved_bytes;
 use crate::allocate::problem::{Problem, write_point};
 use crate::function::Inst;
 use crate::index::EntityIndex;

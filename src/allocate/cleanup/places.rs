@@ -1,6 +1,7 @@
 //! Places in one row: the units of all files, and behind them the slots.
 
-use crate::allocate::allocation::{Allocation, Placement, SpillSlot};
+use crate::allocate::allocation::Allocation;
+use crate::allocate::placement::{Placement, SpillSlot};
 use crate::allocate::problem::{File, LiveRange, Problem};
 use crate::define_index;
 use crate::index::IndexVec;

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::overlay::Overlay;
 use super::places::{Place, Places};
-use crate::allocate::allocation::{Allocation, Placement};
+use crate::allocate::allocation::Allocation;
 use crate::allocate::links::families;
+use crate::allocate::placement::Placement;
 use crate::allocate::problem::{Access, AccessKind, CopyInst, LiveRange, Problem, is_place, write_point};
 use crate::function::Inst;
 use crate::index::IndexVec;

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use arbitrary::Unstructured;
 
 use super::*;
-use crate::allocate::allocation::{Placement, SpillSlot};
 use crate::allocate::briggs::Briggs;
 use crate::allocate::fatpoint::Fatpoint;
 use crate::allocate::greedy::Greedy;
 use crate::allocate::machine::run;
+use crate::allocate::placement::{Placement, SpillSlot};
 use crate::allocate::problem::{LiveRange, ProblemError};
 use crate::allocate::{Allocator, Preset, check_allocation};
 use crate::fuzzing::{Options, lowered_function};

@@ -16,8 +16,9 @@ mod tests;
 use std::time::Instant;
 
 use super::Allocator;
-use super::allocation::{Allocation, Effort, Placement, SpillSlot};
+use super::allocation::{Allocation, Effort};
 use super::occupied::Occupied;
+use super::placement::{Placement, SpillSlot};
 use super::problem::{File, LiveRange, Problem, ProblemError};
 use super::registers::Registers;
 use crate::index::{EntityIndex, IndexVec};

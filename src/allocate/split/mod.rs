@@ -17,8 +17,9 @@ mod settle;
 mod tests;
 
 use super::Allocator;
-use super::allocation::{Allocation, Costs, Placement};
+use super::allocation::{Allocation, Costs};
 use super::links::families;
+use super::placement::Placement;
 use super::problem::{LiveRange, Problem, ProblemError};
 use crate::analysis::Loop;
 use crate::index::IndexVec;

@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use crate::allocate::allocation::{Allocation, Placement};
+use crate::allocate::allocation::Allocation;
 use crate::allocate::check::check_allocation;
 use crate::allocate::links::{families, family_bytes};
+use crate::allocate::placement::Placement;
 use crate::allocate::problem::{AccessKind, LiveRange, Problem};
 use crate::index::IndexVec;
 

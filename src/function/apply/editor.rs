@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
+use super::ids::{Reason, next_id};
 use super::layout::Layout;
 use super::split::SplitEdges;
-use super::{Applied, ApplyError, Origin, rebuild};
+use super::{ApplyError, Origin};
 use crate::function::directives::{check_attribute, check_directive};
 use crate::function::{
-    Block, Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData,
-    Role, Slot, SlotData, VReg, Value,
+    Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData, Role, Slot,
+    SlotData, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
-
-/// What is wrong with an edit.
-pub(super) type Reason = String;
 
 /// A function while it is edited.
 pub(super) struct Editor<'f> {
@@ -73,8 +71,8 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Checks what only the whole list shows, and builds the edited function.
-    pub(super) fn finish(mut self) -> Result<Applied, ApplyError> {
+    /// Checks what only the whole list shows.
+    pub(super) fn check_merges(&self) -> Result<(), ApplyError> {
         for reg in self.merged.ids() {
             if let Some((into, index)) = self.merged[reg]
                 && self.merged[into].is_some()
@@ -83,10 +81,7 @@ impl<'f> Editor<'f> {
                 return Err(ApplyError { index, reason });
             }
         }
-        let splits = std::mem::take(&mut self.splits);
-        let branches = splits.apply(&mut self)?;
-        let order = self.layout.order(&self.work, splits.len(), &branches)?;
-        Ok(rebuild::rebuild(self, &splits, &order))
+        Ok(())
     }
 
     pub(super) fn num_blocks(&self) -> usize {
@@ -295,14 +290,4 @@ fn copy_with_room(function: &Function, num_edits: usize) -> Function {
         slots: function.slots.clone(),
         symbols: function.symbols.clone(),
     }
-}
-
-/// Whether an edit names the id that its new entity gets.
-pub(super) fn next_id<I: EntityIndex + std::fmt::Display>(id: I, next: I) -> Result<(), Reason> {
-    if id == next { Ok(()) } else { Err(format!("the next free id is {next}, not {id}")) }
-}
-
-/// Whether a block is one of the first `count`.
-pub(super) fn known_block(block: Block, count: usize) -> Result<(), Reason> {
-    if block.index() < count { Ok(()) } else { Err(format!("there is no block {block}: the function has {count}")) }
 }

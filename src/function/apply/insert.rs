@@ -1,7 +1,8 @@
 //! Edits that insert an instruction.
 
 use super::Origin;
-use super::editor::{Editor, Reason, next_id};
+use super::editor::Editor;
+use super::ids::{Reason, next_id};
 use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, Role, Slot, VReg, Value};
 use crate::index::EntityIndex;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::ApplyError;
-use super::editor::{Reason, known_block};
+use super::ids::{Reason, known_block};
 use crate::function::{Block, Effects, Function, Inst, Position, Role};
 use crate::index::{EntityIndex, IndexVec};
 

@@ -5,16 +5,19 @@
 //! [`check`](crate::check)'s. O(size + edits · log edits).
 
 mod editor;
+mod ids;
 mod insert;
 mod layout;
 mod rebuild;
 mod split;
+mod split_branches;
 #[cfg(test)]
 mod tests;
 
 use editor::Editor;
 
 use super::{EditList, Function, Inst};
+use crate::error::Error;
 use crate::index::IndexVec;
 
 /// Where an instruction of the edited function comes from.
@@ -47,6 +50,13 @@ pub struct ApplyError {
     pub reason: String,
 }
 
+impl From<ApplyError> for Error {
+    /// Edits that do not fit the function that they were made for are a bug.
+    fn from(error: ApplyError) -> Self {
+        Self::internal(error, None)
+    }
+}
+
 impl EditList {
     /// Applies the edits to a copy of the function; the function itself stays.
     ///
@@ -64,6 +74,10 @@ impl EditList {
             phase = edit.phase();
             editor.edit(index, edit).map_err(|reason| ApplyError { index, reason })?;
         }
-        editor.finish()
+        editor.check_merges()?;
+        let splits = std::mem::take(&mut editor.splits);
+        let branches = split_branches::apply(&splits, &mut editor)?;
+        let order = editor.layout.order(&editor.work, splits.len(), &branches)?;
+        Ok(rebuild::rebuild(editor, &splits, &order))
     }
 }

@@ -1,11 +1,11 @@
-//! Splitting edges: new blocks, the branches to and from them, the PHIs behind them.
+//! The edges that edits split, and the new blocks on them.
 
 use std::collections::HashMap;
 
-use super::editor::{Editor, Reason, known_block, next_id};
-use super::{ApplyError, Origin};
-use crate::function::{Block, Effects, Function, Inst, MemorySpace, Operand, Role, Value};
-use crate::index::{EntityIndex, IndexVec};
+use super::ApplyError;
+use super::ids::{Reason, known_block, next_id};
+use crate::function::{Block, Function};
+use crate::index::EntityIndex;
 
 /// An edge that is split, and by which edit.
 pub(super) struct SplitEdge {
@@ -15,7 +15,7 @@ pub(super) struct SplitEdge {
 }
 
 impl SplitEdge {
-    fn error(&self, reason: &str) -> ApplyError {
+    pub(super) fn error(&self, reason: &str) -> ApplyError {
         let reason = format!("the edge from {} to {} cannot be split: {reason}", self.from, self.to);
         ApplyError { index: self.index, reason }
     }
@@ -60,84 +60,13 @@ impl SplitEdges {
         &self.edges
     }
 
+    /// The new block on an edge of the view, where that is split.
+    pub(super) fn new_block(&self, from: Block, to: Block) -> Option<Block> {
+        self.new_block.get(&(from, to)).copied()
+    }
+
     /// Where an edge of the view leads now.
     pub(super) fn target(&self, from: Block, to: Block) -> Block {
-        self.new_block.get(&(from, to)).copied().unwrap_or(to)
+        self.new_block(from, to).unwrap_or(to)
     }
-
-    /// Turns branches and PHIs to the new blocks. Returns, per block, the branch to add at its end.
-    pub(super) fn apply(&self, editor: &mut Editor<'_>) -> Result<IndexVec<Block, Option<Inst>>, ApplyError> {
-        let num_view = editor.work.num_blocks();
-        let mut branches = IndexVec::filled(None, num_view + self.edges.len());
-        if self.edges.is_empty() {
-            return Ok(branches);
-        }
-        let goto = editor.intern("GOTO", Role::Other).map_err(|reason| self.edges[0].error(&reason))?;
-        let add_goto = |editor: &mut Editor<'_>, target: Block| {
-            let operand = Operand::plain(Value::Block(target));
-            editor.add_inst(goto, &[operand], Effects::TERMINATOR, MemorySpace::Generic, Origin::Inserted)
-        };
-        for block in distinct(self.edges.iter().map(|edge| edge.to)) {
-            self.rename_phis(&mut editor.work, block);
-        }
-        let mut reached = vec![false; self.edges.len()];
-        for block in distinct(self.edges.iter().map(|edge| edge.from)) {
-            self.turn_branches(&mut editor.work, block, &mut reached);
-        }
-        for (number, edge) in self.edges.iter().enumerate() {
-            let block = Block::new(num_view + number);
-            branches[block] = Some(add_goto(editor, edge.to));
-            if reached[number] {
-                continue;
-            }
-            // The edge is the one that falls through, and a block has one such edge.
-            if branches[edge.from].is_some() {
-                return Err(edge.error("no branch names its end"));
-            }
-            branches[edge.from] = Some(add_goto(editor, block));
-        }
-        Ok(branches)
-    }
-
-    fn rename_phis(&self, work: &mut Function, to: Block) {
-        for inst in work.block_insts(to) {
-            if work.role(inst) == Role::Phi {
-                for operand in operands_mut(work, inst) {
-                    if let Value::Block(from) = &mut operand.value
-                        && let Some(&new) = self.new_block.get(&(*from, to))
-                    {
-                        *from = new;
-                    }
-                }
-            }
-        }
-    }
-
-    fn turn_branches(&self, work: &mut Function, from: Block, reached: &mut [bool]) {
-        let num_view = work.num_blocks();
-        for inst in work.block_insts(from) {
-            if work.effects(inst).contains(Effects::TERMINATOR) {
-                for operand in operands_mut(work, inst) {
-                    if let Value::Block(to) = &mut operand.value
-                        && let Some(&new) = self.new_block.get(&(from, *to))
-                    {
-                        *to = new;
-                        reached[new.index() - num_view] = true;
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn operands_mut(work: &mut Function, inst: Inst) -> &mut [Operand] {
-    let range = work.operand_start[inst.index()] as usize..work.operand_start[inst.index() + 1] as usize;
-    &mut work.operands[range]
-}
-
-fn distinct(blocks: impl Iterator<Item = Block>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = blocks.collect();
-    blocks.sort_unstable();
-    blocks.dedup();
-    blocks
 }

@@ -16,6 +16,7 @@ mod tests;
 mod words;
 
 use super::{EditList, Function, OpcodeTable};
+use crate::error::{Error, ErrorKind};
 
 /// Why a text is not a view, or not a list of edits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +26,12 @@ pub struct ParseError {
     pub line: usize,
     /// What is wrong, and what is expected.
     pub reason: String,
+}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Self {
+        Self::new(ErrorKind::View, error.to_string(), "see docs/mfv.md for the text form")
+    }
 }
 
 impl Function {

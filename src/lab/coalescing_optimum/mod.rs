@@ -33,6 +33,7 @@ mod value_numbering;
 
 use crate::check::check;
 use crate::coalesce::program::Program;
+use crate::coalesce::rewrite;
 use crate::coalesce::{Tally, coalesce};
 use crate::config::Config;
 use crate::function::Function;
@@ -139,7 +140,7 @@ fn realise(mut program: Program<'_>, registers: &Registers, solution: &Solution)
             program.delete(copy.inst);
         }
     }
-    let edits = program.finish().edits;
+    let edits = rewrite::outcome(program).edits;
     check(function, &edits).ok()?;
     Some(copies(&edits.apply(function).ok()?.function, classification))
 }

@@ -1,7 +1,7 @@
 //! Backtracking over the places of items that all depend on each other.
 
-use super::colouring::Palette;
 use super::items::{Item, Relation};
+use super::palette::Palette;
 use crate::index::IndexVec;
 
 /// What came of it.

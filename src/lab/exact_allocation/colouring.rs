@@ -5,8 +5,8 @@
 //! mirror images of each other, because nobody has touched either, are tried once.
 
 use super::backtrack::{Backtrack, Outcome};
-use super::items::{Item, Items};
-use crate::allocate::ClassTable;
+use super::items::Item;
+use super::palette::Palette;
 use crate::allocate::occupied::Occupied;
 use crate::index::IndexVec;
 
@@ -18,15 +18,6 @@ pub(super) enum Coloring {
     Impossible(Vec<Item>),
     /// The steps ran out.
     Unknown,
-}
-
-/// What there is to colour, and with what.
-pub(super) struct Palette<'a> {
-    pub(super) items: &'a Items,
-    pub(super) classes: &'a ClassTable,
-    pub(super) budget: u32,
-    /// How many of those that may exceed the budget do.
-    pub(super) allowed: usize,
 }
 
 impl Palette<'_> {

@@ -1,7 +1,7 @@
 //! What may want a place in one file: every live range, and the piece for each access of those that may be spilled,
 //! with who may not share a place with whom.
 
-use crate::allocate::allocation::moved_bytes;
+use crate::allocate::placement::moved_bytes;
 use crate::allocate::sweep::{Start, sweep};
 use crate::allocate::{Class, CopyInst, File, LiveRange, Problem};
 use crate::analysis::{Point, Segment, covering};

@@ -13,6 +13,7 @@ mod backtrack;
 mod bound;
 mod colouring;
 mod items;
+mod palette;
 mod point_cover;
 mod search;
 #[cfg(test)]
@@ -24,8 +25,9 @@ use crate::allocate::briggs::Briggs;
 use crate::allocate::greedy::Greedy;
 use crate::allocate::{Allocation, Allocator, Costs, File, Placement, Problem, ProblemError, SpillSlot};
 use crate::index::EntityIndex;
-use colouring::{Coloring, Palette};
+use colouring::Coloring;
 use items::{Item, Items};
+use palette::Palette;
 use point_cover::Cover;
 use search::Search;
 

@@ -1,8 +1,9 @@
 //! Branch and bound over what is spilled.
 
 use super::bound::{Bound, Choice, bound, rest};
-use super::colouring::{Coloring, Palette};
+use super::colouring::Coloring;
 use super::items::{Item, Items};
+use super::palette::Palette;
 use super::point_cover::SpillRequirement;
 use crate::allocate::ClassTable;
 use crate::index::IndexVec;

@@ -22,4 +22,4 @@ pub use architecture::{
 };
 pub use occupancy::{BlockLimits, DEFAULT_THREADS, Launch, Limits, Occupancy};
 pub use register_limit::{CommandLine, Decider, Ignored, MIN_REGISTER_LIMIT, RegisterLimit};
-pub use repartition::{Circumstances, Entry, Refusal, Repartition};
+pub use repartition::{Circumstances, Entry, Repartition, RepartitionRefusal};

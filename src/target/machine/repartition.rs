@@ -26,7 +26,7 @@ pub struct Circumstances {
 /// Why ptxas ignores the requests of a kernel, each with its number and text. A fifth reason that it knows, C7507
 /// "to maintain minimum register requirements", nothing made it give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refusal {
+pub enum RepartitionRefusal {
     /// C7505: "to allow debugging".
     Debugging,
     /// C7504: "to maintain compatibility across compilation units".
@@ -43,7 +43,7 @@ pub enum Entry {
     /// So many registers has each thread when the kernel is entered: what ptxas reports for it, used or not.
     Registers(u32),
     /// The requests do nothing, and the kernel has what it needs, as any other.
-    Ignored(Refusal),
+    Ignored(RepartitionRefusal),
 }
 
 /// The registers that one request may ask for, in multiples of [`STEP`].
@@ -95,12 +95,12 @@ impl Architecture {
 }
 
 /// Why ptxas would ignore requests: the reason that it gives, where there are several.
-fn refusal(limit: &RegisterLimit, circumstances: Circumstances) -> Option<Refusal> {
+fn refusal(limit: &RegisterLimit, circumstances: Circumstances) -> Option<RepartitionRefusal> {
     let reasons = [
-        (circumstances.debugging, Refusal::Debugging),
-        (circumstances.separate, Refusal::Separate),
-        (!limit.is_known_at_entry(), Refusal::EntryUnknown),
-        (circumstances.calls_unknown, Refusal::UnknownCall),
+        (circumstances.debugging, RepartitionRefusal::Debugging),
+        (circumstances.separate, RepartitionRefusal::Separate),
+        (!limit.is_known_at_entry(), RepartitionRefusal::EntryUnknown),
+        (circumstances.calls_unknown, RepartitionRefusal::UnknownCall),
     ];
     reasons.into_iter().find_map(|(holds, refusal)| holds.then_some(refusal))
 }

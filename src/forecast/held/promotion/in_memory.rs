@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::refusal::PromotionRefusal;
 use super::{Address, Layout, MOST_PICKED_FROM};
 use crate::analysis::Occurrences;
 use crate::forecast::held::promotion::stack_accesses::{StackAccesses, Transfer};
@@ -12,31 +13,6 @@ use crate::target::Classification;
 
 /// What becomes of an address is followed through at most so many instructions.
 const MOST_FOLLOWED: usize = 256;
-
-/// What keeps the variables of a function in memory, as the analysis meets it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// There are none.
-    NoStack,
-    /// This instruction gives an address away, or does with it what is not followed.
-    GivenAway(Inst),
-    /// This register holds an address of a variable, or something else.
-    Mixed(VReg),
-    /// Nothing loads or stores them.
-    NotAccessed,
-    /// This access has values of a width that is not promoted.
-    Width(Inst),
-    /// This one has values of another width than the first.
-    OtherWidth(Inst, Inst),
-    /// This one does not lie on whole values.
-    Misaligned(Inst),
-    /// They are too many values.
-    TooMany,
-    /// What this access means would have to be picked from too many values.
-    TooManyMeant(Inst),
-    /// Picking what this access means costs more than the memory.
-    Costly(Inst),
-}
 
 /// Why the stack variables of a function are in memory. ptxas promotes all of a function's or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,24 +118,26 @@ pub(super) struct Explained<'a> {
 
 impl Explained<'_> {
     /// The words for a refusal; `None` where there is no stack.
-    pub(super) fn of(&self, refusal: Refusal) -> Option<InMemory> {
+    pub(super) fn of(&self, refusal: PromotionRefusal) -> Option<InMemory> {
         let width = |inst| Transfer::of(self.function, inst).map_or(0, |transfer| transfer.width);
         let values = self.layout.count.max(0) as u64;
         let (slot, line, why) = match refusal {
-            Refusal::NoStack => return None,
-            Refusal::GivenAway(inst) => {
+            PromotionRefusal::NoStack => return None,
+            PromotionRefusal::GivenAway(inst) => {
                 let (at, why) = self.fate(inst);
                 let line = [at, inst].map(|inst| self.function.line(inst)).into_iter().find(|&line| line != 0);
                 (self.slot_at(inst), line.unwrap_or(0), why)
             }
-            Refusal::Mixed(reg) => (self.stack.address(reg).and_then(|address| self.slot_of(address)), 0, Why::Mixed),
-            Refusal::NotAccessed => (Some(Slot(0)), 0, Why::NotAccessed),
-            Refusal::Width(inst) => self.accessed(inst, Why::Width(width(inst))),
-            Refusal::OtherWidth(first, inst) => self.accessed(inst, Why::Widths(width(first), width(inst))),
-            Refusal::Misaligned(inst) => self.accessed(inst, Why::Misaligned),
-            Refusal::TooMany => (self.largest(), 0, Why::TooMany(values)),
-            Refusal::TooManyMeant(inst) => self.accessed(inst, Why::Indexed(values)),
-            Refusal::Costly(inst) => self.accessed(inst, Why::Costly(values)),
+            PromotionRefusal::Mixed(reg) => {
+                (self.stack.address(reg).and_then(|address| self.slot_of(address)), 0, Why::Mixed)
+            }
+            PromotionRefusal::NotAccessed => (Some(Slot(0)), 0, Why::NotAccessed),
+            PromotionRefusal::Width(inst) => self.accessed(inst, Why::Width(width(inst))),
+            PromotionRefusal::OtherWidth(first, inst) => self.accessed(inst, Why::Widths(width(first), width(inst))),
+            PromotionRefusal::Misaligned(inst) => self.accessed(inst, Why::Misaligned),
+            PromotionRefusal::TooMany => (self.largest(), 0, Why::TooMany(values)),
+            PromotionRefusal::TooManyMeant(inst) => self.accessed(inst, Why::Indexed(values)),
+            PromotionRefusal::Costly(inst) => self.accessed(inst, Why::Costly(values)),
         };
         let data = slot.map(|slot| self.function.slot(slot));
         Some(InMemory {

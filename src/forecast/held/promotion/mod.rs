@@ -9,13 +9,15 @@
 
 mod in_memory;
 mod promoted_values;
+mod refusal;
 mod stack_accesses;
 #[cfg(test)]
 mod tests;
 
-use in_memory::{Explained, Refusal};
+use in_memory::Explained;
 pub use in_memory::{InMemory, Why};
 use promoted_values::{Input, PromotedValues};
+use refusal::PromotionRefusal;
 pub(in crate::forecast) use stack_accesses::Transfer;
 use stack_accesses::{Access, Address, StackAccesses};
 
@@ -49,7 +51,7 @@ const MOST_VALUES: i64 = Values::BITS as i64;
 pub(in crate::forecast) struct Promotion {
     stack: StackAccesses,
     /// Why they are not; `None` where they are.
-    refusal: Option<Refusal>,
+    refusal: Option<PromotionRefusal>,
     layout: Layout,
     promoted: PromotedValues,
 }
@@ -133,38 +135,38 @@ impl Promotion {
     }
 
     /// Numbers the values, if they are of one width that is promoted, and not too many.
-    fn find_values(&mut self) -> Result<(), Refusal> {
+    fn find_values(&mut self) -> Result<(), PromotionRefusal> {
         let accesses = &self.stack.accesses;
-        let &Access { inst: first, width, .. } = accesses.first().ok_or(Refusal::NotAccessed)?;
+        let &Access { inst: first, width, .. } = accesses.first().ok_or(PromotionRefusal::NotAccessed)?;
         let step = i64::from(width / 8).max(1);
         self.layout = Layout { step, count: self.stack.bytes / step };
         let Layout { count, .. } = self.layout;
         if !matches!(width, 16 | 32) {
-            return Err(Refusal::Width(first));
+            return Err(PromotionRefusal::Width(first));
         }
         if let Some(other) = accesses.iter().find(|access| access.width != width) {
-            return Err(Refusal::OtherWidth(first, other.inst));
+            return Err(PromotionRefusal::OtherWidth(first, other.inst));
         }
         for access in accesses {
             match access.address {
                 Address::At(offset) => {
                     let end = offset.saturating_add(i64::from(access.values) * step);
                     if offset < 0 || end > count * step || offset % step != 0 {
-                        return Err(Refusal::Misaligned(access.inst));
+                        return Err(PromotionRefusal::Misaligned(access.inst));
                     }
                 }
                 Address::Anywhere(offset) => {
                     if count.saturating_add(offset.max(0) / step) > MOST_PICKED_FROM {
-                        return Err(Refusal::TooManyMeant(access.inst));
+                        return Err(PromotionRefusal::TooManyMeant(access.inst));
                     }
                 }
             }
         }
-        if count > MOST_VALUES { Err(Refusal::TooMany) } else { Ok(()) }
+        if count > MOST_VALUES { Err(PromotionRefusal::TooMany) } else { Ok(()) }
     }
 
     /// Whether picking and replacing costs no more than the loads and stores that go.
-    fn pays(&self, function: &Function, loops: &Loops) -> Result<(), Refusal> {
+    fn pays(&self, function: &Function, loops: &Loops) -> Result<(), PromotionRefusal> {
         let gain = |access: &Access| {
             let meant = self.layout.count as f64 / f64::from(access.values.max(1));
             let gains = match (access.address, access.is_store) {
@@ -180,7 +182,7 @@ impl Promotion {
             return Ok(());
         }
         let worst = accesses.iter().min_by(|a, b| gain(a).total_cmp(&gain(b)));
-        Err(worst.map_or(Refusal::NotAccessed, |access| Refusal::Costly(access.inst)))
+        Err(worst.map_or(PromotionRefusal::NotAccessed, |access| PromotionRefusal::Costly(access.inst)))
     }
 
     /// The values of a variable.
@@ -196,7 +198,7 @@ impl Default for Promotion {
     fn default() -> Self {
         Self {
             stack: StackAccesses::default(),
-            refusal: Some(Refusal::NoStack),
+            refusal: Some(PromotionRefusal::NoStack),
             layout: Layout::default(),
             promoted: PromotedValues::default(),
         }

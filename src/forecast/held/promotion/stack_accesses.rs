@@ -1,7 +1,7 @@
 //! Who loads and stores the stack's variables, and where in them.
 
+use super::refusal::PromotionRefusal;
 use crate::analysis::Occurrences;
-use crate::forecast::held::promotion::in_memory::Refusal;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::IndexVec;
 
@@ -52,13 +52,13 @@ enum Step {
 impl StackAccesses {
     /// Becomes the accesses of a function, if they are known: there are some, and no address is given away. O(operands)
     /// where there is a stack, constant time where there is none.
-    pub(super) fn compute(&mut self, function: &Function, occurrences: &Occurrences) -> Result<(), Refusal> {
+    pub(super) fn compute(&mut self, function: &Function, occurrences: &Occurrences) -> Result<(), PromotionRefusal> {
         self.accesses.clear();
         self.lay_out(function);
         self.changed.clear();
         self.addresses.clear();
         if self.bytes == 0 {
-            return Err(Refusal::NoStack);
+            return Err(PromotionRefusal::NoStack);
         }
         self.addresses.resize(function.num_regs(), None);
         let names_slot = |operand: &Operand| matches!(operand.value, Value::Slot(_));
@@ -71,10 +71,10 @@ impl StackAccesses {
             }
         }
         if let Some(reg) = self.mixed(function, occurrences) {
-            return Err(Refusal::Mixed(reg));
+            return Err(PromotionRefusal::Mixed(reg));
         }
         self.accesses = function.insts().filter_map(|inst| self.access(function, inst)).collect();
-        if self.accesses.is_empty() { Err(Refusal::NotAccessed) } else { Ok(()) }
+        if self.accesses.is_empty() { Err(PromotionRefusal::NotAccessed) } else { Ok(()) }
     }
 
     /// The registers that hold an address of the stack.
@@ -95,13 +95,13 @@ impl StackAccesses {
     }
 
     /// Notes the address that an instruction computes; an error where it gives one away.
-    fn follow(&mut self, function: &Function, inst: Inst) -> Result<(), Refusal> {
+    fn follow(&mut self, function: &Function, inst: Inst) -> Result<(), PromotionRefusal> {
         let address = match self.step(function, inst) {
             Step::Computes(address) => address,
             Step::Keeps => return Ok(()),
-            Step::GivesAway => return Err(Refusal::GivenAway(inst)),
+            Step::GivesAway => return Err(PromotionRefusal::GivenAway(inst)),
         };
-        let [result] = defs(function, inst)[..] else { return Err(Refusal::GivenAway(inst)) };
+        let [result] = defs(function, inst)[..] else { return Err(PromotionRefusal::GivenAway(inst)) };
         let joined = match self.addresses[result] {
             None => address,
             Some(before) if before == address => before,

@@ -1,0 +1,13 @@
+//! What exact colouring is given.
+
+use super::items::Items;
+use crate::allocate::ClassTable;
+
+/// What there is to colour, and with what.
+pub(super) struct Palette<'a> {
+    pub(super) items: &'a Items,
+    pub(super) classes: &'a ClassTable,
+    pub(super) budget: u32,
+    /// How many of those that may exceed the budget do.
+    pub(super) allowed: usize,
+}
