@@ -16,6 +16,7 @@ mod liveness;
 mod lone_values;
 mod loops;
 mod occurrences;
+mod pending;
 mod phi_placement;
 mod post_dominators;
 mod segment;
@@ -29,8 +30,8 @@ pub(crate) use grouping::Grouping;
 pub use interval_tree::{IntervalTree, Overlap};
 pub use live_ranges::{LiveIn, LiveRanges, ValueDef};
 pub use loops::{Loop, Loops};
-
 pub use occurrences::{Occurrence, Occurrences};
+pub(crate) use pending::PendingNodes;
 pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 pub(crate) use segment::{append, covering};

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Order;
-use super::demand::needs;
+use super::late_placement::needs;
 use super::region::{Held, Region};
 use crate::analysis::Node;
 use crate::index::IndexVec;

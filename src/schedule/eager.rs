@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Order;
-use super::demand::{ask, by_need};
+use super::late_placement::{ask, by_need};
 use super::live::LiveWords;
 use super::region::{Held, Kind, Region};
-use super::waiting::Waiting;
-use crate::analysis::Node;
+use crate::analysis::{Node, PendingNodes};
 
 /// A function of values whose last reader it is goes as soon as they are there, alone or with its only reader behind
 /// it, unless more words are live then than before; everything else goes as late as its first reader, or what has
@@ -36,7 +35,7 @@ const MOST_EDGES: u32 = 4;
 
 struct List<'a> {
     region: &'a Region<'a>,
-    waiting: Waiting,
+    pending: PendingNodes,
     live: LiveWords<'a>,
     /// Nodes that may have become such that end values at no cost, in the order of the code.
     offered: BinaryHeap<Reverse<Node>>,
@@ -45,10 +44,10 @@ struct List<'a> {
 
 impl<'a> List<'a> {
     fn new(region: &'a Region<'a>) -> Self {
-        let waiting = Waiting::new(region);
-        let offered = waiting.ready(region).map(Reverse).collect();
+        let pending = PendingNodes::new(&region.graph);
+        let offered = pending.ready().map(Reverse).collect();
         let order = Vec::with_capacity(region.kinds.len());
-        let mut list = Self { region, waiting, live: LiveWords::new(region), offered, order };
+        let mut list = Self { region, pending, live: LiveWords::new(region), offered, order };
         list.place_offered();
         list
     }
@@ -73,21 +72,21 @@ impl<'a> List<'a> {
     }
 
     fn place(&mut self, node: Node) {
-        let Self { region, waiting, live, offered, order } = self;
+        let Self { region, pending, live, offered, order } = self;
         let mut freed = Vec::new();
-        if !waiting.take(region, node, |successor| freed.push(successor)) {
+        if !pending.take(&region.graph, node, |successor| freed.push(successor)) {
             return;
         }
         order.push(node);
         live.place(node, |reader| offered.push(Reverse(reader)));
         offered.extend(freed.into_iter().map(Reverse));
         // Whoever waits for one node alone may make that one eager.
-        let waiting = &self.waiting;
+        let pending = &self.pending;
         for &successor in region.graph.successors.of(node) {
-            if !(1..=MOST_EDGES).contains(&waiting.waits_for[successor]) {
+            if !(1..=MOST_EDGES).contains(&pending.waits_for(successor)) {
                 continue;
             }
-            let mut others = region.predecessors.of(successor).iter().filter(|&&other| !waiting.is_done[other]);
+            let mut others = region.predecessors.of(successor).iter().filter(|&&other| !pending.is_taken(other));
             let first = others.next().filter(|&first| others.all(|other| other == first));
             offered.extend(first.map(|&first| Reverse(first)));
         }
@@ -98,7 +97,7 @@ impl<'a> List<'a> {
         let edges = also.map_or(0, |also| {
             self.region.graph.successors.of(also).iter().filter(|&&successor| successor == node).count() as u32
         });
-        let can_go = !self.waiting.is_done[node] && self.waiting.waits_for[node] == edges;
+        let can_go = !self.pending.is_taken(node) && self.pending.waits_for(node) == edges;
         let before = also.map_or(0, |also| self.live.change(also, None));
         let is_pure = self.region.kinds[node] == Kind::Pure;
         can_go && is_pure && before + self.live.change(node, also) <= 0 && self.live.ends_any(node, also)
@@ -106,7 +105,7 @@ impl<'a> List<'a> {
 
     /// The only reader of what a node computes, where the two go together and end values without more words live.
     fn eager_reader(&self, node: Node) -> Option<Node> {
-        if self.waiting.is_done[node] || self.waiting.waits_for[node] > 0 || self.region.kinds[node] != Kind::Pure {
+        if self.pending.is_taken(node) || self.pending.waits_for(node) > 0 || self.region.kinds[node] != Kind::Pure {
             return None;
         }
         // What several read stays live behind each of them but the last.

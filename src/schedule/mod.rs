@@ -7,24 +7,23 @@
 //! In the order of the files:
 //! * [`facts`]: what is known of the function;
 //! * [`effects`], [`region`]: stretches of blocks whose instructions may change places, and what holds them;
-//! * [`waiting`], [`live`]: who can come next, and what that makes live;
-//! * [`demand`], [`eager`], [`bottom_up`], [`top_down`]: the orders;
+//! * [`live`]: what is live behind the instructions that were placed;
+//! * [`late_placement`], [`eager`], [`bottom_up`], [`top_down`]: the orders;
 //! * [`perturb`]: small changes at random of any of them;
 //! * [`cycles`]: how long the code takes at least, whatever its order.
 
 mod bottom_up;
 mod cycles;
-mod demand;
 mod eager;
 mod effects;
 mod facts;
+mod late_placement;
 mod live;
 mod perturb;
 mod region;
 #[cfg(test)]
 mod tests;
 mod top_down;
-mod waiting;
 
 use crate::analysis::{Edges, Node};
 use crate::config;
@@ -32,9 +31,9 @@ use crate::function::{Block, Edit, EditList, Function, Inst};
 use crate::target::Classification;
 use bottom_up::BottomUp;
 pub use cycles::estimated_cycles;
-use demand::{Late, LoadsLate, SethiUllman};
 use eager::Eager;
 use facts::Facts;
+use late_placement::{Late, LoadsLate, SethiUllman};
 use perturb::Perturbed;
 use region::{Region, regions};
 use top_down::{LatencyAware, LoadsClustered};

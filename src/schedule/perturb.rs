@@ -1,9 +1,11 @@
 //! Small changes of an order at random, for a search to draw from.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::Order;
 use super::region::Region;
-use super::waiting::by_rank;
-use crate::analysis::Node;
+use crate::analysis::{Node, PendingNodes};
 use crate::index::{EntityIndex, IndexVec};
 
 /// An order that is changed at random: by an even seed, each instruction strays from its place as far as its
@@ -56,4 +58,17 @@ fn mix(a: u64, b: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+/// All nodes by rank, the least first, as soon as they wait for nobody. O(n log n) in the dependences.
+fn by_rank<R: Ord>(region: &Region<'_>, rank: impl Fn(Node) -> R) -> Vec<Node> {
+    let mut pending = PendingNodes::new(&region.graph);
+    let mut ready: BinaryHeap<Reverse<(R, Node)>> = pending.ready().map(|node| Reverse((rank(node), node))).collect();
+    let mut order = Vec::with_capacity(region.kinds.len());
+    while let Some(Reverse((_, node))) = ready.pop() {
+        region.step();
+        pending.take(&region.graph, node, |freed| ready.push(Reverse((rank(freed), freed))));
+        order.push(node);
+    }
+    order
 }

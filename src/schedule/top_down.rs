@@ -6,8 +6,7 @@ use std::collections::BinaryHeap;
 use super::Order;
 use super::live::LiveWords;
 use super::region::{Kind, Region};
-use super::waiting::Waiting;
-use crate::analysis::Node;
+use crate::analysis::{Node, PendingNodes};
 use crate::function::MemorySpace;
 use crate::index::{EntityIndex, IndexVec};
 use crate::target::machine::latency;
@@ -27,8 +26,8 @@ const WINDOW: usize = 64;
 
 impl Order for LoadsClustered {
     fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
-        let mut waiting = Waiting::new(region);
-        let mut ready: BinaryHeap<Reverse<Node>> = waiting.ready(region).map(Reverse).collect();
+        let mut pending = PendingNodes::new(&region.graph);
+        let mut ready: BinaryHeap<Reverse<Node>> = pending.ready().map(Reverse).collect();
         let is_load = |node: &Node| region.kinds[*node] == Kind::Load;
         let mut loads: BinaryHeap<Reverse<Node>> = ready.iter().filter(|node| is_load(&node.0)).copied().collect();
         let mut order = Vec::with_capacity(region.kinds.len());
@@ -37,7 +36,7 @@ impl Order for LoadsClustered {
             let mut in_cluster = 0;
             while let Some(node) = next.take() {
                 region.step();
-                if !waiting.take(region, node, |freed| {
+                if !pending.take(&region.graph, node, |freed| {
                     ready.push(Reverse(freed));
                     loads.extend(Some(Reverse(freed)).filter(|_| is_load(&freed)));
                 }) {
@@ -45,7 +44,7 @@ impl Order for LoadsClustered {
                 }
                 order.push(node);
                 in_cluster += 1;
-                while loads.peek().is_some_and(|load| waiting.is_done[load.0]) {
+                while loads.peek().is_some_and(|load| pending.is_taken(load.0)) {
                     loads.pop();
                 }
                 if is_load(&first) && in_cluster < CLUSTER {
@@ -94,7 +93,7 @@ fn heights(region: &Region<'_>) -> IndexVec<Node, u32> {
 struct Capped<'a> {
     region: &'a Region<'a>,
     heights: IndexVec<Node, u32>,
-    waiting: Waiting,
+    pending: PendingNodes,
     live: LiveWords<'a>,
     cap: i32,
     tallest: BinaryHeap<(u32, Reverse<Node>)>,
@@ -107,13 +106,13 @@ impl<'a> Capped<'a> {
         let mut list = Self {
             region,
             heights: heights(region),
-            waiting: Waiting::new(region),
+            pending: PendingNodes::new(&region.graph),
             live: LiveWords::new(region),
             cap,
             tallest: BinaryHeap::new(),
             freeing: BinaryHeap::new(),
         };
-        let ready: Vec<Node> = list.waiting.ready(region).collect();
+        let ready: Vec<Node> = list.pending.ready().collect();
         ready.into_iter().for_each(|node| list.offer(node));
         list
     }
@@ -124,7 +123,7 @@ impl<'a> Capped<'a> {
     }
 
     fn next(&mut self) -> Option<Node> {
-        while self.tallest.peek().is_some_and(|(_, node)| self.waiting.is_done[node.0]) {
+        while self.tallest.peek().is_some_and(|(_, node)| self.pending.is_taken(node.0)) {
             self.region.step();
             self.tallest.pop();
         }
@@ -133,7 +132,7 @@ impl<'a> Capped<'a> {
             return Some(tallest);
         }
         while let Some(&Reverse((change, node))) = self.freeing.peek() {
-            if !self.waiting.is_done[node] && change == self.live.change(node, None) {
+            if !self.pending.is_taken(node) && change == self.live.change(node, None) {
                 return Some(node);
             }
             self.region.step();
@@ -145,9 +144,9 @@ impl<'a> Capped<'a> {
     fn take(&mut self, node: Node) {
         let region = self.region;
         let mut freed = Vec::new();
-        self.waiting.take(region, node, |successor| freed.push(successor));
-        let waiting = &self.waiting;
-        let is_ready = |reader: Node| !waiting.is_done[reader] && waiting.waits_for[reader] == 0;
+        self.pending.take(&self.region.graph, node, |successor| freed.push(successor));
+        let pending = &self.pending;
+        let is_ready = |reader: Node| pending.is_ready(reader);
         // Whoever reads a value last frees it.
         self.live.place(node, |reader| freed.extend(Some(reader).filter(|&reader| is_ready(reader))));
         region.step();

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::{Input, LiveWords, WordState};
-use crate::analysis::{DependenceGraph, Node};
+use crate::analysis::{DependenceGraph, Node, PendingNodes};
 use crate::forecast::held::opcode_facts::Motion;
 use crate::forecast::held::words::Word;
 use crate::forecast::live::reordering::dependences::Dependences;
@@ -35,8 +35,6 @@ struct NodeState {
     ready: Node,
     /// It writes fewer words than it alone reads.
     is_join: bool,
-    waits_for: u32,
-    is_done: bool,
     /// Words start anew here.
     has_restarts: bool,
 }
@@ -56,6 +54,9 @@ struct Restart {
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     nodes: IndexVec<Node, NodeState>,
+    pending: PendingNodes,
+    /// The nodes that the node taken last made ready.
+    became_ready: Vec<Node>,
     /// Who reads a word, and the reader before in the word's list, one up.
     readers: Vec<(Node, u32)>,
     /// In the order of the code.
@@ -76,15 +77,9 @@ impl Queues {
         order: Order,
     ) {
         self.nodes.clear();
-        let state = |(node, &waits_for)| NodeState {
-            deadline: node,
-            ready: Node::new(0),
-            is_join: false,
-            waits_for,
-            is_done: false,
-            has_restarts: false,
-        };
-        self.nodes.extend(dependences.graph.num_predecessors.iter_enumerated().map(state));
+        self.pending.reset(&dependences.graph);
+        let state = |node| NodeState { deadline: node, ready: Node::new(0), is_join: false, has_restarts: false };
+        self.nodes.extend(dependences.graph.nodes().map(state));
         self.find_restarts(dependences, states);
         self.find_readers(dependences, states);
         match order {
@@ -218,7 +213,7 @@ pub(super) fn schedule(
     queues.reset(input, dependences, states, order);
     let mut list = List { dependences, states, queues, live, most: live, uniform: input.pressures.uniform() };
     for node in dependences.nodes() {
-        if list.queues.nodes[node].waits_for == 0 {
+        if list.queues.pending.is_ready(node) {
             list.offer(node);
         }
     }
@@ -228,8 +223,7 @@ pub(super) fn schedule(
             return list.most;
         }
     }
-    let is_done = |node: &NodeState| node.is_done;
-    debug_assert!(list.queues.nodes.iter().all(is_done), "dependences go forward: nothing waits for ever");
+    debug_assert!(list.queues.pending.is_empty(), "dependences go forward: nothing waits for ever");
     list.most
 }
 
@@ -255,12 +249,12 @@ impl List<'_> {
 
     fn next(&mut self) -> Option<Node> {
         while let Some(Reverse(node)) = self.queues.freeing.pop() {
-            if !self.queues.nodes[node].is_done && self.frees(node) {
+            if !self.queues.pending.is_taken(node) && self.frees(node) {
                 return Some(node);
             }
         }
         while let Some(Reverse((_, node))) = self.queues.ready.pop() {
-            if !self.queues.nodes[node].is_done {
+            if !self.queues.pending.is_taken(node) {
                 return Some(node);
             }
         }
@@ -269,7 +263,9 @@ impl List<'_> {
 
     fn take(&mut self, node: Node) {
         let Dependences { reads, graph, writes, .. } = self.dependences;
-        self.queues.nodes[node].is_done = true;
+        self.queues.became_ready.clear();
+        let Queues { pending, became_ready, .. } = &mut *self.queues;
+        pending.take(graph, node, |successor| became_ready.push(successor));
         for &word in reads.of(node) {
             self.states[word].unread -= 1;
             let state = self.states[word];
@@ -302,12 +298,8 @@ impl List<'_> {
         self.most.varying = self.most.varying.max(self.live.varying);
         self.live.all -= dead.all;
         self.live.varying -= dead.varying;
-        for &successor in graph.successors.of(node) {
-            let waits_for = &mut self.queues.nodes[successor].waits_for;
-            *waits_for -= 1;
-            if *waits_for == 0 {
-                self.offer(successor);
-            }
+        for at in 0..self.queues.became_ready.len() {
+            self.offer(self.queues.became_ready[at]);
         }
         // Whoever reads a word for the last time may free it now.
         for &word in reads.of(node) {
@@ -316,8 +308,7 @@ impl List<'_> {
                 continue;
             }
             while let Some(&(reader, before)) = self.queues.readers.get((readers as usize).wrapping_sub(1)) {
-                let NodeState { is_done, waits_for, .. } = self.queues.nodes[reader];
-                if !is_done && waits_for == 0 {
+                if self.queues.pending.is_ready(reader) {
                     self.offer_if_freeing(reader);
                 }
                 readers = before;
