@@ -236,7 +236,7 @@ mod tests {
         let folder = parent.join("nvptx-ra-a_.._b-0");
         assert!(bug.to_string().ends_with(&format!("please report {}", folder.display())), "{bug}");
         assert_eq!(read(&folder).unwrap().report.message, Error::internal("boom", None).in_function("k").to_string());
-        let refusal = Error::pass("too large", "raise max-insts");
+        let refusal = Error::pass("too large", "raise copy-limit");
         assert_eq!(report().attach(refusal.clone(), &config, None), refusal);
         let nowhere = Config { bundle: Some(folder.join(REPORT)), ..Config::default() };
         let bug = Error::internal("boom", None);

@@ -15,7 +15,7 @@ pub(super) struct Candidate {
     pub(super) dst: VReg,
     /// The register read.
     pub(super) src: VReg,
-    /// How often the block runs; 1 where frequencies are not to count.
+    /// How often the block runs.
     pub(super) frequency: f64,
     /// Instructions, uses and spill weight of the two registers: the heavier copy goes first among equals.
     pub(super) weight: f64,
@@ -28,8 +28,7 @@ pub(super) fn any(program: &Program<'_>) -> bool {
     program.copies().next().is_some()
 }
 
-/// All copies that remain, in layout order, within the limits that the options set. Without frequencies each counts
-/// once.
+/// All copies that remain, in layout order, within the limits that the options set.
 pub(super) fn collect(program: &Program<'_>, frequencies: &IndexVec<Block, f64>) -> Vec<Candidate> {
     let function = program.function;
     let options = program.options;
@@ -39,7 +38,7 @@ pub(super) fn collect(program: &Program<'_>, frequencies: &IndexVec<Block, f64>)
     let is_left_out = |block| split_edges.as_ref().is_some_and(|split_edges| split_edges[block]);
     let copies = program.copies().filter(|&(block, ..)| !is_left_out(block)).take(limit);
     let candidate = |(block, inst, dst, src)| {
-        let frequency = frequencies.get(block).copied().unwrap_or(1.0);
+        let frequency = frequencies[block];
         let weight = weight(program, dst, frequency) + weight(program, src, frequency);
         Candidate { inst, block, dst, src, frequency, weight, waits: false }
     };

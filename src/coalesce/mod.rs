@@ -78,8 +78,7 @@ fn run_rounds(program: &mut Program<'_>) {
     let start = Instant::now();
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
-    let frequencies =
-        if program.options.block_frequency { block_frequencies(function, &cfg, &dominators) } else { IndexVec::new() };
+    let frequencies = block_frequencies(function, &cfg, &dominators);
     program.report.analyses += start.elapsed();
     let mut changed = true;
     while changed && program.report.rounds < MAX_ROUNDS {

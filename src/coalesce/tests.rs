@@ -52,15 +52,6 @@ fn chains_become_one_register() {
     assert_eq!(refused, []);
 }
 
-/// Without interference by value, a copy whose source lives on stays.
-#[test]
-fn interference_by_value_can_be_switched_off() {
-    let config = Config { value_interference: false, ..Config::default() };
-    let (body, refused) = coalesced_with(LOAD_AND_STORE, &config);
-    assert_eq!(count(&body, "COPY") + count(&body, "MOV"), 1, "{body}");
-    assert_eq!(refused, [CopyRefusal::Interference]);
-}
-
 /// Two registers that trade places in a loop cannot be one.
 #[test]
 fn swapped_registers_stay_apart() {
@@ -107,12 +98,11 @@ bb2: frequency 0.9 depth 0 -> bb3
 bb3: frequency 1.0 depth 0
   STORE %2, %0, %1 :: write";
     let left_in = |body: &str| body.find("COPY").map(|at| body[..at].matches("bb").count());
-    let config = Config { value_interference: false, ..Config::default() };
     let read_on = blocks.replace(", %0, %1", "");
-    let (body, _) = coalesced_with(&read_on, &config);
+    let (body, _) = coalesced(&read_on);
     assert_eq!(count(&body, "COPY"), 1, "{body}");
     assert!(body.find("COPY") < body.find("bb2:"), "the copy in the colder block stays: {body}");
-    let config = Config { priority: Priority::Register, ..config };
+    let config = Config { priority: Priority::Register, ..Config::default() };
     let (body, _) = coalesced_with(&read_on, &config);
     assert!(body.find("COPY") > body.find("bb2:"), "the copy of the higher register stays: {body}");
     assert!(left_in(&body).is_some());

@@ -26,10 +26,6 @@ impl Values {
     pub(super) fn new(program: &Program<'_>, ranges: &LiveRanges, candidates: &[Candidate]) -> Self {
         let len = ranges.num_values();
         let mut this = Self { roots: (0..len).map(ValueNumber::new).collect(), constants: IndexVec::filled(None, len) };
-        if !program.options.value_interference {
-            this.note_constants(program, ranges);
-            return this;
-        }
         for candidate in candidates {
             let defined = ranges.value_at(candidate.dst, Point::late(candidate.inst));
             let read = ranges.value_at(candidate.src, Point::early(candidate.inst));

@@ -60,11 +60,11 @@ pub(super) struct Refused {
 
 /// Merges what can be merged and returns the copies that remain, in layout order.
 pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates: Vec<Candidate>) -> Vec<Refused> {
-    let (local, by) = (program.options.block_local, program.options.priority);
+    let by = program.options.priority;
     let mut heap: BinaryHeap<Entry> = candidates
         .into_iter()
         .map(|candidate| {
-            let local = local && classes.is_local(candidate.dst) && classes.is_local(candidate.src);
+            let local = classes.is_local(candidate.dst) && classes.is_local(candidate.src);
             Entry { candidate, local, by, refusal: None }
         })
         .collect();

@@ -267,8 +267,6 @@ options! {
         "stats" => stats: Option<PathBuf> = None, scope Trusted;
         /// Prints the decisions of these phases to standard error.
         "trace" => trace: Trace = Trace::empty();
-        /// Leaves functions with more instructions than this alone; 0 leaves none alone.
-        "max-insts" => max_insts: u32 = 0, range 0..=UNLIMITED, unit "instructions";
         /// The folder where an internal error writes its bundle (the function, the options, the versions); the
         /// system's folder for temporary files unless given.
         "bundle" => bundle: Option<PathBuf> = None, scope Trusted;
@@ -290,16 +288,10 @@ options! {
         /// Lets a copy wait, among equals, whose one register no other copy names and whose other register is copied
         /// again in the same block: joining it first could block the others.
         "terminal-rule" => terminal_rule: bool = true;
-        /// Coalesces the copies within blocks before those between blocks.
-        "block-local" => block_local: bool = true;
-        /// Lets two registers share a name where they hold the same value, although both are live.
-        "value-interference" => value_interference: bool = true;
         /// Writes a constant anew where that removes a copy or shortens a live range.
         "remat-constants" => remat_constants: bool = true;
         /// Follows the halves of wide registers through pack and unpack, so that round trips between them vanish.
         "wide-pairs" => wide_pairs: bool = true;
-        /// Weighs a copy by how often its block runs; off counts each copy once.
-        "block-frequency" => block_frequency: bool = true;
         /// Which copies are tried first.
         "priority" => priority: Priority = Priority::Frequency;
         /// Considers at most this many copies in a function; 0 considers all.

@@ -19,10 +19,10 @@ fn precedence_is_parameter_command_line_attribute_default() {
     let layers = Layers {
         parameters: "copy-limit=1",
         command_line: "copy-limit=2;coalesce-limit=2;stats=/s",
-        attribute: "copy-limit=3;coalesce-limit=3;max-insts=3",
+        attribute: "copy-limit=3;coalesce-limit=3;late-remat-update-threshold=3",
     };
     let config = Config::resolve(&layers).unwrap();
-    assert_eq!((config.copy_limit, config.coalesce_limit, config.max_insts), (1, 2, 3));
+    assert_eq!((config.copy_limit, config.coalesce_limit, config.late_remat_update_threshold), (1, 2, 3));
     assert_eq!(config.large_interval_size_threshold, 100);
     assert_eq!(config.stats.as_deref(), Some(std::path::Path::new("/s")));
 }
@@ -30,8 +30,8 @@ fn precedence_is_parameter_command_line_attribute_default() {
 /// A switch is on alone, off with `no-`, and takes on and off; the last assignment counts.
 #[test]
 fn switches() {
-    let config = parameters(" verify ; no-block-local;strict=on;wide-pairs=off;optnone;no-optnone;; ").unwrap();
-    assert!(config.verify && config.strict && !config.block_local && !config.wide_pairs && !config.optnone);
+    let config = parameters(" verify ; no-terminal-rule;strict=on;wide-pairs=off;optnone;no-optnone;; ").unwrap();
+    assert!(config.verify && config.strict && !config.terminal_rule && !config.wide_pairs && !config.optnone);
 }
 
 /// A weaker layer's switch can be switched off again by a stronger one.

@@ -127,7 +127,8 @@ mod tests {
         let text = |answers: &[Answer]| forecast(PRINT_FORECAST, "sm_90", answers).output();
         assert_eq!(text(&[left]), text(&[own]));
         assert_eq!(run(COPY_COALESCER, "", 0).raw().summarised, 0);
-        assert_eq!(run(COPY_COALESCER, "max-insts=1", abi::NVPTX_RA_REQUEST_SUMMARY).raw().summarised, 0);
+        let is_left_alone = abi::NVPTX_RA_REQUEST_SUMMARY | abi::NVPTX_RA_REQUEST_OPTNONE;
+        assert_eq!(run(COPY_COALESCER, "", is_left_alone).raw().summarised, 0);
     }
 
     /// Without kernels there is nothing to forecast, whatever the processor, and who prints says so; an unknown

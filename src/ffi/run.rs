@@ -138,7 +138,7 @@ impl<'a> Request<'a> {
             is_coalesced: self.has(abi::NVPTX_RA_REQUEST_COALESCED),
         };
         if self.pass == COPY_COALESCER && views::are_collected() {
-            if !passes::is_excluded(&function, &context) {
+            if !passes::is_excluded(&context) {
                 views::add(function, context.classification);
             }
             return Ok(Response::of_nothing());

@@ -71,15 +71,16 @@ mod tests {
     fn functions_that_reach_the_coalescer() {
         let sample = Sample::new();
         let view = sample.view();
-        let run = |pass: &str, parameters: &str| {
+        let run = |pass: &str, flags| {
+            let request = abi::nvptx_ra_request { flags, ..request(&view, pass, "") };
             // SAFETY: the request, the view and its memory are alive.
-            let answer = Answer(unsafe { nvptx_ra_run(&request(&view, pass, parameters)) });
+            let answer = Answer(unsafe { nvptx_ra_run(&request) });
             assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_UNCHANGED, "{}", answer.message());
         };
         let collected = collect::<()>(|| {
-            run(COPY_COALESCER, "");
-            run(COPY_COALESCER, "max-insts=1");
-            run(FORECAST, "");
+            run(COPY_COALESCER, 0);
+            run(COPY_COALESCER, abi::NVPTX_RA_REQUEST_OPTNONE);
+            run(FORECAST, 0);
             Ok(())
         });
         let names: Vec<String> = collected.iter().flatten().map(|(function, _)| function.name().to_owned()).collect();

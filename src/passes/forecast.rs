@@ -51,7 +51,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let mut output = PassOutput::unchanged(function);
     let start = Instant::now();
     // What the coalescer leaves alone is not coalesced.
-    let is_coalesced = context.is_coalesced && !is_excluded(function, context);
+    let is_coalesced = context.is_coalesced && !is_excluded(context);
     output.summary = Some(if is_coalesced {
         summarise(function, context, Some)
     } else {
@@ -72,7 +72,7 @@ pub fn summarise_coalesced(
     edits: &EditList,
     context: &RunContext,
 ) -> Result<Option<Box<FunctionSummary>>, Error> {
-    if context.is_ssa || context.config.stats.is_some() || is_excluded(function, context) {
+    if context.is_ssa || context.config.stats.is_some() || is_excluded(context) {
         return Ok(None);
     }
     if edits.is_empty() {

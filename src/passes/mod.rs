@@ -130,10 +130,10 @@ pub static PASSES: &[Pass] = &[
 
 /// Runs the pass of that name on a function.
 ///
-/// A function that its attribute, `optnone` or the limit on instructions excludes is left alone, which is no error.
+/// A function that its attribute or `optnone` excludes is left alone, which is no error.
 pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let pass = PASSES.iter().find(|pass| pass.name == name).ok_or_else(|| unknown(name))?;
-    if pass.edits && is_excluded(function, context) {
+    if pass.edits && is_excluded(context) {
         return Ok(PassOutput::unchanged(function));
     }
     // What is ordered by a better reading of the effects is checked by it, too.
@@ -177,7 +177,7 @@ pub fn scope(name: &str, config: &Config) -> Scope {
 /// trace.
 fn shows_the_function(config: &Config) -> bool {
     let checks = config.verify || config.verify_coalescing;
-    let counts = config.stats.is_some() || config.max_insts != 0;
+    let counts = config.stats.is_some();
     let prints = config.dump_before_cssa || config.cssa_verbosity != 0 || !config.trace.is_empty();
     checks || counts || prints
 }
@@ -203,10 +203,9 @@ fn unknown(name: &str) -> Error {
 }
 
 /// Whether passes that edit leave a function alone.
-pub(crate) fn is_excluded(function: &Function, context: &RunContext) -> bool {
+pub(crate) fn is_excluded(context: &RunContext) -> bool {
     let config = &context.config;
-    let is_too_large = config.max_insts != 0 && function.num_insts() > config.max_insts as usize;
-    !config.enabled || (context.is_optnone && !config.optnone) || is_too_large
+    !config.enabled || (context.is_optnone && !config.optnone)
 }
 
 /// Fails when everything is done, so that tests can prove that nothing of it is kept.

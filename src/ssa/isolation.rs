@@ -137,11 +137,7 @@ impl<'a> Isolation<'a> {
         live: &'a Liveness,
         options: &'a Config,
     ) -> Self {
-        let frequencies = if options.block_frequency {
-            block_frequencies(function, &live.cfg, &live.dominators)
-        } else {
-            IndexVec::filled(1.0, function.num_blocks())
-        };
+        let frequencies = block_frequencies(function, &live.cfg, &live.dominators);
         Self {
             function,
             registers,
