@@ -1,6 +1,6 @@
 //! The order of a kernel's instructions that the forecast prefers, where it prefers one clearly.
 //!
-//! The forecast ranks two orders of one kernel a little better than a coin (docs/notebook.md), so that it is heard only
+//! The forecast ranks two orders of one kernel a little better than a coin (docs/notebook), so that it is heard only
 //! where it sees more between them than it errs by.
 
 use crate::config::Order;

@@ -2,7 +2,7 @@
 //!
 //! It is heard where it sees a step of occupancy between them: of 446 kernels of lineages that it had not been fitted on
 //! it changed 33 so, of which none took more registers than before; with a margin of 10 % of the registers 49, and four
-//! took more (docs/notebook.md).
+//! took more (docs/notebook).
 
 use std::cmp::Reverse;
 
