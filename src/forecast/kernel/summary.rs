@@ -56,7 +56,7 @@ pub(in crate::forecast) struct PressureDetail {
 /// How much is kept of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::forecast) enum Detail {
-    /// What a kernel's [figures](super::Figure) say.
+    /// What a kernel's [figures](crate::forecast::Figure) say.
     Figures,
     /// The curve, who lives at the peak, and what reports alone show of loops, too.
     Everything,

@@ -3,7 +3,7 @@
 //! ptxas schedules for itself, so that kernels that look alike to any count of PTX take different numbers of registers.
 //! The table says, for the kernels of the corpus, left out of the fit, that were forecast about as many, what four of
 //! five of them take: `likely 32 0.85 1.23` is from 0.85 to 1.23 times a forecast of up to 32. Kernels that may be
-//! denied registers for the sake of warps ([`giving_up`](crate::forecast::kernel::occupancy_first)) take few, or all: nothing in between is
+//! denied registers for the sake of warps ([`occupancy_first`](crate::forecast::kernel::occupancy_first)) take few, or all: nothing in between is
 //! likelier, and nothing tells which.
 
 use crate::forecast::model::table::{Likely, Model};

@@ -16,7 +16,7 @@ pub struct Figure {
     pub label: &'static str,
     /// The value; `none` where there is none, as of the next step on the last one.
     pub value: String,
-    /// It is about [the place where most is live](super::Peak::place) in the kernel itself, not about the kernel as a
+    /// It is about [the place where most is live](crate::forecast::Peak::place) in the kernel itself, not about the kernel as a
     /// whole.
     pub is_of_peak: bool,
 }
