@@ -2,9 +2,7 @@
 //!
 //! The core (everything but `ffi` and the command-line tool) is plain safe Rust and knows nothing of LLVM: a machine
 //! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
-//! only: `ffi` and the tool, then the [`passes`] by name, then what they do ([`ssa`], [`coalesce`], [`allocate`],
-//! [`forecast`], [`schedule`], [`spill`], [`rename`]), then [`analysis`], [`target`], [`function`], [`config`],
-//! [`index`]. [`check`] imports [`function`] alone.
+//! only; tests/rust/layers.rs lists their layers and enforces them.
 
 pub mod allocate;
 pub mod analysis;

@@ -2,7 +2,7 @@
 //!
 //! A map from disjoint segments to their owners, one per colour. An ordered map of the segments' starts is an interval
 //! tree here: because the segments are disjoint, their ends are ordered as their starts are, and no node needs to know
-//! the greatest end below it. docs/notebook.md has the measurements of the standard library's B-tree against a sorted
+//! the greatest end below it. docs/notebook has the measurements of the standard library's B-tree against a sorted
 //! vector, a B+ tree and a red-black tree.
 
 use std::collections::BTreeMap;

@@ -44,9 +44,10 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "likely_registers": forecast.likely_registers,
         "at_least": forecast.is_at_least(),
         "at_least_because": forecast.unknown_callees.iter().map(UnknownCallee::to_string).collect::<Vec<_>>(),
-        "compiled_apart": forecast.link_conflict.as_ref().map(|apart| {
+        "compiled_apart": forecast.link_conflict.as_ref().map(|conflict| {
             json!({
-                "function": apart.function, "words": apart.words, "registers": apart.registers, "limit": apart.limit,
+                "function": conflict.function, "words": conflict.words, "registers": conflict.registers,
+                "limit": conflict.limit,
             })
         }),
         "predicates": forecast.predicates,

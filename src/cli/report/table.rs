@@ -69,8 +69,8 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
     if forecast.is_at_least() {
         let _ = writeln!(text, "  at least: it {}", forecast.unknown_callees_text());
     }
-    if let Some(apart) = &forecast.link_conflict {
-        let _ = writeln!(text, "  {}", readable_apart(apart));
+    if let Some(conflict) = &forecast.link_conflict {
+        let _ = writeln!(text, "  {}", readable_conflict(conflict));
     }
     if let Some(cause) = &forecast.in_memory {
         let _ = writeln!(text, "  {} bytes of stack: {cause}", forecast.stack_bytes);
@@ -115,8 +115,8 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
 }
 
 /// Why it does not link with a function that it calls, named as the source has it.
-fn readable_apart(apart: &LinkConflict) -> String {
-    LinkConflict { function: kernel_names::readable(&apart.function), ..apart.clone() }.to_string()
+fn readable_conflict(conflict: &LinkConflict) -> String {
+    LinkConflict { function: kernel_names::readable(&conflict.function), ..conflict.clone() }.to_string()
 }
 
 /// The text of a source line, if the file is there.

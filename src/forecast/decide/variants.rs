@@ -6,8 +6,8 @@
 
 use std::cmp::Reverse;
 
+use super::order::spills_clearly_less;
 use crate::error::Error;
-use crate::forecast::decide::order::spills_clearly_less;
 use crate::forecast::kernel::estimate::forecast_module;
 use crate::forecast::kernel::forecast::Case;
 use crate::forecast::kernel::summary::Summary;

@@ -5,8 +5,8 @@
 //! loaded, though it be called `volatile`. The forecast is of the code without all that. Constants are not worked out:
 //! that it is one is enough to know that no register holds it.
 
-use crate::forecast::held::behaviour::Behaviours;
-use crate::forecast::held::opcode_facts::Motion;
+use super::behaviour::Behaviours;
+use super::opcode_facts::Motion;
 use crate::function::{
     Applied, CONSTANTS, Edit, EditList, Function, Inst, Opcode, Operand, OperandFlags, Position, RegClass, Role,
     Symbol, VReg, Value,

@@ -4,8 +4,8 @@
 //! assembly, which is how Triton accesses memory: each address is a sum in a register. ptxas does look: it adds the
 //! number in the access, and only the base is held.
 
+use super::behaviour::Behaviours;
 use crate::analysis::Occurrences;
-use crate::forecast::held::behaviour::Behaviours;
 use crate::function::{Function, Symbol, VReg};
 use crate::index::IndexVec;
 use crate::target::{address_operands, registers_of};

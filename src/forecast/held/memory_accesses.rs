@@ -6,7 +6,7 @@
 
 use bitflags::bitflags;
 
-use crate::forecast::held::opcode_facts::{Kinds, Known, Motion, reads_own_parameter};
+use super::opcode_facts::{Kinds, Known, Motion, reads_own_parameter};
 use crate::function::{Effects, Function, Inst, MemorySpace};
 use crate::target::Purity;
 

@@ -8,10 +8,10 @@
 //! subroutine on top of counters and addresses that are the same in all threads. Where they are not unrolled it does
 //! keep the counters in uniform registers (dfdx's `slice`); what tells the two apart is not known.
 
+use super::behaviour::Behaviours;
+use super::opcode_facts::reads_own_parameter;
+use super::words::Words;
 use crate::analysis::{Occurrence, Occurrences, UniformityInfo};
-use crate::forecast::held::behaviour::Behaviours;
-use crate::forecast::held::opcode_facts::reads_own_parameter;
-use crate::forecast::held::words::Words;
 use crate::function::{Function, Operand, VReg};
 use crate::index::IndexVec;
 

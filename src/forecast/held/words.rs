@@ -4,15 +4,15 @@
 //! the upper word of an unsigned extension is the zero register, packing and unpacking move nothing, constants and a
 //! kernel's parameters are read where they are, and an upper half that nobody asks for is not kept.
 
+use super::behaviour::Behaviours;
+use super::folded_addresses::Addresses;
+use super::upper_halves::UpperHalves;
+use super::word_sharing::WordSharing;
+use super::word_sources::{Definition, Source};
 #[cfg(test)]
 use crate::analysis::{Cfg, Dominators};
 use crate::analysis::{LiveRanges, Occurrences};
 use crate::define_index;
-use crate::forecast::held::behaviour::Behaviours;
-use crate::forecast::held::folded_addresses::Addresses;
-use crate::forecast::held::upper_halves::UpperHalves;
-use crate::forecast::held::word_sharing::WordSharing;
-use crate::forecast::held::word_sources::{Definition, Source};
 use crate::function::{Function, Operand, RegClass, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::Purity;

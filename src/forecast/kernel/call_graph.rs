@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::forecast::kernel::summary::Summary;
-use crate::forecast::kernel::unknown_callees::{Callee, UnknownCallee};
+use super::summary::Summary;
+use super::unknown_callees::{Callee, UnknownCallee};
 use crate::forecast::model::features::Features;
 
 /// Whom the functions of a module call.

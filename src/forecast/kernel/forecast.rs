@@ -1,8 +1,8 @@
 //! The forecast of a kernel.
 
+use super::separate_compilation::LinkConflict;
+use super::unknown_callees::UnknownCallee;
 use crate::forecast::held::promotion::InMemory;
-use crate::forecast::kernel::separate_compilation::LinkConflict;
-use crate::forecast::kernel::unknown_callees::UnknownCallee;
 use crate::forecast::live::curve::Curve;
 use crate::forecast::live::peak::Peak;
 use crate::forecast::model::features::Features;

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use crate::forecast::kernel::summary::Summary;
+use super::summary::Summary;
 use crate::function::LaunchBounds;
 use crate::printable::printable;
 use crate::target::machine::{Architecture, CommandLine, Decider, MAX_REGISTERS};

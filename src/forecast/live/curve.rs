@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::pressure::Pressure;
 use crate::analysis::Point;
-use crate::forecast::live::pressure::Pressure;
 use crate::function::{Function, Inst};
 
 /// How many steps a curve has at most: a step for each pixel of a drawing is enough.

@@ -74,14 +74,14 @@ impl Live {
     /// Becomes what is live at once in a function of which is known what the hardware holds. O(n log n) in its operands
     /// and live ranges.
     pub(super) fn compute(&mut self, function: &Function, held: &Held) {
-        let Held { loops, ranges, words, uniform_registers, promotion, .. } = held;
+        let Held { ranges, words, uniform_registers, promotion, .. } = held;
         self.word_ranges.compute(words, ranges);
         let is_uniform = |reg| uniform_registers.has(reg);
         self.pressures.compute((function, words, &self.word_ranges), promotion.words(), is_uniform);
         self.declared.compute(function, ranges);
         self.with_early_loads = self.hoist_loads(function, held);
         let Self { word_ranges, pressures, .. } = self;
-        self.reached = self.reordering.reach(&reordering::Input { function, held, word_ranges, pressures }, loops);
+        self.reached = self.reordering.reach(&reordering::Input { function, held, word_ranges, pressures });
         self.counts = Counts::new(function, held, &pressures.varying);
         self.unrolled = self.unrolling.most_words(function, held, &pressures.varying);
         self.carried = Carried::most(function, held);

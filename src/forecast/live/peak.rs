@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::curve::covered;
+use super::pressure::Pressure;
 use crate::analysis::{ValueDef, ValueNumber};
 use crate::forecast::held::Held;
 use crate::forecast::held::words::Word;
-use crate::forecast::live::curve::covered;
-use crate::forecast::live::pressure::Pressure;
 use crate::function::{Function, Inst, Slot, VReg};
 
 /// Where the most words are live in a function.

@@ -1,8 +1,8 @@
 //! How much is live at each point.
 
+use super::word_ranges::{Moved, WordRanges};
 use crate::analysis::{LiveRanges, Point};
 use crate::forecast::held::words::{Word, Words};
-use crate::forecast::live::word_ranges::{Moved, WordRanges};
 use crate::function::{Function, Inst, RegClass, VReg};
 use crate::index::{EntityIndex, IndexVec};
 

@@ -6,7 +6,7 @@
 //! denied registers for the sake of warps ([`occupancy_first`](crate::forecast::kernel::occupancy_first)) take few, or all: nothing in between is
 //! likelier, and nothing tells which.
 
-use crate::forecast::model::table::{Likely, Model};
+use super::table::{Likely, Model};
 
 /// The fewest and the most registers that four of five kernels take for which so many are forecast, of the `budget` that
 /// they may have. A table that says nothing of it is sure of nothing.

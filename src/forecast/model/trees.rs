@@ -13,8 +13,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::forecast::model::features::Features;
-use crate::forecast::model::table::{Model, Node};
+use super::features::Features;
+use super::table::{Model, Node};
 use crate::function::LaunchBounds;
 use crate::target::machine::MAX_REGISTERS;
 

@@ -28,7 +28,7 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
         @if forecast.is_at_least() {
             p.note { "At least: it " (forecast.unknown_callees_text()) "." }
         }
-        @if let Some(apart) = &forecast.link_conflict { p.note { (apart) "." } }
+        @if let Some(conflict) = &forecast.link_conflict { p.note { (conflict) "." } }
         @if let Some(cause) = &forecast.in_memory { p.note { "Stack: " (cause) "." } }
     }
 }

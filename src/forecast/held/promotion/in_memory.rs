@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::refusal::PromotionRefusal;
+use super::stack_accesses::{StackAccesses, Transfer};
 use super::{Address, Layout, MOST_PICKED_FROM};
 use crate::analysis::Occurrences;
-use crate::forecast::held::promotion::stack_accesses::{StackAccesses, Transfer};
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::EntityIndex;
 use crate::printable::printable;

@@ -1,8 +1,8 @@
 //! Where the values of promoted stack variables are held.
 
+use super::stack_accesses::{Access, Address};
 use super::{Layout, Values, numbered};
 use crate::analysis::{Cfg, LiveRanges, Point, ValueNumber};
-use crate::forecast::held::promotion::stack_accesses::{Access, Address};
 use crate::function::{Block, Function, Inst, VReg};
 use crate::index::IndexVec;
 

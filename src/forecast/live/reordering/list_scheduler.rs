@@ -10,11 +10,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use super::dependences::Dependences;
 use super::{Input, LiveWords, WordState};
 use crate::analysis::{DependenceGraph, Node, PendingNodes};
 use crate::forecast::held::opcode_facts::Motion;
 use crate::forecast::held::words::Word;
-use crate::forecast::live::reordering::dependences::Dependences;
 use crate::index::{EntityIndex, IndexVec};
 
 /// What goes first of what frees nothing.

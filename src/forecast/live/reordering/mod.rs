@@ -20,7 +20,6 @@ use regions::{Region, Regions, WordState};
 
 use super::pressure::WordPressures;
 use super::word_ranges::WordRanges;
-use crate::analysis::Loops;
 use crate::define_index;
 use crate::forecast::held::Held;
 use crate::forecast::held::words::Word;
@@ -96,8 +95,8 @@ impl Reordering {
     /// No order has less live than a region has at its ends. Only regions that could raise the most of that are
     /// scheduled, those first in which most is live in the order of the code, and only until the order of the code is
     /// known to be no worse.
-    pub(in crate::forecast) fn reach(&mut self, input: &Input<'_>, loops: &Loops) -> Reached {
-        self.regions.compute(input.function, loops);
+    pub(in crate::forecast) fn reach(&mut self, input: &Input<'_>) -> Reached {
+        self.regions.compute(input.function, &input.held.loops);
         let in_order = |region: &Region| region.in_order(input.pressures);
         let in_order: IndexVec<RegionNumber, LiveWords> = self.regions.all().iter().map(in_order).collect();
         let mut reached = Reached::default();

@@ -1,7 +1,6 @@
 //! Small functions whose best orders are plain.
 
 use super::{BY_READERS_ABOVE, Input, LiveWords, Reached, Reordering};
-use crate::analysis::Loops;
 use crate::forecast::held::Held;
 use crate::forecast::live::Live;
 use crate::forecast::live::pressure::WordPressures;
@@ -21,7 +20,7 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
     let mut pressures = WordPressures::default();
     pressures.compute((&function, &held.words, &word_ranges), std::iter::empty(), |_| false);
     let input = Input { function: &function, held: &held, word_ranges: &word_ranges, pressures: &pressures };
-    (pressures.all.most(), Reordering::default().reach(&input, &held.loops))
+    (pressures.all.most(), Reordering::default().reach(&input))
 }
 
 /// Values that are computed long before they are read are put off: three at once become two.
@@ -153,9 +152,9 @@ fn early_clobbers_behind_debug_values() {
 }
 
 /// What is reached where each region is scheduled to its end.
-fn reach_all(input: &Input<'_>, loops: &Loops) -> Reached {
+fn reach_all(input: &Input<'_>) -> Reached {
     let mut reordering = Reordering::default();
-    reordering.regions.compute(input.function, loops);
+    reordering.regions.compute(input.function, &input.held.loops);
     reordering.regions.find_words(input);
     reordering.states.resize(input.held.words.len(), super::WordState::default());
     let mut reached = Reached::default();
@@ -178,10 +177,10 @@ fn what_is_left_out_does_not_matter() {
         live.compute(&function, &held);
         let Live { word_ranges, pressures, .. } = &live;
         let input = Input { function: &function, held: &held, word_ranges, pressures };
-        let all = reach_all(&input, &held.loops);
+        let all = reach_all(&input);
         explored("in loops", all.varying_in_loops > 0);
         explored("better than the code", all.all < input.pressures.all.most());
-        assert_eq!(Reordering::default().reach(&input, &held.loops), all, "{function}");
+        assert_eq!(Reordering::default().reach(&input), all, "{function}");
         Ok(())
     };
     explore(check, 2_000, &[("in loops", 15), ("better than the code", 10)]);
