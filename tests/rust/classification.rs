@@ -1,8 +1,11 @@
 //! What an opcode means comes from one source: the classification that a run is given, which knows what LLVM claims. No
 //! room asks by an opcode's name.
 
+mod sources;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use sources::{files, src};
 
 /// Who makes a classification: the shim's side, for LLVM's opcodes, and the tool, for functions in text form, of which
 /// nothing but the names is known.
@@ -10,21 +13,6 @@ const MAKERS: [&str; 4] = ["ffi/opcodes.rs", "cli/views.rs", "cli/optimum.rs", "
 
 /// What no other room writes.
 const FORBIDDEN: [&str; 4] = ["classify(", "Classification::by_name(", "Classification::new(", "Classification::lazy("];
-
-fn src() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
-}
-
-/// All files of Rust below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder of the sources");
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut files: Vec<PathBuf> =
-        paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
-    files.sort();
-    files
-}
 
 /// Whether a file is for tests alone, or of a room that may know names: the target's own, and the oracles of the
 /// fuzzing, whose functions are in text form.

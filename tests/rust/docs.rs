@@ -35,10 +35,21 @@ fn missing<'a>(names: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
     names.map(|name| root().join(name)).filter(|path| !path.exists()).collect()
 }
 
+/// The pages of a folder and of those below it.
+fn pages_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of documents").map(|entry| entry.expect("an entry").path());
+    let of = |path: PathBuf| if path.is_dir() { pages_below(&path) } else { vec![path] };
+    entries.flat_map(of).filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
 #[test]
 fn every_link_leads_somewhere() {
-    for page in PAGES {
-        assert_eq!(missing(links(&read(page))), Vec::<PathBuf>::new(), "{page} links to what is not there");
+    let pages = PAGES.iter().map(|page| root().join(page)).chain(pages_below(&root().join("docs")));
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("a page is text");
+        let folder = page.parent().expect("a page stands in a folder");
+        let missing: Vec<&str> = links(&text).filter(|link| !folder.join(link).exists()).collect();
+        assert_eq!(missing, Vec::<&str>::new(), "{} links to what is not there", page.display());
     }
 }
 

@@ -5,10 +5,14 @@
 //! that a module exports again (`pub use`) counts as an import of the file that defines it. A module and its parts are
 //! one idea: a file may import the files below it, and these may import what it defines.
 
+mod sources;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use sources::{files, src};
 use syn::visit::{self, Visit};
 
 /// The rooms, from the top to the bottom: a room imports only rooms that stand in a line below its own.
@@ -157,14 +161,16 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// All modules that have a file, with what each imports.
+/// All modules that have a file, with what each imports. They are read once for all tests.
+static SOURCES: LazyLock<Sources> = LazyLock::new(Sources::read);
+
+/// Modules with what each imports.
 struct Sources(BTreeMap<Module, Source>);
 
 impl Sources {
     fn read() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let files: Vec<(Module, PathBuf)> =
-            files_below(&root).into_iter().map(|file| (module(&root, &file), file)).collect();
+        let root = src();
+        let files: Vec<(Module, PathBuf)> = files(&root).into_iter().map(|file| (module(&root, &file), file)).collect();
         let modules: BTreeSet<Module> = files.iter().map(|(module, _)| module.clone()).collect();
         let read = |(module, file): &(Module, PathBuf)| {
             let text = fs::read_to_string(file).expect("a source");
@@ -201,12 +207,6 @@ impl Sources {
     }
 }
 
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder of the sources").map(|entry| entry.expect("an entry").path());
-    let of = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
-    entries.flat_map(of).filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
-}
-
 /// The path of the module that a file is.
 fn module(root: &Path, file: &Path) -> Module {
     let relative = file.strip_prefix(root).expect("a file below the root").with_extension("");
@@ -230,9 +230,8 @@ fn layer(room: &str) -> Option<usize> {
 /// Every room stands in a layer, and imports nothing that stands in its own layer or above.
 #[test]
 fn rooms_import_downwards() {
-    let sources = Sources::read();
     let mut faults = Vec::new();
-    for (module, targets) in sources.edges() {
+    for (module, targets) in SOURCES.edges() {
         let Some(room) = module.first() else { continue };
         let own = layer(room).unwrap_or_else(|| panic!("the room '{room}' stands in no layer; add it to LAYERS"));
         for target in targets {
@@ -248,8 +247,7 @@ fn rooms_import_downwards() {
 /// The checker proves edits from the view alone: it knows no pass, no analysis and no opcode.
 #[test]
 fn the_checker_knows_the_view_alone() {
-    let sources = Sources::read();
-    let edges = sources.edges();
+    let edges = SOURCES.edges();
     let own = edges.iter().filter(|(module, _)| module.first().is_some_and(|room| room == "check"));
     let imported: BTreeSet<String> =
         own.flat_map(|(_, targets)| targets).filter_map(|target| target.first().cloned()).collect();
@@ -261,8 +259,7 @@ fn the_checker_knows_the_view_alone() {
 /// Files of different ideas do not need each other: who reads one of them can read it without the other.
 #[test]
 fn no_circles() {
-    let sources = Sources::read();
-    let edges = sources.edges();
+    let edges = SOURCES.edges();
     let mut reached: BTreeMap<&Module, BTreeSet<Module>> = BTreeMap::new();
     for &start in edges.keys() {
         let mut seen = BTreeSet::new();
