@@ -89,11 +89,16 @@ pub fn options_page() -> String {
     let mut page = String::from(
         "# Options\n\n\
          Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page).\n\n\
-         An option is given as a parameter of a pass in a pipeline string, on the compiler's command line, or as the \
-         function attribute `\"nvptx-ra\"`. Where it is given more than once the parameter counts first, then the \
-         command line, then the attribute. In parameters and attributes, options are separated by `;`. A switch alone \
-         is on, and with `no-` before it off. A backslash takes the next character as it stands. The attribute \
-         `\"nvptx-ra\"=\"off\"` switches all passes off for a function.\n",
+         An option is given in one of three ways. If it is given in several, the first of this list counts:\n\n\
+         1. as a parameter of a pass: `nvptx-ra mir -passes='nvptx-copy-coalescer<remat-constants>' in.mir`;\n\
+         2. on the command line: `-nvptx-ra-NAME=VALUE` for llc, behind `-mllvm` for clang, and `--set NAME=VALUE` for \
+         `nvptx-ra`;\n\
+         3. as the function attribute `\"nvptx-ra\"=\"NAME=VALUE;NAME=VALUE\"`. `opt -load-pass-plugin=… \
+         -passes='nvptx-ra<order=late;copy-limit=1000>'` writes it for all functions of a module.\n\n\
+         In parameters and in the attribute, `;` separates the options, and a backslash takes the next character as it \
+         stands. The name of a switch alone turns the switch on; `no-` before it turns it off. The attribute \
+         `\"nvptx-ra\"=\"off\"` switches all passes off for a function. `nvptx-ra explain NAME` prints the entry of an \
+         option.\n",
     );
     let mut pass = None;
     for spec in OPTIONS.iter().filter(|spec| !spec.hidden) {

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of examples/ with clang, as it is and with the plugin, and shows both side by side."""
+"""Compiles every kernel of examples/ with clang, as it is and with nvptx-ra, and shows both side by side.
+
+The first table shows the machine code of the tuned kernels. The second table shows what a single compilation with the
+plugin changes in the PTX.
+"""
 
 import os
 import sys
@@ -14,7 +18,13 @@ import report
 import tools
 
 CPU = "sm_90"
-COLUMNS = {
+TUNED = {
+    "spilled": "bytes that ptxas stores to and loads from local memory",
+    "warps": "warps that an SM holds at once, 64 at most",
+    "registers": "registers of a thread",
+    "instructions": "machine instructions",
+}
+COMPILED = {
     "copies": "copies between registers in the PTX",
     "registers": "virtual registers declared in the PTX",
     "PTX bytes": "length of the PTX",
@@ -25,24 +35,58 @@ COLUMNS = {
 }
 
 
-def clang_command(clang, cuda, source, output, plugin):
+def run(command, seconds):
+    """Runs a command and returns its standard output; ends the program if the command fails."""
+    outcome = tools.run(command, seconds)
+    if outcome.error:
+        sys.exit(f"{outcome.error}\n{outcome.output}\nthe command was: {' '.join(command)}")
+    return outcome.output
+
+
+def compile_cuda(source, output, emit, options=()):
+    """Compiles the device code of a CUDA file."""
+    clang = os.path.join(os.path.dirname(tools.find_llc()), "clang")
+    cuda = os.path.dirname(os.path.dirname(tools.find_cuda("ptxas")))
     command = [clang, "-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={CPU}", f"--cuda-path={cuda}"]
-    command += ["-Wno-unknown-cuda-version", "-std=c++17", "-O3", "-S", source, "-o", output]
-    if plugin:
-        command += [f"-fpass-plugin={plugin}", "-mllvm", "-nvptx-ra-strict", "-mllvm", "-nvptx-ra-verify"]
-    return command
+    run([*command, "-Wno-unknown-cuda-version", "-std=c++17", "-O3", *emit, source, "-o", output, *options], 120)
 
 
-def measure(source, plugin, found, clang, cuda):
-    """Compiles and assembles one file. Returns the numbers of COLUMNS, or ends the program where a command fails."""
+def tune(source):
+    """Tunes the kernels of one file. Returns their figures as `nvptx-ra tune --json` has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        module = os.path.join(folder, "kernel.bc")
+        compile_cuda(source, module, ["-c", "-emit-llvm"])
+        command = [tools.nvptx_ra(), "tune", module, "--cpu", CPU, "-O3", "--json", "-o", os.path.join(folder, "ptx")]
+        return tools.object_in(run(command, 300))["kernels"]
+
+
+def figures(tuned):
+    """The numbers of TUNED."""
+    spilled = tuned["spill_store_bytes"] + tuned["spill_load_bytes"]
+    return [spilled, tuned["warps"], tuned["registers"], tuned["sass_instructions"]]
+
+
+def tuned_rows(kernels):
+    """A row for each kernel whose machine code changed, those that gain most first."""
+    changed = [kernel for kernel in kernels if figures(kernel["stock"]) != figures(kernel["tuned"])]
+    changed.sort(key=lambda k: k["tuned"]["sass_instructions"] / k["stock"]["sass_instructions"])
+    return [
+        [
+            kernel["name"],
+            *(cell(*pair) for pair in zip(figures(kernel["stock"]), figures(kernel["tuned"]), strict=True)),
+            kernel["choice"],
+        ]
+        for kernel in changed
+    ]
+
+
+def measure(source, found, plugin):
+    """Compiles and assembles one file. Returns the numbers of COMPILED."""
+    options = [f"-fpass-plugin={plugin}", "-mllvm", "-nvptx-ra-strict", "-mllvm", "-nvptx-ra-verify"] if plugin else []
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.ptx")
-        command = clang_command(clang, cuda, source, output, plugin)
-        outcome = tools.run(command, 120)
-        if outcome.error:
-            sys.exit(f"{outcome.error}\n{outcome.output}\nthe command was: {' '.join(command)}")
-        with open(output, encoding="utf8") as file:
-            text = file.read()
+        compile_cuda(source, output, ["-S"], options)
+        text = Path(output).read_text(encoding="utf8")
     assembled = ptxas.assemble(text, CPU, found, 120, with_sass=True)
     if assembled["error"]:
         sys.exit(f"{source}{' with the plugin' if plugin else ''}: {assembled['error']}")
@@ -69,30 +113,48 @@ def cell(before, after):
     return f"{before:,}" if before == after else f"{before:,} → {after:,}"
 
 
-def main():
-    found = tools.find(None)
-    clang = os.path.join(os.path.dirname(found.llc), "clang")
-    cuda = os.path.dirname(os.path.dirname(found.ptxas))
-    sources = sorted(str(p) for p in (tools.ROOT / "examples").glob("*.cu"))
-    jobs = [(source, plugin) for source in sources for plugin in (None, found.plugin)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = dict(zip(jobs, pool.map(lambda job: measure(*job, found, clang, cuda), jobs), strict=True))
+def show(title, rows, columns, notes):
+    print(title + "\n")
+    print("\n".join(report.table(rows, columns)))
+    print()
+    for column, meaning in notes.items():
+        print(f"{column}: {meaning}")
+    print()
 
+
+def is_worse(kernel):
+    (spilled, warps, _, instructions), tuned = figures(kernel["stock"]), figures(kernel["tuned"])
+    return tuned[0] > spilled or tuned[1] < warps or tuned[3] > instructions
+
+
+def show_tuned(pool, sources):
+    kernels = [kernel for tuned in pool.map(tune, sources) for kernel in tuned]
+    rows, worse = tuned_rows(kernels), sum(map(is_worse, kernels))
+    title = f"nvptx-ra tune, {CPU}: the machine code of {len(rows)} of {len(kernels)} kernels changes; worse: {worse}"
+    show(title, rows, ["", *TUNED, "choice"], TUNED)
+
+
+def show_compiled(pool, sources, found):
+    jobs = [(source, plugin) for source in sources for plugin in (None, found.plugin)]
+    results = dict(zip(jobs, pool.map(lambda job: measure(job[0], found, job[1]), jobs), strict=True))
     rows, totals = [], (Counter(), Counter())
     for source in sources:
         before, after = results[source, None], results[source, found.plugin]
         totals[0].update(before)
         totals[1].update(after)
-        rows.append([Path(source).stem, *(cell(before[c], after[c]) for c in COLUMNS)])
-    rows.append(["total", *(cell(totals[0][c], totals[1][c]) for c in COLUMNS)])
-    rows.append(["change", *(report.change(totals[1][c], totals[0][c]) for c in COLUMNS)])
-    print(
-        f"{len(sources)} examples for {CPU}, clang -O3: without → with -fpass-plugin={os.path.relpath(found.plugin)}\n"
-    )
-    print("\n".join(report.table(rows, ["", *COLUMNS])))
-    print()
-    for column, meaning in COLUMNS.items():
-        print(f"{column}: {meaning}")
+        rows.append([Path(source).stem, *(cell(before[c], after[c]) for c in COMPILED)])
+    rows.append(["total", *(cell(totals[0][c], totals[1][c]) for c in COMPILED)])
+    rows.append(["change", *(report.change(totals[1][c], totals[0][c]) for c in COMPILED)])
+    title = f"one compilation, clang -O3: without → with -fpass-plugin={os.path.relpath(found.plugin)}"
+    show(title, rows, ["", *COMPILED], COMPILED)
+
+
+def main():
+    found = tools.find(None)
+    sources = sorted(str(p) for p in (tools.ROOT / "examples").glob("*.cu"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        show_tuned(pool, sources)
+        show_compiled(pool, sources, found)
 
 
 if __name__ == "__main__":

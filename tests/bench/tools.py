@@ -1,7 +1,9 @@
 """The programs that the harness runs, where they are looked for, and how they are run."""
 
 import contextlib
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -115,3 +117,9 @@ def run(command, timeout):
     lines = [line for line in output.splitlines() if "rror" in line or "fatal" in line] or output.splitlines()
     reason = lines[0].strip()[:300] if lines else f"exit status {done.returncode}"
     return Outcome(f"{Path(command[0]).name}: {reason}", output, seconds)
+
+
+def object_in(output):
+    """The JSON object between the tool's lines of progress."""
+    start = next(line.start() for line in re.finditer("^{", output, re.MULTILINE))
+    return json.JSONDecoder().raw_decode(output, start)[0]

@@ -101,12 +101,6 @@ def jobs_of(kernels):
             yield module, names[start : start + KERNELS_OF_A_JOB]
 
 
-def object_in(output):
-    """The JSON object among the lines that the tool says of its progress."""
-    start = next(line.start() for line in re.finditer("^{", output, re.MULTILINE))
-    return json.JSONDecoder().raw_decode(output, start)[0]
-
-
 def tuned(module, names, plan, arguments):
     """{"module", "error", "kernels": what tune --json says of each, "same": whether llc replays the profile}."""
     flags = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
@@ -117,7 +111,7 @@ def tuned(module, names, plan, arguments):
         outcome = tools.run(search, timeout=None)  # what a variant may take is the tool's to say
         if outcome.error:
             return {"module": module, "error": outcome.error, "kernels": [], "same": True}
-        said = object_in(outcome.output)
+        said = tools.object_in(outcome.output)
         replay = Compiler("replay", (f"-nvptx-ra-profile={profile}",))
         # No limit of time: the checks take as long again.
         error, _, _, text = measure.run_llc(

@@ -53,6 +53,13 @@ fn every_link_leads_somewhere() {
     }
 }
 
+/// What a reader opens first is read in a minute: the README has 120 lines, and the page of the forecast 11 KB.
+#[test]
+fn first_pages_are_short() {
+    assert!(read("README.md").lines().count() <= 120, "figures belong in docs/results.md");
+    assert!(read("docs/forecast.md").len() <= 11_000, "history belongs in docs/notebook");
+}
+
 #[test]
 fn every_path_named_exists() {
     for page in PAGES {
