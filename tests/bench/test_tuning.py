@@ -3,6 +3,7 @@
 import unittest
 from types import SimpleNamespace
 
+import tools
 import tuning
 
 
@@ -81,7 +82,7 @@ class Judging(unittest.TestCase):
 
 class Output(unittest.TestCase):
     def test_the_object_stands_between_lines_of_progress(self):
-        self.assertEqual(tuning.object_in('1 of 16 {…}\n{"kernels": [\n]}\n16 of 16\n'), {"kernels": []})
+        self.assertEqual(tools.object_in('1 of 16 {…}\n{"kernels": [\n]}\n16 of 16\n'), {"kernels": []})
 
 
 if __name__ == "__main__":

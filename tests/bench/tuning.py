@@ -12,7 +12,6 @@ replay differs.
 """
 
 import json
-import re
 import sys
 import tempfile
 from collections import defaultdict
