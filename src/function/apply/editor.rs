@@ -133,9 +133,11 @@ impl<'f> Editor<'f> {
 
     fn create_slot(&mut self, slot: Slot, size: u64, align: u64) -> Result<(), Reason> {
         next_id(slot, self.work.slots.next_id())?;
-        if size == 0 || !align.is_power_of_two() {
+        // LLVM's frames are addressed by 32-bit offsets.
+        if size == 0 || i32::try_from(size).is_err() || !align.is_power_of_two() {
             return Err(format!(
-                "{slot} has size {size}, alignment {align}: need at least one byte and a power of two"
+                "{slot} has size {size}, alignment {align}: need 1 to {} bytes and a power of two",
+                i32::MAX
             ));
         }
         self.work.slots.push(SlotData { size, align, name: None, line: 0 });

@@ -3,7 +3,7 @@
 use super::Origin;
 use super::editor::Editor;
 use super::ids::{Reason, next_id};
-use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, Role, Slot, VReg, Value};
+use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, RegClass, Role, Slot, VReg, Value};
 use crate::index::EntityIndex;
 
 impl Editor<'_> {
@@ -82,6 +82,9 @@ impl Editor<'_> {
     /// else writes to it, and large enough.
     fn check_slot(&self, reg: VReg, slot: Slot) -> Result<(), Reason> {
         let class = self.known_reg(reg)?;
+        if matches!(class, RegClass::B1 | RegClass::B128) {
+            return Err(format!("{reg} is of class {}, which PTX cannot store at once: spill its parts", class.name()));
+        }
         let Some(data) = self.work.slots.get(slot) else {
             return Err(format!("there is no slot {slot}: the function has {}", self.work.num_slots()));
         };

@@ -298,6 +298,12 @@ fn places_and_instructions_that_must_stay_are_refused() {
         edits.insert_spill(end(0), VReg(2), slot);
     });
     refused("power of two", |_, edits| _ = edits.create_slot(4, 3));
+    refused("1 to 2147483647 bytes", |_, edits| _ = edits.create_slot(1 << 31, 4));
+    refused("class B1", |_, edits| {
+        let predicate = edits.create_register(RegClass::B1);
+        let slot = edits.create_slot(4, 4);
+        edits.insert_spill(end(0), predicate, slot);
+    });
 }
 
 #[test]

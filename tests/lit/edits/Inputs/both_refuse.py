@@ -1,0 +1,27 @@
+"""both_refuse.py SHIM CORE: what the shim refuses, the core refuses, at the same edit.
+
+SHIM has a warning for each function whose edits the shim refuses. CORE has the warnings of a run in which the core checks
+the edits first: by its own rules for edits, or by proof that the function computes something else.
+"""
+
+import re
+import sys
+
+# Which class an opcode writes and which kind of constant it takes stands in LLVM's tables, which the core does not have.
+KNOWN_TO_LLVM_ALONE = {"constant_of_another_class", "float_as_integer", "integer_as_float"}
+
+
+def refusals(path):
+    """{function: (whether the core refused it, the edit that is named or None)}"""
+    with open(path) as file:
+        lines = re.findall(r"kernel '(\w+)': (.*)", file.read())
+    edit = {name: re.search(r"\bedit (\d+)\b", text) for name, text in lines}
+    return {name: (text.startswith("the checker finds"), edit[name] and edit[name][1]) for name, text in lines}
+
+
+shim, core = refusals(sys.argv[1]), refusals(sys.argv[2])
+assert shim and shim.keys() == core.keys(), shim.keys() ^ core.keys()
+by_shim_alone = {name for name, (by_core, _) in core.items() if not by_core}
+assert by_shim_alone == KNOWN_TO_LLVM_ALONE, by_shim_alone ^ KNOWN_TO_LLVM_ALONE
+for name, (_, edit) in core.items():
+    assert edit is None or shim[name][1] is None or edit == shim[name][1], f"{name}: {edit}, not {shim[name][1]}"
