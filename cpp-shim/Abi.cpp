@@ -39,8 +39,9 @@ static_assert(sizeof(nvptx_ra_view) == 248 &&
 static_assert(sizeof(nvptx_ra_edit) == 48 &&
               offsetof(nvptx_ra_edit, value) == 24 &&
               offsetof(nvptx_ra_edit, operand) == 32);
-static_assert(sizeof(nvptx_ra_request) == 104 &&
-              offsetof(nvptx_ra_request, view) == 88);
+static_assert(sizeof(nvptx_ra_request) == 112 &&
+              offsetof(nvptx_ra_request, view) == 88 &&
+              offsetof(nvptx_ra_request, session) == 96);
 static_assert(sizeof(nvptx_ra_remark) == 64 &&
               offsetof(nvptx_ra_remark, value) == 40);
 static_assert(sizeof(nvptx_ra_response) == 128 &&

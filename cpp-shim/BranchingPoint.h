@@ -15,20 +15,22 @@
 #ifndef NVPTX_RA_BRANCHINGPOINT_H
 #define NVPTX_RA_BRANCHINGPOINT_H
 
+#include "Compilation.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
+#include <utility>
 
 namespace nvptx_ra {
-
-/// Whether somebody wants to be told on this thread.
-bool hasBranchingPoint();
 
 /// Tells them, ahead of the first function that comes through, and changes
 /// nothing.
 class BranchingPoint : public llvm::MachineFunctionPass {
+  const CompilationPtr Within;
+
 public:
   static char ID;
 
-  BranchingPoint() : MachineFunctionPass(ID) {}
+  explicit BranchingPoint(CompilationPtr Within)
+      : MachineFunctionPass(ID), Within(std::move(Within)) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX branching point";
@@ -39,7 +41,10 @@ public:
     MachineFunctionPass::getAnalysisUsage(AU);
   }
 
-  bool runOnMachineFunction(llvm::MachineFunction &) override;
+  bool runOnMachineFunction(llvm::MachineFunction &) override {
+    Within->reachBranchingPoint();
+    return false;
+  }
 };
 
 } // namespace nvptx_ra

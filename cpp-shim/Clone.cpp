@@ -12,11 +12,11 @@
 
 #include "Clone.h"
 
+#include "Compilation.h"
 #include "Options.h"
 #include "Remarks.h"
 #include "Text.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -31,11 +31,6 @@
 using namespace llvm;
 
 namespace nvptx_ra {
-
-/// The pipeline is configured by a callback that gets no argument of ours.
-static thread_local Forecaster *CloneFor = nullptr;
-
-Forecaster *compilingCloneFor() { return CloneFor; }
 
 static Error fail(const Module &M, const Twine &Problem) {
   return createStringError("nvptx-ra: " + M.getTargetTriple().str() + ": " +
@@ -87,7 +82,8 @@ static DenseMap<const Function *, Function *> originals(const Module &Clone,
   return Originals;
 }
 
-Error ModuleClone::compile(const CloneSource &Source, TargetMachine &TM) {
+Error ModuleClone::compile(const CloneSource &Source, TargetMachine &TM,
+                           std::optional<uint32_t> Skip) {
   Module &M = Source.module();
   Expected<std::unique_ptr<Module>> Parsed =
       parseBitcodeFile(MemoryBufferRef(Source.bitcode(), M.getName()), Context);
@@ -99,8 +95,7 @@ Error ModuleClone::compile(const CloneSource &Source, TargetMachine &TM) {
   {
     raw_null_ostream Nowhere;
     legacy::PassManager PM;
-    Forecaster *Outer = std::exchange(CloneFor, &Into);
-    scope_exit Restore([Outer] { CloneFor = Outer; });
+    PurposeScope Scope({Skip, &Into, /*OfTool=*/{}});
     if (TM.addPassesToEmitFile(PM, Nowhere, nullptr,
                                CodeGenFileType::AssemblyFile))
       return fail(M, "no code generator; use an LLVM with the NVPTX target");

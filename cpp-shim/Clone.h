@@ -21,6 +21,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <optional>
 
 namespace llvm {
 class Module;
@@ -56,9 +57,11 @@ public:
   ModuleClone(const PassDesc &Desc, llvm::StringRef Parameters)
       : Said(CloneDiagnostics::install(Context)), Into(Desc, Parameters) {}
 
-  /// Generates code. To be called once. Fails where the machine has no code
-  /// generator, and where LLVM finds an error.
-  llvm::Error compile(const CloneSource &Source, llvm::TargetMachine &TM);
+  /// Generates code, without the optimisations of \p Skip if there is one. To be
+  /// called once. Fails where the machine has no code generator, and where LLVM
+  /// finds an error.
+  llvm::Error compile(const CloneSource &Source, llvm::TargetMachine &TM,
+                      std::optional<uint32_t> Skip = std::nullopt);
 
   const CloneDiagnostics &said() const { return Said; }
 };
@@ -74,9 +77,6 @@ bool reportClone(llvm::StringRef Parameters, uint32_t Skip,
 /// module's triple, and where the clone does not compile.
 void forecastClone(llvm::Module &M, const PassDesc &Desc,
                    llvm::StringRef Parameters);
-
-/// What this thread compiles a clone for; null where it does not.
-Forecaster *compilingCloneFor();
 
 } // namespace nvptx_ra
 

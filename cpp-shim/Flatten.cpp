@@ -224,22 +224,19 @@ void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
   }
 }
 
-template <typename T>
-static SmallVectorImpl<std::unique_ptr<T>> &spareArrays() {
-  static thread_local SmallVector<std::unique_ptr<T>, MaxSpareArrays> Spare;
-  return Spare;
+FlatFunction::Pool::Pool() = default;
+FlatFunction::Pool::~Pool() = default;
+
+std::unique_ptr<FlatFunction::Arrays> FlatFunction::takeArrays(Pool &Memory) {
+  return Memory.Spare.empty() ? std::make_unique<Arrays>()
+                              : Memory.Spare.pop_back_val();
 }
 
-std::unique_ptr<FlatFunction::Arrays> FlatFunction::takeArrays() {
-  auto &Spare = spareArrays<Arrays>();
-  return Spare.empty() ? std::make_unique<Arrays>() : Spare.pop_back_val();
-}
-
-FlatFunction::FlatFunction(MachineFunction &MF,
+FlatFunction::FlatFunction(Pool &Memory, MachineFunction &MF,
                            const MachineBlockFrequencyInfo *MBFI,
                            const MachineLoopInfo *MLI,
                            const nvptx_ra_opcodes *Opcodes, ViewScope Scope)
-    : Data(takeArrays()) {
+    : Memory(Memory), Data(takeArrays(Memory)) {
   Writer(*this, MF).write(MBFI, MLI, Scope);
   View.version = NVPTX_RA_ABI_VERSION;
   View.size = sizeof(View);
@@ -263,12 +260,11 @@ FlatFunction::FlatFunction(MachineFunction &MF,
 }
 
 FlatFunction::~FlatFunction() {
-  auto &Spare = spareArrays<Arrays>();
-  if (Spare.size() == MaxSpareArrays ||
+  if (Memory.Spare.size() == MaxSpareArrays ||
       Data->Operands.capacity() > MaxSpareOperands)
     return;
   Data->clear();
-  Spare.push_back(std::move(Data));
+  Memory.Spare.push_back(std::move(Data));
 }
 
 MachineInstr *FlatFunction::inst(uint32_t Id) const {

@@ -10,6 +10,7 @@
 
 #include "Target.h"
 #include "nvptx_ra.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/CodeGen/Register.h"
 #include <memory>
@@ -39,9 +40,22 @@ enum class ViewScope {
 /// Owns the arrays that view() points to. The numbers, and the pointers behind
 /// them, stay valid until the function is edited. Linear in the function.
 class FlatFunction {
+  struct Arrays;
+
 public:
-  /// Either analysis may be null: then each block runs once, in no loop.
-  FlatFunction(llvm::MachineFunction &MF,
+  /// The arrays of views that are gone, kept for their memory.
+  class Pool {
+    friend class FlatFunction;
+    llvm::SmallVector<std::unique_ptr<Arrays>, 2> Spare;
+
+  public:
+    Pool();
+    ~Pool();
+  };
+
+  /// Either analysis may be null: then each block runs once, in no loop. The
+  /// pool outlives the view.
+  FlatFunction(Pool &Memory, llvm::MachineFunction &MF,
                const llvm::MachineBlockFrequencyInfo *MBFI,
                const llvm::MachineLoopInfo *MLI,
                const nvptx_ra_opcodes *Opcodes,
@@ -65,13 +79,12 @@ public:
   uint32_t numberOf(const llvm::MachineBasicBlock &MBB) const;
 
 private:
-  struct Arrays;
   class Writer;
   friend class Writer;
 
-  /// The arrays of the last functions of this thread, kept for their memory.
-  static std::unique_ptr<Arrays> takeArrays();
+  static std::unique_ptr<Arrays> takeArrays(Pool &Memory);
 
+  Pool &Memory;
   std::unique_ptr<Arrays> Data;
   int FirstFrameIndex = 0;
   llvm::StringRef Refusal;

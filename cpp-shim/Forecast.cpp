@@ -47,12 +47,12 @@ bool Forecaster::wantedBy(const LLVMContext &Context) {
   return File && File->matchesFilter(Forecast.Name);
 }
 
-void Forecaster::add(MachineFunction &MF, const RequiredAnalyses &Analyses,
-                     bool Coalesced) {
+void Forecaster::add(Compilation &Within, MachineFunction &MF,
+                     const RequiredAnalyses &Analyses, bool Coalesced) {
   if (!MF.getTarget().getTargetTriple().isNVPTX())
     return;
   uint32_t Flags = Coalesced ? NVPTX_RA_REQUEST_COALESCED : 0;
-  add(MF, observe(MF, Analyses, Forecast, Parameters, Flags));
+  add(MF, observe(Within, MF, Analyses, Forecast, Parameters, Flags));
 }
 
 void Forecaster::add(MachineFunction &MF, Observation Seen) {
@@ -134,7 +134,7 @@ void LegacyForecast<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
 
 template <const PassDesc &Desc>
 bool LegacyForecast<Desc>::doInitialization(Module &M) {
-  leaveObservations(Use.DirectlyBehind && isWanted(M.getContext()));
+  Within->wantObservations(Use.DirectlyBehind && isWanted(M.getContext()));
   return false;
 }
 
@@ -143,7 +143,7 @@ bool LegacyForecast<Desc>::runOnMachineFunction(MachineFunction &MF) {
   if (!isWanted(MF.getFunction().getContext()))
     return false;
   if (Use.DirectlyBehind) {
-    if (std::optional<Observation> Seen = takeObservation(MF)) {
+    if (std::optional<Observation> Seen = Within->takeObservation(MF)) {
       (Use.Into ? *Use.Into : Own).add(MF, std::move(*Seen));
       return false;
     }
@@ -161,13 +161,13 @@ bool LegacyForecast<Desc>::runOnMachineFunction(MachineFunction &MF) {
     Analyses.MBFI = &Computed->Frequencies;
     Analyses.MLI = &Computed->Loops;
   }
-  (Use.Into ? *Use.Into : Own).add(MF, Analyses, Use.Coalesced);
+  (Use.Into ? *Use.Into : Own).add(*Within, MF, Analyses, Use.Coalesced);
   return false;
 }
 
 template <const PassDesc &Desc>
 bool LegacyForecast<Desc>::doFinalization(Module &M) {
-  leaveObservations(false);
+  Within->wantObservations(false);
   if (!Use.Into && isWanted(M.getContext()))
     Own.finish(M);
   return false;
@@ -190,12 +190,13 @@ static bool addMachineFunctions(Module &M, ModuleAnalysisManager &MAM,
   MachineFunctionAnalysisManager &MFAM =
       MAM.getResult<MFAMProxy>(M).getManager();
   bool Any = false;
+  Compilation Within;
   for (Function &F : M) {
     auto *Result = FAM.getCachedResult<MachineFunctionAnalysis>(F);
     if (!Result)
       continue;
     MachineFunction &MF = Result->getMF();
-    Into.add(MF, RequiredAnalyses(MF, MFAM), /*Coalesced=*/false);
+    Into.add(Within, MF, RequiredAnalyses(MF, MFAM), /*Coalesced=*/false);
     Any = true;
   }
   return Any;
@@ -220,10 +221,13 @@ void NewForecast<Desc>::printPipeline(raw_ostream &OS,
   printPass(OS, Desc, Parameters);
 }
 
-template class LegacyForecast<Forecast>;
-template class LegacyForecast<ForecastPrinter>;
-template class LegacyForecast<ForecastPrinterAlias>;
-template class NewForecast<Forecast>;
-template class NewForecast<ForecastPrinter>;
+#define FORECAST_PASS(Identifier, Name, Title)                                 \
+  template class LegacyForecast<Identifier>;                                       \
+  template class NewForecast<Identifier>;
+#define FORECAST_PRINTER(Identifier, Name, LegacyName, Title)                  \
+  template class LegacyForecast<Identifier>;                                       \
+  template class LegacyForecast<Identifier##Alias>;                                \
+  template class NewForecast<Identifier>;
+#include "Passes.def"
 
 } // namespace nvptx_ra

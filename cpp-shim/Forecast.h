@@ -23,6 +23,7 @@
 #include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/PassManager.h"
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llvm {
@@ -32,14 +33,12 @@ class Module;
 
 namespace nvptx_ra {
 
-inline constexpr PassDesc Forecast{"nvptx-forecast", "nvptx-forecast",
-                                   "NVPTX resource forecast", false};
-inline constexpr PassDesc ForecastPrinter{
-    "print<nvptx-forecast>", "print-nvptx-forecast",
-    "NVPTX resource forecast printer", false};
-/// The printer under its own name, for a -run-pass whose shell lets it through.
-inline constexpr PassDesc ForecastPrinterAlias{
-    ForecastPrinter.Name, ForecastPrinter.Name, ForecastPrinter.Title, false};
+#define FORECAST_PASS(Identifier, Name, Title)                                 \
+  inline constexpr PassDesc Identifier{Name, Name, Title, false};
+#define FORECAST_PRINTER(Identifier, Name, LegacyName, Title)                  \
+  inline constexpr PassDesc Identifier{Name, LegacyName, Title, false};        \
+  inline constexpr PassDesc Identifier##Alias{Name, Name, Title, false};
+#include "Passes.def"
 
 /// The forecast of one module.
 class Forecaster {
@@ -63,8 +62,8 @@ public:
 
   /// Summarises a function for NVPTX; others are left out. \p Coalesced says
   /// that the copy coalescer has run on it.
-  void add(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
-           bool Coalesced);
+  void add(Compilation &Within, llvm::MachineFunction &MF,
+           const RequiredAnalyses &Analyses, bool Coalesced);
 
   /// Adds what was seen of a function.
   void add(llvm::MachineFunction &MF, Observation Seen);
@@ -109,14 +108,17 @@ struct ForecastUse {
 /// the summaries when the pass manager is done with the module.
 template <const PassDesc &Desc>
 class LegacyForecast : public llvm::MachineFunctionPass {
+  const CompilationPtr Within;
   ForecastUse Use;
   Forecaster Own{Desc, ""};
 
 public:
   static char ID;
 
-  explicit LegacyForecast(ForecastUse Use = {})
-      : MachineFunctionPass(ID), Use(Use) {}
+  explicit LegacyForecast(
+      CompilationPtr Within = std::make_shared<Compilation>(),
+      ForecastUse Use = {})
+      : MachineFunctionPass(ID), Within(std::move(Within)), Use(Use) {}
 
   llvm::StringRef getPassName() const override { return Desc.Title; }
 
@@ -178,11 +180,14 @@ public:
                      llvm::function_ref<llvm::StringRef(llvm::StringRef)>);
 };
 
-extern template class LegacyForecast<Forecast>;
-extern template class LegacyForecast<ForecastPrinter>;
-extern template class LegacyForecast<ForecastPrinterAlias>;
-extern template class NewForecast<Forecast>;
-extern template class NewForecast<ForecastPrinter>;
+#define FORECAST_PASS(Identifier, Name, Title)                                 \
+  extern template class LegacyForecast<Identifier>;                                \
+  extern template class NewForecast<Identifier>;
+#define FORECAST_PRINTER(Identifier, Name, LegacyName, Title)                  \
+  extern template class LegacyForecast<Identifier>;                                \
+  extern template class LegacyForecast<Identifier##Alias>;                         \
+  extern template class NewForecast<Identifier>;
+#include "Passes.def"
 
 } // namespace nvptx_ra
 

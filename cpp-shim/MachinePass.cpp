@@ -17,9 +17,7 @@
 #include "Flatten.h"
 #include "FunctionFacts.h"
 #include "Remarks.h"
-#include "SkipChoice.h"
 #include "Text.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
 #include "llvm/CodeGen/MachineLoopInfo.h"
 #include "llvm/IR/LLVMContext.h"
@@ -51,38 +49,21 @@ bool passesGate(const Function &F, const PassDesc &Desc) {
                             ("function (" + F.getName() + ")").str());
 }
 
-/// What the coalescer leaves to the forecast.
-struct Left {
-  bool Wanted = false;
-  const MachineFunction *MF = nullptr;
-  Observation Seen;
-};
-
-Left &left() {
-  static thread_local Left Slot;
-  return Slot;
-}
-
-/// The functions of the module that LLVM's machine verifier found wrong ahead
-/// of a pass: of each it is said once.
-StringSet<> &failingAhead() {
-  static thread_local StringSet<> Names;
-  return Names;
-}
-
 /// One run of a pass on a function.
 class Run {
+  Compilation &Within;
   MachineFunction &MF;
   const RequiredAnalyses &Analyses;
   const PassDesc &Desc;
-  const std::string CommandLine = passOptions();
+  const std::string CommandLine = Within.passOptions();
   nvptx_ra_request Request = {};
   ResponsePtr Response;
 
 public:
-  Run(MachineFunction &MF, const RequiredAnalyses &Analyses,
-      const PassDesc &Desc, StringRef Parameters)
-      : MF(MF), Analyses(Analyses), Desc(Desc) {
+  Run(Compilation &Within, MachineFunction &MF,
+      const RequiredAnalyses &Analyses, const PassDesc &Desc,
+      StringRef Parameters)
+      : Within(Within), MF(MF), Analyses(Analyses), Desc(Desc) {
     const Function &F = MF.getFunction();
     Request.version = NVPTX_RA_ABI_VERSION;
     Request.size = sizeof(Request);
@@ -91,6 +72,7 @@ public:
     Request.command_line = toStr(CommandLine);
     Request.attribute = toStr(F.getFnAttribute("nvptx-ra").getValueAsString());
     Request.target = toStr(MF.getSubtarget().getCPU());
+    Request.session = Within.session();
     if (F.hasOptNone())
       Request.flags |= NVPTX_RA_REQUEST_OPTNONE;
     if (MF.getTarget().getOptLevel() == CodeGenOptLevel::None)
@@ -99,7 +81,7 @@ public:
       Request.flags |= NVPTX_RA_REQUEST_REMARKS;
     if (compat::isSSA(MF))
       Request.flags |= NVPTX_RA_REQUEST_SSA;
-    if (Desc.Name == CopyCoalescer.Name && left().Wanted)
+    if (Desc.Name == CopyCoalescer.Name && Within.wantsObservations())
       Request.flags |= NVPTX_RA_REQUEST_SUMMARY;
   }
 
@@ -130,10 +112,8 @@ public:
       break;
     }
     reportTime(FlattenTime, ApplyTime);
-    if (Done && Response->summarised) {
-      left().MF = &MF;
-      left().Seen = {std::move(Response), Place};
-    }
+    if (Done && Response->summarised)
+      Within.leaveObservation(MF, {std::move(Response), Place});
     return Changed;
   }
 
@@ -163,7 +143,7 @@ private:
     Request.view = &Flat.view();
     Response.reset(nvptx_ra_run(&Request));
     // A function's own options may ask for traces.
-    if (!skipOfClone())
+    if (!Within.skipOfClone())
       errs() << toRef(Response->output);
     emitRemarks(MF, Analyses.MBFI, Desc, Flat, *Response);
   }
@@ -180,7 +160,7 @@ private:
   }
 
   FlatFunction flatten(ViewScope Scope = ViewScope::Whole) {
-    return FlatFunction(MF, Analyses.MBFI, Analyses.MLI,
+    return FlatFunction(Within.Views, MF, Analyses.MBFI, Analyses.MLI,
                         opcodeTableOf(MF).core(), Scope);
   }
 
@@ -198,7 +178,7 @@ private:
 
   bool apply(const FlatFunction &Flat, uint64_t &Time) {
     // Of clones that nobody asked for no code comes out.
-    bool Verifies = Response->verify && !skipOfClone();
+    bool Verifies = Response->verify && !Within.skipOfClone();
     bool WasClean = !Verifies || wasClean();
     Clock::time_point Start = Clock::now();
     Error Failure = checkEdits();
@@ -245,7 +225,7 @@ private:
   bool wasClean() {
     if (verify("before " + Desc.Name, nulls()))
       return true;
-    if (failingAhead().insert(MF.getName()).second)
+    if (Within.isFirstFailure(MF.getName()))
       errs() << problem("LLVM's own code fails its machine verifier ahead of " +
                         Desc.Name + "; it is not compared")
              << '\n';
@@ -275,32 +255,21 @@ RequiredAnalyses::RequiredAnalyses(MachineFunction &MF,
   MLI = &MFAM.getResult<MachineLoopAnalysis>(MF);
 }
 
-bool runPass(MachineFunction &MF, const RequiredAnalyses &Analyses,
-             const PassDesc &Desc, StringRef Parameters) {
+bool runPass(Compilation &Within, MachineFunction &MF,
+             const RequiredAnalyses &Analyses, const PassDesc &Desc,
+             StringRef Parameters) {
   if (!MF.getTarget().getTargetTriple().isNVPTX())
     return false;
-  // What an earlier function left may be of another at the same address.
-  left().MF = nullptr;
+  Within.forgetObservation();
   if (Desc.Edits && !passesGate(MF.getFunction(), Desc))
     return false;
-  return Run(MF, Analyses, Desc, Parameters).run();
+  return Run(Within, MF, Analyses, Desc, Parameters).run();
 }
 
-void leaveObservations(bool Wanted) {
-  left() = Left();
-  left().Wanted = Wanted;
-}
-
-std::optional<Observation> takeObservation(const MachineFunction &MF) {
-  if (std::exchange(left().MF, nullptr) != &MF)
-    return std::nullopt;
-  return std::move(left().Seen);
-}
-
-Observation observe(MachineFunction &MF, const RequiredAnalyses &Analyses,
-                    const PassDesc &Desc, StringRef Parameters,
-                    uint32_t Flags) {
-  return Run(MF, Analyses, Desc, Parameters).observe(Flags);
+Observation observe(Compilation &Within, MachineFunction &MF,
+                    const RequiredAnalyses &Analyses, const PassDesc &Desc,
+                    StringRef Parameters, uint32_t Flags) {
+  return Run(Within, MF, Analyses, Desc, Parameters).observe(Flags);
 }
 
 void printPass(raw_ostream &OS, const PassDesc &Desc, StringRef Parameters) {
@@ -308,8 +277,6 @@ void printPass(raw_ostream &OS, const PassDesc &Desc, StringRef Parameters) {
   if (!Parameters.empty())
     OS << '<' << Parameters << '>';
 }
-
-void startModule() { failingAhead().clear(); }
 
 template <const PassDesc &Desc>
 void LegacyPass<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
@@ -328,7 +295,7 @@ template <const PassDesc &Desc>
 PreservedAnalyses NewPass<Desc>::run(MachineFunction &MF,
                                      MachineFunctionAnalysisManager &MFAM) {
   if (!MF.getTarget().getTargetTriple().isNVPTX() ||
-      !runPass(MF, RequiredAnalyses(MF, MFAM), Desc, Parameters))
+      !runPass(*Within, MF, RequiredAnalyses(MF, MFAM), Desc, Parameters))
     return PreservedAnalyses::all();
   PreservedAnalyses PA = getMachineFunctionPassPreservedAnalyses();
   if (!Desc.SplitsEdges)
@@ -342,20 +309,13 @@ void NewPass<Desc>::printPipeline(raw_ostream &OS,
   printPass(OS, Desc, Parameters);
 }
 
-template class LegacyPass<CopyCoalescer>;
-template class LegacyPass<Cssa>;
-template class LegacyPass<Rename>;
-template class LegacyPass<Remat>;
-template class LegacyPass<Schedule>;
-template class LegacyPass<EditApplier>;
-template class LegacyPass<ViewPrinter>;
-template class LegacyPass<ViewPrinterAlias>;
-template class NewPass<CopyCoalescer>;
-template class NewPass<Cssa>;
-template class NewPass<Rename>;
-template class NewPass<Remat>;
-template class NewPass<Schedule>;
-template class NewPass<EditApplier>;
-template class NewPass<ViewPrinter>;
+#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
+  template class LegacyPass<Identifier>;                                       \
+  template class NewPass<Identifier>;
+#define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
+  template class LegacyPass<Identifier>;                                       \
+  template class LegacyPass<Identifier##Alias>;                                \
+  template class NewPass<Identifier>;
+#include "Passes.def"
 
 } // namespace nvptx_ra

@@ -14,14 +14,14 @@
 #ifndef NVPTX_RA_MACHINEPASS_H
 #define NVPTX_RA_MACHINEPASS_H
 
+#include "Compilation.h"
 #include "nvptx_ra.h"
 #include "llvm/CodeGen/MachineFunctionAnalysisManager.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
-#include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/PassManager.h"
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 
 namespace llvm {
 class MachineBlockFrequencyInfo;
@@ -45,25 +45,14 @@ struct PassDesc {
   bool SplitsEdges = false;
 };
 
-inline constexpr PassDesc CopyCoalescer{"nvptx-copy-coalescer",
-                                        "nvptx-copy-coalescer",
-                                        "NVPTX copy coalescer", true};
-inline constexpr PassDesc Cssa{"nvptx-cssa", "nvptx-cssa",
-                               "NVPTX conventional SSA", true};
-inline constexpr PassDesc Remat{"nvptx-remat", "nvptx-remat",
-                                "NVPTX rematerialisation", true};
-inline constexpr PassDesc Schedule{"nvptx-schedule", "nvptx-schedule",
-                                   "NVPTX instruction order", true};
-inline constexpr PassDesc Rename{"nvptx-rename", "nvptx-rename",
-                                 "NVPTX register renaming", true};
-inline constexpr PassDesc EditApplier{"nvptx-apply-edits", "nvptx-apply-edits",
-                                      "NVPTX edits given as text", true, true};
-inline constexpr PassDesc ViewPrinter{
-    "print<nvptx-ra-view>", "print-nvptx-ra-view",
-    "NVPTX register allocation view printer", false};
-/// The printer under its own name, for a -run-pass whose shell lets it through.
-inline constexpr PassDesc ViewPrinterAlias{ViewPrinter.Name, ViewPrinter.Name,
-                                           ViewPrinter.Title, false};
+#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
+  inline constexpr PassDesc Identifier{Name, Name, Title, Edits, SplitsEdges};
+// The alias is the printer under its own name, for a -run-pass whose shell lets
+// it through.
+#define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
+  inline constexpr PassDesc Identifier{Name, LegacyName, Title, false};        \
+  inline constexpr PassDesc Identifier##Alias{Name, Name, Title, false};
+#include "Passes.def"
 
 /// What the passes read of LLVM's analyses. Null at -O0, where computing them
 /// would cost more than they bring, and for a function without blocks.
@@ -79,41 +68,15 @@ struct RequiredAnalyses {
 
 /// Runs a pass of the core on a function. Returns whether the function changed.
 /// On any error it stays as it was, and a diagnostic says so.
-bool runPass(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
-             const PassDesc &Desc, llvm::StringRef Parameters);
-
-struct FreeResponse {
-  void operator()(const nvptx_ra_response *Response) const {
-    nvptx_ra_response_free(Response);
-  }
-};
-using ResponsePtr = std::unique_ptr<const nvptx_ra_response, FreeResponse>;
-
-/// What a pass that edits nothing says of a function.
-struct Observation {
-  ResponsePtr Response;
-  /// Where the response's place is, in the function's own file.
-  llvm::DebugLoc Place;
-};
+bool runPass(Compilation &Within, llvm::MachineFunction &MF,
+             const RequiredAnalyses &Analyses, const PassDesc &Desc,
+             llvm::StringRef Parameters);
 
 /// Runs a pass that edits nothing, with further NVPTX_RA_REQUEST_* flags. An
 /// error is reported, and the response has it.
-Observation observe(llvm::MachineFunction &MF, const RequiredAnalyses &Analyses,
-                    const PassDesc &Desc, llvm::StringRef Parameters,
-                    uint32_t Flags);
-
-/// Whether the coalescer, on this thread, is to leave what the forecast would
-/// observe to the forecast, which stands directly behind it: then a function is
-/// flattened once for both.
-void leaveObservations(bool Wanted);
-
-/// What the coalescer has left of a function. None where it did not run on it,
-/// or changed nothing because something was wrong.
-std::optional<Observation> takeObservation(const llvm::MachineFunction &MF);
-
-/// Forgets what was said of the functions of another module. All passes of a
-/// pipeline are initialised before the first of them runs.
-void startModule();
+Observation observe(Compilation &Within, llvm::MachineFunction &MF,
+                    const RequiredAnalyses &Analyses, const PassDesc &Desc,
+                    llvm::StringRef Parameters, uint32_t Flags);
 
 /// Prints a pass as a pipeline string names it.
 void printPass(llvm::raw_ostream &OS, const PassDesc &Desc,
@@ -122,26 +85,29 @@ void printPass(llvm::raw_ostream &OS, const PassDesc &Desc,
 /// The pass for the legacy pass manager.
 template <const PassDesc &Desc>
 class LegacyPass : public llvm::MachineFunctionPass {
+  const CompilationPtr Within;
   /// Whether block frequencies and loops are computed for it.
   bool WithAnalyses;
 
 public:
   static char ID;
 
-  explicit LegacyPass(bool WithAnalyses = true)
-      : MachineFunctionPass(ID), WithAnalyses(WithAnalyses) {}
+  explicit LegacyPass(CompilationPtr Within = std::make_shared<Compilation>(),
+                      bool WithAnalyses = true)
+      : MachineFunctionPass(ID), Within(std::move(Within)),
+        WithAnalyses(WithAnalyses) {}
 
   llvm::StringRef getPassName() const override { return Desc.Title; }
 
   void getAnalysisUsage(llvm::AnalysisUsage &AU) const override;
 
   bool doInitialization(llvm::Module &) override {
-    startModule();
+    Within->startModule();
     return false;
   }
 
   bool runOnMachineFunction(llvm::MachineFunction &MF) override {
-    return runPass(MF,
+    return runPass(*Within, MF,
                    WithAnalyses ? RequiredAnalyses(*this) : RequiredAnalyses(),
                    Desc, /*Parameters=*/"");
   }
@@ -153,10 +119,12 @@ template <const PassDesc &Desc> char LegacyPass<Desc>::ID = 0;
 /// string.
 template <const PassDesc &Desc>
 class NewPass : public llvm::PassInfoMixin<NewPass<Desc>> {
+  CompilationPtr Within;
   std::string Parameters;
 
 public:
-  explicit NewPass(llvm::StringRef Parameters) : Parameters(Parameters) {}
+  NewPass(CompilationPtr Within, llvm::StringRef Parameters)
+      : Within(std::move(Within)), Parameters(Parameters) {}
 
   /// The name that instrumentation prints.
   static llvm::StringRef name() { return Desc.Name; }
@@ -171,21 +139,14 @@ public:
                      llvm::function_ref<llvm::StringRef(llvm::StringRef)>);
 };
 
-extern template class LegacyPass<CopyCoalescer>;
-extern template class LegacyPass<Cssa>;
-extern template class LegacyPass<Rename>;
-extern template class LegacyPass<Remat>;
-extern template class LegacyPass<Schedule>;
-extern template class LegacyPass<EditApplier>;
-extern template class LegacyPass<ViewPrinter>;
-extern template class LegacyPass<ViewPrinterAlias>;
-extern template class NewPass<CopyCoalescer>;
-extern template class NewPass<Cssa>;
-extern template class NewPass<Rename>;
-extern template class NewPass<Remat>;
-extern template class NewPass<Schedule>;
-extern template class NewPass<EditApplier>;
-extern template class NewPass<ViewPrinter>;
+#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
+  extern template class LegacyPass<Identifier>;                                \
+  extern template class NewPass<Identifier>;
+#define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
+  extern template class LegacyPass<Identifier>;                                \
+  extern template class LegacyPass<Identifier##Alias>;                         \
+  extern template class NewPass<Identifier>;
+#include "Passes.def"
 
 } // namespace nvptx_ra
 

@@ -16,13 +16,12 @@
 #include "AddPasses.h"
 #include "AssemblyEffects.h"
 #include "BranchingPoint.h"
-#include "Clone.h"
+#include "Compilation.h"
 #include "Forecast.h"
 #include "HeaderNote.h"
 #include "MachinePass.h"
 #include "Options.h"
 #include "ProfileReplay.h"
-#include "SkipChoice.h"
 #include "SkipPasses.h"
 #include "StructurizeReducible.h"
 #include "Text.h"
@@ -85,14 +84,15 @@ template <typename PassT> void registerLegacyPass(const PassDesc &Desc) {
 /// computed as often as without it. Behind LLVM's coalescer the anchor is the
 /// machine scheduler: it is the last to need LiveIntervals, which would have to
 /// be computed again if the coalescer stood ahead of it.
-void insertCoalescer(TargetPassConfig &Config, uint32_t Position,
-                     CodeGenOptLevel Level) {
-  const void *Coalescer = &LegacyPass<CopyCoalescer>::ID;
-  if (Level == CodeGenOptLevel::None) {
-    // Of the anchors this is the only one that runs. An analysis would cost
-    // more than all the other passes behind instruction selection.
-    Config.insertPass(&TwoAddressInstructionPassID,
-                      new LegacyPass<CopyCoalescer>(/*WithAnalyses=*/false));
+void insertCoalescer(TargetPassConfig &Config, const CompilationPtr &Within,
+                     uint32_t Position, CodeGenOptLevel Level) {
+  // At -O0 an analysis would cost more than all the other passes behind
+  // instruction selection.
+  bool Optimises = Level != CodeGenOptLevel::None;
+  auto *Coalescer = new LegacyPass<CopyCoalescer>(Within, Optimises);
+  if (!Optimises) {
+    // Of the anchors this is the only one that runs.
+    Config.insertPass(&TwoAddressInstructionPassID, Coalescer);
     return;
   }
   switch (Position) {
@@ -122,9 +122,10 @@ void insertBehind(TargetPassConfig &Config, StringRef Anchor, Pass *Inserted) {
 /// last pass that changes code in SSA form. PHI elimination and the analyses
 /// that it needs come next. At -O0 it does without block frequencies, which
 /// would cost more than all the other passes.
-void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
+void insertCssa(TargetPassConfig &Config, const CompilationPtr &Within,
+                CodeGenOptLevel Level) {
   insertBehind(Config, "nvptx-proxyreg-erasure",
-               new LegacyPass<Cssa>(Level != CodeGenOptLevel::None));
+               new LegacyPass<Cssa>(Within, Level != CodeGenOptLevel::None));
 }
 
 /// Puts the pass that orders instructions into the pipeline: behind the
@@ -133,20 +134,22 @@ void insertCssa(TargetPassConfig &Config, CodeGenOptLevel Level) {
 /// ahead of all that lays out blocks and frames. It stands there for every
 /// function, because a function's own attribute may ask for an order, and makes
 /// no view where none is wanted. At -O0 its anchor does not run.
-void insertSchedule(TargetPassConfig &Config, CodeGenOptLevel Level) {
+void insertSchedule(TargetPassConfig &Config, const CompilationPtr &Within,
+                    CodeGenOptLevel Level) {
   if (Level != CodeGenOptLevel::None)
     Config.insertPass(&StackSlotColoringID,
-                      new LegacyPass<Schedule>(/*WithAnalyses=*/false));
+                      new LegacyPass<Schedule>(Within, /*WithAnalyses=*/false));
 }
 
 /// Puts rematerialisation into the pipeline, ahead of the pass that orders
 /// instructions: the coalescers leave it no copies, and its clones are ordered
 /// with the rest. Like that pass it stands there for every function, and how
 /// often blocks run it reads off the loops.
-void insertRemat(TargetPassConfig &Config, CodeGenOptLevel Level) {
+void insertRemat(TargetPassConfig &Config, const CompilationPtr &Within,
+                 CodeGenOptLevel Level) {
   if (Level != CodeGenOptLevel::None)
     Config.insertPass(&StackSlotColoringID,
-                      new LegacyPass<Remat>(/*WithAnalyses=*/false));
+                      new LegacyPass<Remat>(Within, /*WithAnalyses=*/false));
 }
 
 /// Puts renaming into the pipeline: behind every pass that looks at single
@@ -155,8 +158,9 @@ void insertRemat(TargetPassConfig &Config, CodeGenOptLevel Level) {
 /// are. The anchor is the last pass ahead of those that only prepare for the
 /// printer, and no option takes it out, unlike the two. At -O0 nothing behind
 /// the frame's lowering does either.
-void insertRename(TargetPassConfig &Config, CodeGenOptLevel Level) {
-  auto *Renaming = new LegacyPass<Rename>(/*WithAnalyses=*/false);
+void insertRename(TargetPassConfig &Config, const CompilationPtr &Within,
+                  CodeGenOptLevel Level) {
+  auto *Renaming = new LegacyPass<Rename>(Within, /*WithAnalyses=*/false);
   if (Level == CodeGenOptLevel::None)
     insertBehind(Config, "nvptx-prolog-epilog", Renaming);
   else
@@ -167,10 +171,10 @@ void insertRename(TargetPassConfig &Config, CodeGenOptLevel Level) {
 /// the code is as it is fitted to, and ahead of renaming. It costs nothing
 /// where nobody wants it, which shows only when the code generator runs. Where
 /// it may limit registers, no kernel is printed before all are known.
-void insertForecast(TargetPassConfig &Config, const nvptx_ra_pipeline &Wanted,
-                    CodeGenOptLevel Level) {
+void insertForecast(TargetPassConfig &Config, const CompilationPtr &Within,
+                    const nvptx_ra_pipeline &Wanted, CodeGenOptLevel Level) {
   ForecastUse Use;
-  Use.Into = compilingCloneFor();
+  Use.Into = Within->cloneFor();
   Use.Coalesced = Wanted.position != NVPTX_RA_POSITION_OFF;
   Use.DirectlyBehind =
       Use.Coalesced && (Level == CodeGenOptLevel::None ||
@@ -183,41 +187,43 @@ void insertForecast(TargetPassConfig &Config, const nvptx_ra_pipeline &Wanted,
   Use.Asked = Wanted.forecast || Use.Into;
   char &Anchor = Level == CodeGenOptLevel::None ? TwoAddressInstructionPassID
                                                 : MachineSchedulerID;
-  Config.insertPass(&Anchor, new LegacyForecast<Forecast>(Use));
+  Config.insertPass(&Anchor, new LegacyForecast<Forecast>(Within, Use));
 }
 
 /// Puts the pass that notes the function of a loop ahead of loop strength
 /// reduction: behind the pass on loops that stands there. llc registers all
 /// passes, who else generates code perhaps not.
-void insertLoopPlace(TargetPassConfig &Config) {
+void insertLoopPlace(TargetPassConfig &Config, const CompilationPtr &Within) {
   initializeCanonicalizeFreezeInLoopsPass(*PassRegistry::getPassRegistry());
-  insertBehind(Config, "canon-freeze", new LoopPlace());
+  insertBehind(Config, "canon-freeze", new LoopPlace(Within));
 }
 
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX())
     return;
-  std::string Options = passOptions();
+  auto Within = std::make_shared<Compilation>();
+  CodeGenOptLevel Level = TM.getOptLevel();
+  std::string Options = Within->passOptions();
   nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options));
   bool Coalesces = Wanted.position != NVPTX_RA_POSITION_OFF;
   if (Wanted.cssa)
-    insertCssa(*Config, TM.getOptLevel());
+    insertCssa(*Config, Within, Level);
   if (Coalesces)
-    insertCoalescer(*Config, Wanted.position, TM.getOptLevel());
-  insertForecast(*Config, Wanted, TM.getOptLevel());
-  insertRemat(*Config, TM.getOptLevel());
-  insertSchedule(*Config, TM.getOptLevel());
+    insertCoalescer(*Config, Within, Wanted.position, Level);
+  insertForecast(*Config, Within, Wanted, Level);
+  insertRemat(*Config, Within, Level);
+  insertSchedule(*Config, Within, Level);
   if (Wanted.rename)
-    insertRename(*Config, TM.getOptLevel());
+    insertRename(*Config, Within, Level);
   if (Wanted.profile)
     PM.add(new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
-  PM.add(new SkipPasses(TM));
-  if (TM.getOptLevel() != CodeGenOptLevel::None)
+  PM.add(new SkipPasses(TM, Within));
+  if (Level != CodeGenOptLevel::None)
     PM.add(new AddPasses(TM));
-  insertLoopPlace(*Config);
-  if (hasBranchingPoint() && !skipOfClone())
-    Config->insertPass(&FinalizeISelID, new BranchingPoint());
+  insertLoopPlace(*Config, Within);
+  if (Within->hasBranchingPoint())
+    Config->insertPass(&FinalizeISelID, new BranchingPoint(Within));
   if (Wanted.cssa || Coalesces || Wanted.rename)
     PM.add(new HeaderNote());
 }
@@ -284,8 +290,7 @@ bool consumePass(StringRef Text, StringRef Name, StringRef Origin,
   return true;
 }
 
-bool parseModulePass(StringRef Text, ModulePassManager &MPM,
-                     ArrayRef<PassBuilder::PipelineElement>) {
+bool parseModulePass(StringRef Text, ModulePassManager &MPM) {
   StringRef Parameters;
   if (consumePass(Text, RecordChoices::name(), "function attribute",
                   Parameters)) {
@@ -296,48 +301,34 @@ bool parseModulePass(StringRef Text, ModulePassManager &MPM,
     MPM.addPass(PrintChoices());
     return true;
   }
-  if (consumePass(Text, Forecast.Name, "pass parameters", Parameters)) {
-    MPM.addPass(NewForecast<Forecast>(Parameters));
-    return true;
+#define FORECAST_PASS(Identifier, Name, Title)                                 \
+  if (consumePass(Text, Name, "pass parameters", Parameters)) {                \
+    MPM.addPass(NewForecast<Identifier>(Parameters));                          \
+    return true;                                                               \
   }
-  if (Text == ForecastPrinter.Name) {
-    MPM.addPass(NewForecast<ForecastPrinter>(""));
-    return true;
+#define FORECAST_PRINTER(Identifier, Name, LegacyName, Title)                  \
+  if (Text == Name) {                                                          \
+    MPM.addPass(NewForecast<Identifier>(""));                                  \
+    return true;                                                               \
   }
+#include "Passes.def"
   return false;
 }
 
 bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
-                      ArrayRef<PassBuilder::PipelineElement>) {
+                      const CompilationPtr &Within) {
   StringRef Parameters;
-  if (consumePass(Text, CopyCoalescer.Name, "pass parameters", Parameters)) {
-    MFPM.addPass(NewPass<CopyCoalescer>(Parameters));
-    return true;
+#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
+  if (consumePass(Text, Name, "pass parameters", Parameters)) {                \
+    MFPM.addPass(NewPass<Identifier>(Within, Parameters));                     \
+    return true;                                                               \
   }
-  if (consumePass(Text, Cssa.Name, "pass parameters", Parameters)) {
-    MFPM.addPass(NewPass<Cssa>(Parameters));
-    return true;
+#define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
+  if (Text == Name) {                                                          \
+    MFPM.addPass(NewPass<Identifier>(Within, ""));                             \
+    return true;                                                               \
   }
-  if (consumePass(Text, Remat.Name, "pass parameters", Parameters)) {
-    MFPM.addPass(NewPass<Remat>(Parameters));
-    return true;
-  }
-  if (consumePass(Text, Schedule.Name, "pass parameters", Parameters)) {
-    MFPM.addPass(NewPass<Schedule>(Parameters));
-    return true;
-  }
-  if (consumePass(Text, Rename.Name, "pass parameters", Parameters)) {
-    MFPM.addPass(NewPass<Rename>(Parameters));
-    return true;
-  }
-  if (consumePass(Text, EditApplier.Name, "pass parameters", Parameters)) {
-    MFPM.addPass(NewPass<EditApplier>(Parameters));
-    return true;
-  }
-  if (Text == ViewPrinter.Name) {
-    MFPM.addPass(NewPass<ViewPrinter>(""));
-    return true;
-  }
+#include "Passes.def"
   return false;
 }
 
@@ -352,18 +343,17 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
     return;
   }
   nvptx_ra_start();
-  registerLegacyPass<LegacyPass<CopyCoalescer>>(CopyCoalescer);
-  registerLegacyPass<LegacyPass<Cssa>>(Cssa);
-  registerLegacyPass<LegacyPass<Remat>>(Remat);
-  registerLegacyPass<LegacyPass<Schedule>>(Schedule);
-  registerLegacyPass<LegacyPass<Rename>>(Rename);
-  registerLegacyPass<LegacyPass<EditApplier>>(EditApplier);
-  registerLegacyPass<LegacyPass<ViewPrinter>>(ViewPrinter);
-  registerLegacyPass<LegacyPass<ViewPrinterAlias>>(ViewPrinterAlias);
-  registerLegacyPass<LegacyForecast<Forecast>>(Forecast);
-  registerLegacyPass<LegacyForecast<ForecastPrinter>>(ForecastPrinter);
-  registerLegacyPass<LegacyForecast<ForecastPrinterAlias>>(
-      ForecastPrinterAlias);
+#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
+  registerLegacyPass<LegacyPass<Identifier>>(Identifier);
+#define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
+  registerLegacyPass<LegacyPass<Identifier>>(Identifier);                      \
+  registerLegacyPass<LegacyPass<Identifier##Alias>>(Identifier##Alias);
+#define FORECAST_PASS(Identifier, Name, Title)                                 \
+  registerLegacyPass<LegacyForecast<Identifier>>(Identifier);
+#define FORECAST_PRINTER(Identifier, Name, LegacyName, Title)                  \
+  registerLegacyPass<LegacyForecast<Identifier>>(Identifier);                  \
+  registerLegacyPass<LegacyForecast<Identifier##Alias>>(Identifier##Alias);
+#include "Passes.def"
   // Kept to the end of the process; LLVM keeps a pointer to it.
   new RegisterTargetPassConfigCallback(configurePipeline);
   IsRegistered = true;
@@ -388,8 +378,17 @@ void nvptx_ra_register_callbacks(void *pass_builder) {
   if (!nvptx_ra::IsRegistered)
     return;
   auto &PB = *static_cast<PassBuilder *>(pass_builder);
-  PB.registerPipelineParsingCallback(nvptx_ra::parseModulePass);
-  PB.registerPipelineParsingCallback(nvptx_ra::parseMachinePass);
+  using Elements = ArrayRef<PassBuilder::PipelineElement>;
+  PB.registerPipelineParsingCallback(
+      [](StringRef Text, ModulePassManager &MPM, Elements) {
+        return nvptx_ra::parseModulePass(Text, MPM);
+      });
+  // The machine passes of a pipeline string are one compilation.
+  PB.registerPipelineParsingCallback(
+      [Within = std::make_shared<nvptx_ra::Compilation>()](
+          StringRef Text, MachineFunctionPassManager &MFPM, Elements) {
+        return nvptx_ra::parseMachinePass(Text, MFPM, Within);
+      });
   nvptx_ra::registerAssemblyEffects(PB);
   nvptx_ra::registerStructurizeReducible(PB);
 }

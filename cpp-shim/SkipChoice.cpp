@@ -14,28 +14,18 @@
 
 #include "Clone.h"
 #include "Forecast.h"
-#include "Options.h"
 #include "Text.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
-#include <utility>
 #include <vector>
 
 using namespace llvm;
 
 namespace nvptx_ra {
-
-/// The pipeline is configured by a callback that gets no argument of ours.
-static thread_local std::optional<uint32_t> SkipOfClone;
-
-std::optional<uint32_t> skipOfClone() { return SkipOfClone; }
-
-std::string passOptions() { return SkipOfClone ? "" : commandLine(); }
 
 /// A machine of its own for each clone.
 static std::unique_ptr<TargetMachine> machineLike(const TargetMachine &TM) {
@@ -43,13 +33,6 @@ static std::unique_ptr<TargetMachine> machineLike(const TargetMachine &TM) {
       TM.getTargetTriple(), TM.getTargetCPU(), TM.getTargetFeatureString(),
       TM.Options, TM.getRelocationModel(), TM.getCodeModel(),
       TM.getOptLevel()));
-}
-
-static Error compileWithout(uint32_t Skip, ModuleClone &Clone,
-                            const CloneSource &Source, TargetMachine &TM) {
-  std::optional<uint32_t> Outer = std::exchange(SkipOfClone, Skip);
-  scope_exit Restore([Outer] { SkipOfClone = Outer; });
-  return Clone.compile(Source, TM);
 }
 
 DenseMap<const Function *, uint32_t> chooseSkips(Module &M,
@@ -69,7 +52,7 @@ DenseMap<const Function *, uint32_t> chooseSkips(Module &M,
     std::unique_ptr<TargetMachine> Own = machineLike(TM);
     if (!Own)
       return Chosen;
-    Error Problem = compileWithout(Skip, *Clone, Source, *Own);
+    Error Problem = Clone->compile(Source, *Own, Skip);
     reportClone(/*Parameters=*/"", Skip, Clone->said());
     if (Problem) {
       // Nobody asked for the clone, so nobody hears that it does not compile.

@@ -18,8 +18,6 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include <cstdint>
-#include <optional>
-#include <string>
 
 namespace llvm {
 class Function;
@@ -35,14 +33,6 @@ namespace nvptx_ra {
 /// Costs as much as compiling it once for each way.
 llvm::DenseMap<const llvm::Function *, uint32_t>
 chooseSkips(llvm::Module &M, const llvm::TargetMachine &TM);
-
-/// What the clone goes without that this thread is compiling; none where it
-/// compiles no such clone.
-std::optional<uint32_t> skipOfClone();
-
-/// The options that passes go by, "a=b;c=d": the command line's, but in such a
-/// clone none, so that nobody hears of it.
-std::string passOptions();
 
 } // namespace nvptx_ra
 

@@ -12,7 +12,6 @@
 
 #include "SkipPasses.h"
 
-#include "BranchingPoint.h"
 #include "Options.h"
 #include "SkipChoice.h"
 #include "Text.h"
@@ -28,11 +27,8 @@ namespace nvptx_ra {
 char SkipPasses::ID = 0;
 char LoopPlace::ID = 0;
 
-/// The function of the loop that was reached last, while a module is compiled.
-static thread_local const Function *FunctionOfLoop = nullptr;
-
 bool LoopPlace::runOnLoop(Loop *L, LPPassManager &) {
-  FunctionOfLoop = L->getHeader()->getParent();
+  Within->FunctionOfLoop = L->getHeader()->getParent();
   return false;
 }
 
@@ -46,15 +42,16 @@ uint32_t SkipGate::skippedBy(const Function &F) const {
   uint32_t Wanted = wantedBy(F, Options);
   if (!(Wanted & nvptx_ra_skip_auto()))
     return Wanted;
-  std::optional<uint32_t> OfClone = skipOfClone();
+  std::optional<uint32_t> OfClone = Within->skipOfClone();
   return Wanted | (OfClone ? *OfClone : Chosen.lookup(&F));
 }
 
 /// The function that LLVM describes, which it does by name. Null where it is
 /// none of the module.
-static const Function *functionOf(StringRef Description, const Module &M) {
+static const Function *functionOf(StringRef Description, const Module &M,
+                                  const Compilation &Within) {
   if (Description == "loop")
-    return FunctionOfLoop;
+    return Within.FunctionOfLoop;
   if (Description.consume_front("function (") && Description.consume_back(")"))
     return M.getFunction(Description);
   return nullptr;
@@ -67,7 +64,7 @@ bool SkipGate::shouldRunPass(StringRef Pass, StringRef Description) const {
   if (Pass == "Loop Strength Reduction")
     Pass = "loop-reduce";
   uint32_t Bit = nvptx_ra_skip_bit(toStr(Pass));
-  const Function *F = Bit ? functionOf(Description, M) : nullptr;
+  const Function *F = Bit ? functionOf(Description, M, *Within) : nullptr;
   return !F || !(skippedBy(*F) & Bit);
 }
 
@@ -77,21 +74,21 @@ bool SkipPasses::doInitialization(Module &M) {
   for (const Function &F : M)
     if (!F.isDeclaration() && F.hasFnAttribute("nvptx-ra"))
       Wanted |= wantedBy(F, Options);
-  if (!Wanted && !hasBranchingPoint())
+  if (!Wanted && !Within->hasBranchingPoint())
     return false;
   DenseMap<const Function *, uint32_t> Chosen;
-  if ((Wanted & nvptx_ra_skip_auto()) && !skipOfClone())
+  if ((Wanted & nvptx_ra_skip_auto()) && !Within->skipOfClone())
     Chosen = chooseSkips(M, TM);
   LLVMContext &Context = M.getContext();
-  Gate = std::make_unique<SkipGate>(Context.getOptPassGate(), M, Options,
-                                    std::move(Chosen));
+  Gate = std::make_unique<SkipGate>(Context.getOptPassGate(), Within, M,
+                                    Options, std::move(Chosen));
   Context.setOptPassGate(*Gate);
   return false;
 }
 
 bool SkipPasses::doFinalization(Module &M) {
   // The function may be gone before another module is compiled.
-  FunctionOfLoop = nullptr;
+  Within->FunctionOfLoop = nullptr;
   if (Gate)
     M.getContext().setOptPassGate(Gate->outer());
   Gate.reset();

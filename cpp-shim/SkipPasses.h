@@ -14,6 +14,7 @@
 #ifndef NVPTX_RA_SKIPPASSES_H
 #define NVPTX_RA_SKIPPASSES_H
 
+#include "Compilation.h"
 #include "InitialPass.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopPass.h"
@@ -33,6 +34,7 @@ namespace nvptx_ra {
 /// another gate leaves out stays left out.
 class SkipGate : public llvm::OptPassGate {
   llvm::OptPassGate &Outer;
+  const CompilationPtr Within;
   const llvm::Module &M;
   const std::string Options;
   /// What the forecast has chosen.
@@ -41,10 +43,11 @@ class SkipGate : public llvm::OptPassGate {
   uint32_t skippedBy(const llvm::Function &F) const;
 
 public:
-  SkipGate(llvm::OptPassGate &Outer, const llvm::Module &M,
-           llvm::StringRef Options,
+  SkipGate(llvm::OptPassGate &Outer, CompilationPtr Within,
+           const llvm::Module &M, llvm::StringRef Options,
            llvm::DenseMap<const llvm::Function *, uint32_t> Chosen)
-      : Outer(Outer), M(M), Options(Options), Chosen(std::move(Chosen)) {}
+      : Outer(Outer), Within(std::move(Within)), M(M), Options(Options),
+        Chosen(std::move(Chosen)) {}
 
   llvm::OptPassGate &outer() const { return Outer; }
 
@@ -58,10 +61,13 @@ public:
 /// strength reduction in the same manager, so that it comes to each loop just
 /// before that does, and notes the function.
 class LoopPlace : public llvm::LoopPass {
+  const CompilationPtr Within;
+
 public:
   static char ID;
 
-  LoopPlace() : LoopPass(ID) {}
+  explicit LoopPlace(CompilationPtr Within)
+      : LoopPass(ID), Within(std::move(Within)) {}
 
   llvm::StringRef getPassName() const override { return "NVPTX loop place"; }
 
@@ -77,13 +83,14 @@ public:
 /// replay of a profile, which may ask, and ahead of all passes.
 class SkipPasses : public InitialPass {
   const llvm::TargetMachine &TM;
+  const CompilationPtr Within;
   std::unique_ptr<SkipGate> Gate;
 
 public:
   static char ID;
 
-  explicit SkipPasses(const llvm::TargetMachine &TM)
-      : InitialPass(ID), TM(TM) {}
+  SkipPasses(const llvm::TargetMachine &TM, CompilationPtr Within)
+      : InitialPass(ID), TM(TM), Within(std::move(Within)) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX choice of LLVM's passes";

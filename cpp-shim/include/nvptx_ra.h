@@ -207,6 +207,16 @@ typedef struct nvptx_ra_edit {
  * forecast that comes next then needs no view. */
 #define NVPTX_RA_REQUEST_SUMMARY 32u
 
+/* What the core keeps from one function of a compilation to the next. One thread at a time uses it. */
+typedef struct nvptx_ra_session nvptx_ra_session;
+
+/* A session. `collected` is nvptx_ra_purpose.collected, or null. To be freed by nvptx_ra_session_free. Null where something
+ * went wrong. */
+nvptx_ra_session *nvptx_ra_session_new(void *collected);
+
+/* Frees a session; null is none. */
+void nvptx_ra_session_free(nvptx_ra_session *session);
+
 typedef struct nvptx_ra_request {
   uint32_t version;
   uint32_t size;
@@ -216,7 +226,8 @@ typedef struct nvptx_ra_request {
   nvptx_ra_str attribute;    /* the function attribute "nvptx-ra", in the same form, or "off" */
   nvptx_ra_str target;       /* "sm_90" */
   const nvptx_ra_view *view;
-  uint32_t flags; /* NVPTX_RA_REQUEST_* */
+  nvptx_ra_session *session; /* or null: then nothing is kept */
+  uint32_t flags;            /* NVPTX_RA_REQUEST_* */
   uint32_t reserved;
 } nvptx_ra_request;
 

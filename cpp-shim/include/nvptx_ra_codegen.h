@@ -46,9 +46,17 @@ void nvptx_ra_quieten(LLVMContextRef context);
  * null where there was none. */
 char *nvptx_ra_first_error(LLVMContextRef context);
 
-/* Calls `reached` with `data` in what this thread generates from now on, once: when instruction selection is done with the
- * first function. Null: calls nobody any more. Returns 1 where somebody else was still to be called, else 0. */
-uint32_t nvptx_ra_set_branching_point(void (*reached)(void *data), void *data);
+/* What a program wants to know while it generates code. All null: nothing. */
+typedef struct nvptx_ra_purpose {
+  /* Called with its data, once for each pipeline: when instruction selection is done with the first function. */
+  void (*reached)(void *data);
+  void *reached_data;
+  /* Where the core collects the functions that reach the coalescer, which leaves them as they are then. */
+  void *collected;
+} nvptx_ra_purpose;
+
+/* Sets the purpose of the pipelines that this thread makes from now on. Returns the purpose before. */
+nvptx_ra_purpose nvptx_ra_set_purpose(const nvptx_ra_purpose *wanted);
 
 #define NVPTX_RA_FP_CONTRACT_FAST 0u
 #define NVPTX_RA_FP_CONTRACT_ON 1u

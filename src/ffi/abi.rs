@@ -38,7 +38,8 @@ const _: () = {
     assert!(offset_of!(nvptx_ra_view, flags) == 224 && offset_of!(nvptx_ra_view, refusal) == 232);
     assert!(size_of::<nvptx_ra_edit>() == 48);
     assert!(offset_of!(nvptx_ra_edit, value) == 24 && offset_of!(nvptx_ra_edit, operand) == 32);
-    assert!(size_of::<nvptx_ra_request>() == 104 && offset_of!(nvptx_ra_request, view) == 88);
+    assert!(size_of::<nvptx_ra_request>() == 112);
+    assert!(offset_of!(nvptx_ra_request, view) == 88 && offset_of!(nvptx_ra_request, session) == 96);
     assert!(size_of::<nvptx_ra_remark>() == 64 && offset_of!(nvptx_ra_remark, value) == 40);
     assert!(size_of::<nvptx_ra_response>() == 128);
     assert!(offset_of!(nvptx_ra_response, message) == 32 && offset_of!(nvptx_ra_response, num_remarks) == 120);

@@ -7,11 +7,7 @@ use std::io;
 use nix::unistd::ForkResult;
 
 use super::guard::entry;
-
-// Mirrors cpp-shim/include/nvptx_ra_codegen.h.
-unsafe extern "C" {
-    fn nvptx_ra_set_branching_point(reached: Option<unsafe extern "C" fn(*mut c_void)>, data: *mut c_void) -> u32;
-}
+use super::purpose::{Purpose, PurposeScope};
 
 /// Whether the process is the one that forked, or the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,26 +37,10 @@ pub fn at_branching_point<R>(mut reached: impl FnMut(), generate: impl FnOnce() 
         call::<F>
     }
     let call = caller(&reached);
-    // It goes ahead of the closure, also where `generate` panics.
-    let _point = Point;
-    // SAFETY: the closure lives until the point is taken back, on this thread, which alone has it.
-    unsafe { nvptx_ra_set_branching_point(Some(call), (&raw mut reached).cast()) };
+    let purpose = Purpose { reached: Some(call), reached_data: (&raw mut reached).cast(), ..Purpose::NONE };
+    // SAFETY: the closure outlives the scope, which ends first, and code is generated on this thread alone.
+    let _scope = unsafe { PurposeScope::new(purpose) };
     generate()
-}
-
-/// The branching point of this thread, which is taken back in the end.
-struct Point;
-
-impl Drop for Point {
-    fn drop(&mut self) {
-        take_back();
-    }
-}
-
-/// Has nobody be called any more. Returns whether somebody still was to be.
-fn take_back() -> bool {
-    // SAFETY: nothing is handed over.
-    unsafe { nvptx_ra_set_branching_point(None, std::ptr::null_mut()) != 0 }
 }
 
 /// Forks the process. An error where the system cannot, or where the process has other threads: the child would have
@@ -83,8 +63,9 @@ mod tests {
     use inkwell::context::Context;
     use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetTriple};
 
-    use super::{at_branching_point, fork, take_back};
+    use super::{at_branching_point, fork};
     use crate::ffi::codegen::{generate, parse_ir};
+    use crate::ffi::purpose::current;
 
     /// A panic of what is called is no matter to the code generator.
     #[test]
@@ -117,8 +98,9 @@ mod tests {
     fn a_panic_takes_the_point_back() {
         let generate = || at_branching_point(|| unreachable!("no code is generated"), || panic!("on the way"));
         std::panic::catch_unwind(generate).expect_err("it panics");
-        assert!(!take_back());
-        at_branching_point(|| unreachable!("no code is generated"), || assert!(take_back()));
+        assert!(current().reached.is_none());
+        at_branching_point(|| unreachable!("no code is generated"), || assert!(current().reached.is_some()));
+        assert!(current().reached.is_none());
     }
 
     /// A process with threads, as a test is, does not fork.

@@ -4,7 +4,6 @@ use super::abi::{self, nvptx_ra_request, nvptx_ra_response};
 use super::guard::{entry, guard};
 use super::response::Response;
 use super::run::{Request, is_strict};
-use crate::config::Config;
 use crate::error::Error;
 use crate::forecast::Summary;
 use crate::passes::run_on_module;
@@ -33,7 +32,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_forecast(
             // SAFETY: as the caller promises.
             let result = guard(|| unsafe { try_forecast(&request, responses, count) });
             let response = result.unwrap_or_else(|error| {
-                let config = guard(|| Ok(Config::resolve_valid(&request.layers()))).unwrap_or_default();
+                let config = guard(|| Ok(request.resolve_valid())).unwrap_or_default();
                 request.record(&config, || request.failure(error.to_string()));
                 Response::of_error(&error, config.strict)
             });
@@ -49,7 +48,7 @@ unsafe fn try_forecast(
     responses: *const *const nvptx_ra_response,
     count: u64,
 ) -> Result<Response, Error> {
-    let config = Config::resolve(&request.layers())?;
+    let config = request.resolve()?;
     // SAFETY: the caller promises the array and what it points to.
     let responses = unsafe { abi::array(responses, count, "responses") }?;
     // SAFETY: as above.

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
 use super::guard::{entry, guard, take_backtrace};
-use super::resolved::{resolve, resolve_valid};
 use super::response::Response;
-use super::{view, views};
+use super::session::Session;
+use super::view;
 use crate::bundle::{GivenOptions, Report};
 use crate::config::{COPY_COALESCER, Config, Injection, Layers, Skip};
 use crate::error::Error;
@@ -24,6 +24,8 @@ pub(super) struct Request<'a> {
     function: Cow<'a, str>,
     flags: u32,
     view: *const abi::nvptx_ra_view,
+    /// That of the compilation.
+    session: Option<&'a Session>,
 }
 
 impl<'a> Request<'a> {
@@ -55,12 +57,24 @@ impl<'a> Request<'a> {
                 function,
                 flags: request.flags,
                 view: request.view,
+                session: request.session.cast::<Session>().as_ref(),
             })
         }
     }
 
     pub(super) fn layers(&self) -> Layers<'_> {
         Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
+    }
+
+    /// The options: an error where one of them is wrong.
+    pub(super) fn resolve(&self) -> Result<Config, Error> {
+        self.session.map_or_else(|| Config::resolve(&self.layers()), |session| session.resolve(&self.layers()))
+    }
+
+    /// The options without those that are wrong.
+    pub(super) fn resolve_valid(&self) -> Config {
+        self.session
+            .map_or_else(|| Config::resolve_valid(&self.layers()), |session| session.resolve_valid(&self.layers()))
     }
 
     pub(super) fn has(&self, flag: u32) -> bool {
@@ -75,7 +89,7 @@ impl<'a> Request<'a> {
         // SAFETY: as the caller promises.
         guard(|| unsafe { self.try_run() }).unwrap_or_else(|error| {
             // The options themselves may be what is wrong.
-            let config = guard(|| Ok(resolve_valid(&self.layers()))).unwrap_or_default();
+            let config = guard(|| Ok(self.resolve_valid())).unwrap_or_default();
             // SAFETY: as the caller promises.
             let error = unsafe { self.attach_bundle(error.in_function(&self.function), &config) };
             self.record(&config, || self.failure(error.to_string()));
@@ -122,7 +136,7 @@ impl<'a> Request<'a> {
     /// # Safety
     /// As for [`run`](Self::run).
     unsafe fn try_run(&self) -> Result<Response, Error> {
-        let config = resolve(&self.layers())?;
+        let config = self.resolve()?;
         let start = Instant::now();
         // SAFETY: as the caller promises.
         let (function, classification) = unsafe { view::read(self.view) }?;
@@ -137,9 +151,12 @@ impl<'a> Request<'a> {
             wants_remarks: self.has(abi::NVPTX_RA_REQUEST_REMARKS),
             is_coalesced: self.has(abi::NVPTX_RA_REQUEST_COALESCED),
         };
-        if self.pass == COPY_COALESCER && views::are_collected() {
+        if self.pass == COPY_COALESCER
+            && let Some(mut collected) = self.session.and_then(Session::collected)
+        {
             if !passes::is_excluded(&context) {
-                views::add(function, context.classification);
+                // SAFETY: the maker of the session promises that nothing else uses the collection.
+                unsafe { collected.as_mut() }.push((function, context.classification));
             }
             return Ok(Response::of_nothing());
         }
@@ -219,7 +236,7 @@ pub(super) unsafe fn is_strict(request: *const nvptx_ra_request) -> bool {
     let strict = guard(|| {
         // SAFETY: as the caller promises.
         let request = unsafe { Request::read(request) }?;
-        Ok(resolve_valid(&request.layers()).strict)
+        Ok(request.resolve_valid().strict)
     });
     strict.unwrap_or(false)
 }
@@ -236,7 +253,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request)
         || {
             // SAFETY: as the caller promises.
             let Ok(request) = (unsafe { Request::read(request) }) else { return abi::NVPTX_RA_SCOPE_WHOLE };
-            match passes::scope(&request.pass, &resolve_valid(&request.layers())) {
+            match passes::scope(&request.pass, &request.resolve_valid()) {
                 Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
                 Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
                 Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
@@ -299,7 +316,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_report_clone(
             // SAFETY: the caller promises the texts.
             let [parameters, command_line, first_error] =
                 [parameters, command_line, first_error].map(|text| unsafe { abi::text(text) });
-            let config = resolve_valid(&Layers { parameters: &parameters, command_line: &command_line, attribute: "" });
+            let config =
+                Config::resolve_valid(&Layers { parameters: &parameters, command_line: &command_line, attribute: "" });
             let without = Skip::from_bits_truncate(skipped).words().into_owned();
             let clone = || Event::Clone { without, errors, warnings, first_error: first_error.into_owned() };
             record(&config, clone);
@@ -313,7 +331,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_report_clone(
 unsafe fn report(request: *const nvptx_ra_request, event: impl FnOnce(&Request<'_>) -> Event) {
     // SAFETY: as the caller promises.
     match unsafe { Request::read(request) } {
-        Ok(request) => request.record(&resolve_valid(&request.layers()), || event(&request)),
+        Ok(request) => request.record(&request.resolve_valid(), || event(&request)),
         Err(error) => warn(error),
     }
 }

@@ -246,6 +246,24 @@ mod tests {
     use crate::config::Layers;
     use crate::function::FunctionBuilder;
 
+    /// The shim registers the passes of this list, with the same names, and makes the same promise of what they change.
+    #[test]
+    fn the_shim_knows_the_same_passes() {
+        let list = include_str!("../../cpp-shim/Passes.def");
+        let rows = list.lines().filter(|line| line.contains("(") && line.contains('"') && !line.starts_with("//"));
+        let registered: Vec<(&str, bool)> = rows
+            .map(|row| {
+                let name = row.split('"').nth(1).expect("a name in quotes");
+                (name, row.starts_with("MACHINE_PASS(") && row.contains(", true,"))
+            })
+            .collect();
+        let passes: Vec<(&str, bool)> = PASSES.iter().map(|pass| (pass.name, pass.edits)).collect();
+        let printer_of_the_forecast = ("print<nvptx-forecast>", false);
+        assert!(registered.contains(&printer_of_the_forecast), "a form of nvptx-forecast that the shim alone has");
+        let of_both: Vec<_> = registered.into_iter().filter(|&pass| pass != printer_of_the_forecast).collect();
+        assert_eq!(of_both, passes);
+    }
+
     /// What a pass knows where nothing but its options matters.
     pub(super) fn context(parameters: &str) -> RunContext {
         RunContext {

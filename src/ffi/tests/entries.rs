@@ -25,6 +25,7 @@ use super::super::response::nvptx_ra_response_free;
 use super::super::run::{
     nvptx_ra_report_clone, nvptx_ra_report_failure, nvptx_ra_report_time, nvptx_ra_run, nvptx_ra_scope,
 };
+use super::super::session::{nvptx_ra_session_free, nvptx_ra_session_new};
 use super::super::verify::nvptx_ra_verify_applied;
 use super::run;
 use super::sample::{Answer, Sample, request};
@@ -118,6 +119,8 @@ fn a_panic_in_any_entry_is_survived() {
             assert_eq!(nvptx_ra_report_clone(none, none, 0, 0, 0, none), 0);
         });
         with_panic("nvptx_ra_response_free", &mut || nvptx_ra_response_free(ptr::null()));
+        with_panic("nvptx_ra_session_new", &mut || assert!(nvptx_ra_session_new(ptr::null_mut()).is_null()));
+        with_panic("nvptx_ra_session_free", &mut || nvptx_ra_session_free(ptr::null_mut()));
         with_panic("nvptx_ra_opcodes_create", &mut || {
             nvptx_ra_opcodes_free(nvptx_ra_opcodes_create(ptr::null(), None, 1));
         });

@@ -170,6 +170,7 @@ pub(in crate::ffi) fn request(view: *const nvptx_ra_view, pass: &str, parameters
         attribute: abi::borrow(""),
         target: abi::borrow("sm_90"),
         view,
+        session: ptr::null_mut(),
         flags: 0,
         reserved: 0,
     }
