@@ -13,6 +13,7 @@
 
 #include "nvptx_ra_host.h"
 
+#include "Options.h"
 #include "Text.h"
 #include "llvm/CodeGen/CommandFlags.h"
 #include "llvm/CodeGen/MIRParser/MIRParser.h"
@@ -213,8 +214,15 @@ int32_t nvptx_ra_mir_main(int32_t argc, const char *const *argv) {
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   DriverOptions Options;
+  // -help lists ours; those of LLVM's other targets would bury them.
+  // -help-hidden still lists all.
+  cl::OptionCategory *const Ours[] = {&Options.Category,
+                                      nvptx_ra::optionCategory()};
+  cl::HideUnrelatedOptions(Ours);
   cl::ParseCommandLineOptions(
       argc, argv,
-      "runs passes of the new pass manager on NVPTX machine code\n");
+      "runs passes of the new pass manager on NVPTX machine code\n\n"
+      "  All options of LLVM's code generator, such as -mcpu=sm_90, work, too; "
+      "-help-hidden lists them.\n");
   return run(argv[0], Options);
 }

@@ -99,6 +99,10 @@ bool registerOptions() {
   return true;
 }
 
+cl::OptionCategory *optionCategory() {
+  return Registered ? &Registered->Category : nullptr;
+}
+
 std::string commandLine() {
   std::string Text;
   if (!Registered)

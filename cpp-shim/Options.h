@@ -18,11 +18,18 @@
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
+namespace llvm::cl {
+class OptionCategory;
+} // namespace llvm::cl
+
 namespace nvptx_ra {
 
 /// Adds one option per row of the core's table. False where they are there
 /// already, because a second copy of the plugin has been loaded.
 bool registerOptions();
+
+/// The category of the options; null where they are not registered.
+llvm::cl::OptionCategory *optionCategory();
 
 /// The options that were given, "a=b;c=d".
 std::string commandLine();

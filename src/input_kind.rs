@@ -131,8 +131,8 @@ impl InputKind {
             Self::Problem => "allocate reads it",
             Self::Assembly | Self::Bitcode => "compile, tune, report and allocate read it",
             Self::Json => "stats reads what -nvptx-ra-stats=FILE wrote",
-            Self::Empty => "check what was to write it",
-            Self::Text | Self::Binary => "check that it is the file that is meant",
+            Self::Empty => "check the command that should have written it",
+            Self::Text | Self::Binary => "check that this is the right file",
         };
         text.to_owned()
     }

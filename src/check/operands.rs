@@ -111,7 +111,8 @@ fn push_double_definitions(defs: &mut [(VReg, VReg)], before: Inst, after: Inst,
     for pair in defs.windows(2) {
         let ((first, first_before), (second, second_before)) = (pair[0], pair[1]);
         if first == second && first_before != second_before {
-            let reason = format!("{first} is defined at once as what was {first_before} and {second_before}");
+            let reason =
+                format!("{first} is now defined twice at once: as {first_before} and as {second_before} before");
             errors.push(CheckError::at(ErrorKind::DoubleDefinition, before, Some(after), reason));
         }
     }

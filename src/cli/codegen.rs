@@ -28,7 +28,7 @@ pub(crate) struct Settings {
     /// Where floating-point operations may be fused
     #[arg(long, value_enum, default_value_t = FpContract::On)]
     fp_contract: FpContract,
-    /// The optimisation level of the code generator, as of clang's -O3; llc's own default is 2
+    /// The optimisation level of the code generator; the default is clang's -O3, while llc's is -O2
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
         value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
@@ -37,7 +37,7 @@ pub(crate) struct Settings {
 /// Where floating-point operations may be fused.
 #[derive(Clone, Copy, ValueEnum)]
 enum FpContract {
-    /// Wherever that is possible
+    /// Wherever possible
     Fast,
     /// Where the program allows it
     On,
@@ -147,7 +147,7 @@ pub(crate) fn parse<'c>(context: &'c Context, content: &[u8], path: &Path) -> Re
     }
     module.verify().map_err(|message| {
         let problem = format!("{name}: not valid: {}", message.to_string().trim());
-        Error::new(ErrorKind::View, problem, "the IR breaks LLVM's rules; ask the tool that made it")
+        Error::new(ErrorKind::View, problem, "the IR breaks LLVM's rules; report that to the tool that made it")
     })?;
     Ok(module)
 }

@@ -43,12 +43,14 @@ use nvptx_ra::printable::printable;
 #[link(name = "LLVM-22")]
 unsafe extern "C" {}
 
-/// Register coalescing and allocation for LLVM's NVPTX back end.
+/// What happens to registers between LLVM and ptxas: reports them, tunes kernels, and compiles LLVM IR to PTX.
 ///
 /// The same passes run as a plugin: clang -fpass-plugin=libnvptx_ra.so, llc -load-pass-plugin=libnvptx_ra.so.
 #[derive(Parser)]
 #[command(name = "nvptx-ra", version = VERSION.as_str(), arg_required_else_help = true)]
-#[command(after_help = "NVPTX_RA_LOG sets what is logged to standard error, e.g. NVPTX_RA_LOG=debug.")]
+#[command(
+    after_help = "The environment variable NVPTX_RA_LOG sets what is logged to standard error, e.g. NVPTX_RA_LOG=debug."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -116,5 +118,36 @@ fn print(text: &[u8]) -> Result<ExitCode, Error> {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(Error::file("standard output".as_ref(), &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::CommandFactory as _;
+
+    use super::Arguments;
+
+    /// The help of every command is what `tests/golden/help.txt` says, so that it is read in a row when it changes.
+    /// `UPDATE_EXPECT=1` rewrites the file.
+    #[test]
+    fn help_is_read_in_a_row() {
+        let mut command = Arguments::command().version("");
+        let mut page = command.render_long_help().to_string();
+        for name in ["compile", "report", "tune", "allocate", "replay", "mir", "judge", "optimum", "stats", "explain"] {
+            let subcommand = command.find_subcommand_mut(name).expect("a command");
+            page += &format!("\n=== nvptx-ra {name}\n\n{}", subcommand.render_long_help());
+        }
+        let page: String = page.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/help.txt");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(&path, &page).expect("the golden file can be written");
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            expected == page,
+            "help.txt is not what users read now: UPDATE_EXPECT=1 cargo test, and read the difference"
+        );
     }
 }

@@ -14,16 +14,16 @@ use serde_json::json;
 use crate::functions;
 use crate::input::{self, Input};
 
-/// Bound from below how many copies each function must keep, without LLVM: one line of JSON for each
+/// Print a lower bound of the copies that each function must keep, as a line of JSON
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them with
-    /// -nvptx-ra-rename=off; - is standard input. Those with PHIs are passed over
+    /// Functions in text form, one after another, as -nvptx-ra-trace=view prints them with -nvptx-ra-rename=off; - is
+    /// standard input. Functions with PHIs are left out
     input: PathBuf,
-    /// How many branchings each connected part of the problem may take to be solved exactly
+    /// How many branches the exact search may take for each connected part of the problem
     #[arg(long, default_value_t = 1000)]
     steps: usize,
-    /// An option of the coalescer that the bound is compared with; see `nvptx-ra explain --all`
+    /// An option of the coalescer to compare with; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
 }

@@ -6,29 +6,29 @@ flags! {
     /// Optimisations of LLVM's code generator that a function may go without. What each does may cost registers: most
     /// move or merge computations without asking how long their values then live.
     pub struct Skip {
-        /// Addresses are separated into a base that is shared and a constant.
+        /// Addresses are separated into a shared base and a constant.
         "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 0,
-        /// Computations under a condition are done ahead of it.
+        /// Conditional computations move ahead of their branch.
         "speculative-execution" => SPECULATIVE_EXECUTION = 1,
         /// Multiples of a value are computed from each other.
         "slsr" => SLSR = 2,
         /// Equal values are computed once.
         "gvn" => GVN = 3,
-        /// Loads and stores beside each other become one.
+        /// Neighbouring loads and stores become wide ones.
         "load-store-vectorizer" => LOAD_STORE_VECTORIZER = 4,
-        /// Addresses move to the loads and stores that use them, and other code closer to its use.
+        /// Addresses are computed at each load and store, and other code moves closer to its use.
         "codegenprepare" => CODE_GEN_PREPARE = 5,
-        /// What does not change moves out of loops.
+        /// Loop-invariant code moves out of loops.
         "early-machinelicm" => MACHINE_LICM = 6,
-        /// Equal instructions are done once.
+        /// Equal machine instructions run once.
         "machine-cse" => MACHINE_CSE = 7,
         /// Instructions move to the branch that needs their value.
         "machine-sink" => MACHINE_SINK = 8,
-        /// Blocks are laid out by how often they run.
+        /// Blocks are laid out by their frequency.
         "block-placement" => BLOCK_PLACEMENT = 9,
-        /// Addresses in loops are counted up, each by itself.
+        /// Each address in a loop is incremented by itself.
         "loop-reduce" => LOOP_REDUCE = 10,
-        /// Of `loop-reduce` and `machine-sink` what the forecast clearly prefers to be left out of a kernel.
+        /// `loop-reduce`, `machine-sink`, both or neither, as the forecast clearly prefers for a kernel.
         "auto" => AUTO = 11,
     }
 }
@@ -57,24 +57,23 @@ flags! {
     /// Optimisations of LLVM on IR that run on a function ahead of the code generator, in this order. LLVM's own
     /// pipelines leave them out, or run them where later ones undo what they do.
     pub struct Add {
-        /// Inline assembly that only computes is known to leave memory alone: a load behind it may be one ahead of it.
+        /// Inline assembly that only computes no longer keeps loads from moving or being merged.
         "assembly-effects" => ASSEMBLY_EFFECTS = 0,
-        /// What both sides of a branch compute is computed ahead of it.
+        /// Computations on both sides of a branch move ahead of it.
         "gvn-hoist" => GVN_HOIST = 1,
-        /// Sums are put in an order in which more of them are equal.
+        /// Sums are reordered so that more of them are equal.
         "reassociate" => REASSOCIATE = 2,
-        /// Multiples of a value are computed from each other, ahead of all that looks at addresses.
+        /// Multiples of a value are computed from each other, earlier than in LLVM's pipeline.
         "slsr" => SLSR = 3,
-        /// Operations beside each other become one on vectors.
+        /// Neighbouring scalar operations become vector operations.
         "slp-vectorizer" => SLP_VECTORIZER = 4,
-        /// Addresses are separated into a base that is shared and a constant, ahead of all that looks at them.
+        /// Addresses are separated into a shared base and a constant, earlier than in LLVM's pipeline.
         "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 5,
         /// Computations move to the branch that needs their value.
         "sink" => SINK = 6,
-        /// Branches are nested, and paths that meet have one block for it. Functions with a loop of several entries are
-        /// left alone.
+        /// Branches are nested. Functions that have a loop with several entries stay as they are.
         "structurizecfg" => STRUCTURIZE_CFG = 7,
-        /// All values go to memory and come back, so that PHIs are made anew.
+        /// All values pass through memory, so that PHIs are built anew.
         "reg2mem" => REG2MEM = 8,
     }
 }

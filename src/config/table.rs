@@ -14,7 +14,7 @@ use super::value::{Choice, Shape, Value, choices, flags};
 choices! {
     /// Where the coalescer stands in the code generator's pipeline.
     pub enum CoalescerPosition {
-        /// Ahead of LLVM's register coalescer, which does what is left.
+        /// Ahead of LLVM's register coalescer, which handles the remaining copies.
         "before" => Before,
         /// Behind LLVM's register coalescer, as in NVIDIA's cicc.
         "after" => After,
@@ -52,21 +52,22 @@ choices! {
     pub enum Order {
         /// As LLVM has them.
         "source" => Source,
-        /// Of the operands of an instruction, first the one whose computation takes the most registers.
+        /// The operand whose computation takes the most registers comes first.
         "sethi-ullman" => SethiUllman,
-        /// From the end: what leaves the fewest registers live above it, with a look-ahead.
+        /// From the end of the block: the instruction that leaves the fewest registers live, with a look-ahead.
         "bottom-up" => BottomUp,
-        /// From the start: what most has to wait for, while no more is live than in the order of the code.
+        /// From the start of the block: the longest path first, with no more registers live than in the order of the
+        /// code.
         "latency" => Latency,
-        /// Whatever may move, where it is first read.
+        /// Each instruction that may move stands directly before its first use.
         "late" => Late,
-        /// What ends values where it can first do so, unless more is live behind it; the rest where it is first read.
+        /// Instructions that end live ranges come early unless that raises the pressure; all others as in `late`.
         "eager" => Eager,
-        /// Loads where they are first read.
+        /// Each load stands directly before its first use.
         "loads-late" => LoadsLate,
-        /// Loads behind one another, as far as that is possible.
+        /// Loads stand together.
         "loads-clustered" => LoadsClustered,
-        /// That which the forecast clearly prefers, of those above; that of the code where it prefers none.
+        /// The order that the forecast clearly prefers, or else `source`.
         "auto" => Auto,
     }
 }
@@ -76,9 +77,9 @@ choices! {
     pub enum Remat {
         /// Nowhere.
         "off" => Off,
-        /// Where at least seven eighths of the most words that are live anywhere are live.
+        /// Where the pressure is at least seven eighths of the function's maximum.
         "peaks" => Peaks,
-        /// Where at least half of the most words that are live anywhere are live.
+        /// Where the pressure is at least half of the function's maximum.
         "high" => High,
     }
 }
@@ -252,15 +253,16 @@ options! {
         /// Makes every error fatal. Otherwise an error is a warning, and the function stays as LLVM made it.
         "strict" => strict: bool = false;
         /// Checks every change: the symbolic checker proves that the function computes the same, and LLVM's machine
-        /// verifier runs before and after. Of a function that fails LLVM's verifier before, one line says so. Costs about
-        /// as much time as the passes themselves.
+        /// verifier runs before and after. One line names a function that fails LLVM's verifier before any change. The
+        /// checks take about as long as the passes.
         "verify" => verify: bool = false;
-        /// Optimisations of LLVM that the function goes without, by the names that -opt-disable has for them. Some cost
-        /// registers; which do differs from kernel to kernel: `nvptx-ra tune` tries them, and `auto` leaves some to the
-        /// forecast, for which the module is compiled four times more.
+        /// Optimisations of LLVM that are left out for the function, by the names of -opt-disable. Some cost registers,
+        /// but not in every kernel; `nvptx-ra tune` tries them. With `auto` the forecast decides, and the module is
+        /// compiled four more times.
         "skip" => skip: Skip = Skip::empty();
-        /// Optimisations of LLVM on IR that the function gets on top, ahead of the code generator, in the order of this
-        /// list; not at -O0. What each does to registers differs from kernel to kernel, too: `nvptx-ra tune` tries them.
+        /// Further optimisations of LLVM that run on the function's IR, ahead of the code generator, in the order of
+        /// this list. They do nothing at -O0. Their effect on registers differs from kernel to kernel; `nvptx-ra tune`
+        /// tries them.
         "add" => add: Add = Add::empty();
         /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
         /// `nvptx-ra stats FILE` adds them up.
@@ -270,8 +272,8 @@ options! {
         /// The folder where an internal error writes its bundle (the function, the options, the versions); the
         /// system's folder for temporary files unless given.
         "bundle" => bundle: Option<PathBuf> = None, scope Trusted;
-        /// Replays the choices that `nvptx-ra tune` found for each function and wrote to this file. Functions whose code
-        /// is another one since are named in a warning and get the defaults.
+        /// Replays the choices that `nvptx-ra tune` found for each function and wrote to this file. A function whose
+        /// code has changed since gets the defaults, and a warning names it.
         "profile" => profile: Option<PathBuf> = None, scope Process;
         /// Provokes a fault in each pass, to test that the function then stays as it was.
         "inject" => inject: Injection = Injection::None, hidden true;
@@ -279,16 +281,16 @@ options! {
     Some(COPY_COALESCER) => {
         /// Where the coalescer stands in the pipeline. Read when the pipeline is built.
         "position" => position: CoalescerPosition = CoalescerPosition::After, scope Process;
-        /// Coalesces copies at all.
+        /// Coalesces copies. Off leaves all copies.
         "join-liveintervals" => join_liveintervals: bool = true;
         /// Coalesces copies in blocks that only split an edge.
         "join-splitedges" => join_splitedges: bool = true;
         /// Coalesces copies whose registers live in several blocks; off leaves those within one block.
         "join-globalcopies" => join_globalcopies: bool = true;
-        /// Lets a copy wait, among equals, whose one register no other copy names and whose other register is copied
-        /// again in the same block: joining it first could block the others.
+        /// Among copies of the same priority, tries those last that have a register in no other copy and whose other
+        /// register is copied again in the same block: merging them first could block the others.
         "terminal-rule" => terminal_rule: bool = true;
-        /// Writes a constant anew where that removes a copy or shortens a live range.
+        /// Rematerialises a constant if that removes a copy or shortens a live range.
         "remat-constants" => remat_constants: bool = true;
         /// Follows the halves of wide registers through pack and unpack, so that round trips between them vanish.
         "wide-pairs" => wide_pairs: bool = true;
@@ -298,10 +300,9 @@ options! {
         "copy-limit" => copy_limit: u32 = 0, range 0..=UNLIMITED, unit "copies";
         /// Stops after this many merges in a function; 0 never stops.
         "coalesce-limit" => coalesce_limit: u32 = 0, range 0..=UNLIMITED, unit "merges";
-        /// A constant with more copies than this has all of them replaced by the constant at once, without trying to
-        /// merge any.
+        /// If a constant has more copies than this, each copy is replaced by the constant, and no merge is tried.
         "late-remat-update-threshold" => late_remat_update_threshold: u32 = 100, range 0..=UNLIMITED, unit "copies";
-        /// A live range with more values than this is large: merges into it are counted.
+        /// A live range with more values than this is large, and the number of merges into it is limited.
         "large-interval-size-threshold" => large_interval_size_threshold: u32 = 100, range 0..=UNLIMITED, unit "values";
         /// A large live range takes part in at most this many merges, which bounds the time that huge functions need.
         "large-interval-freq-threshold" => large_interval_freq_threshold: u32 = 256, range 0..=UNLIMITED, unit "merges";
@@ -309,8 +310,8 @@ options! {
         "verify-coalescing" => verify_coalescing: bool = false;
     }
     Some(CSSA) => {
-        /// Puts the pass into the pipeline. Not by default: on the kernels measured, the coalescer leaves as few copies
-        /// without it.
+        /// Puts the pass into the pipeline. Off by default, because the coalescer leaves as few copies without it on
+        /// the kernels measured.
         "cssa" => cssa: bool = false, scope Process;
         /// How PHIs are made ready for PHI elimination.
         "usedessa" => usedessa: DeSsa = DeSsa::Values;
@@ -322,39 +323,38 @@ options! {
         "dump-before-cssa" => dump_before_cssa: bool = false;
     }
     Some(REMAT) => {
-        /// Where constants, addresses, parameters and simple arithmetic are computed again for those who read them, instead
-        /// of being kept over points where much is live, 32 words at least: at most 16 times for a value, and once for 16
-        /// instructions of the function. Not by default: of the kernels measured few spill less with it; `nvptx-ra tune`
-        /// tries it.
+        /// Computes constants, addresses, parameters and simple arithmetic again before their uses, instead of keeping
+        /// them over points of high pressure, of 32 live words or more. A value is computed again at most 16 times, and
+        /// a function gets at most one such instruction for 16 of its own. Off by default, because few of the kernels
+        /// measured spill less with it; `nvptx-ra tune` tries it.
         "remat" => remat: Remat = Remat::Off;
     }
     Some(SCHEDULE) => {
-        /// How the instructions of each block are ordered. What ptxas makes of an order differs from kernel to kernel:
-        /// `nvptx-ra tune` finds the best for each.
+        /// The order of the instructions in each block. The best order differs from kernel to kernel; `nvptx-ra tune`
+        /// finds it.
         "order" => order: Order = Order::Source;
-        /// Changes the order at random, the same way for the same number; 0 leaves it as it is. By an even number
-        /// instructions stray from their places, by an odd one half of the blocks get another order.
+        /// Seeds random changes of the order; 0 makes none. An even number moves single instructions, an odd number
+        /// gives half of the blocks another order.
         "order-seed" => order_seed: u32 = 0, range 0..=UNLIMITED, unit "as a seed";
-        /// Inline assembly that loads and does nothing else, as Triton has it for what is masked, changes places as
-        /// other loads do where an order is asked for, even if it is volatile; not where it names memory among its
-        /// clobbers.
+        /// Lets an order move inline assembly that only loads, as Triton writes for masked loads, like other loads,
+        /// even if it is volatile. Assembly with a memory clobber stays in its place.
         "assembly-loads" => assembly_loads: bool = false;
     }
     Some(RENAME) => {
-        /// Lets registers that live within one block share names, operands of matrix instructions and of inline assembly
-        /// apart: the PTX declares fewer, and is smaller. ptxas makes code with the same figures of it for 99 kernels in
-        /// 100, and of the others for better and for worse. Off on the command line takes the pass out of the pipeline.
+        /// Lets registers that live within one block share names, except operands of matrix instructions and inline
+        /// assembly. The PTX is smaller and declares fewer registers. The machine code of 99 kernels in 100 keeps its
+        /// figures; of the others some gain and some lose. Off on the command line takes the pass out of the pipeline.
         "rename" => rename: bool = true;
-        /// Lets all registers share names: the fewest names that there can be. ptxas then takes some decisions otherwise,
-        /// for better and for worse.
+        /// Lets all registers share names, so that the PTX has the fewest names. ptxas then takes some other decisions;
+        /// some kernels gain and some lose.
         "rename-all" => rename_all: bool = false;
     }
     Some(FORECAST) => {
-        /// Prints what ptxas will need for each kernel to standard error, and adds it to the statistics. The remarks of
-        /// this pass, -Rpass-analysis=nvptx-forecast, say the same and need no option.
+        /// Prints the forecast of each kernel to standard error, and adds it to the statistics. The remarks of
+        /// -Rpass-analysis=nvptx-forecast say the same without this option.
         "forecast" => forecast: bool = false, scope Process;
-        /// The limit on registers (`.maxnreg`) that is set for kernels that have none and whose callees are all in the
-        /// module. All machine functions then stay in memory until the last is made.
+        /// Sets a limit on registers (`.maxnreg`) for each kernel that has none and whose callees are all in the
+        /// module. All machine functions then stay in memory to the end of the module.
         "budget" => budget: RegisterBudget = RegisterBudget::Off, scope Process;
     }
     Some(APPLY_EDITS) => {

@@ -40,9 +40,9 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
     let dead = report
         .dead
         .iter()
-        .map(|&phi| remark(RemarkKind::Passed, phi, "PhiRemoved", format!("removed {}, which nobody reads", of(phi))));
+        .map(|&phi| remark(RemarkKind::Passed, phi, "PhiRemoved", format!("removed {}, which is never read", of(phi))));
     let replaced = report.replaced.iter().map(|&phi| {
-        let message = format!("removed {}, for which another one stands that always holds the same", of(phi));
+        let message = format!("removed {}: another register always holds the same value", of(phi));
         remark(RemarkKind::Passed, phi, "PhiReplaced", message)
     });
     let constants = report
@@ -55,7 +55,7 @@ fn remarks(function: &Function, report: &Report) -> Vec<Remark> {
     let left = report.left.iter().map(|&LeftCopies { phi, register, copies }| {
         let name = function.reg_name(register).map_or_else(|| format!("{register}"), str::to_owned);
         let message =
-            format!("left {copies} copies of {name} to PHI elimination: so many would take LLVM's coalescer long");
+            format!("left {copies} copies of {name} to PHI elimination: LLVM's coalescer would take long for so many");
         remark(RemarkKind::Analysis, phi, "PhiCopiesLeft", message)
     });
     dead.chain(replaced).chain(constants).chain(copied).chain(left).collect()

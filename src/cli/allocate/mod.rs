@@ -32,13 +32,13 @@ use summary::Summary;
 
 use crate::codegen::DEFAULT_LEVEL;
 
-/// Allocate the hardware's registers for functions and print what that takes: registers, spills, rounds, time
+/// Allocate hardware registers for functions, and print registers, spills, rounds and time
 ///
-/// This informs: no code is changed. Functions are coalesced first.
+/// No code is changed. Copies are coalesced first.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form,
-    /// told apart by their content; - is standard input
+    /// recognised by their content; - is standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Which allocators
@@ -47,45 +47,45 @@ pub(crate) struct Arguments {
     /// How many steps the exact allocator may take for one register file
     #[arg(long, default_value_t = Solver::default().steps)]
     steps: usize,
-    /// The constants: hw, the documented limits of the hardware; cicc and ptxas, as they are read from NVIDIA's
+    /// The set of constants: hw has the documented limits of the hardware, cicc and ptxas have those of NVIDIA's
     /// compilers
     #[arg(long, default_value = "hw")]
     preset: String,
-    /// One of the preset's constants, e.g. loop-base=1.5; docs/allocation.md lists them
+    /// Change a constant of the preset, e.g. loop-base=1.5; docs/allocation.md lists them
     #[arg(long = "set", value_name = "NAME=VALUE")]
     constants: Vec<String>,
-    /// General registers, instead of the preset's; none: as many as it takes
+    /// The number of general registers, or none for as many as needed; several, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "REGISTERS", value_parser = budget)]
     budget: Vec<Budget>,
     /// The processor that LLVM IR is compiled for
     #[arg(long, default_value = "sm_90")]
     cpu: String,
-    /// The optimisation level that LLVM IR is compiled with; several one after the other
+    /// The optimisation level for LLVM IR; several, separated by commas, are used one after the other
     #[arg(short = 'O', value_name = "LEVEL", value_delimiter = ',', default_values_t = [DEFAULT_LEVEL],
         value_parser = clap::value_parser!(u8).range(0..=3))]
     levels: Vec<u8>,
-    /// Leave copies as they are
+    /// Do not coalesce copies first
     #[arg(long)]
     no_coalesce: bool,
-    /// Do not prove the allocations
+    /// Do not check the allocations
     #[arg(long)]
     no_check: bool,
-    /// Sums over all functions instead of a table for each: how much is spilled and merged, rounds, where the time goes
+    /// Print sums over all functions instead of a table for each function
     #[arg(long, conflicts_with = "print_problem")]
     summary: bool,
-    /// One line of JSON for each function and allocator
+    /// Print a line of JSON for each function and allocator
     #[arg(long)]
     json: bool,
-    /// Only the function of this name
+    /// Allocate only the function with this name
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Write the interference graph of the first function to a file, for Graphviz, as the first allocator colours it
+    /// Write the interference graph of the first function as Graphviz, with the colours of the first allocator
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Draw the live ranges of the first function over its instructions to a file, where the first allocator puts them
+    /// Draw the live ranges of the first function as SVG, in the registers of the first allocator
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Print the allocation problem itself, and allocate nothing
+    /// Print the allocation problem and do not solve it
     #[arg(long)]
     print_problem: bool,
 }
@@ -97,7 +97,7 @@ enum Engine {
     Greedy,
     /// Chaitin-Briggs: an interference graph, coloured optimistically
     Briggs,
-    /// Six lists and a histogram of the file, as ptxas is read to do it
+    /// Six lists and a histogram of the register file, as ptxas
     Fatpoint,
     /// Branch and bound: the fewest bytes moved, for small functions
     Exact,

@@ -63,7 +63,7 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[Report]) -> Result
         }
     }
     if shrank && !grew {
-        say!("nvptx-ra: {}: remove it and run this again to keep what was won", path.display());
+        say!("nvptx-ra: {}: remove it and run the command again to record the improvement", path.display());
     }
     Ok(grew)
 }

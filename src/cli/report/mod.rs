@@ -31,11 +31,11 @@ use crate::views::Source;
 
 /// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
 ///
-/// ptxas is not run: the forecast is made from what the code needs and from what ptxas made of thousands of kernels.
+/// The forecast does not run ptxas. It counts what the code needs, and knows what ptxas made of thousands of kernels.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir) or functions in text form (.mfv), told apart by their content; - is
-    /// standard input. Several are reported one after the other
+    /// LLVM IR (.ll, .bc), machine code (.mir) or functions in text form (.mfv), recognised by their content; - is
+    /// standard input. Several files are reported one after the other
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// The processor
@@ -48,43 +48,43 @@ pub(crate) struct Arguments {
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
         value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
-    /// What if no kernel could have more registers than this, whatever its own bounds say? Ptxas's -maxrregcount is not
-    /// that: it does nothing to kernels with bounds. Ptxas gives every thread 24 at least
+    /// Forecast as if no kernel could have more registers than this. Unlike ptxas's -maxrregcount, this also applies to
+    /// kernels with launch bounds. ptxas never gives a thread fewer than 24
     #[arg(long, visible_alias = "budget", value_name = "N", value_parser = clap::value_parser!(u32).range(24..=255))]
     max_regs: Option<u32>,
-    /// What if the instructions of each block were in this order? As the option `order` of the passes names them
+    /// Forecast as if the instructions of each block were in this order, one of the option `order` of the passes
     #[arg(long, value_name = "ORDER", value_parser = order)]
     order: Option<Order>,
-    /// Only the kernels whose name contains this; repeat for more
+    /// Report only the kernels whose name contains this text; repeat for more
     #[arg(long, value_name = "TEXT")]
     kernel: Vec<String>,
-    /// Bytes of shared memory that the launch adds, of the kernels whose name contains KERNEL, or of all; repeat for
-    /// more, the last that fits a kernel counts
+    /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more. If
+    /// several fit a kernel, the last one counts
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
-    /// JSON instead of the table: an object, or of several inputs an array of objects
+    /// Print JSON instead of the table: an object for one input, an array of objects for several
     #[arg(long)]
     json: bool,
-    /// Behind the table, what ptxas -v and its statistics would say, in their words
+    /// Also print the forecast in the words of ptxas -v and its statistics
     #[arg(short, long, conflicts_with = "json")]
     verbose: bool,
-    /// Write a page for a browser, too: pressure along the code, live ranges, occupancy and source of each kernel
+    /// Also write a page for a browser: register pressure, live ranges, occupancy and source of each kernel
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// With --json: what the model was told of each kernel
+    /// With --json: include the features from which each kernel is forecast
     #[arg(long, requires = "json")]
     features: bool,
-    /// Run ptxas too, and show what it says beside the forecast
+    /// Also run ptxas, and print its figures beside the forecast
     #[arg(long)]
     compare_ptxas: bool,
-    /// Compare with a file that --json wrote earlier: exit with 1 where a kernel takes more registers, bytes of spills
-    /// or fewer warps, and name it. A file that is not there is written
+    /// Compare with an earlier report from --json. Exit with 1 if a kernel takes more registers, spills more bytes or
+    /// has fewer warps. A missing file is written
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Exit with 1 where a kernel is expected to spill
+    /// Exit with 1 if a kernel is expected to spill
     #[arg(long)]
     fail_on_spill: bool,
-    /// Warn of each kernel that is expected to spill, in the words of ptxas's option of that name
+    /// Warn about each kernel that is expected to spill, as ptxas's option of the same name does
     #[arg(long)]
     warn_on_spills: bool,
 }

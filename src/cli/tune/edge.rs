@@ -11,10 +11,10 @@ use super::answer::{self, NoAnswer};
 use super::judge::{Judge, Look, Tools};
 use crate::input;
 
-/// Ask ptxas about one PTX file, for the cache of `tune`: an edge of the graph that `tune --ninja` writes
+/// Run ptxas on one PTX file for the cache of `tune`; the graph that `tune --ninja` writes calls this
 ///
-/// A file that ptxas refuses, or takes too long over, is an answer, too. What has to do with this machine alone is an
-/// error, and writes nothing.
+/// A refusal of ptxas and the end of the time limit are results, too. A problem of this machine is an error and writes
+/// nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The PTX
@@ -42,8 +42,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let judge = Judge::new(tools, &arguments.cpu, None, false)?;
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != judge.key(&ptx)) {
         let problem = format!("{}: an answer to something else", arguments.output.display());
-        let remedy = "the graph was written for another version of ptxas or of this tool, or the file has changed; \
-            write it anew with what is to run it";
+        let remedy = "the graph belongs to another version of ptxas or of this tool, or the file has changed; \
+            write the graph again with the programs that run it";
         return Err(Error::new(ErrorKind::File, problem, remedy));
     }
     // Elsewhere most machine code is read without the disassembler, for time alone.

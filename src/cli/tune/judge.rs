@@ -220,7 +220,9 @@ impl Judge {
         disassembler.arg("-sass").arg(cubin);
         let finished = process::run(disassembler, listing, listing, limit);
         if !finished.map_err(|trouble| of_tool("cuobjdump", &trouble))? {
-            return Err(NoAnswer::Refused("cuobjdump: it does not take what ptxas wrote".into()));
+            return Err(NoAnswer::Refused(
+                "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into(),
+            ));
         }
         let listing = fs::read(listing).map_err(|error| NoAnswer::Failed(format!("cuobjdump: {error}")))?;
         let code = listing::read(&String::from_utf8_lossy(&listing));

@@ -56,12 +56,12 @@ use crate::compile::output_of;
 use crate::dynamic_shared::DynamicShared;
 use crate::{input, interrupt, output, ptxas};
 
-/// Search for the best way to compile each kernel, with ptxas as the judge; never worse than LLVM without the passes
+/// Search for the best way to compile each kernel, with ptxas as the judge; the result is never worse than LLVM's own
 ///
-/// A variant counts only where it is no worse than LLVM's own code in each of bytes spilled, warps that an SM holds,
-/// and machine instructions. Of those that count, the fewest bytes spilled win, each ten times for each loop around it,
-/// then the most warps, the fewest accesses of local memory, the fewest instructions. Ctrl-C ends a search and writes
-/// nothing.
+/// A variant counts only if it is no worse than LLVM's own code in each of three figures: bytes spilled, warps that an
+/// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
+/// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
+/// for each loop around it. Ctrl-C ends the search and writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode; - is standard input
@@ -77,29 +77,29 @@ pub(crate) struct Arguments {
     /// How many variants of each kernel ptxas judges, beside LLVM's own code and the result
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
-    /// Start no round of runs after so many seconds. What is found then depends on the machine
+    /// Start no round of runs after this many seconds. The result then depends on the machine
     #[arg(long, value_name = "S")]
     seconds: Option<u64>,
     /// What changes at random are drawn by
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u32,
-    /// Only the kernels whose name contains this; repeat for more. The others are left as LLVM makes them
+    /// Tune only the kernels whose name contains this text; repeat for more. The other kernels stay as LLVM makes them
     #[arg(long, value_name = "TEXT")]
     kernel: Vec<String>,
-    /// Bytes of shared memory that the launch adds, of the kernels whose name contains KERNEL, or of all; repeat for
-    /// more, the last that fits a kernel counts. Registers that cost no warp beside that much memory are free
+    /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more. If
+    /// several fit a kernel, the last one counts. With a large size, more registers cost no warp
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
-    /// Allow variants with fewer warps on an SM than LLVM's own code has; --run allows them anyway
+    /// Allow variants with fewer warps on an SM than LLVM's own code; --run always allows them
     #[arg(long)]
     allow_occupancy_loss: bool,
-    /// Allow variants with more machine instructions than LLVM's own code has, as spills to shared memory need them;
-    /// --run allows them anyway
+    /// Allow variants with more machine instructions than LLVM's own code, which spills to shared memory need; --run
+    /// always allows them
     #[arg(long)]
     allow_more_instructions: bool,
-    /// A benchmark that decides between the variants that count, a command for the shell: {cubin} is a file with the
-    /// kernel's machine code, {kernel} the kernel's name. The last number in the last line that it prints is what it
-    /// measured, less is better; a variant wins only where it is faster than LLVM's own code beyond the spread
+    /// A benchmark that decides between the variants that count: a shell command, in which {cubin} stands for a file
+    /// with the machine code and {kernel} for the kernel's name. The last number in its last line of output is the
+    /// result; less is better. A variant wins only if it beats LLVM's own code by more than the spread of the results
     #[arg(long, value_name = "CMD")]
     run: Option<String>,
     /// How often --run measures each variant; the median counts
@@ -110,7 +110,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S", default_value_t = 60, requires = "run",
         value_parser = clap::value_parser!(u64).range(1..))]
     run_limit: u64,
-    /// What counts first among the variants that count; what is not named comes behind
+    /// The order in which the figures are compared; figures that are not named come last
     #[arg(
         long,
         value_name = "LIST",
@@ -119,24 +119,24 @@ pub(crate) struct Arguments {
         default_value = "spills,warps,local,instructions"
     )]
     prefer: Vec<Measure>,
-    /// How many runs at a time; unless given, as many as there are processors
+    /// How many runs at a time [default: the number of processors]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// How long LLVM takes for a kernel, at least, whose variants are compiled by a process that forks for each of them
     #[arg(long, value_name = "MS", default_value_t = 200, hide = true)]
     fork_from: u64,
-    /// Where results of ptxas are kept, so that a later search asks only for what is new
+    /// A folder that keeps the results of ptxas, so that a later search runs only what is new
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
-    /// Runs nothing: writes the runs of the first step that the cache has no answers to as a Ninja graph, whose outputs
-    /// are the answers. The next call writes the next step; when nothing is left to run, it says so, and the same
-    /// search without --ninja finds all answers
+    /// Run nothing, and write the next runs of ptxas as a Ninja graph instead, for other machines. Ninja puts the
+    /// results into the cache. Repeat until nothing is left to run; the same search without --ninja then finds all
+    /// results
     #[arg(long, value_name = "FILE", requires = "cache", conflicts_with_all = ["run", "seconds"])]
     ninja: Option<PathBuf>,
-    /// Writes the choices to this file, for -nvptx-ra-profile=FILE
+    /// Write the choices to this file, which -nvptx-ra-profile=FILE replays
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// One JSON object instead of the table
+    /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
 }
@@ -188,7 +188,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             _ => finish(arguments, &search),
         });
     if interrupt::is_interrupted() {
-        say!("nvptx-ra: interrupted, and nothing is written; with --cache FOLDER a search goes on where it stopped");
+        say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
         return Ok(interrupt::exit_code());
     }
     result

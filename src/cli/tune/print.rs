@@ -60,7 +60,7 @@ pub(super) fn losses(search: &Search<'_>) {
     let lost: usize = search.kernels.iter().map(|kernel| kernel.lost).sum();
     if let Some((kernel, problem)) = search.kernels.iter().find_map(|k| Some((&k.name, k.first_loss.as_ref()?))) {
         let kernel = kernel_names::short(kernel);
-        say!("nvptx-ra: {lost} of the variants are lost; the first, of kernel '{kernel}': {problem}");
+        say!("nvptx-ra: {lost} variants could not be judged; the first, of kernel '{kernel}': {problem}");
     }
 }
 
@@ -71,8 +71,8 @@ pub(super) fn spills_for_warps(search: &Search<'_>) {
         kernels.filter_map(|kernel| Some((&kernel.name, kernel.half_the_spills_for_warps(&search.aim)?))).collect();
     if let Some((kernel, (best, least))) = found.first() {
         say!(
-            "nvptx-ra: fewer warps would at least halve the spills of {} of the kernels: '{}' has {} instead of {} bytes \
-             with {} instead of {}; --allow-occupancy-loss lets that count",
+            "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
+             of {} bytes with {} instead of {} warps; --allow-occupancy-loss allows that",
             found.len(),
             kernel_names::short(kernel),
             least.spill_bytes(),

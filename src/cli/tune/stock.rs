@@ -100,16 +100,16 @@ fn say_what_is_odd(kernels: &[Kernel], architecture: &Architecture) {
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
     if unknown > 0 {
         say!(
-            "nvptx-ra: the launch says how much shared memory {unknown} of the kernels have; it counts as none for \
-             their warps, unless --dynamic-shared tells"
+            "nvptx-ra: {unknown} of the kernels have shared memory whose size only the launch says. It counts as zero; \
+             say the size with --dynamic-shared"
         );
     }
     let too_large: Vec<&Kernel> = kernels.iter().filter(|kernel| kernel.stock.warps == 0).collect();
     if let [kernel, ..] = too_large[..] {
         let launch = launch(&kernel.stock.real, kernel.block);
         say!(
-            "nvptx-ra: no block of {} of the kernels fits on an SM, so that they have no warps to lose: '{}' has {} \
-             threads, {} registers each and {} bytes of shared memory in a block; {} allows {MAX_THREADS_PER_BLOCK} \
+            "nvptx-ra: a block of {} of the kernels does not fit on an SM, so these have no warps to lose: a \
+             block of '{}' has {} threads of {} registers and {} bytes of shared memory; {} allows {MAX_THREADS_PER_BLOCK} \
              threads, {REGISTERS} registers and {} bytes",
             too_large.len(),
             kernel_names::short(&kernel.name),

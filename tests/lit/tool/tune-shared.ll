@@ -33,7 +33,7 @@
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/tile.ptx --mattr=+ptx88 --runs 10 --allow-more-instructions > %t/table 2> %t/log
 ; RUN: not grep smem-spilling %t/table
 ; RUN: FileCheck %s --check-prefix=UNKNOWN --input-file=%t/log
-; UNKNOWN: nvptx-ra: the launch says how much shared memory 1 of the kernels have; it counts as none for their warps, unless --dynamic-shared tells
+; UNKNOWN: nvptx-ra: 1 of the kernels have shared memory whose size only the launch says. It counts as zero; say the size with --dynamic-shared
 ;
 ; Where the search is told, registers that cost no warp beside that much memory are free: two blocks of 256 threads fit,
 ; so that the limit of 40 registers, which spills, may go as far as 128.
@@ -46,7 +46,7 @@
 ; RUN: not grep "the launch says" %t/log
 ; Where that is more than an SM has, warps say nothing, and the search tells.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/limited.ll -o %t/large.ptx --runs 1 --dynamic-shared 300000 2>&1 > %t/table | FileCheck %s --check-prefix=LARGE
-; LARGE: nvptx-ra: no block of 1 of the kernels fits on an SM, so that they have no warps to lose: 'spills' has 256 threads, {{[0-9]+}} registers each and 300{{[0-9]+}} bytes of shared memory in a block; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
+; LARGE: nvptx-ra: a block of 1 of the kernels does not fit on an SM, so these have no warps to lose: a block of 'spills' has 256 threads of {{[0-9]+}} registers and 300{{[0-9]+}} bytes of shared memory; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
 ; RUN: not grep "no block" %t/log
 ; RUN: not env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/no.ptx --dynamic-shared spill=1 --dynamic-shared fills=1 2>&1 | FileCheck %s --check-prefix=NOBODY
 ; NOBODY: nvptx-ra: --dynamic-shared fills=1: {{.*}}tile.ll has no kernel whose name contains 'fills'; name a part of one that it has

@@ -82,9 +82,12 @@ impl fmt::Display for InMemory {
             Why::Generic => write!(f, " is accessed{line} at an address that could be in another memory"),
             Why::Opcode(name) => write!(f, ": its address is taken by {}{line}", printable(name)),
             Why::Mixed => write!(f, ": a pointer holds its address on some paths and another one on others"),
-            Why::NotAccessed => write!(f, ": nothing loads or stores it by itself"),
+            Why::NotAccessed => write!(f, ": it is never loaded or stored as a whole value"),
             Why::Width(bits) => {
-                write!(f, " is accessed in values of {bits} bits{line}: only those of 16 and 32 are kept in registers")
+                write!(
+                    f,
+                    " is accessed in values of {bits} bits{line}: only values of 16 and 32 bits are kept in registers"
+                )
             }
             Why::Widths(first, second) => {
                 write!(f, " is accessed in values of {second} bits{line}, and elsewhere of {first}")
@@ -101,7 +104,7 @@ impl fmt::Display for InMemory {
             }
         }?;
         if self.variables > 1 {
-            write!(f, "; ptxas keeps all {} variables in registers or none", self.variables)?;
+            write!(f, "; ptxas keeps either all {} variables in registers or none", self.variables)?;
         }
         Ok(())
     }

@@ -1,0 +1,89 @@
+//! What users read: the messages of errors and remarks, and the help of every command, in one file each, to be read in a
+//! row. `UPDATE_EXPECT=1 cargo test` writes them anew; read the difference.
+
+mod sources;
+
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+
+/// The sentences of a file, in their order: string literals of several words in code that is no test's and no attribute's.
+#[derive(Default)]
+struct Sentences {
+    texts: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Sentences {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let is_test = |attribute: &syn::Attribute| attribute.to_token_stream().to_string().contains("cfg (test)");
+        if !item.attrs.iter().any(is_test) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+
+    fn visit_lit_str(&mut self, literal: &'ast syn::LitStr) {
+        let text = literal.value();
+        if text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() >= 3 {
+            self.texts.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.visit_tokens(call.tokens.clone());
+    }
+}
+
+impl Sentences {
+    fn visit_tokens(&mut self, tokens: TokenStream) {
+        let mut is_attribute = false;
+        for tree in tokens {
+            let follows_a_hash = is_attribute;
+            is_attribute = matches!(&tree, TokenTree::Punct(punct) if punct.as_char() == '#');
+            match tree {
+                TokenTree::Group(_) if follows_a_hash => {}
+                TokenTree::Group(group) => self.visit_tokens(group.stream()),
+                TokenTree::Literal(literal) => {
+                    if let Ok(text) = syn::parse2::<syn::LitStr>(TokenTree::Literal(literal).into()) {
+                        self.visit_lit_str(&text);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_are_read_in_a_row() {
+    let mut page = String::new();
+    for path in sources::files(&sources::src()) {
+        let name = path.strip_prefix(sources::src()).expect("a file of the sources").to_string_lossy().into_owned();
+        // The tables of opcodes are no sentences, and what the fuzzing says is said to developers.
+        if name.contains("tests") || name.starts_with("fuzzing") || name.starts_with("target/rules") {
+            continue;
+        }
+        let file = syn::parse_file(&fs::read_to_string(&path).expect("a source is text")).expect("a source is Rust");
+        let mut messages = Sentences::default();
+        messages.visit_file(&file);
+        if !messages.texts.is_empty() {
+            page += &format!("\n{name}\n");
+            messages.texts.iter().for_each(|text| page += &format!("  {text}\n"));
+        }
+    }
+    expect("messages.txt", page.trim_start());
+}
+
+/// Compares a text with a file of `tests/golden`, or writes it there.
+fn expect(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, text).expect("the golden file can be written");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == text, "{name} is not what users read now: UPDATE_EXPECT=1 cargo test, and read the difference");
+}
