@@ -64,6 +64,16 @@ private:
   /// entry that computes all of them, once everything else is in its place.
   llvm::Register localAddress(uint32_t Slot);
   void computeLocalAddresses();
+  /// The register that holds the address of this thread's part of a shared slot
+  /// of so many bytes at offset 0, and the code at the entry that declares the
+  /// array and computes all of them.
+  llvm::Register sharedAddress(uint64_t Size);
+  void computeSharedAddresses();
+  /// A slot of the edits in shared memory; null for one in the frame.
+  const nvptx_ra_edit *sharedSlot(uint32_t Slot) const {
+    return Slot < FirstSharedSlot ? nullptr
+                                  : SharedSlots[Slot - FirstSharedSlot];
+  }
   uint32_t classOf(llvm::Register Reg) const;
   llvm::StringRef text(const nvptx_ra_edit &E) const {
     return llvm::StringRef(Response.text.data + E.a, E.b - E.a);
@@ -95,6 +105,11 @@ private:
   llvm::SmallVector<llvm::MachineInstr *, 0> NewInsts;
   llvm::SmallVector<uint32_t, 0> NewRegClasses;
   llvm::SmallVector<llvm::Register, 0> SlotAddresses;
+  const nvptx_ra_edit *SharedArray = nullptr;
+  uint32_t FirstSharedSlot = ~0U;
+  llvm::SmallVector<const nvptx_ra_edit *, 0> SharedSlots;
+  /// By size: 4 and 8 bytes.
+  std::array<llvm::Register, 2> SharedAddresses;
   llvm::SmallVector<llvm::Register, 0> Touched;
   /// Registers that lost a definition.
   llvm::SmallVector<llvm::Register, 0> LostDefs;

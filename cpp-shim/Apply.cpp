@@ -189,6 +189,13 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
     MF.getFrameInfo().CreateStackObject(static_cast<uint64_t>(E.value),
                                         Align(E.a), /*isSpillSlot=*/true);
     return;
+  case NVPTX_RA_EDIT_CREATE_SHARED_ARRAY:
+    SharedArray = &E;
+    return;
+  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
+    FirstSharedSlot = std::min(FirstSharedSlot, E.id);
+    SharedSlots.push_back(&E);
+    return;
   case NVPTX_RA_EDIT_SPLIT_EDGE:
     return splitEdge(E);
   case NVPTX_RA_EDIT_INSERT_COPY:
@@ -264,11 +271,13 @@ void Applier::apply() {
     return E.kind == NVPTX_RA_EDIT_DELETE;
   };
   auto FirstMerge = find_if(Edits, [](const nvptx_ra_edit &E) {
-    return E.kind >= NVPTX_RA_EDIT_MERGE;
+    return E.kind >= NVPTX_RA_EDIT_MERGE &&
+           E.kind <= NVPTX_RA_EDIT_SET_ATTRIBUTE;
   });
   for_each(make_range(Edits.begin(), FirstMerge),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });
   computeLocalAddresses();
+  computeSharedAddresses();
   auto Rest = make_range(FirstMerge, Edits.end());
   for_each(make_filter_range(Rest, IsDelete),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });

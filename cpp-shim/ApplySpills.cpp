@@ -7,8 +7,15 @@
 
 #include "Applier.h"
 #include "EditCheck.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/CodeGen/MachineFrameInfo.h"
 #include "llvm/CodeGen/PseudoSourceValue.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/Support/raw_ostream.h"
+#include <array>
+#include <optional>
+#include <string>
 
 using namespace llvm;
 
@@ -16,8 +23,13 @@ namespace nvptx_ra {
 
 /// What NVPTXInstrInfo.td means by the immediates of LD_ and ST_: neither
 /// atomic nor volatile, in local memory, untyped, every byte used.
-static constexpr int64_t NotAtomic = 0, ThreadScope = 0, LocalSpace = 5,
-                         Untyped = 3, AllBytesUsed = -1;
+static constexpr int64_t NotAtomic = 0, Volatile = 8, ThreadScope = 0,
+                         SharedSpace = 3, LocalSpace = 5, Untyped = 3,
+                         AllBytesUsed = -1;
+
+/// Dynamic shared memory lies behind the array, whose size is a multiple of
+/// this: descriptors of matrices count on so much.
+static constexpr unsigned ArrayAlignment = 1024;
 
 Register Applier::localAddress(uint32_t Slot) {
   if (SlotAddresses.size() <= Slot)
@@ -64,38 +76,140 @@ static MachineMemOperand *slotAccess(MachineFunction &MF, int FrameIndex,
                                  MF.getFrameInfo().getObjectAlign(FrameIndex));
 }
 
+Register Applier::sharedAddress(uint64_t Size) {
+  Register &Address = SharedAddresses[Size == 8];
+  if (!Address)
+    Address = MRI.createVirtualRegister(Classes[/*B32=*/2]);
+  return Address;
+}
+
+/// The dimensions that every block of a kernel has, where `.reqntid` proves
+/// them. `.maxntid` bounds their product alone.
+static std::optional<std::array<unsigned, 3>> blockShape(const Function &F) {
+  StringRef Text = F.getFnAttribute("nvvm.reqntid").getValueAsString();
+  if (Text.empty())
+    return std::nullopt;
+  std::array<unsigned, 3> Shape = {1, 1, 1};
+  for (unsigned &Size : Shape) {
+    auto [Number, Rest] = Text.split(',');
+    if (Number.trim().getAsInteger(10, Size) || Size == 0)
+      return std::nullopt;
+    Text = Rest;
+    if (Text.empty())
+      return Shape;
+  }
+  return std::nullopt;
+}
+
+/// Computes the thread's number in its block into %nvptx_ra0.
+static void printThreadNumber(raw_ostream &OS, const Function &F) {
+  std::optional<std::array<unsigned, 3>> Shape = blockShape(F);
+  auto Size = [&](unsigned Dimension, StringRef Register) {
+    if (Shape)
+      return utostr((*Shape)[Dimension]);
+    OS << "mov.u32 " << Register << ", %ntid." << "xyz"[Dimension] << ";\n\t";
+    return Register.str();
+  };
+  // One dimension is added to the next: (z * ysize + y) * xsize + x.
+  bool HasZ = !Shape || (*Shape)[2] > 1, HasY = HasZ || (*Shape)[1] > 1;
+  OS << "mov.u32 %nvptx_ra0, %tid." << (HasZ ? 'z' : HasY ? 'y' : 'x')
+     << ";\n\t";
+  for (unsigned Dimension : {1, 0}) {
+    if (!(Dimension == 1 ? HasZ : HasY))
+      continue;
+    std::string Of = Size(Dimension, "%nvptx_ra1");
+    OS << "mov.u32 %nvptx_ra2, %tid." << "xyz"[Dimension] << ";\n\t"
+       << "mad.lo.u32 %nvptx_ra0, %nvptx_ra0, " << Of << ", %nvptx_ra2;\n\t";
+  }
+}
+
+/// The assembly that declares the array and computes the addresses of this
+/// thread's parts: the array's own and the thread's number times the size of a
+/// slot.
+static std::string sharedAddressText(const Function &F,
+                                     const nvptx_ra_edit &Array,
+                                     ArrayRef<uint64_t> Sizes) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  OS << ".shared .align " << (Array.b % ArrayAlignment ? 16 : ArrayAlignment)
+     << " .b8 nvptx_ra_spills[" << Array.b
+     << "];\n\t{ .reg .b32 %nvptx_ra<4>;\n\t";
+  printThreadNumber(OS, F);
+  OS << "mov.u32 %nvptx_ra3, nvptx_ra_spills;\n\t";
+  for (auto [Index, Size] : enumerate(Sizes))
+    OS << "mad.lo.u32 $" << Index << ", %nvptx_ra0, " << Size
+       << ", %nvptx_ra3;\n\t";
+  OS << "}";
+  return Text;
+}
+
+void Applier::computeSharedAddresses() {
+  SmallVector<uint64_t, 2> Sizes;
+  for (uint64_t Size : {4, 8})
+    if (SharedAddresses[Size == 8])
+      Sizes.push_back(Size);
+  if (Sizes.empty())
+    return;
+  MachineBasicBlock &Entry = MF.front();
+  auto Place =
+      LastDirective ? std::next(LastDirective->getIterator()) : Entry.begin();
+  std::string Text =
+      sharedAddressText(MF.getFunction(), *SharedArray, Sizes);
+  MachineInstrBuilder MIB =
+      BuildMI(Entry, Place, DebugLoc(), TII.get(TargetOpcode::INLINEASM))
+          .addExternalSymbol(MF.createExternalSymbolName(Text))
+          .addImm(InlineAsm::Extra_HasSideEffects);
+  InlineAsm::Flag Output(InlineAsm::Kind::RegDef, /*NumOps=*/1);
+  Output.setRegClass(Classes[/*B32=*/2]->getID());
+  for (uint64_t Size : Sizes)
+    MIB.addImm(Output).addDef(sharedAddress(Size));
+}
+
+static MachineMemOperand *sharedAccess(MachineFunction &MF, uint64_t Size,
+                                       MachineMemOperand::Flags Flags) {
+  return MF.getMachineMemOperand(MachinePointerInfo(SharedSpace),
+                                 Flags | MachineMemOperand::MOVolatile,
+                                 LLT::scalar(Size * 8), Align(Size));
+}
+
 MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
   uint32_t Class = classOf(reg(E.a));
   uint64_t Size = spillSize(Class);
-  Register Address = localAddress(E.b);
+  const nvptx_ra_edit *Shared = sharedSlot(E.b);
+  Register Address = Shared ? sharedAddress(Size) : localAddress(E.b);
   return build(E, Opcodes.spilling().Store[Class])
       .addReg(reg(E.a))
-      .addImm(NotAtomic)
+      .addImm(Shared ? Volatile : NotAtomic)
       .addImm(ThreadScope)
-      .addImm(LocalSpace)
+      .addImm(Shared ? SharedSpace : LocalSpace)
       .addImm(static_cast<int64_t>(Size * 8))
       .addReg(Address)
-      .addImm(0)
+      .addImm(Shared ? Shared->b : 0)
       .addMemOperand(
-          slotAccess(MF, Flat.slot(E.b), Size, MachineMemOperand::MOStore));
+          Shared ? sharedAccess(MF, Size, MachineMemOperand::MOStore)
+                 : slotAccess(MF, Flat.slot(E.b), Size,
+                              MachineMemOperand::MOStore));
 }
 
 MachineInstr *Applier::insertReload(const nvptx_ra_edit &E) {
   uint32_t Class = classOf(reg(E.a));
   uint64_t Size = spillSize(Class);
-  Register Address = localAddress(E.b);
+  const nvptx_ra_edit *Shared = sharedSlot(E.b);
+  Register Address = Shared ? sharedAddress(Size) : localAddress(E.b);
   return build(E, Opcodes.spilling().Load[Class])
       .addDef(reg(E.a))
-      .addImm(NotAtomic)
+      .addImm(Shared ? Volatile : NotAtomic)
       .addImm(ThreadScope)
-      .addImm(LocalSpace)
+      .addImm(Shared ? SharedSpace : LocalSpace)
       .addImm(Untyped)
       .addImm(static_cast<int64_t>(Size * 8))
       .addImm(AllBytesUsed)
       .addReg(Address)
-      .addImm(0)
-      .addMemOperand(
-          slotAccess(MF, Flat.slot(E.b), Size, MachineMemOperand::MOLoad));
+      .addImm(Shared ? Shared->b : 0)
+      .addMemOperand(Shared
+                         ? sharedAccess(MF, Size, MachineMemOperand::MOLoad)
+                         : slotAccess(MF, Flat.slot(E.b), Size,
+                                      MachineMemOperand::MOLoad));
 }
 
 } // namespace nvptx_ra

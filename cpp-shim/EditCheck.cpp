@@ -34,6 +34,7 @@ constexpr KindInfo Kinds[] = {
     {"move", 2},          {"permute", 3},          {"set register", 4},
     {"set immediate", 4}, {"set debug value", 4},  {"merge", 5},
     {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
+    {"create shared array", 0}, {"create shared slot", 0},
 };
 
 /// The lines of PTX and the attribute that edits may give to a function: those
@@ -42,6 +43,10 @@ constexpr StringLiteral KnownDirectives[] = {
     ".pragma \"enable_smem_spilling\";", ".pragma \"nounroll\";"};
 constexpr StringLiteral KnownAttribute = "nvvm.maxnreg=";
 constexpr unsigned MaxRegisters = 255;
+
+/// The most threads of a block, and the most bytes of static shared memory that
+/// ptxas lets a kernel have. src/function/apply/shared_slots.rs has the same.
+constexpr uint32_t MaxThreads = 1024, MaxSharedBytes = 48 * 1024;
 
 } // namespace
 
@@ -61,7 +66,39 @@ Reason EditChecker::createSlot(const nvptx_ra_edit &E) {
     return "the size is not between 1 and 2^31 - 1";
   if (!isPowerOf2_32(E.a))
     return "the alignment is not a power of two";
-  NewSlots.push_back(static_cast<uint64_t>(E.value));
+  if (!SharedRows.empty())
+    return "slots in the frame come ahead of those in shared memory";
+  NewSlots.push_back({static_cast<uint64_t>(E.value), /*IsShared=*/false});
+  return nullptr;
+}
+
+Reason EditChecker::createSharedArray(const nvptx_ra_edit &E) {
+  if (!(View.flags & NVPTX_RA_VIEW_KERNEL))
+    return "only a kernel gets an array in shared memory";
+  if (SharedArray)
+    return "the function has an array in shared memory already";
+  if (E.a < 1 || E.a > MaxThreads || E.b < 1 || E.b > MaxSharedBytes)
+    return "not 1 to 1024 threads and 1 to 49152 bytes";
+  SharedArray = &E;
+  return nullptr;
+}
+
+Reason EditChecker::createSharedSlot(const nvptx_ra_edit &E) {
+  if (E.id != View.num_slots + NewSlots.size())
+    return "not the next free slot";
+  if (!SharedArray)
+    return "the function has no array in shared memory";
+  if ((E.a != 4 && E.a != 8) || E.b % E.a != 0)
+    return "the slot has other than 4 or 8 bytes at a multiple of them";
+  uint64_t End = E.b + static_cast<uint64_t>(E.a) * SharedArray->a;
+  if (End > SharedArray->b)
+    return "the slot ends behind the array";
+  auto Next = SharedRows.lower_bound(E.b);
+  if ((Next != SharedRows.end() && Next->first < End) ||
+      (Next != SharedRows.begin() && std::prev(Next)->second > E.b))
+    return "the slot lies where another slot lies";
+  SharedRows.emplace(E.b, End);
+  NewSlots.push_back({E.a, /*IsShared=*/true});
   return nullptr;
 }
 
@@ -109,6 +146,10 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
     return createRegister(E);
   case NVPTX_RA_EDIT_CREATE_SLOT:
     return createSlot(E);
+  case NVPTX_RA_EDIT_CREATE_SHARED_ARRAY:
+    return createSharedArray(E);
+  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
+    return createSharedSlot(E);
   case NVPTX_RA_EDIT_SPLIT_EDGE:
     return splitEdge(E);
   case NVPTX_RA_EDIT_INSERT_COPY:

@@ -141,8 +141,11 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
   if (spillSize(Class) == 0)
     return "PTX neither stores predicates nor 128 bits at once: spill their "
            "parts";
-  if (slotSize(E.b) < spillSize(Class))
+  const NewSlot &Slot = NewSlots[E.b - View.num_slots];
+  if (Slot.Size < spillSize(Class))
     return "the slot is too small";
+  if (Slot.IsShared && Slot.Size != spillSize(Class))
+    return "a slot in shared memory has the register's size";
   const SpillOpcodes &Spilling = Opcodes.spilling();
   unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL ? Spilling.Store[Class]
                                                          : Spilling.Load[Class];
@@ -152,7 +155,8 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
     return "this LLVM lacks an opcode that spilling needs";
   const DataLayout &Layout = MF.getDataLayout();
   constexpr unsigned LocalSpace = 5;
-  if (Layout.getPointerSize(LocalSpace) != Layout.getPointerSize())
+  if (!Slot.IsShared &&
+      Layout.getPointerSize(LocalSpace) != Layout.getPointerSize())
     return "with short pointers nothing can be spilled";
   return nullptr;
 }

@@ -11,6 +11,7 @@
 #include "Compat.h"
 #include "EditCheck.h"
 #include "llvm/ADT/DenseMap.h"
+#include <map>
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/CodeGen/MachineFunction.h"
@@ -40,6 +41,8 @@ private:
   Reason checkEdit(const nvptx_ra_edit &E);
   Reason createRegister(const nvptx_ra_edit &E);
   Reason createSlot(const nvptx_ra_edit &E);
+  Reason createSharedArray(const nvptx_ra_edit &E);
+  Reason createSharedSlot(const nvptx_ra_edit &E);
   Reason splitEdge(const nvptx_ra_edit &E);
   Reason insertion(const nvptx_ra_edit &E);
   Reason insertCopy(const nvptx_ra_edit &E);
@@ -64,10 +67,6 @@ private:
   uint32_t classOf(uint32_t Reg) const {
     return Reg < View.num_regs ? View.regs[Reg].reg_class
                                : NewRegs[Reg - View.num_regs];
-  }
-  uint64_t slotSize(uint32_t Slot) const {
-    return Slot < View.num_slots ? View.slots[Slot].size
-                                 : NewSlots[Slot - View.num_slots];
   }
   /// The block in which an instruction lies after insertions and moves.
   uint32_t home(uint32_t Inst) const;
@@ -96,7 +95,14 @@ private:
 
   uint64_t NumBlocks, NumInsts;
   llvm::SmallVector<uint32_t, 0> NewRegs;   // classes
-  llvm::SmallVector<uint64_t, 0> NewSlots;  // sizes
+  struct NewSlot {
+    uint64_t Size;
+    bool IsShared;
+  };
+  llvm::SmallVector<NewSlot, 0> NewSlots;
+  const nvptx_ra_edit *SharedArray = nullptr;
+  /// The end of each shared slot's row of parts, by its offset.
+  std::map<uint32_t, uint64_t> SharedRows;
   llvm::SmallVector<uint32_t, 0> NewInsts;  // blocks
   llvm::DenseMap<uint32_t, uint32_t> Moved; // instruction to block
   llvm::DenseMap<uint32_t, int64_t> Growth; // block to instructions gained

@@ -74,9 +74,10 @@ uint64_t sharedBytesOf(const MachineOperand &MO, const DataLayout &Layout) {
   if (!MO.isGlobal())
     return 0;
   const auto *Variable = dyn_cast<GlobalVariable>(MO.getGlobal());
-  if (!Variable || Variable->isDeclaration() ||
-      Variable->getAddressSpace() != SharedSpace)
+  if (!Variable || Variable->getAddressSpace() != SharedSpace)
     return 0;
+  if (Variable->isDeclaration())
+    return NVPTX_RA_DYNAMIC_SHARED;
   return Layout.getTypeAllocSize(Variable->getValueType()).getFixedValue();
 }
 

@@ -152,6 +152,15 @@ void insertRemat(TargetPassConfig &Config, const CompilationPtr &Within,
                       new LegacyPass<Remat>(Within, /*WithAnalyses=*/false));
 }
 
+/// Puts the pass that keeps values in memory into the pipeline, behind the pass
+/// that orders instructions: what is live depends on the order.
+void insertRegalloc(TargetPassConfig &Config, const CompilationPtr &Within,
+                    CodeGenOptLevel Level) {
+  if (Level != CodeGenOptLevel::None)
+    Config.insertPass(&StackSlotColoringID,
+                      new LegacyPass<Regalloc>(Within, /*WithAnalyses=*/false));
+}
+
 /// Puts renaming into the pipeline: behind every pass that looks at single
 /// definitions, as NVPTX's peephole does, or that merges blocks where they are
 /// equal, as branch folding and block placement do, for with shared names more
@@ -214,6 +223,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   insertForecast(*Config, Within, Wanted, Level);
   insertRemat(*Config, Within, Level);
   insertSchedule(*Config, Within, Level);
+  insertRegalloc(*Config, Within, Level);
   if (Wanted.rename)
     insertRename(*Config, Within, Level);
   if (Wanted.profile)

@@ -125,9 +125,14 @@ typedef struct nvptx_ra_slot {
   uint32_t reserved;
 } nvptx_ra_slot;
 
+/* nvptx_ra_symbol.shared_bytes of a variable in shared memory that the module only declares: the launch says how large it
+ * is. */
+#define NVPTX_RA_DYNAMIC_SHARED 0xffffffffffffffffull
+
 typedef struct nvptx_ra_symbol {
   nvptx_ra_str text;
-  uint64_t shared_bytes; /* of the variable in shared memory that it names and the module defines; else 0 */
+  /* Of the variable in shared memory that it names; NVPTX_RA_DYNAMIC_SHARED if the module only declares it; else 0. */
+  uint64_t shared_bytes;
 } nvptx_ra_symbol;
 
 /* nvptx_ra_view.flags */
@@ -182,6 +187,8 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */
 #define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */
 #define NVPTX_RA_EDIT_INSERT_DIRECTIVE 16u /* a, b: range of edits.text */
+#define NVPTX_RA_EDIT_CREATE_SHARED_ARRAY 18u /* a: threads, b: bytes */
+#define NVPTX_RA_EDIT_CREATE_SHARED_SLOT 19u  /* id, a: bytes of a thread, b: offset */
 #define NVPTX_RA_EDIT_SET_ATTRIBUTE 17u   /* a, b: range of edits.text, key '=' value; id: of a module, the function */
 
 typedef struct nvptx_ra_edit {

@@ -10,13 +10,13 @@ mod optimisations;
 mod table;
 mod value;
 
-pub use budget::RegisterBudget;
+pub use budget::{DynamicShared, RegisterBudget, RegisterTarget};
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find};
 pub use optimisations::{Add, Skip};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, FORECAST, Injection, OPTIONS, OptionSpec,
-    Order, PRINT_FORECAST, Priority, REMAT, RENAME, Remat, SCHEDULE, Scope, Trace,
+    Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Remat, SCHEDULE, Scope, SpillTo, Trace,
 };
 pub use value::{Choice, Shape};
 

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use super::budget::RegisterBudget;
+use super::budget::{DynamicShared, RegisterBudget, RegisterTarget};
 use super::optimisations::{Add, Skip};
 use super::value::{Choice, Shape, Value, choices, flags};
 
@@ -84,6 +84,16 @@ choices! {
     }
 }
 
+flags! {
+    /// Where values go that have no register.
+    pub struct SpillTo {
+        /// Shared memory: each thread of a block has slots of its own.
+        "shared" => SHARED = 0,
+        /// Nowhere: they are computed again.
+        "remat" => REMAT = 1,
+    }
+}
+
 choices! {
     /// A fault to provoke, so that the handling of faults can be tested.
     pub enum Injection {
@@ -119,6 +129,8 @@ flags! {
         "schedule" => SCHEDULE = 7,
         /// How many values are computed again.
         "remat" => REMAT = 8,
+        /// Which values are kept in memory, and why there.
+        "regalloc" => REGALLOC = 9,
     }
 }
 
@@ -229,6 +241,8 @@ pub const CSSA: &str = "nvptx-cssa";
 /// The name of the pass that computes values again.
 pub const REMAT: &str = "nvptx-remat";
 
+/// The name of the pass that keeps values in memory.
+pub const REGALLOC: &str = "nvptx-regalloc";
 /// The name of the pass that orders the instructions of blocks.
 pub const SCHEDULE: &str = "nvptx-schedule";
 
@@ -339,6 +353,20 @@ options! {
         /// Lets an order move inline assembly that only loads, as Triton writes for masked loads, like other loads,
         /// even if it is volatile. Assembly with a memory clobber stays in its place.
         "assembly-loads" => assembly_loads: bool = false;
+    }
+    Some(REGALLOC) => {
+        /// Keeps values in shared memory where more words are live than this many registers hold, and computes cheap
+        /// ones again. Only kernels that say how large their blocks are get slots. Off by default; `nvptx-ra tune` tries
+        /// it on kernels that spill.
+        "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off;
+        /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
+        "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
+        /// What to do with values that have no register.
+        "spill-to" => spill_to: SpillTo = SpillTo::SHARED.union(SpillTo::REMAT);
+        /// Bytes of dynamic shared memory that the launch adds, for kernels that have some.
+        "dynamic-shared" => dynamic_shared: DynamicShared = DynamicShared::Unknown;
+        /// The most shared memory that the values of a block may take.
+        "shared-limit" => shared_limit: u32 = 49152, range 0..=49152, unit "bytes";
     }
     Some(RENAME) => {
         /// Lets registers that live within one block share names, except operands of matrix instructions and inline

@@ -33,6 +33,9 @@ struct Comparison<'a> {
     defined: IndexVec<VReg, bool>,
     /// The registers of the shim that hold the address of a slot.
     addresses: HashMap<VReg, Slot>,
+    /// The registers of the shim that hold the address of this thread's part of the shared array, with the size of the
+    /// slots that they are for.
+    shared_addresses: HashMap<VReg, u64>,
 }
 
 impl<'a> Comparison<'a> {
@@ -47,13 +50,16 @@ impl<'a> Comparison<'a> {
             symbols: Default::default(),
             defined,
             addresses: slot_addresses(found, wanted.num_regs()),
+            shared_addresses: shared_addresses(found, wanted.num_regs()),
         }
     }
 
     fn run(&mut self) -> Result<(), String> {
         let (wanted, found) = (self.wanted, self.found);
         number("blocks", wanted.num_blocks(), found.num_blocks())?;
-        number("slots", wanted.num_slots(), found.num_slots())?;
+        let is_shared = |slot: &Slot| wanted.slot(*slot).shared_offset.is_some();
+        let num_shared = (0..wanted.num_slots()).map(Slot::new).filter(is_shared).count();
+        number("slots", wanted.num_slots() - num_shared, found.num_slots())?;
         // The shim's own registers, for the addresses of spill slots, come behind.
         if found.num_regs() < wanted.num_regs() {
             number("registers", wanted.num_regs(), found.num_regs())?;
@@ -92,7 +98,7 @@ impl<'a> Comparison<'a> {
             let operands = function.operands(inst);
             let is_branch = function.effects(inst).contains(Effects::TERMINATOR)
                 && matches!(operands, [Operand { value: Value::Block(_), .. }]);
-            let is_address = operands.first().and_then(Operand::def).is_some_and(|reg| reg.index() >= own);
+            let is_address = operands.iter().find_map(Operand::def).is_some_and(|reg| reg.index() >= own);
             let is_directive = block.index() == 0
                 && function.opcodes().name(function.opcode(inst)) == "INLINEASM"
                 && operands.len() <= DIRECTIVE_OPERANDS;
@@ -131,8 +137,9 @@ impl<'a> Comparison<'a> {
         let expected = self.wanted.operands(wanted);
         let actual = self.found.operands(found);
         let wanted_access = if role == Role::Spill { Effects::WRITE } else { Effects::READ };
-        let slot =
-            actual.iter().rev().find_map(Operand::read_reg).and_then(|address| self.addresses.get(&address).copied());
+        let address = actual.iter().rev().find_map(Operand::read_reg);
+        let in_frame = address.and_then(|address| self.addresses.get(&address).copied());
+        let slot = in_frame.or_else(|| self.shared_slot(address?, expected.get(1)?, actual.last()?));
         let same = self.found.effects(found).contains(wanted_access)
             && matches!((expected, actual), ([reg, at, ..], [first, ..])
                 if reg.reg() == first.reg() && reg.is_def() == first.is_def()
@@ -142,6 +149,16 @@ impl<'a> Comparison<'a> {
         } else {
             Err(format!("{} of {actual:?}, expected {role:?} of {expected:?}", name(self.found, found)))
         }
+    }
+
+    /// The slot that is expected, if it is in shared memory and is accessed there: at its own offset, by an address of
+    /// the shim's for its size.
+    fn shared_slot(&self, address: VReg, expected: &Operand, offset: &Operand) -> Option<Slot> {
+        let Value::Slot(slot) = expected.value else { return None };
+        let data = self.wanted.slot(slot);
+        let same = data.shared_offset.map(|offset| Value::Immediate(offset.into())) == Some(offset.value)
+            && self.shared_addresses.get(&address) == Some(&data.size);
+        same.then_some(slot)
     }
 
     fn value(&mut self, expected: Value, actual: Value) -> bool {
@@ -170,6 +187,21 @@ fn slot_addresses(found: &Function, own: usize) -> HashMap<VReg, Slot> {
         if let (Some(reg), Some(slot)) = (def.def().filter(|reg| reg.index() >= own), slot) {
             addresses.insert(reg, slot);
         }
+    }
+    addresses
+}
+
+/// The registers from the number `own` on that assembly at the entry sets, with the factor of the thread's number that its
+/// text has for each, in their order.
+fn shared_addresses(found: &Function, own: usize) -> HashMap<VReg, u64> {
+    let mut addresses = HashMap::new();
+    for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {
+        let operands = found.operands(inst);
+        let Some(Value::Symbol(text)) = operands.first().map(|operand| operand.value) else { continue };
+        let factors = found.symbol(text).split("mad.lo.u32 $").skip(1);
+        let factors = factors.filter_map(|rest| rest.split(", ").nth(2)?.parse().ok());
+        let defs = operands.iter().filter_map(Operand::def).filter(|reg| reg.index() >= own);
+        addresses.extend(defs.zip(factors));
     }
     addresses
 }

@@ -1,7 +1,7 @@
 //! From an [`EditList`] to the ABI's flat edits.
 
 use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
-use crate::function::{Edit, EditList, Inst, Position, Value};
+use crate::function::{Edit, EditList, Inst, Position, SharedArray, Value};
 
 /// Edits as they cross, with the pools that they refer to.
 #[derive(Debug, Default)]
@@ -45,6 +45,12 @@ impl RawEdits {
                 a: u32::try_from(align).unwrap_or(0),
                 ..blank(abi::NVPTX_RA_EDIT_CREATE_SLOT)
             },
+            Edit::CreateSharedArray(SharedArray { threads, bytes }) => {
+                nvptx_ra_edit { a: threads, b: bytes, ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY) }
+            }
+            Edit::CreateSharedSlot { slot, size, offset } => {
+                nvptx_ra_edit { id: slot.0, a: size, b: offset, ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT) }
+            }
             Edit::SplitEdge { block, from, to } => {
                 nvptx_ra_edit { id: block.0, block: from.0, a: to.0, ..blank(abi::NVPTX_RA_EDIT_SPLIT_EDGE) }
             }

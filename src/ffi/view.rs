@@ -167,7 +167,10 @@ unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, SymbolDa
     let read = |symbol: &abi::nvptx_ra_symbol| {
         // SAFETY: the caller promises the strings.
         let text = unsafe { abi::text(symbol.text) };
-        SymbolData { text: text.into(), shared_bytes: symbol.shared_bytes }
+        // NVPTX_RA_DYNAMIC_SHARED, for which bindgen has too small a type.
+        let is_dynamic_shared = symbol.shared_bytes == u64::MAX;
+        let shared_bytes = if is_dynamic_shared { 0 } else { symbol.shared_bytes };
+        SymbolData { text: text.into(), shared_bytes, is_dynamic_shared }
     };
     Ok(symbols.iter().map(read).collect())
 }
@@ -182,7 +185,7 @@ unsafe fn read_slots(slots: &[abi::nvptx_ra_slot]) -> Result<IndexVec<Slot, Slot
         // SAFETY: the caller promises the string.
         let name = unsafe { abi::text(slot.name) };
         let name = (!name.is_empty()).then(|| name.into());
-        Ok(SlotData { size: slot.size, align: slot.align, name, line: slot.line })
+        Ok(SlotData { size: slot.size, align: slot.align, name, line: slot.line, shared_offset: None })
     };
     slots.iter().enumerate().map(read).collect()
 }

@@ -67,7 +67,7 @@ impl FunctionBuilder {
 
     /// Declares a stack slot with the variable in it and the line of its declaration, 0 where that is unknown.
     pub fn named_slot(&mut self, size: u64, align: u64, name: Option<&str>, line: u32) -> Slot {
-        self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line })
+        self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line, shared_offset: None })
     }
 
     /// Declares a symbol.
@@ -77,7 +77,17 @@ impl FunctionBuilder {
 
     /// Declares a symbol that names a variable of so many bytes in shared memory.
     pub fn shared_symbol(&mut self, text: &str, shared_bytes: u64) -> Symbol {
-        self.function.symbols.push(SymbolData { text: text.into(), shared_bytes })
+        self.function.symbols.push(SymbolData { text: text.into(), shared_bytes, is_dynamic_shared: false })
+    }
+
+    /// Declares a symbol that names shared memory whose size the launch says.
+    pub fn dynamic_shared_symbol(&mut self, text: &str) -> Symbol {
+        self.function.symbols.push(SymbolData { text: text.into(), shared_bytes: 0, is_dynamic_shared: true })
+    }
+
+    /// Puts a slot into shared memory, thread 0's part at an offset.
+    pub(crate) fn place_in_shared(&mut self, slot: Slot, offset: u32) {
+        self.function.slots[slot].shared_offset = Some(offset);
     }
 
     /// Begins the next block. Successors may name blocks that are begun later.

@@ -4,7 +4,7 @@
 //! them, so that later edits can name them. An [`EditList`] is total (every id is checked), sorted into phases and
 //! replayable: applying it to the same view gives the same function, here ([`EditList::apply`]) and in LLVM.
 
-use super::{Block, Function, Inst, Opcode, RegClass, Slot, VReg, Value};
+use super::{Block, Function, Inst, Opcode, RegClass, SharedArray, Slot, VReg, Value};
 use crate::index::EntityIndex;
 
 /// A place in a block: before an instruction of the view, or at the block's end.
@@ -35,6 +35,17 @@ pub enum Edit {
         size: u64,
         /// Bytes, a power of two.
         align: u64,
+    },
+    /// An array in shared memory, with room for slots of each thread of a block. A kernel gets one at most.
+    CreateSharedArray(SharedArray),
+    /// A new slot in the shared array, of 4 or 8 bytes. `slot` is the next free id; slots in the frame come first.
+    CreateSharedSlot {
+        /// The id it gets.
+        slot: Slot,
+        /// Bytes of each thread.
+        size: u32,
+        /// Where thread 0's part lies in the array: a multiple of the size, apart from all other slots.
+        offset: u32,
     },
     /// A new, empty block on an edge, laid out after all others, that goes on to `to`. `block` is the next free id.
     SplitEdge {
@@ -175,6 +186,8 @@ impl Edit {
         match self {
             Edit::CreateRegister { .. } => "create-register",
             Edit::CreateSlot { .. } => "create-slot",
+            Edit::CreateSharedArray(_) => "create-shared-array",
+            Edit::CreateSharedSlot { .. } => "create-shared-slot",
             Edit::SplitEdge { .. } => "split-edge",
             Edit::InsertCopy { .. } => "insert-copy",
             Edit::InsertConstant { .. } => "insert-constant",
@@ -196,7 +209,11 @@ impl Edit {
     /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.
     pub(super) fn phase(&self) -> u8 {
         match self {
-            Edit::CreateRegister { .. } | Edit::CreateSlot { .. } | Edit::SplitEdge { .. } => 0,
+            Edit::CreateRegister { .. }
+            | Edit::CreateSlot { .. }
+            | Edit::CreateSharedArray(_)
+            | Edit::CreateSharedSlot { .. }
+            | Edit::SplitEdge { .. } => 0,
             Edit::InsertCopy { .. }
             | Edit::InsertConstant { .. }
             | Edit::InsertClone { .. }
@@ -282,6 +299,13 @@ impl EditList {
     pub fn create_slot(&mut self, size: u64, align: u64) -> Slot {
         let slot = next(&mut self.next_slot);
         self.edits.push(Edit::CreateSlot { slot, size, align });
+        slot
+    }
+
+    /// A new slot in the shared array.
+    pub fn create_shared_slot(&mut self, size: u32, offset: u32) -> Slot {
+        let slot = next(&mut self.next_slot);
+        self.edits.push(Edit::CreateSharedSlot { slot, size, offset });
         slot
     }
 

@@ -142,6 +142,18 @@ pub struct SlotData {
     pub name: Option<Box<str>>,
     /// The line of the function's file where the variable is declared; 0 where unknown.
     pub line: u32,
+    /// Where thread 0's part lies, if the slot is in the function's [`SharedArray`]; `None`: it is in the frame.
+    pub shared_offset: Option<u32>,
+}
+
+/// An array in shared memory that holds slots of each thread of a block: thread `t` has its part of a slot at the slot's
+/// offset plus `t` times the slot's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedArray {
+    /// The most threads of a block.
+    pub threads: u32,
+    /// Bytes.
+    pub bytes: u32,
 }
 
 /// A virtual register of the view.
@@ -157,6 +169,8 @@ pub(crate) struct SymbolData {
     pub(crate) text: Box<str>,
     /// Bytes of static shared memory, 0 where it names none.
     pub(crate) shared_bytes: u64,
+    /// It names shared memory that the module only declares: the launch says how much.
+    pub(crate) is_dynamic_shared: bool,
 }
 
 /// A machine function, flat. See the [module](self) documentation.
@@ -350,6 +364,31 @@ impl Function {
     /// functions name is no symbol here.
     pub fn shared_bytes(&self, symbol: Symbol) -> u64 {
         self.symbols[symbol].shared_bytes
+    }
+
+    /// The static shared memory that the function itself names; each variable once, with whatever offset it is named.
+    pub fn static_shared_bytes(&self) -> u64 {
+        if (0..self.num_symbols()).all(|symbol| self.shared_bytes(Symbol(symbol as u32)) == 0) {
+            return 0;
+        }
+        let mut is_named = vec![false; self.num_symbols()];
+        for operand in self.insts().flat_map(|inst| self.operands(inst)) {
+            if let Value::Symbol(symbol) = operand.value {
+                is_named[symbol.0 as usize] = true;
+            }
+        }
+        let named = (0..).map(Symbol).zip(is_named).filter_map(|(symbol, is_named)| is_named.then_some(symbol));
+        let variable = |symbol| self.symbol(symbol).split(['+', ' ']).next().unwrap_or_default();
+        let mut variables: Vec<(&str, u64)> =
+            named.map(|symbol| (variable(symbol), self.shared_bytes(symbol))).filter(|&(_, bytes)| bytes > 0).collect();
+        variables.sort_unstable();
+        variables.dedup_by_key(|variable| variable.0);
+        variables.iter().map(|variable| variable.1).sum()
+    }
+
+    /// Whether the function itself names shared memory whose size the launch says.
+    pub fn has_dynamic_shared(&self) -> bool {
+        self.symbols.iter().any(|data| data.is_dynamic_shared)
     }
 
     /// Whether there is a PHI: one stands first in its block. O(blocks).

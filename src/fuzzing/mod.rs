@@ -16,6 +16,7 @@ mod graph;
 mod interpret;
 #[cfg(feature = "fuzzing")]
 pub mod interval_tree;
+mod kept_values;
 pub mod liveness;
 mod lower;
 mod memory;
@@ -47,6 +48,7 @@ pub(crate) use edited::edited;
 pub use forecast::check_forecast;
 pub use generate::{Options, lowered_function, ssa_function};
 pub use interpret::{Limits, interpret};
+pub use kept_values::check_kept_values;
 pub use lower::check_lowering;
 pub use memory::Seen;
 pub use opcodes::opcode_table;

@@ -4,6 +4,7 @@ mod apply_edits;
 mod copy_coalescer;
 mod cssa;
 mod forecast;
+mod regalloc;
 mod remat;
 mod rename;
 mod schedule;
@@ -14,7 +15,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::check::check;
-use crate::config::{APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REMAT, RENAME, SCHEDULE, Trace};
+use crate::config::{
+    APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REGALLOC, REMAT, RENAME, SCHEDULE, Trace,
+};
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
@@ -122,6 +125,7 @@ pub static PASSES: &[Pass] = &[
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
     Pass { name: REMAT, edits: true, run: remat::run },
     Pass { name: SCHEDULE, edits: true, run: schedule::run },
+    Pass { name: REGALLOC, edits: true, run: regalloc::run },
     Pass { name: RENAME, edits: true, run: rename::run },
     Pass { name: FORECAST, edits: false, run: forecast::run },
     Pass { name: APPLY_EDITS, edits: true, run: apply_edits::run },
@@ -168,6 +172,7 @@ pub fn scope(name: &str, config: &Config) -> Scope {
         CSSA if !shows_the_function(config) => Scope::Phis,
         REMAT if remat::is_idle(config) => Scope::Nothing,
         SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
+        REGALLOC if regalloc::is_idle(config) => Scope::Nothing,
         RENAME if !config.rename => Scope::Nothing,
         _ => Scope::Whole,
     }

@@ -1,3 +1,7 @@
-//! What to do about values that have no register: so far, computing them again.
+//! What to do about values that have no register: computing them again ([`remat`]), or keeping them in shared memory
+//! ([`shared`]).
 
+pub(crate) mod groups;
+pub(crate) mod pressure;
 pub mod remat;
+pub mod shared;

@@ -59,11 +59,11 @@ pub(super) fn print(answer: &Result<Judged, String>) -> String {
     let line = |(name, (real, sass)): (&String, &(Real, Sass))| {
         let Real { registers, spill_store_bytes, spill_load_bytes, stack_bytes, total_stack_bytes, shared_bytes } =
             real;
-        let Sass { instructions, local, stack_traffic } = sass;
+        let Sass { instructions, local, stack_traffic, shared_traffic } = sass;
         let of_ptxas = format!(
             "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes}"
         );
-        format!("{of_ptxas} {instructions} {local} {stack_traffic} {name}\n")
+        format!("{of_ptxas} {instructions} {local} {stack_traffic} {shared_traffic} {name}\n")
     };
     format!("{}\n{}", judged.took.as_millis(), judged.kernels.iter().map(line).collect::<String>())
 }
@@ -78,7 +78,7 @@ pub(super) fn parse(text: &str) -> Option<Result<Judged, String>> {
     let took = Duration::from_millis(first.parse().ok()?);
     let mut kernels = BTreeMap::new();
     for line in lines {
-        let mut words = line.splitn(10, ' ');
+        let mut words = line.splitn(11, ' ');
         let mut number = || words.next()?.parse::<u32>().ok();
         let real = Real {
             registers: number()?,
@@ -89,7 +89,8 @@ pub(super) fn parse(text: &str) -> Option<Result<Judged, String>> {
             shared_bytes: number()?,
         };
         let (instructions, local) = (number()?, number()?);
-        let sass = Sass { instructions, local, stack_traffic: words.next()?.parse().ok()? };
+        let mut traffic = || words.next()?.parse().ok();
+        let sass = Sass { instructions, local, stack_traffic: traffic()?, shared_traffic: traffic()? };
         kernels.insert(words.next()?.to_owned(), (real, sass));
     }
     (!kernels.is_empty()).then_some(Ok(Judged { kernels, took }))
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn kept_answers() {
         let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
-        let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40 };
+        let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40, shared_traffic: 1 << 41 };
         let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
         let judged = Ok(Judged { kernels, took: Duration::from_millis(17) });
         assert_eq!(parse(&print(&judged)), Some(judged));

@@ -52,6 +52,10 @@ pub(super) struct Block {
     pub(super) dynamic_shared: Option<u32>,
 }
 
+/// How many bytes moved to and from shared memory cost as much as one moved to and from local memory. No GPU has measured
+/// it yet.
+const SHARED_COST_DIVISOR: u64 = 2;
+
 /// What a kernel costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Figures {
@@ -61,6 +65,8 @@ pub(super) struct Figures {
     pub(super) sass: Sass,
     /// Warps that an SM holds at once.
     pub(super) warps: u32,
+    /// Bytes that move to and from spill slots in shared memory in a run.
+    pub(super) shared_spills: u64,
     /// What the user's benchmark says, where it was asked.
     pub(super) timing: Option<Timing>,
 }
@@ -69,7 +75,12 @@ impl Figures {
     /// Those of a kernel that is launched in such blocks.
     pub(super) fn new(real: Real, sass: Sass, architecture: &Architecture, block: Block) -> Self {
         let warps = architecture.occupancy(&launch(&real, block)).warps;
-        Self { real, sass, warps, timing: None }
+        Self { real, sass, warps, shared_spills: 0, timing: None }
+    }
+
+    /// The same of a variant with spill slots in shared memory: what it moves beyond stock is for these.
+    pub(super) fn with_slots_in_shared(self, stock: &Self) -> Self {
+        Self { shared_spills: self.sass.shared_traffic.saturating_sub(stock.sass.shared_traffic), ..self }
     }
 
     /// Bytes that a thread stores to spill slots and loads from them, in the code.
@@ -80,6 +91,7 @@ impl Figures {
     /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows.
     pub(super) fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         self.spill_bytes() <= stock.spill_bytes()
+            && self.spill_cost() <= stock.spill_cost()
             && (allowance.fewer_warps || self.warps >= stock.warps)
             && (allowance.more_instructions || self.sass.instructions <= stock.sass.instructions)
     }
@@ -90,10 +102,15 @@ impl Figures {
         if self.spill_bytes() == 0 { 0 } else { self.sass.stack_traffic.max(u64::from(self.spill_bytes())) }
     }
 
+    /// What spills cost in a run, wherever they go: an access of shared memory costs half of one of local memory.
+    pub(super) fn spill_cost(&self) -> u64 {
+        self.weighted_spills() + self.shared_spills / SHARED_COST_DIVISOR
+    }
+
     /// What is compared, the first difference first; the less the better.
     pub(super) fn rank(&self, preference: &Preference) -> [u64; 4] {
         preference.map(|measure| match measure {
-            Measure::Spills => self.weighted_spills(),
+            Measure::Spills => self.spill_cost(),
             Measure::Warps => u64::from(u32::MAX - self.warps),
             Measure::Local => u64::from(self.sass.local),
             Measure::Instructions => u64::from(self.sass.instructions),
@@ -125,6 +142,7 @@ impl Figures {
             "spill_store_bytes": self.real.spill_store_bytes,
             "spill_load_bytes": self.real.spill_load_bytes,
             "weighted_spill_bytes": self.weighted_spills(),
+            "weighted_shared_spill_bytes": self.shared_spills,
             "stack_bytes": self.real.stack_bytes,
             "shared_bytes": self.real.shared_bytes,
             "warps": self.warps,
@@ -149,7 +167,8 @@ pub(super) mod tests {
     /// Figures of which only those matter that are compared.
     pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
-        Figures { real, sass: Sass { instructions, local: spills / 4, stack_traffic: 0 }, warps, timing: None }
+        let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
+        Figures { real, sass, warps, shared_spills: 0, timing: None }
     }
 
     /// A variant is no worse only where it is in each of spills, warps and instructions; of the last two each may be
@@ -192,6 +211,22 @@ pub(super) mod tests {
         assert!(rank(with(8, 8)) < rank(with(4, 40)));
         assert_eq!(rank(with(0, 400)), rank(with(0, 0)));
         assert_eq!(with(8, 0).weighted_spills(), 8);
+    }
+
+    /// What moves to shared memory is no gain unless it costs less than what it replaces: a byte there counts half.
+    #[test]
+    fn slots_in_shared_memory_cost_half() {
+        let preference = preference(&[]);
+        let stock = figures(100, 32, 500);
+        let kept = |shared_traffic| {
+            let kept = figures(0, 32, 500);
+            Figures { sass: Sass { shared_traffic, ..kept.sass }, ..kept }.with_slots_in_shared(&stock)
+        };
+        let counts =
+            |kept: Figures| kept.is_no_worse(&stock, Allowance::default()) && kept.is_better(&stock, &preference);
+        assert!(counts(kept(198)));
+        assert!(!counts(kept(202)) && !counts(kept(300)));
+        assert!(kept(300).spill_cost() > stock.spill_cost());
     }
 
     /// A benchmark decides alone, and only for what is faster beyond the spread.

@@ -36,6 +36,7 @@ fn instruction(line: &str) -> Option<Instruction> {
     let kind = match opcode.split('.').next().unwrap_or_default() {
         "NOP" => Kind::Nothing,
         "LDL" | "STL" => Kind::Local(stack_bytes(opcode, operands)),
+        "LDS" | "STS" => Kind::Shared(width(opcode)),
         "BRA" | "JMP" => Kind::Branch,
         "BRX" | "BRXU" | "JMX" | "JMXU" => Kind::IndirectBranch,
         "CALL" => Kind::Call,
@@ -55,6 +56,11 @@ fn stack_bytes(opcode: &str, operands: &str) -> u32 {
     if !(operands.contains("[R1]") || operands.contains("[R1+0x")) {
         return 0;
     }
+    width(opcode)
+}
+
+/// Bytes that an access of memory moves.
+fn width(opcode: &str) -> u32 {
     let width = opcode.split('.').find_map(|modifier| match modifier {
         "U8" | "S8" => Some(1),
         "U16" | "S16" => Some(2),
@@ -86,8 +92,8 @@ mod tests {
         let first = listing(&["LDC R1, c[0x0][0x28]", "@!P0 STL.64 [R1], R4", "NOP"]);
         let words = "                                       /* 0x000fe20000000800 */\n";
         let read = read(&format!("{first}{words}\t\tFunction : b\n        /*0000*/  EXIT ;  /* 0x0 */\n"));
-        assert_eq!(read["a"], Sass { instructions: 2, local: 1, stack_traffic: 8 });
-        assert_eq!(read["b"], Sass { instructions: 1, local: 0, stack_traffic: 0 });
+        assert_eq!(read["a"], Sass { instructions: 2, local: 1, stack_traffic: 8, shared_traffic: 0 });
+        assert_eq!(read["b"], Sass { instructions: 1, local: 0, stack_traffic: 0, shared_traffic: 0 });
     }
 
     /// Bytes go by the width of the access, and only fixed places of the stack count.

@@ -46,6 +46,7 @@ impl Encoded {
         let (kind, distance) = match opcode {
             0x918 => (Kind::Nothing, None),
             0x387 | 0x983 => (Kind::Local(self.stack_bytes()), None),
+            0x388 | 0x984 => (Kind::Shared(self.width()), None),
             0x947 | UNIFORM_BRANCH => (Kind::Branch, Some(self.distance())),
             0x949 | 0x958 => (Kind::IndirectBranch, None),
             0x944 => (Kind::Call, Some(self.distance())),
@@ -83,6 +84,11 @@ impl Encoded {
         if base != 1 || offset < 0 || has_uniform {
             return 0;
         }
+        self.width()
+    }
+
+    /// Bytes that an access of memory moves.
+    fn width(self) -> u32 {
         match self.bits(73, 3) {
             0 | 1 => 1,
             2 | 3 => 2,

@@ -110,7 +110,11 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     let _ = writeln!(text, "instructions: {} by LLVM, {} by default, {} tuned", stock.1, default.1, tuned.1);
     let shared = composed.chosen.iter().filter(|(variant, _)| variant.spills_to_shared()).count();
     if shared > 0 {
-        let _ = writeln!(text, "spilling to shared memory: {shared} kernels");
+        let bytes: u64 = composed.chosen.iter().map(|(_, figures)| figures.shared_spills).sum();
+        let _ = writeln!(
+            text,
+            "spilling to shared memory: {shared} kernels, which move {bytes} bytes there, ten times for each loop"
+        );
     }
     let gained = |with_limit: bool| {
         let kernels = search.kernels.iter().zip(&composed.chosen);

@@ -17,6 +17,8 @@ pub(super) struct Sass {
     /// Bytes moved between registers and fixed places of the stack, each access ten times for each loop around it.
     /// Spilled values move so, and whatever else has a place there.
     pub(super) stack_traffic: u64,
+    /// Bytes moved between registers and shared memory, counted alike.
+    pub(super) shared_traffic: u64,
 }
 
 /// An instruction.
@@ -38,6 +40,8 @@ pub(super) enum Kind {
     Nothing,
     /// LDL, STL: with the bytes that it moves from or to a fixed place of the stack, 0 for another place.
     Local(u32),
+    /// LDS, STS: with the bytes that it moves.
+    Shared(u32),
     /// A branch to an address that it names.
     Branch,
     /// A branch to an address in a register.
@@ -60,12 +64,17 @@ impl Sass {
             instructions: count(|kind| *kind != Kind::Nothing),
             local: count(|kind| matches!(kind, Kind::Local(_))),
             stack_traffic: 0,
+            shared_traffic: 0,
         };
-        if sass.local > 0 {
+        if instructions.iter().any(|one| matches!(one.kind, Kind::Local(_) | Kind::Shared(_))) {
             let frequencies = frequencies(instructions);
-            let bytes = instructions.iter().zip(frequencies).map(|(one, runs)| f64::from(one.stack_bytes()) * runs);
             // Below 2^53, and there exact, for all nests that a program has; beyond, it stays the largest.
-            sass.stack_traffic = bytes.sum::<f64>() as u64;
+            let sum = |bytes: fn(&Instruction) -> u32| {
+                instructions.iter().zip(&frequencies).map(|(one, runs)| f64::from(bytes(one)) * runs).sum::<f64>()
+                    as u64
+            };
+            sass.stack_traffic = sum(Instruction::stack_bytes);
+            sass.shared_traffic = sum(Instruction::shared_bytes);
         }
         sass
     }
@@ -75,6 +84,13 @@ impl Instruction {
     fn stack_bytes(&self) -> u32 {
         match self.kind {
             Kind::Local(bytes) => bytes,
+            _ => 0,
+        }
+    }
+
+    fn shared_bytes(&self) -> u32 {
+        match self.kind {
+            Kind::Shared(bytes) => bytes,
             _ => 0,
         }
     }
@@ -91,7 +107,7 @@ impl Instruction {
 
     /// Whether what follows it begins a block.
     fn leaves(&self) -> bool {
-        !matches!(self.kind, Kind::Nothing | Kind::Local(_) | Kind::Other)
+        !matches!(self.kind, Kind::Nothing | Kind::Local(_) | Kind::Shared(_) | Kind::Other)
     }
 
     /// Whether the next instruction may follow it.

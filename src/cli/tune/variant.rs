@@ -44,6 +44,20 @@ pub(super) struct Passes {
     max_registers: Option<u32>,
     /// Whether ptxas may spill to shared memory.
     smem_spilling: bool,
+    /// Whether values are kept in shared memory.
+    kept: Option<Kept>,
+}
+
+/// What the pass that keeps values in shared memory is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kept {
+    /// Registers for which values are kept, and how many of them are left to ptxas.
+    registers: u32,
+    slack: u32,
+    /// The most bytes of shared memory; `None`: as many as cost no block.
+    limit: Option<u32>,
+    /// Bytes of shared memory that the launch adds.
+    dynamic_shared: u32,
 }
 
 impl Passes {
@@ -57,6 +71,7 @@ impl Passes {
         remat: "off",
         max_registers: None,
         smem_spilling: false,
+        kept: None,
     };
 }
 
@@ -117,14 +132,27 @@ impl Variant {
 
     /// The same with spills to shared memory.
     pub(super) fn with_smem_spilling(&self) -> Self {
-        Self::Passes(Passes { smem_spilling: true, ..self.passes() })
+        Self::Passes(Passes { smem_spilling: true, kept: None, ..self.passes() })
+    }
+
+    /// The same with values kept in shared memory, in at most `limit` bytes, so that `slack` of `registers` are left.
+    pub(super) fn with_kept_values(
+        &self,
+        (registers, slack): (u32, u32),
+        limit: Option<u32>,
+        dynamic_shared: u32,
+    ) -> Self {
+        let kept = Some(Kept { registers, slack, limit, dynamic_shared });
+        Self::Passes(Passes { smem_spilling: false, kept, ..self.passes() })
     }
 
     /// The same for a function that the kernel calls: bounds are the kernel's.
     pub(super) fn of_callee(&self) -> Self {
         match self {
             Self::Stock => Self::Stock,
-            Self::Passes(passes) => Self::Passes(Passes { max_registers: None, smem_spilling: false, ..*passes }),
+            Self::Passes(passes) => {
+                Self::Passes(Passes { max_registers: None, smem_spilling: false, kept: None, ..*passes })
+            }
         }
     }
 
@@ -153,9 +181,9 @@ impl Variant {
         matches!(self, Self::Passes(Passes { max_registers: Some(_), .. }))
     }
 
-    /// Whether it lets ptxas spill to shared memory.
+    /// Whether values have spill slots in shared memory, ptxas's or ours.
     pub(super) fn spills_to_shared(&self) -> bool {
-        matches!(self, Self::Passes(Passes { smem_spilling: true, .. }))
+        matches!(self, Self::Passes(Passes { smem_spilling: true, .. } | Passes { kept: Some(_), .. }))
     }
 
     /// The entry of a profile that asks for it.
@@ -170,7 +198,8 @@ impl Variant {
 
     /// Those options that are not the defaults.
     fn options(&self) -> String {
-        let Self::Passes(Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, .. }) = self
+        let Self::Passes(Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, kept, .. }) =
+            self
         else {
             return "off".into();
         };
@@ -186,6 +215,13 @@ impl Variant {
         }
         if *remat != "off" {
             options.push(format!("remat={remat}"));
+        }
+        if let Some(Kept { registers, slack, limit, dynamic_shared }) = kept {
+            options.push(format!("regalloc={registers};regalloc-slack={slack}"));
+            options.extend(limit.map(|limit| format!("shared-limit={limit}")));
+            if *dynamic_shared > 0 {
+                options.push(format!("dynamic-shared={dynamic_shared}"));
+            }
         }
         if !coalesces {
             options.push("no-join-liveintervals".into());

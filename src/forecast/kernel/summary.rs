@@ -12,7 +12,7 @@ use crate::forecast::live::curve::Curve;
 use crate::forecast::live::instruction_counts::Counts;
 use crate::forecast::live::peak::Peak;
 use crate::forecast::model::features::Features;
-use crate::function::{Applied, Function, Inst, LaunchBounds, Origin, Symbol, Value};
+use crate::function::{Applied, Function, Inst, LaunchBounds, Origin};
 use crate::target::machine::Repartition;
 use crate::target::{Classification, assembly_may_ask, repartitions};
 
@@ -137,7 +137,7 @@ impl Summary {
                 .flatten()
                 .map(Box::new),
             stack: if held.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
-            shared_bytes: shared_bytes(function),
+            shared_bytes: function.static_shared_bytes(),
         }
     }
 
@@ -156,24 +156,4 @@ impl Summary {
     pub fn place(&self) -> Option<Inst> {
         self.pressure.peak.place.filter(|_| self.is_kernel())
     }
-}
-
-/// The shared memory that a function itself names; each variable once, with whatever offset it is named.
-fn shared_bytes(function: &Function) -> u64 {
-    if (0..function.num_symbols()).all(|symbol| function.shared_bytes(Symbol(symbol as u32)) == 0) {
-        return 0;
-    }
-    let mut is_named = vec![false; function.num_symbols()];
-    for operand in function.insts().flat_map(|inst| function.operands(inst)) {
-        if let Value::Symbol(symbol) = operand.value {
-            is_named[symbol.0 as usize] = true;
-        }
-    }
-    let named = (0..).map(Symbol).zip(is_named).filter_map(|(symbol, is_named)| is_named.then_some(symbol));
-    let variable = |symbol| function.symbol(symbol).split(['+', ' ']).next().unwrap_or_default();
-    let mut variables: Vec<(&str, u64)> =
-        named.map(|symbol| (variable(symbol), function.shared_bytes(symbol))).filter(|&(_, bytes)| bytes > 0).collect();
-    variables.sort_unstable();
-    variables.dedup_by_key(|variable| variable.0);
-    variables.iter().map(|variable| variable.1).sum()
 }

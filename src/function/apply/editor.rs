@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::ids::{Reason, next_id};
 use super::layout::Layout;
+use super::shared_slots::SharedSlots;
 use super::split::SplitEdges;
 use super::{ApplyError, Origin};
 use crate::function::directives::{check_attribute, check_directive};
 use crate::function::{
-    Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData, Role, Slot,
-    SlotData, VReg, Value,
+    Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData, Role,
+    SharedArray, Slot, SlotData, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -26,6 +27,7 @@ pub(super) struct Editor<'f> {
     /// Per register, what it is renamed to, and by which edit.
     pub(super) merged: IndexVec<VReg, Option<(VReg, usize)>>,
     pub(super) deleted: IndexVec<Inst, bool>,
+    pub(super) shared: SharedSlots,
 }
 
 impl<'f> Editor<'f> {
@@ -39,6 +41,7 @@ impl<'f> Editor<'f> {
             layout: Layout::new(before, num_edits),
             merged: IndexVec::filled(None, before.num_regs()),
             deleted: IndexVec::filled(false, before.num_insts()),
+            shared: SharedSlots::default(),
         }
     }
 
@@ -47,6 +50,8 @@ impl<'f> Editor<'f> {
         match *edit {
             Edit::CreateRegister { reg, class } => self.create_register(reg, class),
             Edit::CreateSlot { slot, size, align } => self.create_slot(slot, size, align),
+            Edit::CreateSharedArray(array) => self.create_shared_array(array),
+            Edit::CreateSharedSlot { slot, size, offset } => self.create_shared_slot(slot, size, offset),
             Edit::SplitEdge { block, from, to } => self.splits.add(self.before, index, block, from, to),
             Edit::InsertCopy { inst, at, dst, src } => self.insert_copy(inst, at, dst, src),
             Edit::InsertConstant { inst, at, opcode, dst, value } => self.insert_constant(inst, at, opcode, dst, value),
@@ -140,7 +145,25 @@ impl<'f> Editor<'f> {
                 i32::MAX
             ));
         }
-        self.work.slots.push(SlotData { size, align, name: None, line: 0 });
+        if self.shared.has_slots() {
+            return Err(format!("{slot} is in the frame: its slots come ahead of those in shared memory"));
+        }
+        self.work.slots.push(SlotData { size, align, name: None, line: 0, shared_offset: None });
+        Ok(())
+    }
+
+    fn create_shared_array(&mut self, array: SharedArray) -> Result<(), Reason> {
+        if self.before.kernel().is_none() {
+            return Err("only a kernel gets an array in shared memory".into());
+        }
+        self.shared.set_array(array)
+    }
+
+    fn create_shared_slot(&mut self, slot: Slot, size: u32, offset: u32) -> Result<(), Reason> {
+        next_id(slot, self.work.slots.next_id())?;
+        self.shared.add(size, offset).map_err(|reason| format!("{slot} {reason}"))?;
+        let size = u64::from(size);
+        self.work.slots.push(SlotData { size, align: size, name: None, line: 0, shared_offset: Some(offset) });
         Ok(())
     }
 

@@ -94,6 +94,9 @@ impl Editor<'_> {
         if data.size.saturating_mul(8) < u64::from(class.bits()) {
             return Err(format!("{slot} has {} bytes, too few for {reg} of class {}", data.size, class.name()));
         }
+        if data.shared_offset.is_some() && data.size * 8 != u64::from(class.bits()) {
+            return Err(format!("{slot} is in shared memory and has {} bytes: {reg} needs as many", data.size));
+        }
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod ids;
 mod insert;
 mod layout;
 mod rebuild;
+mod shared_slots;
 mod split;
 mod split_branches;
 #[cfg(test)]

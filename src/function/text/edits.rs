@@ -10,7 +10,7 @@ use super::cursor::{Cursor, excerpt};
 use super::parse::{class_of, constant, opcode_name};
 use super::print::{print_opcode_name, print_value, quote};
 use crate::function::{
-    Block, Edit, EditList, Function, Inst, Opcode, OpcodeTable, Position, RegClass, Slot, VReg, Value,
+    Block, Edit, EditList, Function, Inst, Opcode, OpcodeTable, Position, RegClass, SharedArray, Slot, VReg, Value,
 };
 
 /// Reads the edits to `function` out of a text that may have edits to others, too; `None` where it has none.
@@ -56,6 +56,15 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
         "create-slot" => {
             Edit::CreateSlot { slot: slot(line)?, size: labelled(line, "size")?, align: labelled(line, "align")? }
         }
+        "create-shared-array" => Edit::CreateSharedArray(SharedArray {
+            threads: labelled(line, "threads")?,
+            bytes: labelled(line, "bytes")?,
+        }),
+        "create-shared-slot" => Edit::CreateSharedSlot {
+            slot: slot(line)?,
+            size: labelled(line, "size")?,
+            offset: labelled(line, "offset")?,
+        },
         "split-edge" => Edit::SplitEdge {
             block: block(line)?,
             from: line.expect("from").and_then(|()| block(line))?,
@@ -169,6 +178,8 @@ impl Display for Line<'_> {
         match *self.edit {
             Edit::CreateRegister { reg, class } => write!(f, "{reg} {}", class.name()),
             Edit::CreateSlot { slot, size, align } => write!(f, "{slot} size {size} align {align}"),
+            Edit::CreateSharedArray(SharedArray { threads, bytes }) => write!(f, "threads {threads} bytes {bytes}"),
+            Edit::CreateSharedSlot { slot, size, offset } => write!(f, "{slot} size {size} offset {offset}"),
             Edit::SplitEdge { block, from, to } => write!(f, "{block} from {from} to {to}"),
             Edit::InsertCopy { inst, at, dst, src } => write!(f, "{inst} {at} {dst} {src}"),
             Edit::InsertConstant { inst, at, opcode, dst, value } => {
@@ -223,6 +234,8 @@ mod tests {
     /// One of each kind, as they are printed.
     const EVERYTHING: &str = "create-register %4 B64
 create-slot slot0 size 8 align 4
+create-shared-array threads 256 bytes 3072
+create-shared-slot slot1 size 8 offset 1024
 split-edge bb3 from bb0 to bb2
 insert-copy i9 in bb0 before i3 %1 %2
 insert-constant i10 in bb1 %1 MOV_B32_i -7

@@ -186,13 +186,11 @@ impl Parser {
         line.expect("align")?;
         let align = line.number("a number of bytes")?;
         let name = if line.peek() == b'"' { Some(line.string("a variable's name")?) } else { None };
-        let declared = if line.at_end() {
-            0
-        } else {
-            line.expect("line")?;
-            line.number("a line")?
-        };
-        self.builder.named_slot(size, align, name.as_deref(), declared);
+        let declared = if line.eat_word("line") { line.number("a line")? } else { 0 };
+        let slot = self.builder.named_slot(size, align, name.as_deref(), declared);
+        if line.eat_word("shared") {
+            self.builder.place_in_shared(slot, line.number("an offset")?);
+        }
         self.slots += 1;
         Ok(())
     }
@@ -202,11 +200,14 @@ impl Parser {
         in_order(line, '@', symbol, self.symbols)?;
         line.expect("=")?;
         let text = line.string("the symbol's text in quotes")?;
-        let shared_bytes = match line.eat_word("shared") {
-            true => line.number("a number of bytes")?,
-            false => 0,
-        };
-        self.builder.shared_symbol(&text, shared_bytes);
+        if line.eat_word("shared") {
+            match line.eat_word("dynamic") {
+                true => self.builder.dynamic_shared_symbol(&text),
+                false => self.builder.shared_symbol(&text, line.number("a number of bytes")?),
+            };
+        } else {
+            self.builder.symbol(&text);
+        }
         self.symbols += 1;
         Ok(())
     }

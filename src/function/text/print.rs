@@ -18,7 +18,7 @@ impl Display for Function {
         print_regs(self, f)?;
         for index in 0..self.num_slots() {
             let slot = Slot::new(index);
-            let SlotData { size, align, name, line } = self.slot(slot);
+            let SlotData { size, align, name, line, shared_offset } = self.slot(slot);
             write!(f, "{slot} size {size} align {align}")?;
             if let Some(name) = name {
                 f.write_char(' ')?;
@@ -27,11 +27,17 @@ impl Display for Function {
             if *line != 0 {
                 write!(f, " line {line}")?;
             }
+            if let Some(offset) = shared_offset {
+                write!(f, " shared {offset}")?;
+            }
             f.write_char('\n')?;
         }
         for (symbol, data) in self.symbols.iter_enumerated() {
             write!(f, "@{} = ", symbol.0)?;
             quote(f, &data.text)?;
+            if data.is_dynamic_shared {
+                f.write_str(" shared dynamic")?;
+            }
             if data.shared_bytes > 0 {
                 write!(f, " shared {}", data.shared_bytes)?;
             }

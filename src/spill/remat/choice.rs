@@ -3,25 +3,25 @@
 use std::ops::Range;
 
 use super::cost::{Costs, pays};
-use super::groups::{Group, freed, group};
-use super::pressure::Pressure;
 use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, Point, block_frequencies};
 use crate::function::{Block, Function, Inst, Operand, OperandFlags, VReg, Value};
 use crate::index::IndexVec;
+use crate::spill::groups::{Group, freed, group};
+use crate::spill::pressure::Pressure;
 use crate::target::{Classification, RematCost};
 
 /// A value that is computed again.
 pub(super) struct Chosen {
-    pub(super) reg: VReg,
+    pub(crate) reg: VReg,
     /// Its only definition.
-    pub(super) definition: Inst,
-    pub(super) groups: Vec<Group>,
+    pub(crate) definition: Inst,
+    pub(crate) groups: Vec<Group>,
 }
 
 impl Chosen {
     /// The groups that get a clone.
-    pub(super) fn clones(&self) -> impl Iterator<Item = &Group> {
+    pub(crate) fn clones(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
     }
 }

@@ -7,15 +7,11 @@
 //!
 //! In the order of the files:
 //! * [`cost`]: what computing a value again costs, and where that pays;
-//! * [`pressure`]: how many words are live at each instruction;
-//! * [`groups`]: the reads of a value that one clone serves;
 //! * [`choice`]: which values, the cheapest first;
 //! * here: the edits.
 
 mod choice;
 mod cost;
-mod groups;
-mod pressure;
 #[cfg(test)]
 mod tests;
 

@@ -9,7 +9,7 @@
 ; CHECK-NEXT: file "/kernels/tile.cu"
 ; CHECK-NEXT: opcode
 ; CHECK-DAG:  = "@tile" shared 4096
-; CHECK-DAG:  = "@dynamic"{{$}}
+; CHECK-DAG:  = "@dynamic" shared dynamic{{$}}
 ; CHECK-DAG:  = "@elsewhere"{{$}}
 ; CHECK:      bb0:
 ; Code of the header, inlined, has the line of the call, also through the header's own calls; that of the file itself

@@ -84,8 +84,14 @@ impl Kernel {
 
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
     pub(super) fn record(&mut self, variant: Variant, text: String, figures: Option<Figures>) {
+        let figures = figures.map(|figures| self.of_variant(&variant, figures));
         let figures = *self.known.entry(text).or_insert(figures);
         self.tried.push((variant, figures));
+    }
+
+    /// What a variant costs, slots in shared memory included.
+    pub(super) fn of_variant(&self, variant: &Variant, figures: Figures) -> Figures {
+        if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock) } else { figures }
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.

@@ -16,6 +16,18 @@ use super::{Aim, Kernel};
 /// How many orders are tried on every kernel; of the others, what is near the best.
 const FIRST_ORDERS: usize = 6;
 
+/// ptxas takes all registers that there are where it takes at most so many fewer.
+const ROUNDING: u32 = 8;
+
+/// The static shared memory that a kernel may have.
+const MOST_STATIC: u32 = 48 * 1024;
+
+/// How values are kept in shared memory: how many registers are left to ptxas, and how many words may go, in quarters of the
+/// words that ptxas spills. A word that goes is stored and loaded once at least, and counts half, so that more than twice as
+/// many never pay. What helps differs from kernel to kernel.
+const KEPT: [(u32, Option<u32>); 6] =
+    [(24, Some(5)), (24, Some(7)), (48, Some(6)), (24, None), (8, Some(6)), (48, None)];
+
 /// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
 /// optimisations do.
 pub(super) fn first(stock: &Figures) -> VecDeque<Variant> {
@@ -36,6 +48,7 @@ impl Kernel {
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
         self.queue.extend(self.with_free_registers(aim));
+        self.queue.extend(self.with_kept_values(aim, &best, &figures));
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
             around.push(best.with_smem_spilling());
@@ -65,6 +78,28 @@ impl Kernel {
         let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
         around.push(base.with_order(base.order(), seed));
         self.queue.extend(around);
+    }
+
+    /// The best with values kept in shared memory, if it spills and says how large its blocks are: at first with several
+    /// numbers of registers for ptxas, of which more than are needed hurt as much as too few.
+    fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
+        let (Some(threads), Some(dynamic_shared)) = (self.block.threads, self.block.dynamic_shared) else {
+            return Vec::new();
+        };
+        // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
+        let all = aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
+        if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < all {
+            return Vec::new();
+        }
+        let spilled = figures.spill_bytes().div_ceil(8);
+        let of = |&(slack, quarters): &(u32, Option<u32>)| {
+            let words = quarters.map(|quarters| (spilled * quarters).div_ceil(4));
+            // More than a kernel may have at all is no limit.
+            let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < MOST_STATIC);
+            best.with_kept_values((all, slack), limit, dynamic_shared)
+        };
+        let is_new = |variant: &Variant| !self.proposed.contains(variant);
+        KEPT.iter().map(of).filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
     }
 
     /// The most registers that cost no warp of stock's.

@@ -7,13 +7,13 @@ use crate::analysis::{LiveRanges, Occurrence};
 use crate::function::{Effects, Function, Inst, Role, VReg};
 
 /// Reads of one block that follow each other with no full point between them.
-pub(super) struct Group {
+pub(crate) struct Group {
     /// In the order of the code, one at least.
-    pub(super) reads: Vec<Occurrence>,
+    pub(crate) reads: Vec<Occurrence>,
     /// The instruction that a clone stands in front of.
-    pub(super) place: Inst,
+    pub(crate) place: Inst,
     /// Whether the definition itself is near enough.
-    pub(super) has_definition: bool,
+    pub(crate) has_definition: bool,
 }
 
 impl Group {
@@ -26,7 +26,7 @@ impl Group {
 
 /// Groups the reads of a value, in the order of the code, with one definition that dominates them all. Full are points
 /// with at least `threshold` words.
-pub(super) fn group(
+pub(crate) fn group(
     function: &Function,
     definition: &Occurrence,
     reads: &[Occurrence],
@@ -62,7 +62,7 @@ fn place(function: &Function, read: &Occurrence) -> Inst {
 }
 
 /// The stretches of instructions that the value's register is free of, when each group has one of its own.
-pub(super) fn freed(reg: VReg, definition: Inst, groups: &[Group], live: &LiveRanges) -> Vec<Range<u32>> {
+pub(crate) fn freed(reg: VReg, definition: Inst, groups: &[Group], live: &LiveRanges) -> Vec<Range<u32>> {
     let mut kept: Vec<Range<u32>> = groups.iter().map(|group| group.kept(definition)).collect();
     kept.sort_by_key(|kept| kept.start);
     let mut freed = Vec::new();

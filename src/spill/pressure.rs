@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use crate::analysis::{LiveRanges, Segment};
-use crate::function::Function;
+use crate::function::{Function, VReg};
 
 /// The words that are live where each instruction reads: the most of any stretch, and less over a stretch, in
 /// O(log instructions). A tree of maxima over halves; what is taken away from all of a node stays at the node.
-pub(super) struct Pressure {
+pub(crate) struct Pressure {
     /// Instructions, rounded up to a power of two.
     width: usize,
     /// The most below a node, without what was taken away from the nodes above it. The root is 1, the children of `n`
@@ -18,15 +18,20 @@ pub(super) struct Pressure {
 }
 
 /// The instructions at whose reads a segment is live.
-pub(super) fn instructions(segment: &Segment) -> Range<u32> {
+pub(crate) fn instructions(segment: &Segment) -> Range<u32> {
     segment.start.0.div_ceil(2)..segment.end.0.div_ceil(2)
 }
 
 impl Pressure {
-    /// O(instructions + segments).
-    pub(super) fn new(function: &Function, live: &LiveRanges) -> Self {
+    /// The pressure of all registers. O(instructions + segments).
+    pub(crate) fn new(function: &Function, live: &LiveRanges) -> Self {
+        Self::of(function, live, |_| true)
+    }
+
+    /// The pressure of some registers.
+    pub(crate) fn of(function: &Function, live: &LiveRanges, counts: impl Fn(VReg) -> bool) -> Self {
         let mut change = vec![0i64; function.num_insts() + 1];
-        for reg in function.regs() {
+        for reg in function.regs().filter(|&reg| counts(reg)) {
             let words = i64::from(function.class(reg).words());
             for segment in live.segments(reg) {
                 let range = instructions(segment);
@@ -50,12 +55,21 @@ impl Pressure {
     }
 
     /// The most at any instruction.
-    pub(super) fn peak(&self) -> u32 {
+    pub(crate) fn peak(&self) -> u32 {
         self.most[1] as u32
     }
 
+    /// The words at each instruction, and 0 up to a power of two. O(instructions).
+    pub(crate) fn all(&self) -> Vec<u32> {
+        let mut taken = vec![0i64; 2 * self.width];
+        for node in 2..2 * self.width {
+            taken[node] = taken[node / 2] + self.taken[node / 2];
+        }
+        (self.width..2 * self.width).map(|leaf| (self.most[leaf] - taken[leaf]).max(0) as u32).collect()
+    }
+
     /// The most in a stretch; 0 where that is empty.
-    pub(super) fn most_in(&self, stretch: &Range<u32>) -> u32 {
+    pub(crate) fn most_in(&self, stretch: &Range<u32>) -> u32 {
         self.most_below(1, 0..self.width, stretch) as u32
     }
 
@@ -74,7 +88,7 @@ impl Pressure {
     }
 
     /// So many words less in a stretch.
-    pub(super) fn take(&mut self, stretch: &Range<u32>, words: u32) {
+    pub(crate) fn take(&mut self, stretch: &Range<u32>, words: u32) {
         self.take_below(1, 0..self.width, stretch, i64::from(words));
     }
 
@@ -122,6 +136,7 @@ mod tests {
                 tree.take(&stretch, words);
                 list[places].iter_mut().for_each(|at| *at -= i64::from(words));
                 assert_eq!(Some(i64::from(tree.peak())), list.iter().copied().max());
+                assert!(tree.all().iter().zip(&list).all(|(&at, &expected)| i64::from(at) == expected));
             }
             Ok(())
         });

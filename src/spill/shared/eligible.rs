@@ -1,0 +1,66 @@
+//! Which values can be kept in memory.
+
+use crate::analysis::{Dominators, Occurrence, Occurrences};
+use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg, Value};
+
+/// A value with one definition, and its reads in the order of the code.
+pub(super) struct Candidate {
+    pub(super) reg: VReg,
+    pub(super) definition: Occurrence,
+    pub(super) reads: Vec<Occurrence>,
+}
+
+/// The values of 32 and 64 bits that have one definition ahead of all their reads, and that no instruction needs in a
+/// register of its own choice: no tied operands and no operands of asynchronous instructions.
+pub(super) fn eligible(function: &Function, occurrences: &Occurrences, dominators: &Dominators) -> Vec<Candidate> {
+    let is_asynchronous: Vec<bool> = function.insts().map(|inst| is_asynchronous(function, inst)).collect();
+    function.regs().filter_map(|reg| value_of(function, occurrences, dominators, &is_asynchronous, reg)).collect()
+}
+
+fn value_of(
+    function: &Function,
+    occurrences: &Occurrences,
+    dominators: &Dominators,
+    is_asynchronous: &[bool],
+    reg: VReg,
+) -> Option<Candidate> {
+    if !matches!(function.class(reg), RegClass::B32 | RegClass::B64) {
+        return None;
+    }
+    let of = occurrences.of(reg);
+    let mut definitions = of.iter().filter(|occurrence| occurrence.is_def());
+    let definition = *definitions.next()?;
+    if definitions.next().is_some() {
+        return None;
+    }
+    let reads: Vec<Occurrence> = of.iter().filter(|occurrence| !occurrence.is_def()).copied().collect();
+    let is_plain = |occurrence: &Occurrence| {
+        let operand = &function.operands(occurrence.inst)[occurrence.operand as usize];
+        operand.tied.is_none()
+            && !operand.flags.contains(OperandFlags::UNDEF)
+            && !is_asynchronous[occurrence.inst.0 as usize]
+    };
+    let after = |read: &Occurrence| match read.block == definition.block {
+        true => read.inst > definition.inst,
+        false => dominators.strictly_dominates(definition.block, read.block),
+    };
+    // Constants, parameters, addresses and special registers are at hand everywhere: ptxas reads them again itself.
+    let is_at_hand = function.effects(definition.inst).is_pure()
+        && function.operands(definition.inst).iter().all(|operand| operand.read_reg().is_none());
+    let is_movable = !is_at_hand
+        && !function.effects(definition.inst).contains(Effects::TERMINATOR)
+        && !matches!(function.role(definition.inst), Role::Undef | Role::Phi);
+    let is_read = |read: &Occurrence| read.is_use() && is_plain(read) && after(read);
+    let fits = is_movable && is_plain(&definition) && !reads.is_empty() && reads.iter().all(is_read);
+    fits.then_some(Candidate { reg, definition, reads })
+}
+
+/// Whether an instruction goes on when the next one begins, so that its registers must stay what they are until a wait.
+fn is_asynchronous(function: &Function, inst: Inst) -> bool {
+    let name = function.opcodes().name(function.opcode(inst));
+    let text = match function.operands(inst).first().map(|operand| operand.value) {
+        Some(Value::Symbol(symbol)) if name.starts_with("INLINEASM") => function.symbol(symbol),
+        _ => "",
+    };
+    ["wgmma", "tcgen05"].iter().any(|word| name.to_ascii_lowercase().contains(word) || text.contains(word))
+}

@@ -1,0 +1,174 @@
+//! How much shared memory a kernel may take for slots, and why it may take none.
+
+use std::fmt;
+
+use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, VReg, Value};
+use crate::index::IndexVec;
+use crate::target::Classification;
+use crate::target::machine::{self, Architecture, CommandLine};
+
+/// The static shared memory that ptxas lets a kernel have.
+const MOST_STATIC: u32 = 48 * 1024;
+
+/// Dynamic shared memory lies behind the array and keeps this alignment, which descriptors of matrices count on.
+const ALIGNMENT_OF_DYNAMIC: u32 = 1024;
+
+/// The alignment of the array otherwise.
+const ALIGNMENT: u32 = 16;
+
+/// How a kernel is launched, as far as its code does not say.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The processor.
+    pub architecture: &'a Architecture,
+    /// Bytes of shared memory that the launch adds; `None`: nobody says.
+    pub dynamic_shared: Option<u32>,
+    /// The most bytes that the slots of a block may take.
+    pub most_bytes: u32,
+}
+
+/// The shared memory that slots may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+    /// The most threads of a block.
+    pub(super) threads: u32,
+    /// Bytes of a block.
+    pub(super) bytes: u32,
+    /// The array's size is a multiple of this.
+    pub(super) alignment: u32,
+}
+
+/// Why a kernel gets no slots in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is no kernel.
+    DeviceFunction,
+    /// Its blocks may have any size.
+    AnyBlockSize,
+    /// It has dynamic shared memory of unknown size.
+    DynamicShared,
+    /// It calls functions, which may have shared memory of their own.
+    Calls,
+    /// It changes the number of its registers.
+    SetMaxNReg,
+    /// It asks how much shared memory it has.
+    AsksForSize,
+    /// It addresses shared memory by a number.
+    NumberAsAddress,
+    /// The memory does not suffice for one slot.
+    NoRoom,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DeviceFunction => "only kernels keep values in shared memory",
+            Self::AnyBlockSize => "its blocks may have any size; add __launch_bounds__ with the number of threads",
+            Self::DynamicShared => {
+                "it has dynamic shared memory of unknown size; say how many bytes with dynamic-shared=BYTES"
+            }
+            Self::Calls => "it calls functions; inline them",
+            Self::SetMaxNReg => "it changes its number of registers by setmaxnreg",
+            Self::AsksForSize => "it reads the size of its shared memory",
+            Self::NumberAsAddress => "it addresses shared memory by a number",
+            Self::NoRoom => "its shared memory has no room for a slot without fewer blocks on an SM",
+        })
+    }
+}
+
+/// The shared memory that a kernel has for slots: 48 KB of static shared memory in all, and no fewer blocks on an SM.
+pub(super) fn room(
+    (function, classification): (&Function, &Classification),
+    launch: &Launch<'_>,
+) -> Result<Room, Refusal> {
+    let bounds = function.kernel().ok_or(Refusal::DeviceFunction)?;
+    let threads = bounds.threads().filter(|&threads| threads <= 1024).ok_or(Refusal::AnyBlockSize)?;
+    let numbers = numbers(function);
+    for inst in function.insts() {
+        refusal_of((function, classification), &numbers, inst).map_or(Ok(()), Err)?;
+    }
+    let has_dynamic = function.has_dynamic_shared();
+    let dynamic = match launch.dynamic_shared {
+        Some(bytes) => bytes,
+        None if has_dynamic => return Err(Refusal::DynamicShared),
+        None => 0,
+    };
+    let alignment = if has_dynamic || dynamic > 0 { ALIGNMENT_OF_DYNAMIC } else { ALIGNMENT };
+    let own = u32::try_from(function.static_shared_bytes()).unwrap_or(u32::MAX).next_multiple_of(ALIGNMENT);
+    // A launch that stays within 48 KB need not ask for more, so it must stay within them.
+    let in_all =
+        if own.saturating_add(dynamic) <= MOST_STATIC { MOST_STATIC } else { launch.architecture.shared_opt_in() };
+    let most = (MOST_STATIC.saturating_sub(own))
+        .min(in_all.saturating_sub(own).saturating_sub(dynamic))
+        .min(launch.most_bytes);
+    let registers = launch.architecture.register_limit(bounds, &CommandLine::default());
+    let registers = registers.map_or(machine::MAX_REGISTERS, |limit| limit.registers);
+    let blocks = |bytes: u32| {
+        let of_block = machine::Launch {
+            static_shared: own + bytes,
+            dynamic_shared: dynamic,
+            ..machine::Launch::new(registers).with_threads(threads)
+        };
+        launch.architecture.occupancy(&of_block).blocks
+    };
+    let wanted = blocks(0);
+    // With more bytes never more blocks are resident.
+    let steps = most / alignment;
+    let (mut good, mut bad) = (0, steps + 1);
+    while bad - good > 1 {
+        let middle = good.midpoint(bad);
+        if blocks(middle * alignment) >= wanted { good = middle } else { bad = middle }
+    }
+    let bytes = good * alignment;
+    if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment }) }
+}
+
+/// The registers that are set to a number somewhere.
+fn numbers(function: &Function) -> IndexVec<VReg, bool> {
+    let mut numbers = IndexVec::filled(false, function.num_regs());
+    for inst in function.insts().filter(|&inst| function.role(inst) == Role::Constant) {
+        let operands = function.operands(inst);
+        if operands.iter().any(|operand| matches!(operand.value, Value::Immediate(_))) {
+            operands.iter().filter_map(Operand::def).for_each(|reg| numbers[reg] = true);
+        }
+    }
+    numbers
+}
+
+/// Why an instruction forbids slots.
+fn refusal_of(
+    (function, classification): (&Function, &Classification),
+    numbers: &IndexVec<VReg, bool>,
+    inst: Inst,
+) -> Option<Refusal> {
+    if classification.is_call(function, inst) || function.effects(inst).contains(Effects::CALL_SEQUENCE) {
+        return Some(Refusal::Calls);
+    }
+    let name = function.opcodes().name(function.opcode(inst));
+    let operands = function.operands(inst);
+    let text = match operands.first().map(|operand| operand.value) {
+        Some(Value::Symbol(symbol)) if name.starts_with("INLINEASM") => function.symbol(symbol),
+        _ => "",
+    };
+    let says = |word: &str| name.to_ascii_lowercase().contains(word) || text.contains(word);
+    if says("setmaxn") {
+        return Some(Refusal::SetMaxNReg);
+    }
+    if says("smem_size") {
+        return Some(Refusal::AsksForSize);
+    }
+    if !matches!(function.memory_space(inst), MemorySpace::Shared | MemorySpace::SharedCluster) {
+        return None;
+    }
+    // Loads and stores end with an address and an offset; of what else accesses shared memory any operand may be one.
+    let is_number = |operand: &Operand| match operand.value {
+        Value::Immediate(_) => true,
+        Value::Reg(reg) => !operand.is_def() && numbers[reg],
+        _ => false,
+    };
+    let by_number = match (name.starts_with("LD") || name.starts_with("ST"), operands) {
+        (true, [.., address, _]) => is_number(address),
+        _ => operands.iter().any(|operand| operand.reg().is_some() && is_number(operand)),
+    };
+    by_number.then_some(Refusal::NumberAsAddress)
+}
