@@ -63,9 +63,10 @@ registers! {
     RegisterTarget,
     /// No value is.
     "No value is kept in memory.",
-    /// As many as ptxas may give the kernel, where shared memory has room for much of what does not fit.
-    "As many as ptxas may give the kernel by its launch bounds. A kernel is left alone if shared memory has room for less than \
-     two fifths of what does not fit: ptxas spills the rest anyway, or gives registers up for warps."
+    /// As many as ptxas may give the kernel, where it is expected to spill and shared memory has room for much of it.
+    "As many as ptxas may give the kernel by its launch bounds. A kernel is left alone if it is not expected to spill, or if \
+     shared memory has room for less than two fifths of what does not fit: ptxas spills the rest anyway, or gives \
+     registers up for warps."
 }
 
 /// Bytes of shared memory that the launch adds.

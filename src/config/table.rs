@@ -361,6 +361,8 @@ options! {
         "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off;
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
         "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
+        /// Lets values be stored and loaded in loops, too. Most kernels lose by it.
+        "regalloc-loops" => regalloc_loops: bool = false;
         /// What to do with values that have no register.
         "spill-to" => spill_to: SpillTo = SpillTo::SHARED.union(SpillTo::REMAT);
         /// Bytes of dynamic shared memory that the launch adds, for kernels that have some.

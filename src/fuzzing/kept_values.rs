@@ -21,7 +21,8 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let words = u.int_in_range(0..=3)?;
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
-    let launch = Launch { architecture, dynamic_shared: None, most_bytes: u.int_in_range(1024..=49152)? };
+    let most_bytes = u.int_in_range(1024..=49152)?;
+    let launch = Launch { architecture, dynamic_shared: None, most_bytes, in_loops: u.arbitrary()? };
     let keep = || keep_in_shared((&function, &classification), words, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     if let Err(errors) = check(&function, &outcome.edits) {

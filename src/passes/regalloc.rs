@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::config::{Config, DynamicShared, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
+use crate::forecast::{Case, forecast};
 use crate::function::Function;
 use crate::spill::shared::{Launch, Outcome, Refusal, keep_in_shared};
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
@@ -45,7 +46,11 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         DynamicShared::Unknown => None,
         DynamicShared::Bytes(bytes) => Some(bytes),
     };
-    let launch = Launch { architecture, dynamic_shared, most_bytes: config.shared_limit };
+    if config.regalloc == RegisterTarget::Auto && !is_expected_to_spill(function, context, architecture)? {
+        return Ok(PassOutput::unchanged(function));
+    }
+    let launch =
+        Launch { architecture, dynamic_shared, most_bytes: config.shared_limit, in_loops: config.regalloc_loops };
     let mut output = PassOutput::unchanged(function);
     let told = match keep_in_shared((function, &context.classification), words, &launch) {
         Ok(outcome)
@@ -84,6 +89,17 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let own = if wanted.contains(Trace::REGALLOC) { told } else { String::new() };
     output.output = traced(REGALLOC, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
     Ok(output)
+}
+
+/// Whether the forecast expects that ptxas spills.
+fn is_expected_to_spill(
+    function: &Function,
+    context: &RunContext,
+    architecture: &'static Architecture,
+) -> Result<bool, Error> {
+    let case = Case { architecture, max_registers: None };
+    let forecasts = forecast([(function, &*context.classification)], &case)?;
+    Ok(forecasts.first().is_some_and(|forecast| forecast.spill_bytes() > 0))
 }
 
 /// Whether at least two fifths of the words go that do not fit into the registers: measured on kernels of Triton, of which

@@ -54,6 +54,8 @@ struct Kept {
     /// Registers for which values are kept, and how many of them are left to ptxas.
     registers: u32,
     slack: u32,
+    /// Whether they move in loops, too.
+    in_loops: bool,
     /// The most bytes of shared memory; `None`: as many as cost no block.
     limit: Option<u32>,
     /// Bytes of shared memory that the launch adds.
@@ -138,11 +140,11 @@ impl Variant {
     /// The same with values kept in shared memory, in at most `limit` bytes, so that `slack` of `registers` are left.
     pub(super) fn with_kept_values(
         &self,
-        (registers, slack): (u32, u32),
+        (registers, slack, in_loops): (u32, u32, bool),
         limit: Option<u32>,
         dynamic_shared: u32,
     ) -> Self {
-        let kept = Some(Kept { registers, slack, limit, dynamic_shared });
+        let kept = Some(Kept { registers, slack, in_loops, limit, dynamic_shared });
         Self::Passes(Passes { smem_spilling: false, kept, ..self.passes() })
     }
 
@@ -216,8 +218,9 @@ impl Variant {
         if *remat != "off" {
             options.push(format!("remat={remat}"));
         }
-        if let Some(Kept { registers, slack, limit, dynamic_shared }) = kept {
+        if let Some(Kept { registers, slack, in_loops, limit, dynamic_shared }) = kept {
             options.push(format!("regalloc={registers};regalloc-slack={slack}"));
+            options.extend(in_loops.then(|| "regalloc-loops".into()));
             options.extend(limit.map(|limit| format!("shared-limit={limit}")));
             if *dynamic_shared > 0 {
                 options.push(format!("dynamic-shared={dynamic_shared}"));

@@ -43,11 +43,12 @@ pub(super) struct Facts<'a> {
     live: LiveRanges,
     values: Vec<Candidate>,
     pressure: Pressure,
+    in_loops: bool,
 }
 
 impl<'a> Facts<'a> {
     /// Words that a whole warp shares count for uniform registers, and constants for none.
-    pub(super) fn new(function: &'a Function, classification: &Classification) -> Self {
+    pub(super) fn new(function: &'a Function, classification: &Classification, in_loops: bool) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
         let frequencies = block_frequencies(function, &cfg, &dominators);
@@ -67,7 +68,7 @@ impl<'a> Facts<'a> {
         let mut values = eligible(function, &occurrences, &dominators);
         values.retain(|value| counts[value.reg]);
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
-        Self { function, frequencies, live, values, pressure }
+        Self { function, frequencies, live, values, pressure, in_loops }
     }
 
     pub(super) fn peak(&self) -> u32 {
@@ -154,8 +155,13 @@ impl Facts<'_> {
             return None;
         }
         let loads = groups.iter().filter(|group| !group.has_definition);
-        let loads: f64 = loads.map(|group| self.frequencies[group.reads[0].block]).sum();
-        let price = (loads + STORE * self.frequencies[value.definition.block]) / covered;
+        let loads = loads.map(|group| self.frequencies[group.reads[0].block]);
+        let store = self.frequencies[value.definition.block];
+        // What runs more often than the function does so in a loop.
+        if !self.in_loops && loads.clone().chain([store]).any(|frequency| frequency > 1.0) {
+            return None;
+        }
+        let price = (loads.sum::<f64>() + STORE * store) / covered;
         Some(Offer { price, groups, freed })
     }
 }

@@ -62,7 +62,7 @@ pub fn keep_in_shared(
     launch: &Launch<'_>,
 ) -> Result<Outcome, Refusal> {
     let unchanged = |peak| Outcome { edits: EditList::new(function), kept: Vec::new(), bytes: 0, peaks: [peak; 2] };
-    let mut choice = choice::Facts::new(function, classification);
+    let mut choice = choice::Facts::new(function, classification, launch.in_loops);
     if choice.peak() <= words {
         return Ok(unchanged(choice.peak()));
     }

@@ -25,6 +25,8 @@ pub struct Launch<'a> {
     pub dynamic_shared: Option<u32>,
     /// The most bytes that the slots of a block may take.
     pub most_bytes: u32,
+    /// Whether values may be stored and loaded in loops, too.
+    pub in_loops: bool,
 }
 
 /// The shared memory that slots may take.

@@ -22,11 +22,17 @@ const ROUNDING: u32 = 8;
 /// The static shared memory that a kernel may have.
 const MOST_STATIC: u32 = 48 * 1024;
 
-/// How values are kept in shared memory: how many registers are left to ptxas, and how many words may go, in quarters of the
-/// words that ptxas spills. A word that goes is stored and loaded once at least, and counts half, so that more than twice as
+/// How values are kept in shared memory: how many registers are left to ptxas, whether values move in loops, and how many
+/// words may go, in quarters of the words that ptxas spills. A word that goes is stored and loaded once at least, and counts half, so that more than twice as
 /// many never pay. What helps differs from kernel to kernel.
-const KEPT: [(u32, Option<u32>); 6] =
-    [(24, Some(5)), (24, Some(7)), (48, Some(6)), (24, None), (8, Some(6)), (48, None)];
+const KEPT: [(u32, bool, Option<u32>); 6] = [
+    (24, false, None),
+    (24, true, Some(5)),
+    (24, false, Some(7)),
+    (48, true, Some(6)),
+    (48, false, None),
+    (24, true, None),
+];
 
 /// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
 /// optimisations do.
@@ -92,11 +98,11 @@ impl Kernel {
             return Vec::new();
         }
         let spilled = figures.spill_bytes().div_ceil(8);
-        let of = |&(slack, quarters): &(u32, Option<u32>)| {
+        let of = |&(slack, in_loops, quarters): &(u32, bool, Option<u32>)| {
             let words = quarters.map(|quarters| (spilled * quarters).div_ceil(4));
             // More than a kernel may have at all is no limit.
             let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < MOST_STATIC);
-            best.with_kept_values((all, slack), limit, dynamic_shared)
+            best.with_kept_values((all, slack, in_loops), limit, dynamic_shared)
         };
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
         KEPT.iter().map(of).filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
