@@ -84,16 +84,6 @@ choices! {
     }
 }
 
-flags! {
-    /// Where values go that have no register.
-    pub struct SpillTo {
-        /// Shared memory: each thread of a block has slots of its own.
-        "shared" => SHARED = 0,
-        /// Nowhere: they are computed again.
-        "remat" => REMAT = 1,
-    }
-}
-
 choices! {
     /// A fault to provoke, so that the handling of faults can be tested.
     pub enum Injection {
@@ -355,16 +345,13 @@ options! {
         "assembly-loads" => assembly_loads: bool = false;
     }
     Some(REGALLOC) => {
-        /// Keeps values in shared memory where more words are live than this many registers hold, and computes cheap
-        /// ones again. Only kernels that say how large their blocks are get slots. Off by default; `nvptx-ra tune` tries
-        /// it on kernels that spill.
+        /// Keeps values in shared memory where more words are live than this many registers hold. Only kernels that say
+        /// how large their blocks are get slots. Off by default; `nvptx-ra tune` tries it on kernels that spill.
         "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off;
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
         "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
         /// Lets values be stored and loaded in loops, too. Most kernels lose by it.
         "regalloc-loops" => regalloc_loops: bool = false;
-        /// What to do with values that have no register.
-        "spill-to" => spill_to: SpillTo = SpillTo::SHARED.union(SpillTo::REMAT);
         /// Bytes of dynamic shared memory that the launch adds, for kernels that have some.
         "dynamic-shared" => dynamic_shared: DynamicShared = DynamicShared::Unknown;
         /// The most shared memory that the values of a block may take.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
-use crate::config::{Config, DynamicShared, REGALLOC, RegisterTarget, SpillTo, Trace};
+use crate::config::{Config, DynamicShared, REGALLOC, RegisterTarget, Trace};
 use crate::error::Error;
 use crate::forecast::{Case, forecast};
 use crate::function::Function;
@@ -15,7 +15,7 @@ const ADDRESSES: u32 = 2;
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
-    config.regalloc == RegisterTarget::Off || !config.spill_to.contains(SpillTo::SHARED)
+    config.regalloc == RegisterTarget::Off
 }
 
 /// How many words may be live, so that a function finds room in its registers; `None` where it may have as many as it

@@ -57,11 +57,10 @@ use crate::dynamic_shared::DynamicShared;
 use crate::{input, interrupt, output, ptxas};
 
 /// Search for the best way to compile each kernel, with ptxas as the judge; the result is never worse than LLVM's own
-///
 /// A variant counts only if it is no worse than LLVM's own code in each of three figures: bytes spilled, warps that an
 /// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
 /// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
-/// for each loop around it. Ctrl-C ends the search and writes nothing.
+/// for each loop around it, and half as much in shared memory. Ctrl-C ends the search and writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode; - is standard input
