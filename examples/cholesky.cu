@@ -5,7 +5,7 @@ constexpr int N = 22;
 constexpr int WORDS = N * (N + 1) / 2;
 
 // Interleaved: entry e of matrix m stands at e * count + m, so that the threads of a warp read neighbours.
-extern "C" __global__ void __launch_bounds__(128) cholesky(float *matrices, int count) {
+extern "C" __global__ void __launch_bounds__(128) cholesky(float *matrices, int count, float ridge) {
   const int matrix = blockIdx.x * blockDim.x + threadIdx.x;
   if (matrix >= count)
     return;
@@ -15,6 +15,7 @@ extern "C" __global__ void __launch_bounds__(128) cholesky(float *matrices, int 
     l[e] = matrices[static_cast<size_t>(e) * count + matrix];
 #pragma unroll
   for (int column = 0; column < N; ++column) {
+    l[column * (column + 1) / 2 + column] += ridge;
     const float inverse = rsqrtf(l[column * (column + 1) / 2 + column]);
 #pragma unroll
     for (int row = column; row < N; ++row)

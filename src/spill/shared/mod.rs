@@ -5,7 +5,7 @@
 //! leaves alone. Each thread has slots of its own in an array of the kernel, so no thread waits for another.
 //!
 //! In the order of the files:
-//! * [`room`]: how much shared memory a kernel may take, and why it may take none;
+//! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
 //! * [`eligible`]: which values can be kept in memory at all;
 //! * [`choice`]: which of them are, those that free the highest pressure for the least traffic;
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;

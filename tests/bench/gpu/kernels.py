@@ -145,12 +145,20 @@ def bitonic_sort():
     return Kernel("bitonic_sort", "bitonic_sort", (blocks, 1, 1), (1024, 1, 1), (keys, values, Scalar("u8", 1)))
 
 
+def cholesky():
+    matrices, order = 1 << 15, 22
+    # The ridge makes every matrix positive definite.
+    arguments = (changed(order * (order + 1) // 2 * matrices), s32(matrices), f32(2 * order))
+    return Kernel("cholesky", "cholesky", (matrices // 128, 1, 1), (128, 1, 1), arguments)
+
+
 KERNELS = [
     attention("attention"),
     attention("causal_attention"),
     bitonic_sort(),
     options("black_scholes", 6),
     options("american_put", 1),
+    cholesky(),
     fft("fft"),
     fft("inverse_fft"),
     gemm(),
