@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use arbitrary::{Result, Unstructured};
 
+use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
 use crate::function::{Edit, EditList, Function, LaunchBounds, SharedArray};
@@ -25,14 +26,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let launch = Launch { architecture, dynamic_shared: None, most_bytes, in_loops: u.arbitrary()? };
     let keep = || keep_in_shared((&function, &classification), words, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
-    if let Err(errors) = check(&function, &outcome.edits) {
-        panic!("{errors:#?}\n{:#?}\n{function}", outcome.edits);
-    }
-    let applied = outcome.edits.apply(&function).expect("the edits fit");
-    applied.function.validate().expect("it stays valid");
-    if let Err(mismatch) = check_same_effects(&function, &applied) {
-        panic!("{mismatch}\n{function}\n{}", applied.function);
-    }
+    sound(&function, &outcome.edits);
     check_owners(&outcome.edits, launch.most_bytes);
     assert_eq!(keep().expect("as before").edits, outcome.edits, "the same again");
     reached("kept", !outcome.kept.is_empty());

@@ -2,8 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, check_same_effects, lowered_function, reached};
-use crate::check::check;
+use super::trace::sound;
+use super::{Options, lowered_function, reached};
 use crate::function::Function;
 use crate::spill::remat::rematerialise_above;
 use crate::target::Classification;
@@ -17,14 +17,7 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let classification = Classification::by_name(function.opcodes());
     let rematerialised = || rematerialise_above(&function, &classification, eighths, least);
     let outcome = rematerialised();
-    if let Err(errors) = check(&function, &outcome.edits) {
-        panic!("{errors:#?}\n{:#?}\n{function}", outcome.edits);
-    }
-    let applied = outcome.edits.apply(&function).expect("the edits fit");
-    applied.function.validate().expect("it stays valid");
-    if let Err(mismatch) = check_same_effects(&function, &applied) {
-        panic!("{mismatch}\n{function}\n{}", applied.function);
-    }
+    let applied = sound(&function, &outcome.edits);
     let count = |function: &Function| function.num_insts() as isize;
     assert_eq!(count(&applied.function) - count(&function), outcome.added);
     assert!(outcome.added <= 16.max(count(&function) / 16), "{} more", outcome.added);

@@ -2,8 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{Options, check_same_effects, lowered_function, reached};
-use crate::check::check;
+use super::trace::sound;
+use super::{Options, lowered_function, reached};
 use crate::function::{Edit, Effects, Inst};
 use crate::schedule::{ORDERS, schedule};
 use crate::target::Classification;
@@ -27,14 +27,7 @@ pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
     reached("moved an effect", outcome.edits.edits().iter().any(moves_effect));
     assert!(outcome.edits.edits().iter().all(|edit| matches!(edit, Edit::Permute { .. })));
     assert_eq!(outcome.edits.is_empty(), outcome.moved == 0);
-    if let Err(errors) = check(&function, &outcome.edits) {
-        panic!("{order:?} {seed}: {errors:#?}\n{function}");
-    }
-    let reordered = outcome.edits.apply(&function).expect("the edits fit");
-    reordered.function.validate().expect("it stays valid");
-    if let Err(mismatch) = check_same_effects(&function, &reordered) {
-        panic!("{order:?} {seed}: {mismatch}\n{function}\n{}", reordered.function);
-    }
+    sound(&function, &outcome.edits);
     assert_eq!(scheduled().edits, outcome.edits, "the same function gets the same order");
     Ok(())
 }

@@ -3,7 +3,8 @@
 use super::interpret::{Limits, interpret};
 use super::memory::Seen;
 use super::value::Bits;
-use crate::function::{Applied, Function, Inst, Origin};
+use crate::check::check;
+use crate::function::{Applied, EditList, Function, Inst, Origin};
 
 /// An instruction with an effect, or a branch that chose, as it was executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,6 +130,19 @@ pub fn check_same_effects(original: &Function, reordered: &Applied) -> Result<()
         expected.refined_by(&interpret(&reordered.function, seed, limits).sorted_by(number), seed)?;
     }
     Ok(())
+}
+
+/// Edits a function; panics where the checker refuses the edits, or the function does something else then.
+pub(super) fn sound(function: &Function, edits: &EditList) -> Applied {
+    if let Err(errors) = check(function, edits) {
+        panic!("{errors:#?}\n{edits:#?}\n{function}");
+    }
+    let applied = edits.apply(function).expect("the edits fit");
+    applied.function.validate().expect("it stays valid");
+    if let Err(mismatch) = check_same_effects(function, &applied) {
+        panic!("{mismatch}\n{edits:#?}\n{function}\n{}", applied.function);
+    }
+    applied
 }
 
 /// Runs both functions on some inputs, and checks that the edited one does what the original does.
