@@ -2,15 +2,14 @@
 //!
 //! An option's value is the pass parameter's, else the command line's, else the function attribute's, else the default.
 
-mod budget;
 mod describe;
 mod grammar;
 mod nearest;
 mod optimisations;
 mod table;
 mod value;
+mod word_or_number;
 
-pub use budget::{DynamicShared, RegisterBudget, RegisterTarget};
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find};
 pub use optimisations::{Add, Skip};
@@ -19,6 +18,7 @@ pub use table::{
     Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Remat, SCHEDULE, Scope, Trace,
 };
 pub use value::{Choice, Shape};
+pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget};
 
 use crate::error::Error;
 

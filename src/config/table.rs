@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use super::budget::{DynamicShared, RegisterBudget, RegisterTarget};
 use super::optimisations::{Add, Skip};
 use super::value::{Choice, Shape, Value, choices, flags};
+use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget};
 
 choices! {
     /// Where the coalescer stands in the code generator's pipeline.

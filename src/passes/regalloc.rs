@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
-use crate::config::{Config, DynamicShared, REGALLOC, RegisterTarget, Trace};
+use crate::config::{Config, REGALLOC, RegisterTarget, Trace};
 use crate::error::Error;
 use crate::forecast::{Case, forecast};
 use crate::function::Function;
-use crate::spill::shared::{Launch, Outcome, Refusal, keep_in_shared};
+use crate::spill::shared::{Kept, Launch, Outcome, Refusal, keep_in_shared};
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
 /// The registers that hold the addresses of a thread's slots.
@@ -37,32 +37,27 @@ pub(super) fn words(function: &Function, context: &RunContext) -> Option<u32> {
 /// Runs the pass. A function in SSA form is left alone: the coalescer is still to come.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let config = &context.config;
-    let Some(words) = words(function, context).filter(|_| !is_idle(config) && !context.is_ssa && !context.is_o0) else {
+    let Some(words) = words(function, context).filter(|_| !context.is_ssa && !context.is_o0) else {
         return Ok(PassOutput::unchanged(function));
     };
     let start = Instant::now();
     let architecture = Architecture::by_name(&context.target)?;
-    let dynamic_shared = match config.dynamic_shared {
-        DynamicShared::Unknown => None,
-        DynamicShared::Bytes(bytes) => Some(bytes),
-    };
     if config.regalloc == RegisterTarget::Auto && !is_expected_to_spill(function, context, architecture)? {
         return Ok(PassOutput::unchanged(function));
     }
-    let launch =
-        Launch { architecture, dynamic_shared, most_bytes: config.shared_limit, in_loops: config.regalloc_loops };
+    let launch = Launch {
+        architecture,
+        dynamic_shared: config.dynamic_shared.bytes(),
+        most_bytes: config.shared_limit,
+        in_loops: config.regalloc_loops,
+    };
     let mut output = PassOutput::unchanged(function);
     let told = match keep_in_shared((function, &context.classification), words, &launch) {
         Ok(outcome)
             if config.regalloc == RegisterTarget::Auto && !is_enough(&outcome, words + config.regalloc_slack) =>
         {
             let message = "keeps no value in shared memory: it has room for too little of what does not fit";
-            output.remarks.push(Remark {
-                kind: RemarkKind::Missed,
-                inst: None,
-                name: "NotSpilled",
-                message: message.into(),
-            });
+            output.remarks.push(not_spilled(message.into()));
             told(function, &outcome, words) + message + "\n"
         }
         Ok(outcome) => {
@@ -75,12 +70,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         }
         Err(Refusal::DeviceFunction) => String::new(),
         Err(refusal) => {
-            output.remarks.push(Remark {
-                kind: RemarkKind::Missed,
-                inst: None,
-                name: "NotSpilled",
-                message: format!("keeps no value in shared memory: {refusal}"),
-            });
+            output.remarks.push(not_spilled(format!("keeps no value in shared memory: {refusal}")));
             format!("no value in shared memory: {refusal}\n")
         }
     };
@@ -109,8 +99,12 @@ fn is_enough(outcome: &Outcome, registers: u32) -> bool {
     5 * (before - after) >= 2 * before.saturating_sub(registers)
 }
 
+fn not_spilled(message: String) -> Remark {
+    Remark { kind: RemarkKind::Missed, inst: None, name: "NotSpilled", message }
+}
+
 fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
-    let remark = |kept: &crate::spill::shared::Kept| Remark {
+    let remark = |kept: &Kept| Remark {
         kind: RemarkKind::Passed,
         inst: Some(kept.definition),
         name: "Spilled",

@@ -1,0 +1,105 @@
+//! Options whose value is a word or a number: numbers of registers, and bytes that somebody may know.
+
+use std::borrow::Cow;
+
+use super::value::{Choice, Shape, Value};
+
+/// Defines an option that is one of some words, or a number in a range.
+macro_rules! word_or_number {
+    (
+        $(#[$doc:meta])* $name:ident {
+            words { $($(#[$word_doc:meta])* $word:ident = $text:literal: $help:literal,)+ }
+            number { $(#[$number_doc:meta])* $number:ident = $min:literal..=$max:expr }
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$word_doc])* $word,)+
+            $(#[$number_doc])*
+            $number(u32),
+        }
+
+        impl Value for $name {
+            const SHAPE: Shape = Shape::ChoiceOrInteger {
+                choices: &[$(Choice { name: $text, help: $help }),+],
+                min: $min,
+                max: $max,
+            };
+
+            fn parse(text: &str, _: &Shape) -> Option<Self> {
+                match text {
+                    $($text => Some(Self::$word),)+
+                    _ => u32::parse(text, &Shape::Integer { min: $min, max: $max }).map(Self::$number),
+                }
+            }
+
+            fn print(&self) -> Cow<'static, str> {
+                match self {
+                    $(Self::$word => $text.into(),)+
+                    Self::$number(number) => number.to_string().into(),
+                }
+            }
+        }
+    };
+}
+
+// With fewer than 16 registers ptxas cannot compile anything.
+word_or_number! {
+    /// The limit on registers that kernels get which set none themselves.
+    RegisterBudget {
+        words {
+            /// None.
+            Off = "off": "None.",
+            /// What the hardware has for a block of the kernel's size, where it is expected to spill much below that.
+            Auto = "auto": "What the hardware has for a block of the kernel's size, for kernels that say how large their blocks \
+                are, but not how many of them are wanted, and are expected to spill much with less than half of that.",
+        }
+        number {
+            /// This number.
+            Most = 16..=255
+        }
+    }
+}
+
+word_or_number! {
+    /// The registers for which values are kept in memory.
+    RegisterTarget {
+        words {
+            /// No value is.
+            Off = "off": "No value is kept in memory.",
+            /// As many as ptxas may give the kernel, where it is expected to spill and shared memory has room for much of it.
+            Auto = "auto": "As many as ptxas may give the kernel by its launch bounds. A kernel is left alone if it is not \
+                expected to spill, or if shared memory has room for less than two fifths of what does not fit: ptxas spills \
+                the rest anyway, or gives registers up for warps.",
+        }
+        number {
+            /// This number.
+            Most = 16..=255
+        }
+    }
+}
+
+word_or_number! {
+    /// Bytes of shared memory that the launch adds.
+    DynamicShared {
+        words {
+            /// Nobody says.
+            Unknown = "unknown": "A kernel that has dynamic shared memory is left alone.",
+        }
+        number {
+            /// So many: no processor gives a block more than 256 KB.
+            Bytes = 0..=256 * 1024
+        }
+    }
+}
+
+impl DynamicShared {
+    /// How many, if somebody says.
+    pub fn bytes(self) -> Option<u32> {
+        match self {
+            Self::Unknown => None,
+            Self::Bytes(bytes) => Some(bytes),
+        }
+    }
+}
