@@ -82,6 +82,12 @@ impl Occurrences {
         self.occurrences.of(reg)
     }
 
+    /// What writes a register that nothing else writes.
+    pub fn only_definition(&self, reg: VReg) -> Option<&Occurrence> {
+        let mut definitions = self.of(reg).iter().filter(|occurrence| occurrence.is_def());
+        definitions.next().filter(|_| definitions.next().is_none())
+    }
+
     /// The operands of debug instructions that name a register.
     #[inline]
     pub fn debug_uses(&self, reg: VReg) -> &[Occurrence] {

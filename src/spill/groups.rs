@@ -1,4 +1,4 @@
-//! The reads of a value that one clone of its definition serves.
+//! The reads of a value that it comes back for once: by one clone of its definition, or one reload.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::function::{Effects, Function, Inst, Role, VReg};
 pub(crate) struct Group {
     /// In the order of the code, one at least.
     pub(crate) reads: Vec<Occurrence>,
-    /// The instruction that a clone stands in front of.
+    /// The instruction that the clone or the reload stands in front of.
     pub(crate) place: Inst,
     /// Whether the definition itself is near enough.
     pub(crate) has_definition: bool,

@@ -5,3 +5,4 @@ pub(crate) mod groups;
 pub(crate) mod pressure;
 pub mod remat;
 pub mod shared;
+pub(crate) mod single_definition;

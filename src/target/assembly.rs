@@ -4,7 +4,17 @@
 //! it is ("InlineAsm.h": three bits for the kind, thirteen for how many registers follow).
 
 use super::tuple_kind::TupleKind;
-use crate::function::{Operand, Value};
+use crate::function::{Function, Inst, Operand, Value};
+
+/// The text of an instruction that is inline assembly.
+pub fn assembly_text(function: &Function, inst: Inst) -> Option<&str> {
+    match function.operands(inst).first()?.value {
+        Value::Symbol(text) if function.opcodes().name(function.opcode(inst)).starts_with("INLINEASM") => {
+            Some(function.symbol(text))
+        }
+        _ => None,
+    }
+}
 
 /// One instruction of the text.
 pub(super) struct Statement {

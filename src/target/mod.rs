@@ -26,6 +26,7 @@ mod uniformity;
 
 use std::sync::LazyLock;
 
+pub use assembly::assembly_text;
 pub use assembly_addresses::{address_operands, registers_of};
 pub use assembly_effects::AssemblyEffects;
 pub use assembly_loads::with_assembly_loads;

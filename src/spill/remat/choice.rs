@@ -9,6 +9,7 @@ use crate::function::{Block, Function, Inst, Operand, OperandFlags, VReg, Value}
 use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::Pressure;
+use crate::spill::single_definition::{definition_and_reads, dominates};
 use crate::target::{Classification, RematCost};
 
 /// A value that is computed again.
@@ -88,18 +89,9 @@ pub(super) fn choose(
 }
 
 impl Facts<'_> {
-    /// The one definition of a register, and its reads.
-    fn definition(&self, reg: VReg) -> Option<(&Occurrence, Vec<Occurrence>)> {
-        let occurrences = self.occurrences.of(reg);
-        let mut definitions = occurrences.iter().filter(|occurrence| occurrence.is_def());
-        let definition = definitions.next().filter(|_| definitions.next().is_none())?;
-        let others = occurrences.iter().filter(|occurrence| !occurrence.is_def());
-        Some((definition, others.copied().collect()))
-    }
-
     /// What it costs to compute a register's value again; `None` where that is not possible anywhere.
     fn cost(&self, reg: VReg, costs: &Costs<'_>) -> Option<RematCost> {
-        let (definition, reads) = self.definition(reg)?;
+        let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
         let operands = self.function.operands(definition.inst);
         let is_simple = |operand: &Operand| match operand.value {
             Value::Physical(_) => false,
@@ -110,11 +102,8 @@ impl Facts<'_> {
         if words == 0 || reads.is_empty() || !is_alone || !operands.iter().all(is_simple) {
             return None;
         }
-        let after = |read: &Occurrence| match read.block == definition.block {
-            true => read.inst > definition.inst,
-            false => self.dominators.strictly_dominates(definition.block, read.block),
-        };
-        let is_plain = |read: &Occurrence| read.is_use() && self.operand(read).tied.is_none() && after(read);
+        let is_after = |read: &Occurrence| dominates(&self.dominators, &definition, read);
+        let is_plain = |read: &Occurrence| read.is_use() && self.operand(read).tied.is_none() && is_after(read);
         if reads.iter().all(is_plain) { costs.of(definition.inst) } else { None }
     }
 
@@ -136,11 +125,11 @@ impl Facts<'_> {
         threshold: u32,
         settled: &Settled,
     ) -> Option<(Chosen, Vec<Range<u32>>)> {
-        let (definition, reads) = self.definition(reg)?;
+        let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
         if settled.held[reg] || self.sources(definition.inst).any(|source| settled.gone[source]) {
             return None;
         }
-        let groups = group(self.function, definition, &reads, pressure, threshold);
+        let groups = group(self.function, &definition, &reads, pressure, threshold);
         let freed = freed(reg, definition.inst, &groups, &self.live);
         let full = self.most_frequent(&freed, pressure, threshold)?;
         let mut clones = groups.iter().filter(|group| !group.has_definition);

@@ -4,7 +4,7 @@
 //! costs. A long range that a loop does not read is free of the loop for one store and one load outside of it. What a
 //! choice frees counts for the next.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
@@ -59,9 +59,8 @@ impl<'a> Facts<'a> {
         let uniformity =
             UniformityInfo::new((function, classification), &cfg, &dominators, &occurrences, &live, is_kernel);
         let is_constant = |reg: VReg| {
-            let mut definitions = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
-            let first = definitions.next().map(|definition| function.role(definition.inst));
-            first == Some(Role::Constant) && definitions.next().is_none()
+            let definition = occurrences.only_definition(reg);
+            definition.is_some_and(|definition| function.role(definition.inst) == Role::Constant)
         };
         let counts: IndexVec<VReg, bool> =
             function.regs().map(|reg| !uniformity.is_uniform(reg) && !is_constant(reg)).collect();
@@ -84,32 +83,13 @@ struct Offer {
     freed: Vec<Range<u32>>,
 }
 
-/// A value in the queue, with the price at which it was last looked at.
-struct Queued {
-    price: f64,
-    number: usize,
-}
+/// A value in the queue, with the price at which it was last looked at: the cheapest first, of equals the first. A price
+/// is not negative, and has the order of its bits.
+type Queued = Reverse<(u64, usize)>;
 
-impl Ord for Queued {
-    /// The cheapest is the greatest; of equals the first.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.price.total_cmp(&self.price).then_with(|| other.number.cmp(&self.number))
-    }
+fn queued(price: f64, number: usize) -> Queued {
+    Reverse((price.to_bits(), number))
 }
-
-impl PartialOrd for Queued {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Queued {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Queued {}
 
 /// Chooses values, the cheapest first, until at most `words` words are live everywhere, the memory is used up or nothing
 /// is left to choose. Returns how many words are then live at most, too.
@@ -120,13 +100,14 @@ pub(super) fn choose(facts: &mut Facts<'_>, words: u32, slots: &mut Slots<'_>) -
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut full = FullPoints::new(facts, words);
     let mut queue: BinaryHeap<Queued> = (0..facts.values.len())
-        .filter_map(|number| Some(Queued { price: facts.offer(number, words, &full)?.price, number }))
+        .filter_map(|number| Some(queued(facts.offer(number, words, &full)?.price, number)))
         .collect();
     while facts.peak() > words {
-        let Some(Queued { number, .. }) = queue.pop() else { break };
+        let Some(Reverse((_, number))) = queue.pop() else { break };
         let Some(Offer { price, groups, freed }) = facts.offer(number, words, &full) else { continue };
-        if queue.peek().is_some_and(|next| Queued { price, number } < *next) {
-            queue.push(Queued { price, number });
+        let again = queued(price, number);
+        if queue.peek().is_some_and(|next| again < *next) {
+            queue.push(again);
             continue;
         }
         let value = &facts.values[number];

@@ -1,7 +1,9 @@
 //! Which values can be kept in memory.
 
 use crate::analysis::{Dominators, Occurrence, Occurrences};
-use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg, Value};
+use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg};
+use crate::spill::single_definition::{definition_and_reads, dominates};
+use crate::target::assembly_text;
 
 /// A value with one definition, and its reads in the order of the code.
 pub(super) struct Candidate {
@@ -27,22 +29,12 @@ fn value_of(
     if !matches!(function.class(reg), RegClass::B32 | RegClass::B64) {
         return None;
     }
-    let of = occurrences.of(reg);
-    let mut definitions = of.iter().filter(|occurrence| occurrence.is_def());
-    let definition = *definitions.next()?;
-    if definitions.next().is_some() {
-        return None;
-    }
-    let reads: Vec<Occurrence> = of.iter().filter(|occurrence| !occurrence.is_def()).copied().collect();
+    let (definition, reads) = definition_and_reads(occurrences, reg)?;
     let is_plain = |occurrence: &Occurrence| {
         let operand = &function.operands(occurrence.inst)[occurrence.operand as usize];
         operand.tied.is_none()
             && !operand.flags.contains(OperandFlags::UNDEF)
             && !is_asynchronous[occurrence.inst.0 as usize]
-    };
-    let after = |read: &Occurrence| match read.block == definition.block {
-        true => read.inst > definition.inst,
-        false => dominators.strictly_dominates(definition.block, read.block),
     };
     // Constants, parameters, addresses and special registers are at hand everywhere: ptxas reads them again itself.
     let is_at_hand = function.effects(definition.inst).is_pure()
@@ -50,7 +42,7 @@ fn value_of(
     let is_movable = !is_at_hand
         && !function.effects(definition.inst).contains(Effects::TERMINATOR)
         && !matches!(function.role(definition.inst), Role::Undef | Role::Phi);
-    let is_read = |read: &Occurrence| read.is_use() && is_plain(read) && after(read);
+    let is_read = |read: &Occurrence| read.is_use() && is_plain(read) && dominates(dominators, &definition, read);
     let fits = is_movable && is_plain(&definition) && !reads.is_empty() && reads.iter().all(is_read);
     fits.then_some(Candidate { reg, definition, reads })
 }
@@ -58,9 +50,6 @@ fn value_of(
 /// Whether an instruction goes on when the next one begins, so that its registers must stay what they are until a wait.
 fn is_asynchronous(function: &Function, inst: Inst) -> bool {
     let name = function.opcodes().name(function.opcode(inst));
-    let text = match function.operands(inst).first().map(|operand| operand.value) {
-        Some(Value::Symbol(symbol)) if name.starts_with("INLINEASM") => function.symbol(symbol),
-        _ => "",
-    };
+    let text = assembly_text(function, inst).unwrap_or_default();
     ["wgmma", "tcgen05"].iter().any(|word| name.to_ascii_lowercase().contains(word) || text.contains(word))
 }

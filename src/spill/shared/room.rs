@@ -4,11 +4,8 @@ use std::fmt;
 
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
-use crate::target::Classification;
-use crate::target::machine::{self, Architecture, CommandLine};
-
-/// The static shared memory that ptxas lets a kernel have.
-const MOST_STATIC: u32 = 48 * 1024;
+use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
+use crate::target::{Classification, assembly_text};
 
 /// Dynamic shared memory lies behind the array and keeps this alignment, which descriptors of matrices count on.
 const ALIGNMENT_OF_DYNAMIC: u32 = 1024;
@@ -84,7 +81,7 @@ pub(super) fn room(
     launch: &Launch<'_>,
 ) -> Result<Room, Refusal> {
     let bounds = function.kernel().ok_or(Refusal::DeviceFunction)?;
-    let threads = bounds.threads().filter(|&threads| threads <= 1024).ok_or(Refusal::AnyBlockSize)?;
+    let threads = bounds.threads().filter(|&threads| threads <= MAX_THREADS_PER_BLOCK).ok_or(Refusal::AnyBlockSize)?;
     let numbers = numbers(function);
     for inst in function.insts() {
         refusal_of((function, classification), &numbers, inst).map_or(Ok(()), Err)?;
@@ -105,23 +102,12 @@ pub(super) fn room(
         .min(launch.most_bytes);
     let registers = launch.architecture.register_limit(bounds, &CommandLine::default());
     let registers = registers.map_or(machine::MAX_REGISTERS, |limit| limit.registers);
-    let blocks = |bytes: u32| {
-        let of_block = machine::Launch {
-            static_shared: own + bytes,
-            dynamic_shared: dynamic,
-            ..machine::Launch::new(registers).with_threads(threads)
-        };
-        launch.architecture.occupancy(&of_block).blocks
+    let as_it_is = machine::Launch {
+        static_shared: own,
+        dynamic_shared: dynamic,
+        ..machine::Launch::new(registers).with_threads(threads)
     };
-    let wanted = blocks(0);
-    // With more bytes never more blocks are resident.
-    let steps = most / alignment;
-    let (mut good, mut bad) = (0, steps + 1);
-    while bad - good > 1 {
-        let middle = good.midpoint(bad);
-        if blocks(middle * alignment) >= wanted { good = middle } else { bad = middle }
-    }
-    let bytes = good * alignment;
+    let bytes = launch.architecture.free_shared(&as_it_is, alignment, most);
     if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment }) }
 }
 
@@ -148,10 +134,7 @@ fn refusal_of(
     }
     let name = function.opcodes().name(function.opcode(inst));
     let operands = function.operands(inst);
-    let text = match operands.first().map(|operand| operand.value) {
-        Some(Value::Symbol(symbol)) if name.starts_with("INLINEASM") => function.symbol(symbol),
-        _ => "",
-    };
+    let text = assembly_text(function, inst).unwrap_or_default();
     let says = |word: &str| name.to_ascii_lowercase().contains(word) || text.contains(word);
     if says("setmaxn") {
         return Some(Refusal::SetMaxNReg);

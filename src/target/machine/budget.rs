@@ -1,6 +1,6 @@
-//! How many registers a thread may have, so that something fits.
+//! How many registers a thread may have, and how much shared memory a block, so that something fits.
 //!
-//! All of it rests on one fact: with more registers, never more blocks are resident.
+//! All of it rests on one fact: with more of either, never more blocks are resident.
 
 use super::{
     Architecture, BlockLimits, Launch, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, REGISTERS, SUB_PARTITIONS, WARP_SIZE,
@@ -57,6 +57,16 @@ impl Architecture {
         let more = (now.blocks + 1) * launch.warps();
         let registers = fitting(REGISTERS / SUB_PARTITIONS, more.div_ceil(SUB_PARTITIONS));
         (1..launch.registers).contains(&registers).then_some(registers)
+    }
+
+    /// The most bytes of static shared memory, in multiples of `step` and at most `most`, that the launch may have besides
+    /// its own with as many blocks as now.
+    pub fn free_shared(&self, launch: &Launch, step: u32, most: u32) -> u32 {
+        let blocks = |bytes: u32| {
+            self.occupancy(&Launch { static_shared: launch.static_shared.saturating_add(bytes), ..*launch }).blocks
+        };
+        let now = blocks(0);
+        last(most / step, |steps| blocks(steps * step) >= now).unwrap_or_default() * step
     }
 
     fn warps(&self, launch: &Launch, registers: u32) -> u32 {

@@ -86,6 +86,23 @@ fn steps_are_what_trying_all_finds() {
     .budget_ms(500);
 }
 
+/// The shared memory that costs no block is what trying all sizes finds.
+#[test]
+fn free_shared_memory_is_what_trying_all_finds() {
+    arbtest(|u| {
+        let (machine, launch) = (architecture(u)?, launch(u)?);
+        let (step, most) = (*u.choose(&[16, 1024])?, u.int_in_range(0..=48 * 1024)?);
+        let blocks = |bytes| {
+            machine.occupancy(&Launch { static_shared: launch.static_shared.saturating_add(bytes), ..launch }).blocks
+        };
+        let sizes = (0..=most).step_by(step as usize);
+        let free = sizes.filter(|&bytes| blocks(bytes) == blocks(0)).last();
+        assert_eq!(Some(machine.free_shared(&launch, step, most)), free, "{launch:?}");
+        Ok(())
+    })
+    .budget_ms(500);
+}
+
 /// The budget of a block, and of so many resident blocks, are what trying all register counts finds.
 #[test]
 fn budgets_are_what_trying_all_finds() {
