@@ -50,16 +50,16 @@ pub(super) struct Passes {
 
 /// What the pass that keeps values in shared memory is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Kept {
+pub(super) struct Kept {
     /// Registers for which values are kept, and how many of them are left to ptxas.
-    registers: u32,
-    slack: u32,
+    pub(super) registers: u32,
+    pub(super) slack: u32,
     /// Whether they move in loops, too.
-    in_loops: bool,
+    pub(super) in_loops: bool,
     /// The most bytes of shared memory; `None`: as many as cost no block.
-    limit: Option<u32>,
+    pub(super) limit: Option<u32>,
     /// Bytes of shared memory that the launch adds.
-    dynamic_shared: u32,
+    pub(super) dynamic_shared: u32,
 }
 
 impl Passes {
@@ -137,15 +137,9 @@ impl Variant {
         Self::Passes(Passes { smem_spilling: true, kept: None, ..self.passes() })
     }
 
-    /// The same with values kept in shared memory, in at most `limit` bytes, so that `slack` of `registers` are left.
-    pub(super) fn with_kept_values(
-        &self,
-        (registers, slack, in_loops): (u32, u32, bool),
-        limit: Option<u32>,
-        dynamic_shared: u32,
-    ) -> Self {
-        let kept = Some(Kept { registers, slack, in_loops, limit, dynamic_shared });
-        Self::Passes(Passes { smem_spilling: false, kept, ..self.passes() })
+    /// The same with values kept in shared memory.
+    pub(super) fn with_kept_values(&self, kept: Kept) -> Self {
+        Self::Passes(Passes { smem_spilling: false, kept: Some(kept), ..self.passes() })
     }
 
     /// The same for a function that the kernel calls: bounds are the kernel's.

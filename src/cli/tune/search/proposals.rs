@@ -8,9 +8,11 @@
 use std::collections::VecDeque;
 use std::iter;
 
+use nvptx_ra::target::machine::SHARED_PER_BLOCK;
+
 use super::super::figures::{Figures, launch};
 use super::super::optimisations::Optimisations;
-use super::super::variant::{Names, Variant};
+use super::super::variant::{Kept, Names, Variant};
 use super::{Aim, Kernel};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
@@ -18,9 +20,6 @@ const FIRST_ORDERS: usize = 6;
 
 /// ptxas takes all registers that there are where it takes at most so many fewer.
 const ROUNDING: u32 = 8;
-
-/// The static shared memory that a kernel may have.
-const MOST_STATIC: u32 = 48 * 1024;
 
 /// How values are kept in shared memory: how many registers are left to ptxas, whether values move in loops, and how many
 /// words may go, in quarters of the words that ptxas spills. A word that goes is stored and loaded once at least, and counts half, so that more than twice as
@@ -101,8 +100,8 @@ impl Kernel {
         let of = |&(slack, in_loops, quarters): &(u32, bool, Option<u32>)| {
             let words = quarters.map(|quarters| (spilled * quarters).div_ceil(4));
             // More than a kernel may have at all is no limit.
-            let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < MOST_STATIC);
-            best.with_kept_values((all, slack, in_loops), limit, dynamic_shared)
+            let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
+            best.with_kept_values(Kept { registers: all, slack, in_loops, limit, dynamic_shared })
         };
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
         KEPT.iter().map(of).filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
