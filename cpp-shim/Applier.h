@@ -74,6 +74,15 @@ private:
     return Slot < FirstSharedSlot ? nullptr
                                   : SharedSlots[Slot - FirstSharedSlot];
   }
+  /// What a load or store of a slot says of it, be it shared or in the frame.
+  struct SlotAccess {
+    uint32_t Class;
+    int64_t Bits, Semantics, Space, Offset;
+    llvm::Register Address;
+    llvm::MachineMemOperand *Memory;
+  };
+  SlotAccess accessSlot(const nvptx_ra_edit &E,
+                        llvm::MachineMemOperand::Flags Flags);
   uint32_t classOf(llvm::Register Reg) const;
   llvm::StringRef text(const nvptx_ra_edit &E) const {
     return llvm::StringRef(Response.text.data + E.a, E.b - E.a);

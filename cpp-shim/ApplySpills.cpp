@@ -172,44 +172,46 @@ static MachineMemOperand *sharedAccess(MachineFunction &MF, uint64_t Size,
                                  LLT::scalar(Size * 8), Align(Size));
 }
 
-MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
+Applier::SlotAccess Applier::accessSlot(const nvptx_ra_edit &E,
+                                        MachineMemOperand::Flags Flags) {
   uint32_t Class = classOf(reg(E.a));
   uint64_t Size = spillSize(Class);
-  const nvptx_ra_edit *Shared = sharedSlot(E.b);
-  Register Address = Shared ? sharedAddress(Size) : localAddress(E.b);
-  return build(E, Opcodes.spilling().Store[Class])
+  int64_t Bits = static_cast<int64_t>(Size * 8);
+  if (const nvptx_ra_edit *Shared = sharedSlot(E.b))
+    return {Class,       Bits,      Volatile,
+            SharedSpace, Shared->b, sharedAddress(Size),
+            sharedAccess(MF, Size, Flags)};
+  return {Class,      Bits, NotAtomic,
+          LocalSpace, 0,    localAddress(E.b),
+          slotAccess(MF, Flat.slot(E.b), Size, Flags)};
+}
+
+MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
+  SlotAccess Access = accessSlot(E, MachineMemOperand::MOStore);
+  return build(E, Opcodes.spilling().Store[Access.Class])
       .addReg(reg(E.a))
-      .addImm(Shared ? Volatile : NotAtomic)
+      .addImm(Access.Semantics)
       .addImm(ThreadScope)
-      .addImm(Shared ? SharedSpace : LocalSpace)
-      .addImm(static_cast<int64_t>(Size * 8))
-      .addReg(Address)
-      .addImm(Shared ? Shared->b : 0)
-      .addMemOperand(
-          Shared ? sharedAccess(MF, Size, MachineMemOperand::MOStore)
-                 : slotAccess(MF, Flat.slot(E.b), Size,
-                              MachineMemOperand::MOStore));
+      .addImm(Access.Space)
+      .addImm(Access.Bits)
+      .addReg(Access.Address)
+      .addImm(Access.Offset)
+      .addMemOperand(Access.Memory);
 }
 
 MachineInstr *Applier::insertReload(const nvptx_ra_edit &E) {
-  uint32_t Class = classOf(reg(E.a));
-  uint64_t Size = spillSize(Class);
-  const nvptx_ra_edit *Shared = sharedSlot(E.b);
-  Register Address = Shared ? sharedAddress(Size) : localAddress(E.b);
-  return build(E, Opcodes.spilling().Load[Class])
+  SlotAccess Access = accessSlot(E, MachineMemOperand::MOLoad);
+  return build(E, Opcodes.spilling().Load[Access.Class])
       .addDef(reg(E.a))
-      .addImm(Shared ? Volatile : NotAtomic)
+      .addImm(Access.Semantics)
       .addImm(ThreadScope)
-      .addImm(Shared ? SharedSpace : LocalSpace)
+      .addImm(Access.Space)
       .addImm(Untyped)
-      .addImm(static_cast<int64_t>(Size * 8))
+      .addImm(Access.Bits)
       .addImm(AllBytesUsed)
-      .addReg(Address)
-      .addImm(Shared ? Shared->b : 0)
-      .addMemOperand(Shared
-                         ? sharedAccess(MF, Size, MachineMemOperand::MOLoad)
-                         : slotAccess(MF, Flat.slot(E.b), Size,
-                                      MachineMemOperand::MOLoad));
+      .addReg(Access.Address)
+      .addImm(Access.Offset)
+      .addMemOperand(Access.Memory);
 }
 
 } // namespace nvptx_ra

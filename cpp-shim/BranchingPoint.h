@@ -27,7 +27,7 @@ class BranchingPoint : public llvm::MachineFunctionPass {
   const CompilationPtr Within;
 
 public:
-  static char ID;
+  static inline char ID = 0;
 
   explicit BranchingPoint(CompilationPtr Within)
       : MachineFunctionPass(ID), Within(std::move(Within)) {}
