@@ -15,6 +15,9 @@ mod compile;
 mod dynamic_shared;
 mod explain;
 mod functions;
+#[cfg(test)]
+#[path = "../../tests/rust/golden.rs"]
+mod golden;
 mod input;
 mod interrupt;
 mod kernel_names;
@@ -123,11 +126,9 @@ fn print(text: &[u8]) -> Result<ExitCode, Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use clap::CommandFactory as _;
 
-    use super::Arguments;
+    use super::{Arguments, golden};
 
     /// The help of every command is what `tests/golden/help.txt` says, so that it is read in a row when it changes.
     /// `UPDATE_EXPECT=1` rewrites the file.
@@ -140,14 +141,6 @@ mod tests {
             page += &format!("\n=== nvptx-ra {name}\n\n{}", subcommand.render_long_help());
         }
         let page: String = page.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/help.txt");
-        if std::env::var_os("UPDATE_EXPECT").is_some() {
-            std::fs::write(&path, &page).expect("the golden file can be written");
-        }
-        let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            expected == page,
-            "help.txt is not what users read now: UPDATE_EXPECT=1 cargo test, and read the difference"
-        );
+        golden::expect("help.txt", &page);
     }
 }

@@ -1,10 +1,10 @@
 //! What users read: the messages of errors and remarks, and the help of every command, in one file each, to be read in a
 //! row. `UPDATE_EXPECT=1 cargo test` writes them anew; read the difference.
 
+mod golden;
 mod sources;
 
 use std::fs;
-use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -75,15 +75,5 @@ fn messages_are_read_in_a_row() {
             messages.texts.iter().for_each(|text| page += &format!("  {text}\n"));
         }
     }
-    expect("messages.txt", page.trim_start());
-}
-
-/// Compares a text with a file of `tests/golden`, or writes it there.
-fn expect(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&path, text).expect("the golden file can be written");
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(expected == text, "{name} is not what users read now: UPDATE_EXPECT=1 cargo test, and read the difference");
+    golden::expect("messages.txt", page.trim_start());
 }

@@ -1,0 +1,14 @@
+//! Texts that are kept in `tests/golden`, to be read in a row when they change.
+
+use std::fs;
+use std::path::Path;
+
+/// Compares a text with the file of that name; with `UPDATE_EXPECT` in the environment writes it there first.
+pub(crate) fn expect(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, text).expect("the golden file can be written");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == text, "{name} is not what users read now: UPDATE_EXPECT=1 cargo test, and read the difference");
+}
