@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().with_name("gpu")))
 import driver
 import kernels
 import manifest
+import run
+import variants
 from manifest import Buffer, Scalar, Struct
 
 
@@ -72,6 +74,36 @@ class Comparison(unittest.TestCase):
     def test_equal_nans_are_equal(self):
         nan = struct.pack("<f", float("nan"))
         self.assertIsNone(manifest.first_difference(nan, nan, "f32"))
+
+
+class Variants(unittest.TestCase):
+    def test_each_is_compared_with_one_that_is_run_too(self):
+        names = [variant.name for variant in variants.VARIANTS]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(names[0], "stock")
+        for at, variant in enumerate(variants.VARIANTS[1:], 1):
+            self.assertIn(variant.base, names[:at])
+
+    def test_what_keeps_values_is_compared_with_the_same_limit(self):
+        by_name = {variant.name: variant for variant in variants.VARIANTS}
+        kept = [variant for variant in variants.VARIANTS if any("regalloc=" in option for option in variant.options)]
+        self.assertTrue(kept)
+        for variant in kept:
+            self.assertEqual(by_name[variant.base].limit, variant.limit)
+            self.assertEqual(by_name[variant.base].options, ())
+
+
+class Differences(unittest.TestCase):
+    def test_the_first_of_each_output_is_named(self):
+        expected = [("s32", struct.pack("<3i", 1, 2, 3)), ("s32", struct.pack("<2i", 4, 5))]
+        found = [expected[0], ("s32", struct.pack("<2i", 4, 6))]
+        self.assertEqual(run.differences(expected, found), [{"output": 1, "at": 1, "values": [5, 6]}])
+        self.assertEqual(run.differences(expected, expected), [])
+
+    def test_a_smaller_launch_has_one_row_of_blocks(self):
+        kernel = kernels.attention("attention")
+        self.assertEqual(run.limit_grid(kernel, 4).grid, (4, 1, 1))
+        self.assertEqual(run.limit_grid(kernel, None), kernel)
 
 
 class WithoutGpu(unittest.TestCase):
