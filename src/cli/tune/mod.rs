@@ -46,7 +46,7 @@ use self::benchmark::Benchmark;
 use self::branches::Servers;
 use self::compiler::Compiler;
 use self::compose::compose;
-use self::figures::{Allowance, Measure, preference};
+use self::figures::{Allowance, Measure, SHARED_COST, preference};
 use self::judge::{Judge, Tools};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
@@ -60,7 +60,7 @@ use crate::{input, interrupt, output, ptxas};
 /// A variant counts only if it is no worse than LLVM's own code in each of three figures: bytes spilled, warps that an
 /// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
 /// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
-/// for each loop around it, and half as much in shared memory. Ctrl-C ends the search and writes nothing.
+/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode; - is standard input
@@ -118,6 +118,9 @@ pub(crate) struct Arguments {
         default_value = "spills,warps,local,instructions"
     )]
     prefer: Vec<Measure>,
+    /// What a byte costs that moves to or from a slot in shared memory, where one of local memory costs 1
+    #[arg(long, value_name = "X", default_value_t = SHARED_COST, value_parser = shared_cost)]
+    shared_cost: f64,
     /// How many runs at a time [default: the number of processors]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -167,6 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         },
         seed: arguments.seed,
         preference: preference(&arguments.prefer),
+        shared_cost: arguments.shared_cost,
     };
     let budget = Budget {
         runs: arguments.runs as usize,
@@ -191,6 +195,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(interrupt::exit_code());
     }
     result
+}
+
+/// Reads --shared-cost.
+fn shared_cost(text: &str) -> Result<f64, String> {
+    let cost = text.parse().ok().filter(|cost| (0.25..=1.0).contains(cost));
+    cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
 }
 
 /// Tries all that will be written: a search may take hours.

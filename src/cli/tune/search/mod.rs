@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 use nvptx_ra::target::machine::Architecture;
 
-use super::figures::{Allowance, Block, Figures, Preference};
+use super::figures::{Allowance, Block, Figures, Preference, SHARED_COST};
 use super::variant::Variant;
 
 /// A kernel and what was tried on it.
@@ -17,6 +17,8 @@ pub(super) struct Kernel {
     pub(super) block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub(super) may_spill_to_shared: bool,
+    /// What a byte in slots in shared memory costs, where one in local memory costs 1.
+    pub(super) shared_cost: f64,
     pub(super) stock: Figures,
     /// In the order in which they were tried; none where ptxas did not take it.
     pub(super) tried: Vec<(Variant, Option<Figures>)>,
@@ -41,6 +43,8 @@ pub(super) struct Aim {
     pub(super) seed: u32,
     /// What counts first.
     pub(super) preference: Preference,
+    /// What a byte in slots in shared memory costs, where one in local memory costs 1.
+    pub(super) shared_cost: f64,
 }
 
 impl Kernel {
@@ -51,6 +55,7 @@ impl Kernel {
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
+            shared_cost: SHARED_COST,
             stock,
             tried: Vec::new(),
             lost: 0,
@@ -91,7 +96,7 @@ impl Kernel {
 
     /// What a variant costs, slots in shared memory included.
     pub(super) fn of_variant(&self, variant: &Variant, figures: Figures) -> Figures {
-        if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock) } else { figures }
+        if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, self.shared_cost) } else { figures }
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -154,7 +159,13 @@ mod tests {
 
     pub(super) fn aim(seed: u32) -> Aim {
         let architecture = Architecture::by_name("sm_90").expect("is known");
-        Aim { architecture, allowance: Allowance::default(), seed, preference: preference(&[]) }
+        Aim {
+            architecture,
+            allowance: Allowance::default(),
+            seed,
+            preference: preference(&[]),
+            shared_cost: SHARED_COST,
+        }
     }
 
     /// A kernel in blocks of four warps of which nothing but this is known.
