@@ -37,11 +37,12 @@ constexpr KindInfo Kinds[] = {
     {"create shared array", 0}, {"create shared slot", 0},
 };
 
-/// The lines of PTX and the attribute that edits may give to a function: those
+/// The lines of PTX and the attributes that edits may give to a function: those
 /// that never change what it does. src/function/directives.rs has the same.
 constexpr StringLiteral KnownDirectives[] = {
     ".pragma \"enable_smem_spilling\";", ".pragma \"nounroll\";"};
-constexpr StringLiteral KnownAttribute = "nvvm.maxnreg=";
+constexpr StringLiteral MaxRegistersAttribute = "nvvm.maxnreg=";
+constexpr StringLiteral MaxThreadsAttribute = "nvvm.maxntid=";
 constexpr unsigned MaxRegisters = 255;
 
 /// The most threads of a block, and the most bytes of static shared memory that
@@ -131,12 +132,20 @@ Reason EditChecker::text(const nvptx_ra_edit &E) {
   if (E.kind == NVPTX_RA_EDIT_INSERT_DIRECTIVE)
     return is_contained(KnownDirectives, Text) ? nullptr
                                                : "the directive is not known";
-  if (!Text.consume_front(KnownAttribute))
+  bool IsThreads = Text.consume_front(MaxThreadsAttribute);
+  if (!IsThreads && !Text.consume_front(MaxRegistersAttribute))
     return "the attribute is not known";
-  unsigned Registers = 0;
+  unsigned Number = 0;
   // LLVM reads other spellings, too, a 0 in front as the sign of octal numbers.
-  if (Text.getAsInteger(10, Registers) || Registers < 1 ||
-      Registers > MaxRegisters || Text != utostr(Registers))
+  bool IsNumber = !Text.getAsInteger(10, Number) && Text == utostr(Number);
+  if (IsThreads) {
+    bool IsBounded = View.maxntid.len != 0 || View.reqntid.len != 0;
+    return IsNumber && SharedArray && Number == SharedArray->a && !IsBounded
+               ? nullptr
+               : "not the threads of the array in shared memory, in a kernel "
+                 "whose blocks may have any size";
+  }
+  if (!IsNumber || Number < 1 || Number > MaxRegisters)
     return "not a number of registers from 1 to 255";
   return nullptr;
 }

@@ -171,7 +171,8 @@ pub enum Edit {
         /// The line.
         text: String,
     },
-    /// A function attribute: `nvvm.maxnreg`, with a number of registers.
+    /// A function attribute: `nvvm.maxnreg`, with a number of registers; or `nvvm.maxntid`, with the threads of the array
+    /// in shared memory, in a kernel that does not say how large its blocks are.
     SetAttribute {
         /// Its key.
         key: String,

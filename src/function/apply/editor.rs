@@ -67,7 +67,8 @@ impl<'f> Editor<'f> {
             Edit::Delete { inst } => self.delete(inst),
             Edit::InsertDirective { ref text } => check_directive(text),
             Edit::SetAttribute { ref key, ref value } => {
-                check_attribute(key, value)?;
+                let is_unbounded = self.before.kernel().is_some_and(|bounds| bounds.threads().is_none());
+                check_attribute(key, value, self.shared.threads().filter(|_| is_unbounded))?;
                 if let Some(bounds) = &mut self.work.kernel {
                     bounds.set_attribute(key, value);
                 }

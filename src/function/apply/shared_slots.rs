@@ -24,6 +24,11 @@ impl SharedSlots {
         !self.rows.is_empty()
     }
 
+    /// The threads of a block for which the array has room.
+    pub(super) fn threads(&self) -> Option<u32> {
+        self.array.map(|array| array.threads)
+    }
+
     pub(super) fn set_array(&mut self, array: SharedArray) -> Result<(), Reason> {
         if self.array.is_some() {
             return Err("the function has an array in shared memory already".into());

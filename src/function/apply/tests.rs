@@ -346,6 +346,33 @@ fn attributes_change_the_bounds_of_kernels_alone() {
     assert_eq!(set("file \"k.cu\""), "mfv 1\nfunction \"f\"\nfile \"k.cu\"\nend\n");
 }
 
+/// A kernel says how large its blocks are from then on, if an array in shared memory counts on it and it did not say.
+#[test]
+fn threads_are_those_of_the_array() {
+    let set = |head: &str, array: Option<u32>, value: &str| {
+        let function = Function::parse(&format!("mfv 1\nfunction \"f\"\n{head}\nend\n")).unwrap();
+        let mut edits = EditList::new(&function);
+        if let Some(threads) = array {
+            edits.push(Edit::CreateSharedArray(crate::function::SharedArray { threads, bytes: 1024 }));
+        }
+        edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: value.into() });
+        edits.apply(&function).map(|applied| *applied.function.kernel().unwrap()).map_err(|error| error.to_string())
+    };
+    let unbounded = "kernel minctasm 1";
+    assert_eq!(set(unbounded, Some(96), "96").map(|bounds| bounds.max_threads), Ok(Some(96)));
+    for (head, array, value) in [
+        (unbounded, None, "96"),
+        (unbounded, Some(96), "128"),
+        (unbounded, Some(96), "96,1"),
+        (unbounded, Some(96), "096"),
+        ("kernel maxntid 96", Some(96), "96"),
+        ("kernel reqntid 96", Some(96), "96"),
+    ] {
+        let error = set(head, array, value).expect_err("is no bound for it");
+        assert!(error.contains("use the threads of the array in shared memory"), "{error}");
+    }
+}
+
 #[test]
 fn directives_and_attributes_are_checked() {
     edited(|_, edits| {
@@ -358,7 +385,7 @@ fn directives_and_attributes_are_checked() {
     for text in ["", "  ", "a\nb", "trap;", "// nothing", ".pragma \"frequency 1\";", ".pragma \"nounroll\"", whole] {
         refused("is not known", |_, edits| edits.push(Edit::InsertDirective { text: text.into() }));
     }
-    for key in ["", "a=b", "nvvm.maxntid", "nvvm.kernel", "nvvm.maxnreg ", "target-cpu", "nvptx-ra"] {
+    for key in ["", "a=b", "nvvm.reqntid", "nvvm.kernel", "nvvm.maxnreg ", "target-cpu", "nvptx-ra"] {
         refused("is not known", |_, edits| edits.push(Edit::SetAttribute { key: key.into(), value: "40".into() }));
     }
     for value in ["", "0", "256", "-1", "+40", "040", "0x28", "40,1", "a=b", " 40"] {
