@@ -9,7 +9,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 
 use crate::codegen::{self, Settings};
-use crate::{input, output, processor};
+use crate::{dynamic_shared, input, output, processor};
 
 /// Compile LLVM IR to PTX with the passes active, as llc does with the plugin loaded
 #[derive(clap::Args)]
@@ -33,7 +33,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let options = llvm_options(&arguments.options)?;
+    let said = launch_options(&arguments.input, &arguments.options);
+    let options = llvm_options(&[said.as_slice(), arguments.options.as_slice()].concat())?;
     let content = input::read(&arguments.input, "compile", &input::IR)?;
     processor::check(&arguments.cpu)?;
     let output = output_of(arguments.output.as_deref(), &arguments.input);
@@ -59,6 +60,13 @@ pub(crate) fn output_of(output: Option<&Path>, input: &Path) -> PathBuf {
         None if input::is_stream(input) => PathBuf::from("-"),
         None => input.with_extension("ptx"),
     }
+}
+
+/// The dynamic shared memory that Triton wrote down beside the input, unless an option says it.
+fn launch_options(input: &Path, options: &[String]) -> Vec<String> {
+    let is_said = options.iter().any(|option| option.starts_with("dynamic-shared"));
+    let beside = dynamic_shared::all_said(input, &[]);
+    beside.iter().filter(|_| !is_said).map(|said| format!("dynamic-shared={}", said.bytes)).collect()
 }
 
 /// The `--set` options as LLVM registers them, each checked first, for a better message than LLVM's.

@@ -15,7 +15,7 @@ pub(crate) struct DynamicShared {
     /// A part of the names of the kernels that it is said of; all kernels without one.
     kernel: Option<String>,
     /// Of a block.
-    bytes: u32,
+    pub(crate) bytes: u32,
 }
 
 impl FromStr for DynamicShared {

@@ -14,11 +14,11 @@ pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, op
 pub use grammar::{Origin, assignments, find};
 pub use optimisations::{Add, Skip};
 pub use table::{
-    APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, FORECAST, Injection, OPTIONS, OptionSpec,
-    Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Remat, SCHEDULE, Scope, Trace,
+    APPLY_EDITS, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST, Injection, KeepInLoops,
+    OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Remat, SCHEDULE, Scope, Trace,
 };
 pub use value::{Choice, Shape};
-pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget};
+pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};
 
 use crate::error::Error;
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use super::optimisations::{Add, Skip};
 use super::value::{Choice, Shape, Value, choices, flags};
-use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget};
+use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};
 
 choices! {
     /// Where the coalescer stands in the code generator's pipeline.
@@ -32,6 +32,32 @@ choices! {
         "register" => Register,
         /// Those that run most often.
         "frequency" => Frequency,
+    }
+}
+
+choices! {
+    /// Which values are kept in memory.
+    pub enum Chooser {
+        /// Those that move the fewest words for the instructions that they free registers for.
+        "price" => Price,
+        /// Those that the greedy allocator spills, the cheapest first.
+        "greedy" => Greedy,
+        /// Those that the Chaitin-Briggs allocator spills, the cheapest first.
+        "briggs" => Briggs,
+        /// Those that the fat-point allocator spills, the cheapest first.
+        "fatpoint" => Fatpoint,
+    }
+}
+
+choices! {
+    /// Whether values that are kept in memory may be stored and loaded in loops.
+    pub enum KeepInLoops {
+        /// Nowhere in a loop.
+        "off" => Off,
+        /// Only where it happens four times more rarely than what it frees registers for.
+        "around" => Around,
+        /// Everywhere. Most kernels lose by it.
+        "on" => On,
     }
 }
 
@@ -348,10 +374,17 @@ options! {
         /// Keeps values in shared memory where more words are live than this many registers hold. Only kernels that say
         /// how large their blocks are get slots. Off by default; `nvptx-ra tune` tries it on kernels that spill.
         "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off;
+        /// Which values are kept.
+        "allocator" => allocator: Chooser = Chooser::Price;
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
         "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
-        /// Lets values be stored and loaded in loops, too. Most kernels lose by it.
-        "regalloc-loops" => regalloc_loops: bool = false;
+        /// Whether values may be stored and loaded in loops.
+        "regalloc-loops" => regalloc_loops: KeepInLoops = KeepInLoops::Off;
+        /// The most values of a function that are kept, the cheapest first.
+        "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
+        /// Threads of a block, for kernels that do not say how many there are. A kernel that keeps values says so from then
+        /// on, so that a launch of larger blocks fails.
+        "threads" => threads: Threads = Threads::Unknown;
         /// Bytes of dynamic shared memory that the launch adds, for kernels that have some.
         "dynamic-shared" => dynamic_shared: DynamicShared = DynamicShared::Unknown;
         /// The most shared memory that the values of a block may take.

@@ -94,6 +94,30 @@ word_or_number! {
     }
 }
 
+word_or_number! {
+    /// Threads of a block.
+    Threads {
+        words {
+            /// Nobody says.
+            Unknown = "unknown": "A kernel that does not say how large its blocks are is left alone.",
+        }
+        number {
+            /// So many.
+            Number = 1..=1024
+        }
+    }
+}
+
+impl Threads {
+    /// How many, if somebody says.
+    pub fn number(self) -> Option<u32> {
+        match self {
+            Self::Unknown => None,
+            Self::Number(number) => Some(number),
+        }
+    }
+}
+
 impl DynamicShared {
     /// How many, if somebody says.
     pub fn bytes(self) -> Option<u32> {

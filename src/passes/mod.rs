@@ -8,6 +8,7 @@ mod regalloc;
 mod remat;
 mod rename;
 mod schedule;
+mod spilled;
 
 pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
 

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
+use super::spilled::spilled;
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::config::{Config, REGALLOC, RegisterTarget, Trace};
 use crate::error::Error;
 use crate::forecast::{Case, forecast};
 use crate::function::Function;
-use crate::spill::shared::{Kept, Launch, Outcome, Refusal, keep_in_shared};
+use crate::spill::shared::{Aim, Kept, Launch, Outcome, Refusal, bounds, keep_in_shared};
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
 /// The registers that hold the addresses of a thread's slots.
@@ -27,8 +28,8 @@ pub(super) fn words(function: &Function, context: &RunContext) -> Option<u32> {
         RegisterTarget::Most(registers) => registers,
         RegisterTarget::Auto => {
             let architecture = Architecture::by_name(&context.target).ok()?;
-            let bounds = function.kernel()?;
-            architecture.register_limit(bounds, &CommandLine::default()).map_or(MAX_REGISTERS, |limit| limit.registers)
+            let bounds = bounds(function.kernel()?, config.threads.number());
+            architecture.register_limit(&bounds, &CommandLine::default()).map_or(MAX_REGISTERS, |limit| limit.registers)
         }
     };
     Some(registers.saturating_sub(config.regalloc_slack + ADDRESSES))
@@ -47,12 +48,14 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     }
     let launch = Launch {
         architecture,
+        threads: config.threads.number(),
         dynamic_shared: config.dynamic_shared.bytes(),
         most_bytes: config.shared_limit,
-        in_loops: config.regalloc_loops,
     };
+    let among = spilled(config.allocator, (function, &context.classification), words)?;
+    let aim = Aim { words, values: config.regalloc_values as usize, in_loops: config.regalloc_loops, among };
     let mut output = PassOutput::unchanged(function);
-    let told = match keep_in_shared((function, &context.classification), words, &launch) {
+    let told = match keep_in_shared((function, &context.classification), &aim, &launch) {
         Ok(outcome)
             if config.regalloc == RegisterTarget::Auto && !is_enough(&outcome, words + config.regalloc_slack) =>
         {

@@ -45,8 +45,10 @@ pub(super) struct Allowance {
 /// A block of a kernel, as far as it is known how it is launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Threads, where the kernel says how many.
+    /// Threads, where the kernel or somebody says how many.
     pub(super) threads: Option<u32>,
+    /// Whether the kernel says so itself.
+    pub(super) says_threads: bool,
     /// Bytes of shared memory that the launch adds to those that the kernel declares; `None` where the kernel leaves it
     /// to the launch and nobody says.
     pub(super) dynamic_shared: Option<u32>,
@@ -278,7 +280,7 @@ pub(super) mod tests {
                 real,
                 Sass::default(),
                 hopper,
-                Block { threads: Some(256), dynamic_shared: Some(dynamic_shared) },
+                Block { threads: Some(256), says_threads: true, dynamic_shared: Some(dynamic_shared) },
             )
             .warps
         };

@@ -89,6 +89,10 @@ pub(crate) struct Arguments {
     /// several fit a kernel, the last one counts. With a large size, more registers cost no warp
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
+    /// Threads of a block of the kernels that do not say how many. A kernel that keeps values in shared memory says so from
+    /// then on: a launch of larger blocks fails
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
     /// Allow variants with fewer warps on an SM than LLVM's own code; --run always allows them
     #[arg(long)]
     allow_occupancy_loss: bool,
@@ -182,6 +186,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         judge: &judge,
         benchmark: benchmark.as_ref(),
         aim: &aim,
+        threads: arguments.threads,
         dynamic_shared: &arguments.dynamic_shared,
         jobs: budget.jobs,
     };

@@ -36,7 +36,8 @@ pub(super) struct Judges<'a> {
     pub(super) judge: &'a Judge,
     pub(super) benchmark: Option<&'a Benchmark>,
     pub(super) aim: &'a Aim,
-    /// What is known of how the kernels are launched.
+    /// What is known of how the kernels are launched: the threads of a block of those that do not say.
+    pub(super) threads: Option<u32>,
     pub(super) dynamic_shared: &'a [DynamicShared],
     /// Threads.
     pub(super) jobs: usize,
@@ -182,7 +183,11 @@ impl Judges<'_> {
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = ptx::sizes_shared_at_launch(&text);
         let said = dynamic_shared::bytes_of(self.dynamic_shared, name);
-        let block = Block { threads, dynamic_shared: said.or((!sizes_shared_at_launch).then_some(0)) };
+        let block = Block {
+            threads: threads.or(self.threads),
+            says_threads: threads.is_some(),
+            dynamic_shared: said.or((!sizes_shared_at_launch).then_some(0)),
+        };
         let mut figures = judged.figures(name, block, self.aim.architecture).map_err(refused)?;
         if let Some(benchmark) = self.benchmark {
             let cubin = self.judge.cubin(&ptx, STOCK_LIMIT).map_err(refused)?;

@@ -54,10 +54,14 @@ pub(super) struct Kept {
     /// Registers for which values are kept, and how many of them are left to ptxas.
     pub(super) registers: u32,
     pub(super) slack: u32,
-    /// Whether they move in loops, too.
-    pub(super) in_loops: bool,
+    /// Whether they move in loops, by the name of the option.
+    pub(super) in_loops: &'static str,
+    /// The most values; `None`: as many as help.
+    pub(super) values: Option<u32>,
     /// The most bytes of shared memory; `None`: as many as cost no block.
     pub(super) limit: Option<u32>,
+    /// Threads of a block, where the kernel does not say.
+    pub(super) threads: Option<u32>,
     /// Bytes of shared memory that the launch adds.
     pub(super) dynamic_shared: u32,
 }
@@ -212,9 +216,13 @@ impl Variant {
         if *remat != "off" {
             options.push(format!("remat={remat}"));
         }
-        if let Some(Kept { registers, slack, in_loops, limit, dynamic_shared }) = kept {
+        if let Some(Kept { registers, slack, in_loops, values, limit, threads, dynamic_shared }) = kept {
             options.push(format!("regalloc={registers};regalloc-slack={slack}"));
-            options.extend(in_loops.then(|| "regalloc-loops".into()));
+            if *in_loops != "off" {
+                options.push(format!("regalloc-loops={in_loops}"));
+            }
+            options.extend(values.map(|values| format!("regalloc-values={values}")));
+            options.extend(threads.map(|threads| format!("threads={threads}")));
             options.extend(limit.map(|limit| format!("shared-limit={limit}")));
             if *dynamic_shared > 0 {
                 options.push(format!("dynamic-shared={dynamic_shared}"));

@@ -10,7 +10,10 @@ use std::ops::Range;
 
 use super::eligible::{Candidate, eligible};
 use super::slots::Slots;
-use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrence, Occurrences, UniformityInfo, block_frequencies};
+use crate::analysis::{
+    Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Segment, UniformityInfo, block_frequencies,
+};
+use crate::config::KeepInLoops;
 use crate::function::{Block, Function, Role, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
@@ -19,6 +22,22 @@ use crate::target::Classification;
 
 /// A store costs half of a load: nothing waits for it.
 const STORE: f64 = 0.5;
+
+/// Traffic is around what it frees registers for where it runs at most so many times more rarely.
+const AROUND: f64 = 4.0;
+
+/// What values are chosen for.
+#[derive(Clone, Debug)]
+pub struct Aim {
+    /// At most so many words are to be live at each instruction.
+    pub words: u32,
+    /// At most so many values are chosen.
+    pub values: usize,
+    /// Whether values may be stored and loaded in loops.
+    pub in_loops: KeepInLoops,
+    /// The values that may be chosen; `None`: all.
+    pub among: Option<IndexVec<VReg, bool>>,
+}
 
 /// A value that is kept.
 pub(super) struct Chosen {
@@ -43,12 +62,11 @@ pub(super) struct Facts<'a> {
     live: LiveRanges,
     values: Vec<Candidate>,
     pressure: Pressure,
-    in_loops: bool,
 }
 
 impl<'a> Facts<'a> {
     /// Words that a whole warp shares count for uniform registers, and constants for none.
-    pub(super) fn new(function: &'a Function, classification: &Classification, in_loops: bool) -> Self {
+    pub(super) fn new(function: &'a Function, classification: &Classification) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
         let frequencies = block_frequencies(function, &cfg, &dominators);
@@ -67,7 +85,7 @@ impl<'a> Facts<'a> {
         let mut values = eligible(function, &occurrences, &dominators);
         values.retain(|value| counts[value.reg]);
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
-        Self { function, frequencies, live, values, pressure, in_loops }
+        Self { function, frequencies, live, values, pressure }
     }
 
     pub(super) fn peak(&self) -> u32 {
@@ -91,20 +109,22 @@ fn queued(price: f64, number: usize) -> Queued {
     Reverse((price.to_bits(), number))
 }
 
-/// Chooses values, the cheapest first, until at most `words` words are live everywhere, the memory is used up or nothing
-/// is left to choose. Returns how many words are then live at most, too.
+/// Chooses values, the cheapest first, until at most `aim.words` words are live everywhere, the memory is used up, or there
+/// are enough. Returns how many words are then live at most, too.
 ///
 /// What is chosen makes others dearer, seldom cheaper: a value is looked at again when it comes to the front of the
 /// queue, and chosen if it is still there. O(values chosen · instructions + looks · reads · log instructions).
-pub(super) fn choose(facts: &mut Facts<'_>, words: u32, slots: &mut Slots<'_>) -> (Vec<Chosen>, u32) {
+pub(super) fn choose(facts: &mut Facts<'_>, aim: &Aim, slots: &mut Slots<'_>) -> (Vec<Chosen>, u32) {
     let mut chosen: Vec<Chosen> = Vec::new();
-    let mut full = FullPoints::new(facts, words);
+    let mut full = FullPoints::new(facts, aim.words);
+    let is_among = |reg: VReg| aim.among.as_ref().is_none_or(|among| among[reg]);
     let mut queue: BinaryHeap<Queued> = (0..facts.values.len())
-        .filter_map(|number| Some(queued(facts.offer(number, words, &full)?.price, number)))
+        .filter(|&number| is_among(facts.values[number].reg))
+        .filter_map(|number| Some(queued(facts.offer(number, aim, &full)?.price, number)))
         .collect();
-    while facts.peak() > words {
+    while facts.peak() > aim.words && chosen.len() < aim.values {
         let Some(Reverse((_, number))) = queue.pop() else { break };
-        let Some(Offer { price, groups, freed }) = facts.offer(number, words, &full) else { continue };
+        let Some(Offer { price, groups, freed }) = facts.offer(number, aim, &full) else { continue };
         let again = queued(price, number);
         if queue.peek().is_some_and(|next| again < *next) {
             queue.push(again);
@@ -116,30 +136,31 @@ pub(super) fn choose(facts: &mut Facts<'_>, words: u32, slots: &mut Slots<'_>) -
         let size = facts.function.class(value.reg).words();
         freed.iter().for_each(|stretch| facts.pressure.take(stretch, size));
         chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, slot });
-        full = FullPoints::new(facts, words);
+        full = FullPoints::new(facts, aim.words);
     }
     (chosen, facts.peak())
 }
 
 impl Facts<'_> {
-    /// What keeping a value would do now; `None` if it would free no full instruction.
-    fn offer(&self, number: usize, words: u32, full: &FullPoints) -> Option<Offer> {
+    /// What keeping a value would do now; `None` if it would free no full instruction, or move where nothing may.
+    fn offer(&self, number: usize, aim: &Aim, full: &FullPoints) -> Option<Offer> {
         let value = &self.values[number];
-        let whole: f64 = self.live.segments(value.reg).iter().map(|of| full.within(&instructions(of))).sum();
-        if whole == 0.0 {
+        let has_full = |of: &Segment| full.count(&instructions(of)) > 0;
+        if !self.live.segments(value.reg).iter().any(has_full) {
             return None;
         }
-        let groups = group(self.function, &value.definition, &value.reads, &self.pressure, words + 1);
+        let groups = group(self.function, &value.definition, &value.reads, &self.pressure, aim.words + 1);
         let freed = freed(value.reg, value.definition.inst, &groups, &self.live);
-        let covered: f64 = freed.iter().map(|stretch| full.within(stretch)).sum();
-        if covered == 0.0 {
+        let count: u32 = freed.iter().map(|stretch| full.count(stretch)).sum();
+        if count == 0 {
             return None;
         }
+        let covered: f64 = freed.iter().map(|stretch| full.runs(stretch)).sum();
         let loads = groups.iter().filter(|group| !group.has_definition);
         let loads = loads.map(|group| self.frequencies[group.reads[0].block]);
         let store = self.frequencies[value.definition.block];
-        // What runs more often than the function does so in a loop.
-        if !self.in_loops && loads.clone().chain([store]).any(|frequency| frequency > 1.0) {
+        let often = loads.clone().fold(store, f64::max);
+        if often > most_often(aim.in_loops, covered / f64::from(count)) {
             return None;
         }
         let price = (loads.sum::<f64>() + STORE * store) / covered;
@@ -147,24 +168,40 @@ impl Facts<'_> {
     }
 }
 
-/// How often instructions of a stretch run that have more words live than there is room for: sums up to each instruction.
-struct FullPoints(Vec<f64>);
+/// How often a store or load may run, for full instructions that run so often on average. What runs more often than the
+/// function does so in a loop.
+fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
+    match in_loops {
+        KeepInLoops::Off => 1.0,
+        KeepInLoops::Around => f64::max(1.0, freed / AROUND),
+        KeepInLoops::On => f64::INFINITY,
+    }
+}
+
+/// How many instructions of a stretch have more words live than there is room for, and how often these run: sums up to
+/// each instruction.
+struct FullPoints(Vec<(f64, u32)>);
 
 impl FullPoints {
     fn new(facts: &Facts<'_>, words: u32) -> Self {
-        let mut sums = vec![0.0; facts.function.num_insts() + 1];
+        let mut sums = vec![(0.0, 0); facts.function.num_insts() + 1];
         let live = facts.pressure.all();
         for block in facts.function.blocks() {
             for inst in facts.function.block_insts(block) {
                 let at = inst.0 as usize;
-                let is_full = live[at] > words;
-                sums[at + 1] = sums[at] + if is_full { facts.frequencies[block] } else { 0.0 };
+                let (runs, count) = sums[at];
+                sums[at + 1] =
+                    if live[at] > words { (runs + facts.frequencies[block], count + 1) } else { (runs, count) };
             }
         }
         Self(sums)
     }
 
-    fn within(&self, stretch: &Range<u32>) -> f64 {
-        self.0[stretch.end as usize] - self.0[stretch.start as usize]
+    fn count(&self, stretch: &Range<u32>) -> u32 {
+        self.0[stretch.end as usize].1 - self.0[stretch.start as usize].1
+    }
+
+    fn runs(&self, stretch: &Range<u32>) -> f64 {
+        self.0[stretch.end as usize].0 - self.0[stretch.start as usize].0
     }
 }

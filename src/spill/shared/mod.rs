@@ -16,7 +16,8 @@ mod eligible;
 mod room;
 mod slots;
 
-pub use room::{Launch, Refusal};
+pub use choice::Aim;
+pub use room::{Launch, Refusal, bounds};
 
 use crate::analysis::Occurrence;
 use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, SharedArray, Slot, VReg};
@@ -51,25 +52,26 @@ pub struct Outcome {
     pub peaks: [u32; 2],
 }
 
-/// Keeps values in shared memory until at most `words` words are live at each instruction, as far as there are values
-/// and memory for it. The function must have left SSA form.
+/// Keeps values in shared memory until at most `aim.words` words are live at each instruction, as far as there are values
+/// and memory for it. A kernel that does not say how large its blocks are says so afterwards. The function must have left
+/// SSA form.
 ///
 /// # Errors
 /// Says why a function with more live words must have no slots in shared memory.
 pub fn keep_in_shared(
     (function, classification): (&Function, &Classification),
-    words: u32,
+    aim: &Aim,
     launch: &Launch<'_>,
 ) -> Result<Outcome, Refusal> {
     let unchanged = |peak| Outcome { edits: EditList::new(function), kept: Vec::new(), bytes: 0, peaks: [peak; 2] };
-    let mut choice = choice::Facts::new(function, classification, launch.in_loops);
-    if choice.peak() <= words {
+    let mut choice = choice::Facts::new(function, classification);
+    if choice.peak() <= aim.words {
         return Ok(unchanged(choice.peak()));
     }
     let room = room((function, classification), launch)?;
     let before = choice.peak();
     let mut found = Slots::new(function, &room);
-    let (chosen, reached) = choose(&mut choice, words, &mut found);
+    let (chosen, reached) = choose(&mut choice, aim, &mut found);
     if chosen.is_empty() {
         return Ok(unchanged(before));
     }
@@ -79,6 +81,9 @@ pub fn keep_in_shared(
     let slots: Vec<_> = layout.rows.iter().map(|row| edits.create_shared_slot(row.size, row.offset)).collect();
     for value in &chosen {
         rewrite(function, value, slots[row_of[value.slot]], &mut edits);
+    }
+    if function.kernel().is_some_and(|bounds| bounds.threads().is_none()) {
+        edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: room.threads.to_string() });
     }
     edits.finish();
     let kept = chosen.iter().map(|value| Kept {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, VReg, Value};
+use crate::function::{Effects, Function, Inst, LaunchBounds, MemorySpace, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
 use crate::target::{Classification, assembly_text};
@@ -18,12 +18,12 @@ const ALIGNMENT: u32 = 16;
 pub struct Launch<'a> {
     /// The processor.
     pub architecture: &'a Architecture,
+    /// Threads of a block, where the kernel does not say; `None`: nobody says.
+    pub threads: Option<u32>,
     /// Bytes of shared memory that the launch adds; `None`: nobody says.
     pub dynamic_shared: Option<u32>,
     /// The most bytes that the slots of a block may take.
     pub most_bytes: u32,
-    /// Whether values may be stored and loaded in loops, too.
-    pub in_loops: bool,
 }
 
 /// The shared memory that slots may take.
@@ -62,7 +62,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DeviceFunction => "only kernels keep values in shared memory",
-            Self::AnyBlockSize => "its blocks may have any size; add __launch_bounds__ with the number of threads",
+            Self::AnyBlockSize => {
+                "its blocks may have any size; add __launch_bounds__, or say how many threads they have with threads=N"
+            }
             Self::DynamicShared => {
                 "it has dynamic shared memory of unknown size; say how many bytes with dynamic-shared=BYTES"
             }
@@ -75,13 +77,19 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// The bounds of a kernel; blocks of any size have at most `threads` threads, where somebody says so.
+pub fn bounds(own: &LaunchBounds, threads: Option<u32>) -> LaunchBounds {
+    LaunchBounds { max_threads: if own.threads().is_none() { threads } else { own.max_threads }, ..*own }
+}
+
 /// The shared memory that a kernel has for slots: 48 KB of static shared memory in all, and no fewer blocks on an SM.
 pub(super) fn room(
     (function, classification): (&Function, &Classification),
     launch: &Launch<'_>,
 ) -> Result<Room, Refusal> {
     let bounds = function.kernel().ok_or(Refusal::DeviceFunction)?;
-    let threads = bounds.threads().filter(|&threads| threads <= MAX_THREADS_PER_BLOCK).ok_or(Refusal::AnyBlockSize)?;
+    let threads = self::bounds(bounds, launch.threads).threads();
+    let threads = threads.filter(|&threads| threads <= MAX_THREADS_PER_BLOCK).ok_or(Refusal::AnyBlockSize)?;
     let numbers = numbers(function);
     for inst in function.insts() {
         refusal_of((function, classification), &numbers, inst).map_or(Ok(()), Err)?;
@@ -100,7 +108,7 @@ pub(super) fn room(
     let most = (MOST_STATIC.saturating_sub(own))
         .min(in_all.saturating_sub(own).saturating_sub(dynamic))
         .min(launch.most_bytes);
-    let registers = launch.architecture.register_limit(bounds, &CommandLine::default());
+    let registers = launch.architecture.register_limit(&self::bounds(bounds, launch.threads), &CommandLine::default());
     let registers = registers.map_or(machine::MAX_REGISTERS, |limit| limit.registers);
     let as_it_is = machine::Launch {
         static_shared: own,

@@ -21,7 +21,7 @@ def limited(registers):
     """Two variants with one limit: ptxas spills to local memory, or we keep values in shared memory first."""
     local = f"local-{registers}"
     yield Variant(local, "compile", limit=registers)
-    kept = ("--set", f"regalloc={registers}", "--set", "regalloc-slack=12", "--set", "regalloc-loops")
+    kept = ("--set", f"regalloc={registers}", "--set", "regalloc-slack=12", "--set", "regalloc-loops=on")
     yield Variant(f"shared-{registers}", "compile", kept, registers, local)
 
 

@@ -170,7 +170,8 @@ mod tests {
 
     /// A kernel in blocks of four warps of which nothing but this is known.
     pub(super) fn kernel_with(stock: Figures) -> Kernel {
-        Kernel::new("k", "0", Block { threads: Some(128), dynamic_shared: Some(0) }, stock, "stock".into())
+        let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+        Kernel::new("k", "0", block, stock, "stock".into())
     }
 
     pub(super) fn kernel() -> Kernel {

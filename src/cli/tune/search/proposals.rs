@@ -21,16 +21,29 @@ const FIRST_ORDERS: usize = 6;
 /// ptxas takes all registers that there are where it takes at most so many fewer.
 const ROUNDING: u32 = 8;
 
-/// How values are kept in shared memory: how many registers are left to ptxas, whether values move in loops, and how many
-/// words may go, in quarters of the words that ptxas spills. A word that goes is stored and loaded once at least, and counts half, so that more than twice as
-/// many never pay. What helps differs from kernel to kernel.
-const KEPT: [(u32, bool, Option<u32>); 6] = [
-    (24, false, None),
-    (24, true, Some(5)),
-    (24, false, Some(7)),
-    (48, true, Some(6)),
-    (48, false, None),
-    (24, true, None),
+/// A way of keeping values in shared memory.
+struct Way {
+    /// Registers that are left to ptxas.
+    slack: u32,
+    /// Whether values move in loops, by the name of the option.
+    in_loops: &'static str,
+    /// The most values.
+    values: Option<u32>,
+    /// The most words, in quarters of the words that ptxas spills. A word that goes is stored and loaded once at least, so
+    /// that more than twice as many never pay.
+    quarters: Option<u32>,
+}
+
+/// The ways that are tried, in this order. What helps differs from kernel to kernel: often three or five values are enough,
+/// and more of them cost what these gain.
+const WAYS: [Way; 7] = [
+    Way { slack: 24, in_loops: "off", values: None, quarters: None },
+    Way { slack: 80, in_loops: "around", values: Some(5), quarters: None },
+    Way { slack: 24, in_loops: "on", values: None, quarters: Some(5) },
+    Way { slack: 80, in_loops: "around", values: Some(3), quarters: None },
+    Way { slack: 80, in_loops: "around", values: Some(16), quarters: None },
+    Way { slack: 24, in_loops: "off", values: None, quarters: Some(7) },
+    Way { slack: 48, in_loops: "on", values: None, quarters: Some(6) },
 ];
 
 /// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
@@ -97,14 +110,16 @@ impl Kernel {
             return Vec::new();
         }
         let spilled = figures.spill_bytes().div_ceil(8);
-        let of = |&(slack, in_loops, quarters): &(u32, bool, Option<u32>)| {
-            let words = quarters.map(|quarters| (spilled * quarters).div_ceil(4));
+        let of = |way: &Way| {
+            let words = way.quarters.map(|quarters| (spilled * quarters).div_ceil(4));
             // More than a kernel may have at all is no limit.
             let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
-            best.with_kept_values(Kept { registers: all, slack, in_loops, limit, dynamic_shared })
+            let Way { slack, in_loops, values, .. } = *way;
+            let threads = (!self.block.says_threads).then_some(threads);
+            best.with_kept_values(Kept { registers: all, slack, in_loops, values, limit, threads, dynamic_shared })
         };
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
-        KEPT.iter().map(of).filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
+        WAYS.iter().map(of).filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
     }
 
     /// The most registers that cost no warp of stock's.
@@ -238,7 +253,7 @@ mod tests {
         for (registers, expected) in [(32, 1), (255, 0)] {
             let mut stock = figures(100, 8, 500);
             stock.real.registers = registers;
-            let block = Block { threads: Some(128), dynamic_shared: Some(100_000) };
+            let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
             let mut kernel = Kernel::new("k", "0", block, stock, "stock".into());
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
