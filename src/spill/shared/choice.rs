@@ -9,8 +9,11 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::eligible::{Candidate, eligible};
+use super::full::FullPoints;
 use super::slots::Slots;
-use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrence, Occurrences, UniformityInfo, block_frequencies};
+use crate::analysis::{
+    Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Segment, UniformityInfo, block_frequencies,
+};
 use crate::function::{Block, Function, Role, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
@@ -95,10 +98,10 @@ fn queued(price: f64, number: usize) -> Queued {
 /// is left to choose. Returns how many words are then live at most, too.
 ///
 /// What is chosen makes others dearer, seldom cheaper: a value is looked at again when it comes to the front of the
-/// queue, and chosen if it is still there. O(values chosen · instructions + looks · reads · log instructions).
+/// queue, and chosen if it is still there. O((instructions + looks · reads) · log instructions).
 pub(super) fn choose(facts: &mut Facts<'_>, words: u32, slots: &mut Slots<'_>) -> (Vec<Chosen>, u32) {
     let mut chosen: Vec<Chosen> = Vec::new();
-    let mut full = FullPoints::new(facts, words);
+    let mut full = facts.full_points(words);
     let mut queue: BinaryHeap<Queued> = (0..facts.values.len())
         .filter_map(|number| Some(queued(facts.offer(number, words, &full)?.price, number)))
         .collect();
@@ -112,29 +115,41 @@ pub(super) fn choose(facts: &mut Facts<'_>, words: u32, slots: &mut Slots<'_>) -
         }
         let value = &facts.values[number];
         let Some(slot) = slots.find(value.reg, &facts.live) else { continue };
-        slots.put(value.reg, slot);
+        slots.put(value.reg, slot, &facts.live);
         let size = facts.function.class(value.reg).words();
-        freed.iter().for_each(|stretch| facts.pressure.take(stretch, size));
+        for stretch in &freed {
+            facts.pressure.take(stretch, size);
+            full.take(stretch, size);
+        }
         chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, slot });
-        full = FullPoints::new(facts, words);
     }
     (chosen, facts.peak())
 }
 
 impl Facts<'_> {
+    /// The instructions that have more words live than there is room for.
+    fn full_points(&self, words: u32) -> FullPoints {
+        let mut frequencies = vec![0.0; self.function.num_insts()];
+        for block in self.function.blocks() {
+            self.function.block_insts(block).for_each(|inst| frequencies[inst.0 as usize] = self.frequencies[block]);
+        }
+        let live = self.pressure.all();
+        FullPoints::new(frequencies.into_iter().enumerate().map(|(at, runs)| (live[at], runs)), words)
+    }
+
     /// What keeping a value would do now; `None` if it would free no full instruction.
     fn offer(&self, number: usize, words: u32, full: &FullPoints) -> Option<Offer> {
         let value = &self.values[number];
-        let whole: f64 = self.live.segments(value.reg).iter().map(|of| full.within(&instructions(of))).sum();
-        if whole == 0.0 {
+        let has_full = |of: &Segment| full.count(&instructions(of)) > 0;
+        if !self.live.segments(value.reg).iter().any(has_full) {
             return None;
         }
         let groups = group(self.function, &value.definition, &value.reads, &self.pressure, words + 1);
         let freed = freed(value.reg, value.definition.inst, &groups, &self.live);
-        let covered: f64 = freed.iter().map(|stretch| full.within(stretch)).sum();
-        if covered == 0.0 {
+        if freed.iter().all(|stretch| full.count(stretch) == 0) {
             return None;
         }
+        let covered: f64 = freed.iter().map(|stretch| full.runs(stretch)).sum();
         let loads = groups.iter().filter(|group| !group.has_definition);
         let loads = loads.map(|group| self.frequencies[group.reads[0].block]);
         let store = self.frequencies[value.definition.block];
@@ -144,27 +159,5 @@ impl Facts<'_> {
         }
         let price = (loads.sum::<f64>() + STORE * store) / covered;
         Some(Offer { price, groups, freed })
-    }
-}
-
-/// How often instructions of a stretch run that have more words live than there is room for: sums up to each instruction.
-struct FullPoints(Vec<f64>);
-
-impl FullPoints {
-    fn new(facts: &Facts<'_>, words: u32) -> Self {
-        let mut sums = vec![0.0; facts.function.num_insts() + 1];
-        let live = facts.pressure.all();
-        for block in facts.function.blocks() {
-            for inst in facts.function.block_insts(block) {
-                let at = inst.0 as usize;
-                let is_full = live[at] > words;
-                sums[at + 1] = sums[at] + if is_full { facts.frequencies[block] } else { 0.0 };
-            }
-        }
-        Self(sums)
-    }
-
-    fn within(&self, stretch: &Range<u32>) -> f64 {
-        self.0[stretch.end as usize] - self.0[stretch.start as usize]
     }
 }
