@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning gpu-bench clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept gpu-bench clean
 
 all: build
 
@@ -84,6 +84,11 @@ schedule: build
 # --others 20 'candle__*'" takes less, --results FILE goes on where it was broken off.
 tuning: build
 	@scripts/with-env.sh tests/bench/tuning.py $(ARGS)
+
+# What values in shared memory bring to all kernels of the corpus that spill, beside stock, NVIDIA's pragma, tune and cicc.
+# Hours; ARGS="--only auto,said --draw 20 'candle__*'" takes less. What was measured is kept.
+kept: build
+	@scripts/with-env.sh tests/bench/kept.py $(ARGS)
 
 # The examples on a GPU, without and with the plugin: the same bits, and how long. Without a GPU it only prepares them.
 gpu-bench: setup build

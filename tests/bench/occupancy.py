@@ -31,3 +31,13 @@ def resident_warps(registers, cpu, threads=0):
     """How many warps of a kernel an SM holds, as far as registers decide it; of whole blocks, where it is known how many
     threads one has."""
     return table(cpu)["warps"][str(-(-threads // 32))][max(1, min(registers, MOST_REGISTERS)) - 1]
+
+
+# Bytes of an SM, those that the driver takes of each block, the unit, and the most that a block may ask for.
+SHARED = {"sm_90": (228 << 10, 1 << 10, 128, 227 << 10)}
+
+
+def resident_blocks(shared, cpu):
+    """How many blocks with so many bytes of shared memory, static and dynamic, an SM holds, as far as these decide."""
+    of_sm, reserved, unit, most = SHARED[cpu]
+    return 0 if shared > most else of_sm // (-(-(shared + reserved) // unit) * unit)

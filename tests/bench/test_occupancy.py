@@ -44,6 +44,10 @@ class OccupancyTest(unittest.TestCase):
                 occupancy.resident_warps(32, cpu)
         self.assertEqual(run.call_count, 2)
 
+    def test_shared_memory_limits_blocks(self):
+        of = {size: occupancy.resident_blocks(size << 10, "sm_90") for size in (0, 48, 113, 227, 228)}
+        self.assertEqual(of, {0: 228, 48: 4, 113: 2, 227: 1, 228: 0})
+
     def test_an_unknown_processor_is_an_error_that_names_the_known_ones(self):
         with self.assertRaisesRegex(ValueError, "'gfx90a' is not known; known are sm_70"):
             occupancy.most_warps("gfx90a")

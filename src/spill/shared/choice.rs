@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::eligible::{Candidate, eligible};
+use super::full::FullPoints;
 use super::slots::Slots;
 use crate::analysis::{
     Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Segment, UniformityInfo, block_frequencies,
@@ -113,10 +114,10 @@ fn queued(price: f64, number: usize) -> Queued {
 /// are enough. Returns how many words are then live at most, too.
 ///
 /// What is chosen makes others dearer, seldom cheaper: a value is looked at again when it comes to the front of the
-/// queue, and chosen if it is still there. O(values chosen · instructions + looks · reads · log instructions).
+/// queue, and chosen if it is still there. O((instructions + looks · reads) · log instructions).
 pub(super) fn choose(facts: &mut Facts<'_>, aim: &Aim, slots: &mut Slots<'_>) -> (Vec<Chosen>, u32) {
     let mut chosen: Vec<Chosen> = Vec::new();
-    let mut full = FullPoints::new(facts, aim.words);
+    let mut full = facts.full_points(aim.words);
     let is_among = |reg: VReg| aim.among.as_ref().is_none_or(|among| among[reg]);
     let mut queue: BinaryHeap<Queued> = (0..facts.values.len())
         .filter(|&number| is_among(facts.values[number].reg))
@@ -132,16 +133,28 @@ pub(super) fn choose(facts: &mut Facts<'_>, aim: &Aim, slots: &mut Slots<'_>) ->
         }
         let value = &facts.values[number];
         let Some(slot) = slots.find(value.reg, &facts.live) else { continue };
-        slots.put(value.reg, slot);
+        slots.put(value.reg, slot, &facts.live);
         let size = facts.function.class(value.reg).words();
-        freed.iter().for_each(|stretch| facts.pressure.take(stretch, size));
+        for stretch in &freed {
+            facts.pressure.take(stretch, size);
+            full.take(stretch, size);
+        }
         chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, slot });
-        full = FullPoints::new(facts, aim.words);
     }
     (chosen, facts.peak())
 }
 
 impl Facts<'_> {
+    /// The instructions that have more words live than there is room for.
+    fn full_points(&self, words: u32) -> FullPoints {
+        let mut frequencies = vec![0.0; self.function.num_insts()];
+        for block in self.function.blocks() {
+            self.function.block_insts(block).for_each(|inst| frequencies[inst.0 as usize] = self.frequencies[block]);
+        }
+        let live = self.pressure.all();
+        FullPoints::new(frequencies.into_iter().enumerate().map(|(at, runs)| (live[at], runs)), words)
+    }
+
     /// What keeping a value would do now; `None` if it would free no full instruction, or move where nothing may.
     fn offer(&self, number: usize, aim: &Aim, full: &FullPoints) -> Option<Offer> {
         let value = &self.values[number];
@@ -175,33 +188,5 @@ fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
         KeepInLoops::Off => 1.0,
         KeepInLoops::Around => f64::max(1.0, freed / AROUND),
         KeepInLoops::On => f64::INFINITY,
-    }
-}
-
-/// How many instructions of a stretch have more words live than there is room for, and how often these run: sums up to
-/// each instruction.
-struct FullPoints(Vec<(f64, u32)>);
-
-impl FullPoints {
-    fn new(facts: &Facts<'_>, words: u32) -> Self {
-        let mut sums = vec![(0.0, 0); facts.function.num_insts() + 1];
-        let live = facts.pressure.all();
-        for block in facts.function.blocks() {
-            for inst in facts.function.block_insts(block) {
-                let at = inst.0 as usize;
-                let (runs, count) = sums[at];
-                sums[at + 1] =
-                    if live[at] > words { (runs + facts.frequencies[block], count + 1) } else { (runs, count) };
-            }
-        }
-        Self(sums)
-    }
-
-    fn count(&self, stretch: &Range<u32>) -> u32 {
-        self.0[stretch.end as usize].1 - self.0[stretch.start as usize].1
-    }
-
-    fn runs(&self, stretch: &Range<u32>) -> f64 {
-        self.0[stretch.end as usize].0 - self.0[stretch.start as usize].0
     }
 }

@@ -8,11 +8,13 @@
 //! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
 //! * [`eligible`]: which values can be kept in memory at all;
 //! * [`choice`]: which of them are, those that free the highest pressure for the least traffic;
+//! * [`full`]: the instructions with more words live than there is room for;
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
 //! * here: the edits.
 
 mod choice;
 mod eligible;
+mod full;
 mod room;
 mod slots;
 

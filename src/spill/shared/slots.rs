@@ -1,7 +1,7 @@
 //! Slots: values that are never live together share one.
 
 use super::room::Room;
-use crate::analysis::{LiveRanges, overlap};
+use crate::analysis::{IntervalTree, LiveRanges};
 use crate::function::{Function, VReg};
 
 /// The row of a slot: one part for each thread.
@@ -24,8 +24,8 @@ pub(super) struct Layout {
 pub(super) struct Slots<'a> {
     function: &'a Function,
     room: &'a Room,
-    /// Bytes of a part, and the registers whose values the slot holds.
-    slots: Vec<(u32, Vec<VReg>)>,
+    /// Bytes of a part, and when the slot holds the values of which registers.
+    slots: Vec<(u32, IntervalTree<VReg>)>,
     bytes: u32,
 }
 
@@ -35,23 +35,24 @@ impl<'a> Slots<'a> {
     }
 
     /// The slot that a value would get: the first of its size in which no value is live together with it, or a new one;
-    /// `None` if there is no room. O(values in slots · segments).
+    /// `None` if there is no room. O(slots · segments · log
+    /// values in a slot).
     pub(super) fn find(&self, reg: VReg, live: &LiveRanges) -> Option<usize> {
         let size = 4 * self.function.class(reg).words();
-        let meets = |other: &VReg| overlap(live.segments(reg), live.segments(*other), |_, _| true);
-        let shared = self.slots.iter().position(|(of, regs)| *of == size && !regs.iter().any(meets));
+        let is_free = |held: &IntervalTree<VReg>| !held.is_overlapping(live.segments(reg));
+        let shared = self.slots.iter().position(|(of, held)| *of == size && is_free(held));
         let has_room = self.bytes + size * self.room.threads <= self.room.bytes;
         shared.or_else(|| has_room.then_some(self.slots.len()))
     }
 
     /// Puts a value into the slot that [`find`](Self::find) has found for it.
-    pub(super) fn put(&mut self, reg: VReg, slot: usize) {
+    pub(super) fn put(&mut self, reg: VReg, slot: usize, live: &LiveRanges) {
         if slot == self.slots.len() {
             let size = 4 * self.function.class(reg).words();
             self.bytes += size * self.room.threads;
-            self.slots.push((size, Vec::new()));
+            self.slots.push((size, IntervalTree::new()));
         }
-        self.slots[slot].1.push(reg);
+        self.slots[slot].1.insert(live.segments(reg), reg);
     }
 
     /// Where the slots lie, those of 8 bytes first, so that each is aligned; and the row of each slot.

@@ -1,0 +1,392 @@
+#!/usr/bin/env python3
+"""What values in shared memory bring on real kernels: every kernel that spills, compiled in several ways, in one table.
+
+    kept.py [options] [MODULE-GLOB …]
+
+Stock LLVM and ptxas say first which kernels spill. Each of them becomes a module of its own, which is compiled in each
+way of WAYS. ptxas and the machine code say what comes out: bytes spilled to local memory, static shared memory beyond
+stock's, words that instructions move to and from both memories (LDL, STL; LDS, STS beyond stock's), warps, and machine
+instructions. Kernels of which no block fits on an SM are left out.
+
+A way counts for a kernel only where all ways that are asked for have an answer, except cicc, which has a row for the
+kernels that it compiles. What fails is named at the end, and ends the program with 1. Everything measured is cached, so
+a run that was broken off goes on.
+"""
+
+import json
+import os
+import re
+import sys
+import tempfile
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cache
+import command_line
+import corpus
+import gather
+import launches
+import measure
+import occupancy
+import report
+import tools
+import traffic
+import tuning
+from plan import CICC, STOCK, Compiler
+
+PRAGMA, AUTO, SAID, BUDGETS, TUNE = "pragma", "auto", "said", "budgets", "tune"
+WAYS = {
+    PRAGMA: 'stock with NVIDIA\'s pragma "enable_smem_spilling", stock where ptxas refuses it',
+    AUTO: "regalloc=auto, and nothing said of the launch",
+    SAID: "regalloc=auto, with threads and dynamic shared memory as far as launches.py knows them",
+    BUDGETS: "the best of regalloc=255 with a slack of 12, 24, 48 and 80, the launch said",
+    TUNE: "nvptx-ra tune, which tries the pass among other things, the launch said",
+    CICC: "NVIDIA's compiler, where it compiles the kernel",
+}
+SLACKS = (12, 24, 48, 80)
+LARGEST = 3  # kernels that percentages leave out the second time
+MORE_INSTRUCTIONS = 0.03
+DEFAULT_THREADS = 128  # as `nvptx-ra tune` takes it
+PRAGMA_LINE = '\t.pragma "enable_smem_spilling";'
+ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )?\s*\.entry ([\w$.]+)")
+HEADER = ["", "kernels", "with slots", "local bytes", "less", f"less, without {LARGEST}", "slots", "local words"]
+HEADER += ["shared words", "warps", "instructions", "more", f"more, without {LARGEST}"]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel in a module of its own, and how it is launched."""
+
+    module: str
+    name: str
+    path: str
+    launch: launches.Launch
+    is_triton: bool
+
+    @property
+    def key(self):
+        """The name of its module in the plan; what stands ahead of `__` is the source."""
+        return f"{self.module}::{self.name}"
+
+
+def parse_arguments():
+    parser = command_line.parser_of(__doc__)
+    add = parser.add_argument
+    command_line.add_modules(parser)
+    command_line.add_subset(parser)
+    add("--only", default=",".join(WAYS), metavar="WAYS", help="some of %(default)s")
+    add("--runs", type=int, default=16, help="of ptxas for each kernel that is tuned (default: %(default)s)")
+    add("--draw", type=int, metavar="N", help="so many of the kernels that spill (default: all)")
+    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
+    add("--timeout", type=int, default=600, help="seconds for llc or ptxas on a kernel (default: %(default)s)")
+    command_line.add_jobs(parser)
+    add("--json", type=Path, metavar="FILE", help="the figures of each kernel")
+    command_line.add_plugin(parser)
+    command_line.add_tool(parser)
+    arguments = parser.parse_args()
+    arguments.ways = arguments.only.split(",")
+    if unknown := set(arguments.ways) - set(WAYS):
+        parser.error(f"--only: there is no {', '.join(sorted(unknown))}; there are {', '.join(WAYS)}")
+    return arguments
+
+
+def only(text, name):
+    """PTX without the other kernels. Everything else stays."""
+    lines, skips = [], False
+    for line in text.split("\n"):
+        if match := ENTRY.match(line):
+            skips = match.group(1) != name
+        if not skips:
+            lines.append(line)
+        if line.startswith("}"):
+            skips = False
+    return "\n".join(lines)
+
+
+def with_pragma(text):
+    """PTX of one kernel whose registers ptxas may spill to shared memory."""
+    lines, in_head = [], False
+    for line in text.split("\n"):
+        in_head = in_head or ENTRY.match(line) is not None
+        lines.append(line)
+        if in_head and line.startswith("{"):
+            lines.append(PRAGMA_LINE)
+            in_head = False
+    return "\n".join(lines)
+
+
+def warps(figures, kernel, cpu):
+    """Warps that an SM holds of a kernel: by registers, by static and dynamic shared memory, and of whole blocks."""
+    cpu = cpu.rstrip("a")
+    threads = figures["threads"] or kernel.launch.threads or DEFAULT_THREADS
+    by_shared = occupancy.resident_blocks(figures["static"] + (kernel.launch.dynamic or 0), cpu)
+    return min(occupancy.resident_warps(figures["registers"], cpu, threads), by_shared * -(-threads // launches.WARP))
+
+
+def compiled(kernel, options, plan):
+    """PTX by llc: stock where there are no options, else with the plugin."""
+    compiler = Compiler(STOCK)
+    if options:
+        compiler = Compiler(options, tuple(f"-nvptx-ra-{option}" for option in options.split()))
+    result, text = measure.compile_module(kernel.key, compiler, plan)
+    return result["error"], text
+
+
+def said_options(kernel):
+    """What is said of a launch, as options of the plugin."""
+    launch = kernel.launch
+    said = [] if launch.dynamic is None else [f"dynamic-shared={launch.dynamic}"]
+    if launch.threads is not None and has_option("threads"):
+        said.append(f"threads={launch.threads}")
+    return " ".join(said)
+
+
+OPTIONS = set()
+
+
+def has_option(name):
+    """Whether this build of the tool has an option."""
+    if not OPTIONS:
+        outcome = tools.run([tools.nvptx_ra(), "explain", "--all"], 60)
+        if outcome.error:
+            sys.exit(outcome.error)
+        OPTIONS.update(re.findall(r"^([\w-]+)=", outcome.output, re.MULTILINE))
+    return name in OPTIONS
+
+
+def tuned_text(kernel, plan, arguments):
+    """(error, PTX) of `nvptx-ra tune` on a kernel."""
+    cpu = plan.cpu_of(kernel.module)
+    words = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={cpu}"]
+    words += [f"--runs={arguments.runs}", "--jobs=1", f"--kernel={kernel.name}"]
+    words += [] if kernel.launch.dynamic is None else [f"--dynamic-shared={kernel.launch.dynamic}"]
+    programs = [cache.file_hash(program) for program in (arguments.tool, plan.tools.ptxas)]
+    key = cache.key_of("kept tune", cache.file_hash(kernel.path), words, programs)
+    store = cache.Cache(plan.cache)
+    if (text := store.get_text(key)) is None:
+        with tempfile.TemporaryDirectory() as folder:
+            ptx = Path(folder, "tuned.ptx")
+            command = [arguments.tool, "tune", kernel.path, *words, f"--output={ptx}"]
+            outcome = tools.run(command, timeout=None)  # what a variant may take is the tool's to say
+            if outcome.error:
+                return outcome.error, ""
+            text = ptx.read_text(encoding="utf8")
+        store.put_text(key, text)
+    return "", text
+
+
+def cicc_text(kernel, plan):
+    """NVIDIA's PTX of a kernel, under its name there; None where there is none."""
+    path = plan.cicc_text(kernel.module)
+    if not path.exists():
+        return None
+    text = path.read_text(encoding="utf8", errors="replace")
+    wanted = gather.kernel_key(kernel.module, kernel.name)
+    names = [match.group(1) for line in text.split("\n") if (match := ENTRY.match(line))]
+    name = next((name for name in names if gather.kernel_key(kernel.module, name) == wanted), None)
+    return None if name is None else (name, only(text, name))
+
+
+def best(stock, found):
+    """Of several variants that which spills least, then has the fewest instructions, among those that keep stock's
+    warps; stock itself where none does."""
+    keeping = [figures for figures in found if figures["warps"] >= stock["warps"]]
+    return min(keeping, key=lambda of: (of["local_bytes"], of["instructions"]), default=stock)
+
+
+def figures_of(kernel, plan, arguments):
+    """{way: figures}, with stock's among them, and what went wrong, as (way, error)."""
+    found, wrong, cpu = {}, [], plan.cpu_of(kernel.module)
+
+    def judge(way, error, text, kernel=kernel, **more):
+        figures = {"error": error} if error else traffic.measured(text, kernel.name, cpu, plan, **more)
+        if figures["error"]:
+            wrong.append((way, figures["error"]))
+            return None
+        return figures | {"warps": warps(figures, kernel, cpu)}
+
+    error, stock_text = compiled(kernel, "", plan)
+    stock = judge(STOCK, error, stock_text, wants_peak=True)
+    if stock is None:
+        return found, wrong
+    found[STOCK] = stock
+    for way in arguments.ways:
+        if way == PRAGMA:
+            text = with_pragma(stock_text)
+            figures = traffic.measured(text, kernel.name, cpu, plan)
+            taken = not figures["error"]
+            if "more than" in figures["error"]:
+                wrong.append((way, figures["error"]))
+                continue
+            found[way] = judge(way, "", text) if taken else stock
+        elif way in (AUTO, SAID):
+            said = said_options(kernel) if way == SAID else ""
+            found[way] = judge(way, *compiled(kernel, f"regalloc=auto {said}".strip(), plan))
+        elif way == BUDGETS:
+            options = (f"regalloc=255 regalloc-slack={slack} {said_options(kernel)}".strip() for slack in SLACKS)
+            judged = [judge(way, *compiled(kernel, each, plan)) for each in options]
+            found[way] = best(stock, judged) if all(judged) else None
+        elif way == TUNE:
+            found[way] = judge(way, *tuned_text(kernel, plan, arguments))
+        elif not kernel.is_triton and (theirs := cicc_text(kernel, plan)):
+            found[way] = judge(way, "", theirs[1], kernel=replace(kernel, name=theirs[0]))
+    return {way: figures for way, figures in found.items() if figures}, wrong
+
+
+def reduced(path, name, names, plan):
+    """The path of a module that has no kernel but one."""
+    if len(names) == 1:
+        return path, ""
+    key = cache.key_of("reduced", cache.file_hash(path), name)
+    output = Path(plan.folder, f"{key}.bc")
+    if output.exists():
+        return str(output), ""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    part = output.with_suffix(".part")
+    opt = os.path.join(os.path.dirname(plan.tools.llc), "opt")
+    command = [opt, "-passes=internalize,globaldce", f"-internalize-public-api-list={name}", path, "-o", str(part)]
+    outcome = tools.run(command, plan.timeout)
+    if not outcome.error:
+        part.rename(output)
+    return str(output), outcome.error
+
+
+def wanted(plan, arguments):
+    """The kernels that spill, and what went wrong, as (module, kernel, way, error)."""
+    spilling, wrong = [], []
+    for module, path in plan.modules.items():
+        compiled_, text = measure.compile_module(module, plan.compiler(STOCK), plan)
+        judged = compiled_ if compiled_["error"] else measure.assemble_text(text, module, tuning.OWN, None, plan)
+        if judged["error"]:
+            wrong.append((module, "all kernels", STOCK, judged["error"]))
+            continue
+        names = list(judged["kernels"])
+        spills = [name for name, of in judged["kernels"].items() if of["stores"] + of["loads"]]
+        spilling += [(module, path, name, names) for name in spills]
+        print(f"{module}: {len(spills)} of {len(names)} kernels spill", file=sys.stderr)
+    if arguments.draw is not None:
+        spilling = corpus.drawn(spilling, arguments.draw, arguments.seed)
+    kernels = []
+    for module, path, name, names in spilling:
+        own, error = reduced(path, name, names, plan)
+        if error:
+            wrong.append((module, name, STOCK, error))
+        else:
+            is_triton = Path(path).suffix == ".ll"
+            kernels.append(Kernel(module, name, own, launches.launch_of(path, name), is_triton))
+    return kernels, wrong
+
+
+def percent(before, after):
+    return f"{100 * (after - before) / before:+.1f} %" if before else ""
+
+
+def without_largest(rows):
+    """The rows without the kernels that spill most with stock."""
+    return sorted(rows, key=lambda row: row[0]["local_bytes"])[: max(0, len(rows) - LARGEST)]
+
+
+def row_of(title, rows):
+    """The figures of (stock's, a way's) pairs, as HEADER names them."""
+    sums = lambda rows, what: [sum(side[what] for side in sides) for sides in zip(*rows, strict=True)] or [0, 0]  # noqa: E731
+    rest = without_largest(rows)
+    local, instructions, held = (sums(rows, what) for what in ("local_bytes", "instructions", "warps"))
+    return [
+        title,
+        str(len(rows)),
+        str(sum(way["static"] > stock["static"] for stock, way in rows)),
+        f"{local[1]:,}",
+        percent(*local),
+        percent(*sums(rest, "local_bytes")),
+        f"{sum(way['static'] - stock['static'] for stock, way in rows):,}",
+        f"{sums(rows, 'local_words')[1]:,}",
+        f"{sum(way['shared_words'] - stock['shared_words'] for stock, way in rows):+,}",
+        f"{held[1]:,}",
+        f"{instructions[1]:,}",
+        percent(*instructions),
+        percent(*sums(rest, "instructions")),
+    ]
+
+
+def groups_of(results, plan):
+    """(title, results) of each part of the table; a result is (kernel, {way: figures})."""
+    by_lineage = defaultdict(list)
+    for result in results:
+        kernel = result[0]
+        source = corpus.source_of(kernel.module)
+        kind = "Triton" if kernel.is_triton else "CUDA"
+        by_lineage[kind, plan.sources.get(source, {}).get("lineage", source)].append(result)
+    for kind in ("CUDA", "Triton"):
+        of_kind = {name: rows for (of, name), rows in sorted(by_lineage.items()) if of == kind}
+        yield from ((f"{kind}, {name}", rows) for name, rows in of_kind.items())
+        if len(of_kind) > 1:
+            yield f"{kind}, all", [row for rows in of_kind.values() for row in rows]
+    for title, matrices in (("peak of matrix instructions", True), ("other peaks", False)):
+        if rows := [row for row in results if row[1][STOCK]["is_of_matrices"] == matrices]:
+            yield title, rows
+    if results:
+        yield "all", results
+
+
+def is_worse(stock, figures):
+    return (
+        figures["local_bytes"] > stock["local_bytes"]
+        or figures["instructions"] > (1 + MORE_INSTRUCTIONS) * stock["instructions"]
+    )
+
+
+def shown(results, ways, plan):
+    """The lines of the table, and of what got worse."""
+    ways = [way for way in ways if way != CICC]
+    complete = [result for result in results if all(way in result[1] for way in ways)]
+    rows = []
+    for title, group in groups_of(complete, plan):
+        rows += [row_of(f"{title}: {way}", [(of[STOCK], of[way]) for _, of in group]) for way in (STOCK, *ways)]
+        if theirs := [of for _, of in group if CICC in of]:
+            rows.append(row_of(f"{title}: those of cicc, stock", [(of[STOCK], of[STOCK]) for of in theirs]))
+            rows.append(row_of(f"{title}: those of cicc, cicc", [(of[STOCK], of[CICC]) for of in theirs]))
+    lines = list(report.table(rows, HEADER)) if rows else ["no kernel"]
+    for way in ways:
+        worse = [(kernel, of) for kernel, of in complete if is_worse(of[STOCK], of[way])]
+        lines += ["", f"{way}: {len(worse)} kernels with more local bytes or more than 3 % more instructions"]
+        for kernel, of in worse:
+            pairs = ((of[STOCK][what], of[way][what]) for what in ("local_bytes", "instructions"))
+            told = ", ".join(f"{before:,} → {after:,}" for before, after in pairs)
+            lines.append(f"  {kernel.module} {kernel.name}: bytes and instructions {told}")
+        fewer = [kernel for kernel, of in complete if of[way]["warps"] < of[STOCK]["warps"]]
+        lines += [f"  fewer warps: {kernel.module} {kernel.name}" for kernel in fewer]
+    return lines
+
+
+def main():
+    arguments = parse_arguments()
+    arguments.jobs = max(1, arguments.jobs)
+    plan = replace(tuning.plan_of(arguments), folder=str(tools.ROOT / "target/bench/kept"))
+    plan = replace(plan, tools=tools.find(arguments.plugin))
+    kernels, wrong = wanted(plan, arguments)
+    plan = replace(plan, modules=plan.modules | {kernel.key: kernel.path for kernel in kernels})
+    results, without_block = [], []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        answers = pool.map(lambda kernel: figures_of(kernel, plan, arguments), kernels)
+        for number, (kernel, (found, failed)) in enumerate(zip(kernels, answers, strict=True), 1):
+            print(f"{number} of {len(kernels)}: {kernel.module} {kernel.name}", file=sys.stderr)
+            wrong += [(kernel.module, kernel.name, *of) for of in failed]
+            if STOCK in found:
+                fits = found[STOCK]["warps"] > 0
+                (results if fits else without_block).append((kernel, found))
+    if arguments.json:
+        said = [{"module": kernel.module, "kernel": kernel.name, "figures": found} for kernel, found in results]
+        arguments.json.write_text(json.dumps(said, indent=1), encoding="utf8")
+    print("\n".join(f"{way}: {WAYS[way]}" for way in arguments.ways) + "\n")
+    print("\n".join(shown(results, arguments.ways, plan)))
+    known = sum(kernel.launch.dynamic is not None for kernel, _ in results)
+    print(f"\n{len(results)} kernels; the launch of {known} is known; no block of {len(without_block)} others fits")
+    for module, name, way, error in wrong:
+        print(f"failed: {module}: {name}: {way}: {error}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

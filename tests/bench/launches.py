@@ -1,0 +1,59 @@
+"""How the kernels of the corpus are launched, as far as that is known: threads and bytes of dynamic shared memory.
+
+Triton's metadata beside each module says both. For CUDA, RULES holds what the host code of the packages launches, with
+the place where it says so. A kernel that no rule names is launched in an unknown way.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+WARP = 32
+
+
+@dataclass(frozen=True)
+class Launch:
+    """None where nothing says how many."""
+
+    threads: int | None = None
+    dynamic: int | None = None
+
+
+# candle-kernels 0.11.1, src/mmq_gguf/mmq_gguf.cuh: `mmq_get_nbytes_shared` with mmq_y = 128 and eight warps. A row of
+# the weights' tile has MMQ_MMA_TILE_X_K words: 76 for Q8_0, Q8_1 and Q6_K, 100 for Q2_K, 84 for Q3_K. Types by their
+# number in `ggml_type`.
+WORDS_OF_A_ROW = {2: 76, 3: 76, 6: 76, 7: 76, 8: 76, 10: 100, 11: 84, 12: 76, 13: 76, 14: 76}
+ROWS, THREADS, INTEGER, BLOCK_OF_Y = 128, 256, 4, 144
+
+
+def candle_mul_mat_q(match):
+    kind, columns = int(match["type"]), int(match["columns"])
+    padded = -(-columns * BLOCK_OF_Y // (THREADS * INTEGER)) * THREADS * INTEGER
+    return Launch(THREADS, columns * INTEGER + ROWS * WORDS_OF_A_ROW[kind] * INTEGER + padded)
+
+
+def nothing_dynamic(_):
+    return Launch(None, 0)
+
+
+# (module, kernel's mangled name, launch of a match)
+RULES = [
+    (r"candle__mmq_gguf", r"mul_mat_qIL9ggml_type(?P<type>\d+)ELi(?P<columns>\d+)E", candle_mul_mat_q),
+    # candle-kernels, src/mmq_gguf/mmq_instance_*.cu: launched with 0 bytes.
+    (r"candle__mmq_gguf", r"mul_mat_q_stream_k_fixup", nothing_dynamic),
+    # llama.cpp, ggml-cuda/fattn-tile.cuh: `nbytes_shared = 0`; the threads are the kernel's launch bounds.
+    (r"ggml__template-instances_fattn-tile", r"flash_attn_tile", nothing_dynamic),
+]
+
+
+def launch_of(path, kernel):
+    """How a kernel of the module at that path is launched."""
+    metadata = Path(path).with_suffix(".json")
+    if metadata.exists():
+        said = json.loads(metadata.read_text(encoding="utf8"))
+        return Launch(said["num_warps"] * WARP, said["shared"])
+    for module, name, launch in RULES:
+        if re.match(module, Path(path).stem) and (match := re.search(name, kernel)):
+            return launch(match)
+    return Launch()
