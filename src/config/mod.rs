@@ -15,7 +15,7 @@ pub use grammar::{Origin, assignments, find};
 pub use optimisations::{Add, Skip};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, CoalescerPosition, Config, DeSsa, FORECAST, Injection, OPTIONS, OptionSpec,
-    Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Remat, SCHEDULE, Scope, Trace,
+    Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Remat, SCHEDULE, Scope, SpillTo, Trace,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget};

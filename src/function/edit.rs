@@ -27,7 +27,7 @@ pub enum Edit {
         /// Its class.
         class: RegClass,
     },
-    /// A new stack slot. `slot` is the next free id.
+    /// A new slot in local memory. `slot` is the next free id.
     CreateSlot {
         /// The id it gets.
         slot: Slot,
@@ -38,7 +38,7 @@ pub enum Edit {
     },
     /// An array in shared memory, with room for slots of each thread of a block. A kernel gets one at most.
     CreateSharedArray(SharedArray),
-    /// A new slot in the shared array, of 4 or 8 bytes. `slot` is the next free id; slots in the frame come first.
+    /// A new slot in the shared array, of 2, 4 or 8 bytes. `slot` is the next free id; slots in local memory come first.
     CreateSharedSlot {
         /// The id it gets.
         slot: Slot,

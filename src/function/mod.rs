@@ -120,6 +120,16 @@ impl RegClass {
             Self::Other => 0,
         }
     }
+
+    /// How many bytes of memory a spilled register of the class takes; `None` if PTX does not store it at once. A
+    /// predicate is stored as a number of 16 bits.
+    pub fn spilled_bytes(self) -> Option<u32> {
+        match self {
+            Self::B1 => Some(2),
+            Self::B16 | Self::B32 | Self::B64 => Some(self.bits() / 8),
+            Self::B128 | Self::Other => None,
+        }
+    }
 }
 
 /// A block of the view.
@@ -142,7 +152,7 @@ pub struct SlotData {
     pub name: Option<Box<str>>,
     /// The line of the function's file where the variable is declared; 0 where unknown.
     pub line: u32,
-    /// Where thread 0's part lies, if the slot is in the function's [`SharedArray`]; `None`: it is in the frame.
+    /// Where thread 0's part lies, if the slot is in the function's [`SharedArray`]; `None`: it is in local memory.
     pub shared_offset: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Which values are kept in shared memory.
+//! Which values are moved out of the way.
 //!
 //! The values that move the fewest words for each full instruction that they free: Belady's choice, weighed by what it
 //! costs. A long range that a loop does not read is free of the loop for one store and one load outside of it. What a
@@ -9,28 +9,26 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::eligible::{Candidate, eligible};
+use super::places::{Around, Home, Places};
 use super::slots::Slots;
-use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrence, Occurrences, UniformityInfo, block_frequencies};
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, UniformityInfo, block_frequencies};
+use crate::config::SpillTo;
 use crate::function::{Block, Function, Role, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::{Pressure, instructions};
 use crate::target::Classification;
 
-/// A store costs half of a load: nothing waits for it.
-const STORE: f64 = 0.5;
-
-/// A value that is kept.
+/// A value that is moved out of the way.
 pub(super) struct Chosen {
     pub(super) reg: VReg,
     pub(super) definition: Occurrence,
-    groups: Vec<Group>,
-    /// Its slot.
-    pub(super) slot: usize,
+    pub(super) groups: Vec<Group>,
+    pub(super) home: Home,
 }
 
 impl Chosen {
-    /// The groups of reads that load the value.
+    /// The groups of reads for which the value comes back.
     pub(super) fn reloads(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
     }
@@ -39,16 +37,22 @@ impl Chosen {
 /// What is known of a function, and the pressure that what was chosen leaves.
 pub(super) struct Facts<'a> {
     function: &'a Function,
+    pub(super) occurrences: Occurrences,
     frequencies: IndexVec<Block, f64>,
     live: LiveRanges,
     values: Vec<Candidate>,
+    places: Places<'a>,
     pressure: Pressure,
     in_loops: bool,
 }
 
 impl<'a> Facts<'a> {
     /// Words that a whole warp shares count for uniform registers, and constants for none.
-    pub(super) fn new(function: &'a Function, classification: &Classification, in_loops: bool) -> Self {
+    pub(super) fn new(
+        (function, classification): (&'a Function, &'a Classification),
+        to: SpillTo,
+        in_loops: bool,
+    ) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
         let frequencies = block_frequencies(function, &cfg, &dominators);
@@ -67,7 +71,8 @@ impl<'a> Facts<'a> {
         let mut values = eligible(function, &occurrences, &dominators);
         values.retain(|value| counts[value.reg]);
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
-        Self { function, frequencies, live, values, pressure, in_loops }
+        let places = Places::new((function, classification), Loops::new(&cfg, &dominators), to);
+        Self { function, occurrences, frequencies, live, values, places, pressure, in_loops }
     }
 
     pub(super) fn peak(&self) -> u32 {
@@ -77,8 +82,9 @@ impl<'a> Facts<'a> {
 
 /// What keeping a value would do.
 struct Offer {
-    /// The traffic for each full instruction that is freed of a word, both as often as they run.
+    /// The cost of its place for each full instruction that is freed of a word, both as often as they run.
     price: f64,
+    home: Home,
     groups: Vec<Group>,
     freed: Vec<Range<u32>>,
 }
@@ -100,30 +106,32 @@ pub(super) fn choose(facts: &mut Facts<'_>, words: u32, slots: &mut Slots<'_>) -
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut full = FullPoints::new(facts, words);
     let mut queue: BinaryHeap<Queued> = (0..facts.values.len())
-        .filter_map(|number| Some(queued(facts.offer(number, words, &full)?.price, number)))
+        .filter_map(|number| Some(queued(facts.offer(number, words, &full, slots)?.price, number)))
         .collect();
     while facts.peak() > words {
         let Some(Reverse((_, number))) = queue.pop() else { break };
-        let Some(Offer { price, groups, freed }) = facts.offer(number, words, &full) else { continue };
+        let Some(Offer { price, home, groups, freed }) = facts.offer(number, words, &full, slots) else { continue };
         let again = queued(price, number);
         if queue.peek().is_some_and(|next| again < *next) {
             queue.push(again);
             continue;
         }
         let value = &facts.values[number];
-        let Some(slot) = slots.find(value.reg, &facts.live) else { continue };
-        slots.put(value.reg, slot);
+        if let Some(slot) = home.slot {
+            slots.put(value.reg, home.place, slot);
+        }
+        facts.places.settle(value, home);
         let size = facts.function.class(value.reg).words();
         freed.iter().for_each(|stretch| facts.pressure.take(stretch, size));
-        chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, slot });
+        chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, home });
         full = FullPoints::new(facts, words);
     }
     (chosen, facts.peak())
 }
 
 impl Facts<'_> {
-    /// What keeping a value would do now; `None` if it would free no full instruction.
-    fn offer(&self, number: usize, words: u32, full: &FullPoints) -> Option<Offer> {
+    /// What moving a value would do now; `None` if it would free no full instruction, or if there is no place for it.
+    fn offer(&self, number: usize, words: u32, full: &FullPoints, slots: &Slots<'_>) -> Option<Offer> {
         let value = &self.values[number];
         let whole: f64 = self.live.segments(value.reg).iter().map(|of| full.within(&instructions(of))).sum();
         if whole == 0.0 {
@@ -136,14 +144,15 @@ impl Facts<'_> {
             return None;
         }
         let loads = groups.iter().filter(|group| !group.has_definition);
-        let loads = loads.map(|group| self.frequencies[group.reads[0].block]);
+        let mut loads = loads.map(|group| self.frequencies[group.reads[0].block]);
         let store = self.frequencies[value.definition.block];
         // What runs more often than the function does so in a loop.
-        if !self.in_loops && loads.clone().chain([store]).any(|frequency| frequency > 1.0) {
+        if !self.in_loops && (store > 1.0 || loads.any(|frequency| frequency > 1.0)) {
             return None;
         }
-        let price = (loads.sum::<f64>() + STORE * store) / covered;
-        Some(Offer { price, groups, freed })
+        let around = Around { frequencies: &self.frequencies, live: &self.live, slots };
+        let (cost, home) = self.places.cheapest(value, &groups, &around)?;
+        Some(Offer { price: cost / covered, home, groups, freed })
     }
 }
 
