@@ -52,6 +52,7 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
             Place::Recomputed => (SpillTo::REMAT, "computed again"),
         };
         assert!(to.contains(flag), "{name}: not allowed");
+        assert!(kept.reloads > 0, "{}: it does not come back", kept.reg);
         reached(name, true);
         match function.class(kept.reg) {
             RegClass::B16 => reached("16 bits", true),

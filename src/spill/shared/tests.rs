@@ -9,7 +9,7 @@ use crate::target::machine::Architecture;
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\n";
 const REST: &str = "opcode MOV_B32_i constant\nopcode ADD32ri\nopcode ADD16rr\nopcode ADD64ri\nopcode LD_i16\nopcode LD_i32\n\
-    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode Return\n";
+    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode CALL\nopcode INLINEASM\nopcode Return\n";
 
 fn function(kernel: &str, regs: &str, body: &str) -> Function {
     let function = Function::parse(&format!("{HEAD}{kernel}{REST}regs %0 {regs}\n{body}end\n")).expect("a view");
@@ -33,6 +33,18 @@ fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal
 /// The places of the values that are moved when at most `words` words may be live.
 fn places(function: &Function, words: u32, to: SpillTo) -> Vec<Place> {
     keep(function, words, to).expect("a place").kept.iter().map(|kept| kept.place).collect()
+}
+
+/// A value that is read within the call sequence behind its definition, and then no more, is not moved, even if its
+/// definition writes early: nothing would come back, and its store behind the sequence would meet other stores.
+#[test]
+fn what_does_not_come_back_is_not_moved() {
+    let body = "bb0: frequency 1.0 depth 0\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
+        INLINEASM 0, def early_clobber %0, %1 :: opaque\n  CALL 0 :: call_sequence\n\
+        ST_i32 %0, 0 :: call_sequence\n  ST_i32 %1, %2 :: write\n  Return :: terminator\n";
+    let called = function("kernel maxntid 64\n", "B32 B32 B32", body);
+    let kept = keep(&called, 1, SpillTo::LOCAL).expect("local memory").kept;
+    assert!(kept.iter().all(|kept| kept.reloads > 0), "{kept:?}");
 }
 
 /// A kernel whose value `%0` is loaded and read again behind a point with three words.
