@@ -91,7 +91,7 @@ pub enum Edit {
         /// The register written.
         dst: VReg,
     },
-    /// A store of `reg` to a slot.
+    /// A store of `reg` to a slot; a predicate is stored as a number of 16 bits.
     InsertSpill {
         /// The id it gets.
         inst: Inst,
@@ -225,6 +225,18 @@ impl Edit {
             Edit::Merge { .. } => 5,
             Edit::Delete { .. } => 6,
             Edit::InsertDirective { .. } | Edit::SetAttribute { .. } => 7,
+        }
+    }
+}
+
+impl RegClass {
+    /// How many bytes of memory a spilled register of the class takes; `None` if PTX does not store it at once. A
+    /// predicate is stored as a number of 16 bits.
+    pub fn spilled_bytes(self) -> Option<u32> {
+        match self {
+            Self::B1 => Some(2),
+            Self::B16 | Self::B32 | Self::B64 => Some(self.bits() / 8),
+            Self::B128 | Self::Other => None,
         }
     }
 }

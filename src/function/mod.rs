@@ -120,16 +120,6 @@ impl RegClass {
             Self::Other => 0,
         }
     }
-
-    /// How many bytes of memory a spilled register of the class takes; `None` if PTX does not store it at once. A
-    /// predicate is stored as a number of 16 bits.
-    pub fn spilled_bytes(self) -> Option<u32> {
-        match self {
-            Self::B1 => Some(2),
-            Self::B16 | Self::B32 | Self::B64 => Some(self.bits() / 8),
-            Self::B128 | Self::Other => None,
-        }
-    }
 }
 
 /// A block of the view.
