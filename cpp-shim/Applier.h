@@ -60,27 +60,33 @@ private:
   /// New registers continue LLVM's numbers as they continue the view's.
   llvm::Register reg(uint32_t Id) const { return Flat.reg(Id); }
   llvm::MachineBasicBlock::iterator place(const nvptx_ra_edit &E) const;
-  /// The register that holds the local address of a slot, and the code at the
-  /// entry that computes all of them, once everything else is in its place.
-  llvm::Register localAddress(uint32_t Slot);
-  void computeLocalAddresses();
-  /// The register that holds the address of this thread's part of a shared slot
-  /// of so many bytes at offset 0, and the code at the entry that declares the
-  /// array and computes all of them.
+  void createLocalSlot(const nvptx_ra_edit &E);
+  /// The register that holds an address in the slots' memory: of the local
+  /// array, or of this thread's part of a shared slot of so many bytes at
+  /// offset 0.
+  llvm::Register localAddress();
   llvm::Register sharedAddress(uint64_t Size);
-  void computeSharedAddresses();
-  /// A slot of the edits in shared memory; null for one in the frame.
+  /// Adds the code at the entry that declares the arrays and computes these
+  /// addresses, once everything else is in its place.
+  void computeSlotAddresses();
+  /// A slot of the edits in shared memory; null for one in local memory.
   const nvptx_ra_edit *sharedSlot(uint32_t Slot) const {
     return Slot < FirstSharedSlot ? nullptr
                                   : SharedSlots[Slot - FirstSharedSlot];
   }
-  /// What a load or store of a slot says of it, be it shared or in the frame.
+  /// What a load or store of a slot says of it.
   struct SlotAccess {
     uint32_t Class;
     int64_t Bits, Semantics, Space, Offset;
     llvm::Register Address;
     llvm::MachineMemOperand *Memory;
   };
+  /// The register that an access to a slot stores or loads: of a predicate one
+  /// of 16 bits.
+  llvm::Register accessedRegister(const nvptx_ra_edit &E);
+  /// Puts the conversions between predicates and these registers in front of
+  /// stores and behind loads, once the instructions have their order.
+  void convertPredicates();
   SlotAccess accessSlot(const nvptx_ra_edit &E,
                         llvm::MachineMemOperand::Flags Flags);
   uint32_t classOf(llvm::Register Reg) const;
@@ -113,12 +119,18 @@ private:
   llvm::SmallVector<llvm::MachineBasicBlock *, 0> NewBlocks;
   llvm::SmallVector<llvm::MachineInstr *, 0> NewInsts;
   llvm::SmallVector<uint32_t, 0> NewRegClasses;
-  llvm::SmallVector<llvm::Register, 0> SlotAddresses;
+  /// Where the slots in local memory lie in their array.
+  llvm::SmallVector<uint64_t, 0> LocalOffsets;
+  uint64_t LocalBytes = 0, LocalAlignment = 8;
+  llvm::Register LocalAddress;
   const nvptx_ra_edit *SharedArray = nullptr;
   uint32_t FirstSharedSlot = ~0U;
   llvm::SmallVector<const nvptx_ra_edit *, 0> SharedSlots;
-  /// By size: 4 and 8 bytes.
-  std::array<llvm::Register, 2> SharedAddresses;
+  /// By size: 2, 4 and 8 bytes.
+  std::array<llvm::Register, 3> SharedAddresses;
+  /// Stores and loads of predicates.
+  llvm::SmallVector<std::pair<llvm::MachineInstr *, llvm::Register>, 0>
+      Predicates;
   llvm::SmallVector<llvm::Register, 0> Touched;
   /// Registers that lost a definition.
   llvm::SmallVector<llvm::Register, 0> LostDefs;

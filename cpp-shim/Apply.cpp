@@ -186,9 +186,7 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
   case NVPTX_RA_EDIT_CREATE_REGISTER:
     return createRegister(E);
   case NVPTX_RA_EDIT_CREATE_SLOT:
-    MF.getFrameInfo().CreateStackObject(static_cast<uint64_t>(E.value),
-                                        Align(E.a), /*isSpillSlot=*/true);
-    return;
+    return createLocalSlot(E);
   case NVPTX_RA_EDIT_CREATE_SHARED_ARRAY:
     SharedArray = &E;
     return;
@@ -276,8 +274,8 @@ void Applier::apply() {
   });
   for_each(make_range(Edits.begin(), FirstMerge),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });
-  computeLocalAddresses();
-  computeSharedAddresses();
+  convertPredicates();
+  computeSlotAddresses();
   auto Rest = make_range(FirstMerge, Edits.end());
   for_each(make_filter_range(Rest, IsDelete),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });

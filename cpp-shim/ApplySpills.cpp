@@ -8,10 +8,11 @@
 #include "Applier.h"
 #include "EditCheck.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/CodeGen/MachineFrameInfo.h"
-#include "llvm/CodeGen/PseudoSourceValue.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/Support/Alignment.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>
 #include <optional>
@@ -27,59 +28,33 @@ static constexpr int64_t NotAtomic = 0, Volatile = 8, ThreadScope = 0,
                          SharedSpace = 3, LocalSpace = 5, Untyped = 3,
                          AllBytesUsed = -1;
 
+/// What it means by the comparison of a SETP_.
+static constexpr int64_t NotEqual = 1;
+
 /// Dynamic shared memory lies behind the array, whose size is a multiple of
 /// this: descriptors of matrices count on so much.
 static constexpr unsigned ArrayAlignment = 1024;
 
-Register Applier::localAddress(uint32_t Slot) {
-  if (SlotAddresses.size() <= Slot)
-    SlotAddresses.resize(Slot + 1);
-  Register &Address = SlotAddresses[Slot];
-  if (!Address) {
-    const SpillOpcodes &Spilling = Opcodes.spilling();
-    const MCInstrDesc &Local = TII.get(Spilling.ToLocal[pointerIndex(MF)]);
-    Address = MRI.createVirtualRegister(compat::operandClass(MF, Local, 0));
-  }
-  return Address;
+void Applier::createLocalSlot(const nvptx_ra_edit &E) {
+  // An access is aligned to its size, which is at most the slot's.
+  uint64_t Size = static_cast<uint64_t>(E.value);
+  uint64_t Alignment =
+      std::max<uint64_t>(E.a, std::min<uint64_t>(8, bit_floor(Size)));
+  LocalOffsets.push_back(alignTo(LocalBytes, Alignment));
+  LocalBytes = LocalOffsets.back() + Size;
+  LocalAlignment = std::max(LocalAlignment, Alignment);
 }
 
-void Applier::computeLocalAddresses() {
-  // A frame index becomes an offset from the generic stack pointer, which no
-  // st.local takes. LLVM's peephole folds the two instructions into one that
-  // adds to the local stack pointer, while the registers have one definition.
-  if (SlotAddresses.empty())
-    return;
-  unsigned Pointer = pointerIndex(MF);
-  const SpillOpcodes &Spilling = Opcodes.spilling();
-  const MCInstrDesc &Frame = TII.get(Spilling.FrameAddress[Pointer]);
-  MachineBasicBlock &Entry = MF.front();
-  auto Begin = Entry.begin();
-  for (const auto &[Slot, Address] : enumerate(SlotAddresses)) {
-    if (!Address)
-      continue;
-    Register Generic = MRI.cloneVirtualRegister(Address);
-    BuildMI(Entry, Begin, DebugLoc(), Frame, Generic)
-        .addFrameIndex(Flat.slot(Slot))
-        .addImm(0);
-    BuildMI(Entry, Begin, DebugLoc(), TII.get(Spilling.ToLocal[Pointer]),
-            Address)
-        .addReg(Generic);
-  }
-}
-
-static MachineMemOperand *slotAccess(MachineFunction &MF, int FrameIndex,
-                                     uint64_t Size,
-                                     MachineMemOperand::Flags Flags) {
-  MachinePointerInfo Info = MachinePointerInfo::getFixedStack(MF, FrameIndex);
-  Info.AddrSpace = LocalSpace;
-  return MF.getMachineMemOperand(Info, Flags, LLT::scalar(Size * 8),
-                                 MF.getFrameInfo().getObjectAlign(FrameIndex));
+Register Applier::localAddress() {
+  if (!LocalAddress)
+    LocalAddress = MRI.createVirtualRegister(Classes[B32Class]);
+  return LocalAddress;
 }
 
 Register Applier::sharedAddress(uint64_t Size) {
-  Register &Address = SharedAddresses[Size == 8];
+  Register &Address = SharedAddresses[Log2_64(Size) - 1];
   if (!Address)
-    Address = MRI.createVirtualRegister(Classes[/*B32=*/2]);
+    Address = MRI.createVirtualRegister(Classes[B32Class]);
   return Address;
 }
 
@@ -123,14 +98,12 @@ static void printThreadNumber(raw_ostream &OS, const Function &F) {
   }
 }
 
-/// The assembly that declares the array and computes the addresses of this
+/// Declares the array in shared memory and computes the addresses of this
 /// thread's parts: the array's own and the thread's number times the size of a
 /// slot.
-static std::string sharedAddressText(const Function &F,
-                                     const nvptx_ra_edit &Array,
-                                     ArrayRef<uint64_t> Sizes) {
-  std::string Text;
-  raw_string_ostream OS(Text);
+static void printSharedAddresses(raw_ostream &OS, const Function &F,
+                                 const nvptx_ra_edit &Array,
+                                 ArrayRef<uint64_t> Sizes) {
   OS << ".shared .align " << (Array.b % ArrayAlignment ? 16 : ArrayAlignment)
      << " .b8 nvptx_ra_spills[" << Array.b
      << "];\n\t{ .reg .b32 %nvptx_ra<4>;\n\t";
@@ -140,35 +113,59 @@ static std::string sharedAddressText(const Function &F,
     OS << "mad.lo.u32 $" << Index << ", %nvptx_ra0, " << Size
        << ", %nvptx_ra3;\n\t";
   OS << "}";
-  return Text;
 }
 
-void Applier::computeSharedAddresses() {
-  SmallVector<uint64_t, 2> Sizes;
-  for (uint64_t Size : {4, 8})
-    if (SharedAddresses[Size == 8])
+/// Declares the array in local memory and computes its address.
+///
+/// ptxas keeps local memory in registers where it knows every address, so 0 is
+/// added that it does not know: a grid has less than 2^16 blocks in z. The
+/// array is not the frame, for accesses to that would then be unknown as well.
+static void printLocalAddress(raw_ostream &OS, uint64_t Bytes,
+                              uint64_t Alignment, unsigned Index) {
+  OS << ".local .align " << Alignment << " .b8 nvptx_ra_local[" << Bytes
+     << "];\n\t{ .reg .b32 %nvptx_ra<2>;\n\t"
+     << "mov.u32 %nvptx_ra0, %nctaid.z;\n\t"
+     << "shr.u32 %nvptx_ra0, %nvptx_ra0, 16;\n\t"
+     << "mov.u32 %nvptx_ra1, nvptx_ra_local;\n\t"
+     << "add.u32 $" << Index << ", %nvptx_ra1, %nvptx_ra0;\n\t}";
+}
+
+void Applier::computeSlotAddresses() {
+  SmallVector<uint64_t, 3> Sizes;
+  for (uint64_t Size : {2, 4, 8})
+    if (SharedAddresses[Log2_64(Size) - 1])
       Sizes.push_back(Size);
-  if (Sizes.empty())
+  if (Sizes.empty() && !LocalAddress)
     return;
+  std::string Text;
+  raw_string_ostream OS(Text);
+  SmallVector<Register, 4> Addresses;
+  for (uint64_t Size : Sizes)
+    Addresses.push_back(sharedAddress(Size));
+  if (!Sizes.empty())
+    printSharedAddresses(OS, MF.getFunction(), *SharedArray, Sizes);
+  if (LocalAddress) {
+    OS << (Sizes.empty() ? "" : "\n\t");
+    printLocalAddress(OS, LocalBytes, LocalAlignment, Addresses.size());
+    Addresses.push_back(LocalAddress);
+  }
   MachineBasicBlock &Entry = MF.front();
   auto Place =
       LastDirective ? std::next(LastDirective->getIterator()) : Entry.begin();
-  std::string Text =
-      sharedAddressText(MF.getFunction(), *SharedArray, Sizes);
   MachineInstrBuilder MIB =
       BuildMI(Entry, Place, DebugLoc(), TII.get(TargetOpcode::INLINEASM))
           .addExternalSymbol(MF.createExternalSymbolName(Text))
           .addImm(InlineAsm::Extra_HasSideEffects);
   InlineAsm::Flag Output(InlineAsm::Kind::RegDef, /*NumOps=*/1);
-  Output.setRegClass(Classes[/*B32=*/2]->getID());
-  for (uint64_t Size : Sizes)
-    MIB.addImm(Output).addDef(sharedAddress(Size));
+  Output.setRegClass(Classes[B32Class]->getID());
+  for (Register Address : Addresses)
+    MIB.addImm(Output).addDef(Address);
 }
 
-static MachineMemOperand *sharedAccess(MachineFunction &MF, uint64_t Size,
-                                       MachineMemOperand::Flags Flags) {
-  return MF.getMachineMemOperand(MachinePointerInfo(SharedSpace),
-                                 Flags | MachineMemOperand::MOVolatile,
+static MachineMemOperand *slotAccess(MachineFunction &MF, unsigned Space,
+                                     uint64_t Size,
+                                     MachineMemOperand::Flags Flags) {
+  return MF.getMachineMemOperand(MachinePointerInfo(Space), Flags,
                                  LLT::scalar(Size * 8), Align(Size));
 }
 
@@ -178,40 +175,78 @@ Applier::SlotAccess Applier::accessSlot(const nvptx_ra_edit &E,
   uint64_t Size = spillSize(Class);
   int64_t Bits = static_cast<int64_t>(Size * 8);
   if (const nvptx_ra_edit *Shared = sharedSlot(E.b))
-    return {Class,       Bits,      Volatile,
-            SharedSpace, Shared->b, sharedAddress(Size),
-            sharedAccess(MF, Size, Flags)};
-  return {Class,      Bits, NotAtomic,
-          LocalSpace, 0,    localAddress(E.b),
-          slotAccess(MF, Flat.slot(E.b), Size, Flags)};
+    return {Class,
+            Bits,
+            Volatile,
+            SharedSpace,
+            Shared->b,
+            sharedAddress(Size),
+            slotAccess(MF, SharedSpace, Size,
+                       Flags | MachineMemOperand::MOVolatile)};
+  int64_t Offset =
+      static_cast<int64_t>(LocalOffsets[E.b - Flat.view().num_slots]);
+  return {Class,  Bits,           NotAtomic,
+          LocalSpace, Offset, localAddress(),
+          slotAccess(MF, LocalSpace, Size, Flags)};
+}
+
+Register Applier::accessedRegister(const nvptx_ra_edit &E) {
+  return classOf(reg(E.a)) == PredicateClass
+             ? MRI.createVirtualRegister(Classes[B16Class])
+             : reg(E.a);
 }
 
 MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
   SlotAccess Access = accessSlot(E, MachineMemOperand::MOStore);
-  return build(E, Opcodes.spilling().Store[Access.Class])
-      .addReg(reg(E.a))
-      .addImm(Access.Semantics)
-      .addImm(ThreadScope)
-      .addImm(Access.Space)
-      .addImm(Access.Bits)
-      .addReg(Access.Address)
-      .addImm(Access.Offset)
-      .addMemOperand(Access.Memory);
+  MachineInstr *Store = build(E, Opcodes.spilling().Store[Access.Class])
+                            .addReg(accessedRegister(E))
+                            .addImm(Access.Semantics)
+                            .addImm(ThreadScope)
+                            .addImm(Access.Space)
+                            .addImm(Access.Bits)
+                            .addReg(Access.Address)
+                            .addImm(Access.Offset)
+                            .addMemOperand(Access.Memory);
+  if (Access.Class == PredicateClass)
+    Predicates.push_back({Store, reg(E.a)});
+  return Store;
 }
 
 MachineInstr *Applier::insertReload(const nvptx_ra_edit &E) {
   SlotAccess Access = accessSlot(E, MachineMemOperand::MOLoad);
-  return build(E, Opcodes.spilling().Load[Access.Class])
-      .addDef(reg(E.a))
-      .addImm(Access.Semantics)
-      .addImm(ThreadScope)
-      .addImm(Access.Space)
-      .addImm(Untyped)
-      .addImm(Access.Bits)
-      .addImm(AllBytesUsed)
-      .addReg(Access.Address)
-      .addImm(Access.Offset)
-      .addMemOperand(Access.Memory);
+  MachineInstr *Load = build(E, Opcodes.spilling().Load[Access.Class])
+                           .addDef(accessedRegister(E))
+                           .addImm(Access.Semantics)
+                           .addImm(ThreadScope)
+                           .addImm(Access.Space)
+                           .addImm(Untyped)
+                           .addImm(Access.Bits)
+                           .addImm(AllBytesUsed)
+                           .addReg(Access.Address)
+                           .addImm(Access.Offset)
+                           .addMemOperand(Access.Memory);
+  if (Access.Class == PredicateClass)
+    Predicates.push_back({Load, reg(E.a)});
+  return Load;
+}
+
+void Applier::convertPredicates() {
+  const SpillOpcodes &Spilling = Opcodes.spilling();
+  for (auto [MI, Predicate] : Predicates) {
+    MachineBasicBlock &Block = *MI->getParent();
+    Register Number = MI->getOperand(0).getReg();
+    if (MI->mayStore())
+      BuildMI(Block, MI, DebugLoc(), TII.get(Spilling.FromPredicate), Number)
+          .addImm(1)
+          .addImm(0)
+          .addReg(Predicate);
+    else
+      BuildMI(Block, std::next(MI->getIterator()), DebugLoc(),
+              TII.get(Spilling.ToPredicate), Predicate)
+          .addReg(Number)
+          .addImm(0)
+          .addImm(NotEqual);
+  }
 }
 
 } // namespace nvptx_ra

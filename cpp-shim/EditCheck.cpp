@@ -68,7 +68,7 @@ Reason EditChecker::createSlot(const nvptx_ra_edit &E) {
   if (!isPowerOf2_32(E.a))
     return "the alignment is not a power of two";
   if (!SharedRows.empty())
-    return "slots in the frame come ahead of those in shared memory";
+    return "slots in local memory come ahead of those in shared memory";
   NewSlots.push_back({static_cast<uint64_t>(E.value), /*IsShared=*/false});
   return nullptr;
 }
@@ -89,8 +89,8 @@ Reason EditChecker::createSharedSlot(const nvptx_ra_edit &E) {
     return "not the next free slot";
   if (!SharedArray)
     return "the function has no array in shared memory";
-  if ((E.a != 4 && E.a != 8) || E.b % E.a != 0)
-    return "the slot has other than 4 or 8 bytes at a multiple of them";
+  if ((E.a != 2 && E.a != 4 && E.a != 8) || E.b % E.a != 0)
+    return "the slot has other than 2, 4 or 8 bytes at a multiple of them";
   uint64_t End = E.b + static_cast<uint64_t>(E.a) * SharedArray->a;
   if (End > SharedArray->b)
     return "the slot ends behind the array";

@@ -28,13 +28,10 @@ llvm::Error checkEdits(llvm::MachineFunction &MF, const FlatFunction &Flat,
 /// MOV_F32_i; null where it moves no float.
 llvm::Type *movedFloatType(llvm::MachineFunction &MF, unsigned Opcode);
 
-/// The bytes of a register of a class that can be spilled, else 0: PTX stores
-/// no predicates, and 128 bits only in pieces.
+/// The bytes that a spilled register of a class takes; 0 if it cannot be
+/// spilled. PTX stores 128 bits in pieces only. A predicate is stored as a
+/// number of 16 bits.
 uint64_t spillSize(uint32_t Class);
-
-/// The opcodes of a local access are chosen by the width of a pointer: 0 for 32
-/// bits, 1 for 64.
-unsigned pointerIndex(const llvm::MachineFunction &MF);
 
 } // namespace nvptx_ra
 

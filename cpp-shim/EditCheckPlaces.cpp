@@ -7,7 +7,6 @@
 
 #include "EditChecker.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Type.h"
 
 using namespace llvm;
@@ -26,12 +25,8 @@ Type *movedFloatType(MachineFunction &MF, unsigned Opcode) {
 }
 
 uint64_t spillSize(uint32_t Class) {
-  constexpr uint64_t Sizes[NumClasses] = {0, 2, 4, 8, 0};
+  constexpr uint64_t Sizes[NumClasses] = {2, 2, 4, 8, 0};
   return Class < NumClasses ? Sizes[Class] : 0;
-}
-
-unsigned pointerIndex(const MachineFunction &MF) {
-  return MF.getDataLayout().getPointerSize() == 8 ? 1 : 0;
 }
 
 uint32_t EditChecker::home(uint32_t Inst) const {
@@ -137,10 +132,8 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
   if (E.b < View.num_slots)
     return "the slot is the function's own";
   uint32_t Class = classOf(E.a);
-  unsigned Pointer = pointerIndex(MF);
   if (spillSize(Class) == 0)
-    return "PTX neither stores predicates nor 128 bits at once: spill their "
-           "parts";
+    return "PTX does not store 128 bits at once: spill the parts";
   const NewSlot &Slot = NewSlots[E.b - View.num_slots];
   if (Slot.Size < spillSize(Class))
     return "the slot is too small";
@@ -149,15 +142,11 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
   const SpillOpcodes &Spilling = Opcodes.spilling();
   unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL ? Spilling.Store[Class]
                                                          : Spilling.Load[Class];
+  bool IsPredicate = Class == PredicateClass;
   if (Opcode == SpillOpcodes::None ||
-      Spilling.FrameAddress[Pointer] == SpillOpcodes::None ||
-      Spilling.ToLocal[Pointer] == SpillOpcodes::None)
+      (IsPredicate && (Spilling.FromPredicate == SpillOpcodes::None ||
+                       Spilling.ToPredicate == SpillOpcodes::None)))
     return "this LLVM lacks an opcode that spilling needs";
-  const DataLayout &Layout = MF.getDataLayout();
-  constexpr unsigned LocalSpace = 5;
-  if (!Slot.IsShared &&
-      Layout.getPointerSize(LocalSpace) != Layout.getPointerSize())
-    return "with short pointers nothing can be spilled";
   return nullptr;
 }
 

@@ -104,10 +104,8 @@ const SpillOpcodes &OpcodeTable::spilling() const {
   std::call_once(SearchedSpilling, [this] {
     for (unsigned Opcode = 0; Opcode != Info.getNumOpcodes(); ++Opcode) {
       auto *Place = StringSwitch<unsigned *>(Info.getName(Opcode))
-                        .Case("LEA_ADDRi", &Spilling.FrameAddress[0])
-                        .Case("LEA_ADDRi64", &Spilling.FrameAddress[1])
-                        .Case("cvta_to_local", &Spilling.ToLocal[0])
-                        .Case("cvta_to_local_64", &Spilling.ToLocal[1])
+                        .Case("SELP_b16ii", &Spilling.FromPredicate)
+                        .Case("SETP_i16ri", &Spilling.ToPredicate)
                         .Case("LD_i16", &Spilling.Load[1])
                         .Case("LD_i32", &Spilling.Load[2])
                         .Case("LD_i64", &Spilling.Load[3])
@@ -118,6 +116,8 @@ const SpillOpcodes &OpcodeTable::spilling() const {
       if (Place)
         *Place = Opcode;
     }
+    Spilling.Load[PredicateClass] = Spilling.Load[B16Class];
+    Spilling.Store[PredicateClass] = Spilling.Store[B16Class];
   });
   return Spilling;
 }

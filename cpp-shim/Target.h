@@ -36,6 +36,8 @@ namespace nvptx_ra {
 /// The register classes of nvptx_ra_reg.reg_class: B1, B16, B32, B64, B128.
 constexpr unsigned NumClasses = 5;
 constexpr uint32_t OtherClass = 255;
+/// Those that the shim itself has to do with.
+constexpr uint32_t PredicateClass = 0, B16Class = 1, B32Class = 2;
 
 /// What the shim itself must know of an instruction that it meets.
 enum class OpcodeRole : uint8_t {
@@ -52,9 +54,9 @@ struct SpillOpcodes {
   /// Stands for an opcode that this LLVM does not have.
   static constexpr unsigned None = ~0U;
 
-  /// By pointer width: 32 bits, 64 bits.
-  std::array<unsigned, 2> FrameAddress{None, None}, ToLocal{None, None};
-  /// By register class.
+  /// A predicate as a number of 16 bits, and such a number as a predicate.
+  unsigned FromPredicate = None, ToPredicate = None;
+  /// By register class. A predicate has those of 16 bits.
   std::array<unsigned, NumClasses> Load{None, None, None, None, None},
       Store{None, None, None, None, None};
 };

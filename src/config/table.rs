@@ -150,6 +150,18 @@ flags! {
     }
 }
 
+flags! {
+    /// Where values go that find no register.
+    pub struct SpillTo {
+        /// To shared memory, in slots of each thread. Only kernels that say how large their blocks are get any.
+        "shared" => SHARED = 0,
+        /// To local memory, at addresses that ptxas cannot see through, so that it does not undo it.
+        "local" => LOCAL = 1,
+        /// Nowhere: a value that is cheap to compute from what is live anyway is computed again where it is read.
+        "remat" => REMAT = 2,
+    }
+}
+
 /// Where an option may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -376,6 +388,8 @@ options! {
         "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off;
         /// Which values are kept.
         "allocator" => allocator: Chooser = Chooser::Price;
+        /// Where these values go. Each goes to the cheapest of these places that is possible for it.
+        "spill-to" => spill_to: SpillTo = SpillTo::SHARED;
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
         "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
         /// Whether values may be stored and loaded in loops.

@@ -13,7 +13,9 @@
 use std::collections::HashMap;
 
 use crate::error::Error;
-use crate::function::{Block, Effects, Function, Inst, Operand, OperandFlags, Role, Slot, Symbol, VReg, Value};
+use crate::function::{
+    Block, Effects, Function, Inst, Operand, OperandFlags, RegClass, Role, Slot, Symbol, VReg, Value,
+};
 use crate::index::{EntityIndex, IndexVec};
 
 /// The first difference between the function `wanted` by the edits and the one `found`. O(size).
@@ -31,11 +33,19 @@ struct Comparison<'a> {
     symbols: [HashMap<Symbol, Symbol>; 2],
     /// The registers that something in `wanted` writes.
     defined: IndexVec<VReg, bool>,
-    /// The registers of the shim that hold the address of a slot.
-    addresses: HashMap<VReg, Slot>,
-    /// The registers of the shim that hold the address of this thread's part of the shared array, with the size of the
-    /// slots that they are for.
-    shared_addresses: HashMap<VReg, u64>,
+    /// The registers of the shim that hold an address for slots.
+    addresses: HashMap<VReg, Address>,
+    /// Where the shim defines registers of its own.
+    own_definitions: HashMap<VReg, Inst>,
+}
+
+/// What an address is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Address {
+    /// The array in local memory.
+    Local,
+    /// This thread's part of the shared array, for slots of so many bytes.
+    Shared(u64),
 }
 
 impl<'a> Comparison<'a> {
@@ -49,18 +59,19 @@ impl<'a> Comparison<'a> {
             found,
             symbols: Default::default(),
             defined,
-            addresses: slot_addresses(found, wanted.num_regs()),
-            shared_addresses: shared_addresses(found, wanted.num_regs()),
+            addresses: addresses(found, wanted.num_regs()),
+            own_definitions: own_definitions(found, wanted.num_regs()),
         }
     }
 
     fn run(&mut self) -> Result<(), String> {
         let (wanted, found) = (self.wanted, self.found);
         number("blocks", wanted.num_blocks(), found.num_blocks())?;
-        let is_shared = |slot: &Slot| wanted.slot(*slot).shared_offset.is_some();
-        let num_shared = (0..wanted.num_slots()).map(Slot::new).filter(is_shared).count();
-        number("slots", wanted.num_slots() - num_shared, found.num_slots())?;
-        // The shim's own registers, for the addresses of spill slots, come behind.
+        // The edits' slots lie in arrays that the frame does not have.
+        if found.num_slots() > wanted.num_slots() {
+            number("slots", wanted.num_slots(), found.num_slots())?;
+        }
+        // The shim's own registers, for addresses and predicates, come behind.
         if found.num_regs() < wanted.num_regs() {
             number("registers", wanted.num_regs(), found.num_regs())?;
         }
@@ -132,33 +143,71 @@ impl<'a> Comparison<'a> {
         operand.reg().is_some_and(|reg| !self.defined[reg])
     }
 
-    /// A spill or reload is a store or load whose address is computed at the entry.
+    /// A spill or reload is a store or load whose address is computed at the entry. A predicate is converted beside it.
     fn slot_access(&self, role: Role, wanted: Inst, found: Inst) -> Result<(), String> {
         let expected = self.wanted.operands(wanted);
-        let actual = self.found.operands(found);
-        let wanted_access = if role == Role::Spill { Effects::WRITE } else { Effects::READ };
-        let address = actual.iter().rev().find_map(Operand::read_reg);
-        let in_frame = address.and_then(|address| self.addresses.get(&address).copied());
-        let slot = in_frame.or_else(|| self.shared_slot(address?, expected.get(1)?, actual.last()?));
-        let same = self.found.effects(found).contains(wanted_access)
-            && matches!((expected, actual), ([reg, at, ..], [first, ..])
-                if reg.reg() == first.reg() && reg.is_def() == first.is_def()
-                    && at.value == slot.map_or(Value::NoReg, Value::Slot));
+        let same = match (expected, self.access(role, expected, found)) {
+            ([_, Operand { value: Value::Slot(slot), .. }], Some(access)) => self.is_access(role, *slot, access),
+            _ => false,
+        };
         if same {
             Ok(())
         } else {
+            let actual = self.found.operands(found);
             Err(format!("{} of {actual:?}, expected {role:?} of {expected:?}", name(self.found, found)))
         }
     }
 
-    /// The slot that is expected, if it is in shared memory and is accessed there: at its own offset, by an address of
-    /// the shim's for its size.
-    fn shared_slot(&self, address: VReg, expected: &Operand, offset: &Operand) -> Option<Slot> {
-        let Value::Slot(slot) = expected.value else { return None };
+    /// The instruction that stores or loads the expected register, or the number that stands for it.
+    fn access(&self, role: Role, expected: &[Operand], found: Inst) -> Option<Inst> {
+        let (register, first) = (expected.first()?, self.found.operands(found).first()?);
+        if self.wanted.class(register.reg()?) != RegClass::B1 {
+            return (register.reg() == first.reg() && register.is_def() == first.is_def()).then_some(found);
+        }
+        let number = |number| Value::Immediate(number);
+        let (conversion, access) = if role == Role::Spill {
+            (*self.own_definitions.get(&first.read_reg()?)?, found)
+        } else {
+            (found, *self.own_definitions.get(&self.found.operands(found).get(1)?.read_reg()?)?)
+        };
+        let values: Vec<Value> = self.found.operands(conversion).iter().map(|operand| operand.value).collect();
+        let converted = self.found.operands(access).first()?.value;
+        let wanted = if role == Role::Spill {
+            ("SELP_b16ii", vec![converted, number(1), number(0), register.value])
+        } else {
+            ("SETP_i16ri", vec![register.value, converted, number(0), number(1)])
+        };
+        // Side by side, the conversion ahead of a store and behind a load.
+        let is_beside = if role == Role::Spill { conversion.0 + 1 == access.0 } else { access.0 + 1 == conversion.0 };
+        (is_beside && (name(self.found, conversion), values) == wanted).then_some(access)
+    }
+
+    /// Whether an instruction accesses a slot of the edits where it lies.
+    fn is_access(&self, role: Role, slot: Slot, access: Inst) -> bool {
+        let operands = self.found.operands(access);
+        let address = operands.iter().rev().find_map(Operand::read_reg);
+        let address = address.and_then(|address| self.addresses.get(&address).copied());
         let data = self.wanted.slot(slot);
-        let same = data.shared_offset.map(|offset| Value::Immediate(offset.into())) == Some(offset.value)
-            && self.shared_addresses.get(&address) == Some(&data.size);
-        same.then_some(slot)
+        let (expected, offset) = match data.shared_offset {
+            Some(offset) => (Address::Shared(data.size), u64::from(offset)),
+            None => (Address::Local, self.local_offset(slot)),
+        };
+        let effect = if role == Role::Spill { Effects::WRITE } else { Effects::READ };
+        let is_there = operands.last().is_some_and(|last| last.value == Value::Immediate(offset as i64));
+        address == Some(expected) && is_there && self.found.effects(access).contains(effect)
+    }
+
+    /// Where a slot of the edits lies in the array in local memory: one behind the other, each aligned to what may be
+    /// stored there.
+    fn local_offset(&self, slot: Slot) -> u64 {
+        let mut end: u64 = 0;
+        let slots = (self.found.num_slots()..=slot.index()).map(|index| self.wanted.slot(Slot::new(index)));
+        slots.filter(|data| data.shared_offset.is_none()).fold(0, |_, data| {
+            let largest = 1 << data.size.max(1).ilog2();
+            let offset = end.next_multiple_of(data.align.max(largest.min(8)));
+            end = offset + data.size;
+            offset
+        })
     }
 
     fn value(&mut self, expected: Value, actual: Value) -> bool {
@@ -173,37 +222,27 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The registers from the number `own` on that the entry sets to the address of a slot, as a generic address and then
-/// as a local one.
-fn slot_addresses(found: &Function, own: usize) -> HashMap<VReg, Slot> {
-    let mut addresses = HashMap::new();
-    for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {
-        let [def, source, ..] = found.operands(inst) else { continue };
-        let slot = match source.value {
-            Value::Slot(slot) => Some(slot),
-            Value::Reg(generic) => addresses.get(&generic).copied(),
-            _ => None,
-        };
-        if let (Some(reg), Some(slot)) = (def.def().filter(|reg| reg.index() >= own), slot) {
-            addresses.insert(reg, slot);
-        }
-    }
-    addresses
-}
-
-/// The registers from the number `own` on that assembly at the entry sets, with the factor of the thread's number that its
-/// text has for each, in their order.
-fn shared_addresses(found: &Function, own: usize) -> HashMap<VReg, u64> {
+/// The registers from the number `own` on that assembly at the entry sets, in their order: those that its text makes by
+/// the factor of the thread's number, and behind them the one for local memory.
+fn addresses(found: &Function, own: usize) -> HashMap<VReg, Address> {
     let mut addresses = HashMap::new();
     for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {
         let operands = found.operands(inst);
         let Some(Value::Symbol(text)) = operands.first().map(|operand| operand.value) else { continue };
-        let factors = found.symbol(text).split("mad.lo.u32 $").skip(1);
-        let factors = factors.filter_map(|rest| rest.split(", ").nth(2)?.parse().ok());
+        let text = found.symbol(text);
+        let factors = text.split("mad.lo.u32 $").skip(1);
+        let shared = factors.filter_map(|rest| Some(Address::Shared(rest.split(", ").nth(2)?.parse().ok()?)));
+        let local = text.contains("nvptx_ra_local").then_some(Address::Local);
         let defs = operands.iter().filter_map(Operand::def).filter(|reg| reg.index() >= own);
-        addresses.extend(defs.zip(factors));
+        addresses.extend(defs.zip(shared.chain(local)));
     }
     addresses
+}
+
+/// Where registers from the number `own` on are defined.
+fn own_definitions(found: &Function, own: usize) -> HashMap<VReg, Inst> {
+    let defs = |inst| found.operands(inst).iter().filter_map(Operand::def).map(move |reg| (reg, inst));
+    found.insts().flat_map(defs).filter(|(reg, _)| reg.index() >= own).collect()
 }
 
 /// The text and its flags: assembly that names no registers.

@@ -27,7 +27,7 @@ pub enum Edit {
         /// Its class.
         class: RegClass,
     },
-    /// A new stack slot. `slot` is the next free id.
+    /// A new slot in local memory. `slot` is the next free id.
     CreateSlot {
         /// The id it gets.
         slot: Slot,
@@ -38,7 +38,7 @@ pub enum Edit {
     },
     /// An array in shared memory, with room for slots of each thread of a block. A kernel gets one at most.
     CreateSharedArray(SharedArray),
-    /// A new slot in the shared array, of 4 or 8 bytes. `slot` is the next free id; slots in the frame come first.
+    /// A new slot in the shared array, of 2, 4 or 8 bytes. `slot` is the next free id; slots in local memory come first.
     CreateSharedSlot {
         /// The id it gets.
         slot: Slot,
@@ -91,7 +91,7 @@ pub enum Edit {
         /// The register written.
         dst: VReg,
     },
-    /// A store of `reg` to a slot.
+    /// A store of `reg` to a slot; a predicate is stored as a number of 16 bits.
     InsertSpill {
         /// The id it gets.
         inst: Inst,
@@ -226,6 +226,18 @@ impl Edit {
             Edit::Merge { .. } => 5,
             Edit::Delete { .. } => 6,
             Edit::InsertDirective { .. } | Edit::SetAttribute { .. } => 7,
+        }
+    }
+}
+
+impl RegClass {
+    /// How many bytes of memory a spilled register of the class takes; `None` if PTX does not store it at once. A
+    /// predicate is stored as a number of 16 bits.
+    pub fn spilled_bytes(self) -> Option<u32> {
+        match self {
+            Self::B1 => Some(2),
+            Self::B16 | Self::B32 | Self::B64 => Some(self.bits() / 8),
+            Self::B128 | Self::Other => None,
         }
     }
 }

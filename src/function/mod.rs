@@ -142,7 +142,7 @@ pub struct SlotData {
     pub name: Option<Box<str>>,
     /// The line of the function's file where the variable is declared; 0 where unknown.
     pub line: u32,
-    /// Where thread 0's part lies, if the slot is in the function's [`SharedArray`]; `None`: it is in the frame.
+    /// Where thread 0's part lies, if the slot is in the function's [`SharedArray`]; `None`: it is in local memory.
     pub shared_offset: Option<u32>,
 }
 

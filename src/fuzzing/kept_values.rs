@@ -1,4 +1,4 @@
-//! Values kept in shared memory against the checker, the interpreter, and itself.
+//! Values moved out of the way against the checker, the interpreter, and itself.
 
 use std::collections::HashSet;
 
@@ -7,58 +7,98 @@ use arbitrary::{Result, Unstructured};
 use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
-use crate::config::KeepInLoops;
-use crate::function::{Edit, EditList, Function, LaunchBounds, SharedArray, VReg};
-use crate::index::IndexVec;
-use crate::spill::shared::{Aim, Kept, Launch, keep_in_shared};
+use crate::config::{KeepInLoops, SpillTo};
+use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray};
+use crate::index::EntityIndex;
+use crate::spill::shared::{Aim, Kept, Launch, Outcome, Place, keep_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
-/// Checks that keeping values in shared memory keeps a kernel valid and its meaning, gives each thread slots of its own,
-/// and is the same the second time; and that edits that are spoiled are refused, or change nothing.
+/// Checks that moving values out of the way keeps a function valid and its meaning, gives each value of each thread a
+/// slot of its own, and is the same the second time; and that edits that are spoiled are refused, or change nothing.
 pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
-    let options = Options { undefined_paths: u.arbitrary()?, max_insts: 60, ..Options::default() };
+    let held = u.int_in_range(0..=6)?;
+    let options = Options { undefined_paths: u.arbitrary()?, max_insts: 40, held, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
     let threads = u.int_in_range(1..=128)?;
     let says_threads = u.arbitrary()?;
     let max_threads = Some(threads).filter(|_| says_threads);
     function.kernel = Some(LaunchBounds { max_threads, ..LaunchBounds::default() });
-    let in_loops = *u.choose(&[KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?;
     let is_chosen: bool = u.arbitrary()?;
     let chosen: Vec<bool> = function.regs().map(|_| u.arbitrary()).collect::<Result<_>>()?;
-    let among: Option<IndexVec<VReg, bool>> = is_chosen.then(|| chosen.into_iter().collect());
-    let aim = Aim { words: u.int_in_range(0..=3)?, values: u.int_in_range(1..=40)?, in_loops, among };
+    let aim = Aim {
+        words: u.int_in_range(0..=3)?,
+        values: u.int_in_range(1..=40)?,
+        in_loops: *u.choose(&[KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
+        among: is_chosen.then(|| chosen.into_iter().collect()),
+        to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
+    };
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
     let most_bytes = u.int_in_range(1024..=49152)?;
     let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes };
-    let keep = || keep_in_shared((&function, &classification), &aim, &launch);
+    let keep = || keep_values((&function, &classification), &aim, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);
-    check_owners(&outcome.edits, launch.most_bytes);
+    check_owners(&function, &outcome, launch.most_bytes);
     assert_eq!(keep().expect("as before").edits, outcome.edits, "the same again");
-    reached("kept", !outcome.kept.is_empty());
+    note_kinds(&function, aim.to, &outcome);
     let is_among = |kept: &Kept| aim.among.as_ref().is_none_or(|among| among[kept.reg]);
-    assert!(outcome.kept.iter().all(is_among), "a value is kept that nobody chose");
-    assert!(outcome.kept.len() <= aim.values, "more values are kept than wanted");
+    assert!(outcome.kept.iter().all(is_among), "a value is moved that nobody chose");
+    assert!(outcome.kept.len() <= aim.values, "more values are moved than wanted");
     let applied = outcome.edits.apply(&function).expect("they are sound").function;
     let bound = applied.kernel().and_then(LaunchBounds::threads);
-    assert_eq!(bound, Some(threads).filter(|_| says_threads || !outcome.kept.is_empty()), "blocks keep to the slots");
-    let slots = outcome.edits.edits().iter().filter(|edit| matches!(edit, Edit::CreateSharedSlot { .. })).count();
-    reached("a slot is shared", slots < outcome.kept.len());
+    assert_eq!(bound, Some(threads).filter(|_| says_threads || outcome.bytes.shared > 0), "blocks keep to the slots");
     if !outcome.kept.is_empty() {
         check_spoiled(u, &function, &outcome.edits)?;
     }
     Ok(())
 }
 
-/// Every byte of the array belongs to one slot of one thread at most.
-fn check_owners(edits: &EditList, most_bytes: u32) {
+/// Notes which places and which classes there are, and checks that the places are allowed.
+fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
+    let slots = outcome.edits.edits().iter().filter(|edit| slot_bytes(edit).is_some()).count();
+    let in_memory = outcome.kept.iter().filter(|kept| kept.place != Place::Recomputed).count();
+    reached("a slot is shared", slots < in_memory);
+    for kept in &outcome.kept {
+        let (flag, name) = match kept.place {
+            Place::Shared => (SpillTo::SHARED, "in shared memory"),
+            Place::Local => (SpillTo::LOCAL, "in local memory"),
+            Place::Recomputed => (SpillTo::REMAT, "computed again"),
+        };
+        assert!(to.contains(flag), "{name}: not allowed");
+        assert!(kept.reloads > 0, "{}: it does not come back", kept.reg);
+        reached(name, true);
+        match function.class(kept.reg) {
+            RegClass::B16 => reached("16 bits", true),
+            RegClass::B64 => reached("64 bits", true),
+            _ => {}
+        }
+    }
+}
+
+/// The bytes of the slot that an edit makes.
+fn slot_bytes(edit: &Edit) -> Option<u64> {
+    match *edit {
+        Edit::CreateSlot { size, .. } => Some(size),
+        Edit::CreateSharedSlot { size, .. } => Some(size.into()),
+        _ => None,
+    }
+}
+
+/// Every byte of the array belongs to one slot of one thread at most, and each slot has the size of what goes there.
+fn check_owners(function: &Function, outcome: &Outcome, most_bytes: u32) {
     let mut array: Option<SharedArray> = None;
     let mut owned = HashSet::new();
-    for edit in edits.edits() {
+    let mut sizes = Vec::new();
+    let (mut shared, mut local) = (0, 0);
+    for edit in outcome.edits.edits() {
+        sizes.extend(slot_bytes(edit));
         match *edit {
-            Edit::CreateSharedArray(new) => array = Some(new),
+            Edit::CreateSharedArray(new) => {
+                array = Some(new);
+                shared = new.bytes;
+            }
             Edit::CreateSharedSlot { size, offset, .. } => {
                 let SharedArray { threads, bytes } = array.expect("an array comes first");
                 assert!(bytes <= most_bytes, "{bytes} bytes are more than {most_bytes}");
@@ -66,45 +106,49 @@ fn check_owners(edits: &EditList, most_bytes: u32) {
                     assert!(byte < bytes && owned.insert(byte), "byte {byte} has two owners, or none");
                 }
             }
+            Edit::CreateSlot { size, align, .. } => {
+                assert_eq!(size, align, "it is aligned to its size");
+                local += size as u32;
+            }
+            Edit::InsertSpill { reg, slot, .. } | Edit::InsertReload { reg, slot, .. } => {
+                let class = outcome.edits.class(function, reg).expect("a register");
+                let size = sizes[slot.index() - function.num_slots()];
+                assert_eq!(class.spilled_bytes().map(u64::from), Some(size));
+            }
             _ => {}
         }
     }
+    assert_eq!((outcome.bytes.shared, outcome.bytes.local), (shared, local));
 }
 
-/// Spoils one edit: a store is missing or goes elsewhere, or a load comes from elsewhere. What the checker then lets pass
-/// means the same.
+/// Spoils one edit. What the checker then lets pass means the same.
 fn check_spoiled(u: &mut Unstructured<'_>, function: &Function, edits: &EditList) -> Result<()> {
     let all = edits.edits();
-    let moves: Vec<usize> =
-        (0..all.len()).filter(|&at| matches!(all[at], Edit::InsertSpill { .. } | Edit::InsertReload { .. })).collect();
-    let slots: Vec<_> = all
-        .iter()
-        .filter_map(|edit| if let Edit::CreateSharedSlot { slot, .. } = edit { Some(*slot) } else { None })
-        .collect();
-    let at = *u.choose(&moves)?;
-    let other = *u.choose(&slots)?;
+    let is_moved = |edit: &Edit| {
+        matches!(
+            edit,
+            Edit::InsertSpill { .. }
+                | Edit::InsertReload { .. }
+                | Edit::InsertClone { .. }
+                | Edit::CreateSharedSlot { .. }
+        )
+    };
+    let at = *u.choose(&(0..all.len()).filter(|&at| is_moved(&all[at])).collect::<Vec<_>>())?;
+    let Some((name, edit)) = spoil(u, function, all, &all[at])? else { return Ok(()) };
     let mut spoiled = EditList::new(function);
-    let is_gone = u.arbitrary()?;
-    for (number, edit) in all.iter().enumerate() {
-        let edit = match *edit {
-            // An instruction that stays, so that all others keep their numbers, and does nothing.
-            Edit::InsertSpill { inst, at: place, reg, .. } if number == at && is_gone => {
-                Edit::InsertCopy { inst, at: place, dst: reg, src: reg }
-            }
-            Edit::InsertSpill { inst, at: place, reg, .. } if number == at => {
-                Edit::InsertSpill { inst, at: place, reg, slot: other }
-            }
-            Edit::InsertReload { inst, at: place, reg, .. } if number == at => {
-                Edit::InsertReload { inst, at: place, reg, slot: other }
-            }
-            ref edit => edit.clone(),
-        };
-        spoiled.push(edit);
+    for (number, original) in all.iter().enumerate() {
+        spoiled.push(if number == at { edit.clone() } else { original.clone() });
     }
-    let Ok(applied) = spoiled.apply(function) else { return Ok(()) };
+    let is_same = spoiled.edits() == all;
+    let Ok(applied) = spoiled.apply(function) else {
+        reached(name, true);
+        return Ok(());
+    };
     match check(function, &spoiled) {
-        Err(_) => reached("a spoiled edit is refused", true),
+        Err(_) => reached(name, true),
         Ok(()) => {
+            // Apart from other slots, a slot may lie anywhere.
+            assert!(is_same || !matches!(edit, Edit::CreateSharedSlot { .. }) || applies_apart(&spoiled));
             if let Err(mismatch) = check_same_effects(function, &applied) {
                 panic!("the checker lets pass: {mismatch}\n{function}\n{}", applied.function);
             }
@@ -113,15 +157,95 @@ fn check_spoiled(u: &mut Unstructured<'_>, function: &Function, edits: &EditList
     Ok(())
 }
 
+/// An edit in place of another, and what it does wrong; `None` where it would be the same.
+fn spoil(
+    u: &mut Unstructured<'_>,
+    function: &Function,
+    all: &[Edit],
+    edit: &Edit,
+) -> Result<Option<(&'static str, Edit)>> {
+    let slots: Vec<_> = all
+        .iter()
+        .filter_map(|edit| match *edit {
+            Edit::CreateSharedSlot { slot, .. } | Edit::CreateSlot { slot, .. } => Some(slot),
+            _ => None,
+        })
+        .collect();
+    let goes = u.arbitrary::<bool>()?;
+    let elsewhere = u.arbitrary::<bool>()?;
+    let there = Inst::new(u.choose_index(function.num_insts())?);
+    let there = Position { block: function.block_of(there), before: Some(there) };
+    Ok(match *edit {
+        // An instruction that stays, so that all others keep their numbers, and does nothing.
+        Edit::InsertSpill { inst, at, reg, .. } if goes => {
+            Some(("a store is missing", Edit::InsertCopy { inst, at, dst: reg, src: reg }))
+        }
+        Edit::InsertSpill { inst, reg, slot, .. } if elsewhere => {
+            Some(("a store is elsewhere", Edit::InsertSpill { inst, at: there, reg, slot }))
+        }
+        Edit::InsertSpill { inst, at, reg, .. } => {
+            Some(("a store takes another slot", Edit::InsertSpill { inst, at, reg, slot: *u.choose(&slots)? }))
+        }
+        Edit::InsertReload { inst, reg, slot, .. } if elsewhere => {
+            Some(("a load is elsewhere", Edit::InsertReload { inst, at: there, reg, slot }))
+        }
+        Edit::InsertReload { inst, at, reg, .. } => {
+            Some(("a load takes another slot", Edit::InsertReload { inst, at, reg, slot: *u.choose(&slots)? }))
+        }
+        Edit::InsertClone { inst, of, dst, .. } if elsewhere => {
+            Some(("a clone is elsewhere", Edit::InsertClone { inst, at: there, of, dst }))
+        }
+        Edit::InsertClone { inst, at, dst, .. } => {
+            let of = Inst::new(u.choose_index(function.num_insts())?);
+            Some(("a clone is of another instruction", Edit::InsertClone { inst, at, of, dst }))
+        }
+        Edit::CreateSharedSlot { slot, size, offset } => {
+            let by = size * u.int_in_range(1..=4)?;
+            let offset = if goes { offset + by } else { offset.saturating_sub(by) };
+            Some(("a slot is another thread's", Edit::CreateSharedSlot { slot, size, offset }))
+        }
+        _ => None,
+    })
+}
+
+/// Whether all slots in shared memory lie apart.
+fn applies_apart(edits: &EditList) -> bool {
+    let mut owned = HashSet::new();
+    let mut threads = 0;
+    edits.edits().iter().all(|edit| match *edit {
+        Edit::CreateSharedArray(array) => {
+            threads = array.threads;
+            true
+        }
+        Edit::CreateSharedSlot { size, offset, .. } => (offset..offset + size * threads).all(|byte| owned.insert(byte)),
+        _ => true,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fuzzing::explore;
 
-    /// Values are kept without a change of meaning, and spoiled stores and loads are found.
+    /// Values of all kinds go to all places without a change of meaning, and whatever is spoiled is found.
     #[test]
     fn keeps_the_meaning() {
-        let least = [("kept", 1), ("a slot is shared", 0), ("a spoiled edit is refused", 0)];
+        let least = [
+            ("in shared memory", 1),
+            ("in local memory", 1),
+            ("computed again", 1),
+            ("16 bits", 1),
+            ("64 bits", 1),
+            ("a slot is shared", 0),
+            ("a store is missing", 0),
+            ("a store is elsewhere", 0),
+            ("a store takes another slot", 0),
+            ("a load is elsewhere", 0),
+            ("a load takes another slot", 0),
+            ("a clone is elsewhere", 0),
+            ("a clone is of another instruction", 0),
+            ("a slot is another thread's", 0),
+        ];
         explore(check_kept_values, 1_000, &least);
     }
 }

@@ -1,14 +1,14 @@
-//! `nvptx-regalloc`: values that have no register are kept in shared memory, with remarks, statistics and traces.
+//! `nvptx-regalloc`: values that have no register are moved out of the way, with remarks, statistics and traces.
 
 use std::time::Instant;
 
 use super::spilled::spilled;
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
-use crate::config::{Config, REGALLOC, RegisterTarget, Trace};
+use crate::config::{Config, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
 use crate::forecast::{Case, forecast};
 use crate::function::Function;
-use crate::spill::shared::{Aim, Kept, Launch, Outcome, Refusal, bounds, keep_in_shared};
+use crate::spill::shared::{Aim, Kept, Launch, Outcome, Place, Refusal, bounds, keep_values};
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
 /// The registers that hold the addresses of a thread's slots.
@@ -16,7 +16,7 @@ const ADDRESSES: u32 = 2;
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
-    config.regalloc == RegisterTarget::Off
+    config.regalloc == RegisterTarget::Off || config.spill_to == SpillTo::empty()
 }
 
 /// How many words may be live, so that a function finds room in its registers; `None` where it may have as many as it
@@ -52,14 +52,24 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         dynamic_shared: config.dynamic_shared.bytes(),
         most_bytes: config.shared_limit,
     };
-    let among = spilled(config.allocator, (function, &context.classification), words)?;
-    let aim = Aim { words, values: config.regalloc_values as usize, in_loops: config.regalloc_loops, among };
+    let aim = Aim {
+        words,
+        values: config.regalloc_values as usize,
+        in_loops: config.regalloc_loops,
+        among: spilled(config.allocator, (function, &context.classification), words)?,
+        to: config.spill_to,
+    };
     let mut output = PassOutput::unchanged(function);
-    let told = match keep_in_shared((function, &context.classification), &aim, &launch) {
+    let told = match keep_values((function, &context.classification), &aim, &launch) {
         Ok(outcome)
             if config.regalloc == RegisterTarget::Auto && !is_enough(&outcome, words + config.regalloc_slack) =>
         {
-            let message = "keeps no value in shared memory: it has room for too little of what does not fit";
+            let message = match outcome.refusal {
+                None if config.spill_to == SpillTo::SHARED => {
+                    "keeps no value in shared memory: it has room for too little of what does not fit"
+                }
+                _ => "moves no value: too little can go of what does not fit",
+            };
             output.remarks.push(not_spilled(message.into()));
             told(function, &outcome, words) + message + "\n"
         }
@@ -68,13 +78,13 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             if context.wants_remarks {
                 output.remarks = remarks(function, &outcome);
             }
+            output.remarks.extend(outcome.refusal.and_then(refused));
             output.edits = outcome.edits;
             told
         }
-        Err(Refusal::DeviceFunction) => String::new(),
         Err(refusal) => {
-            output.remarks.push(not_spilled(format!("keeps no value in shared memory: {refusal}")));
-            format!("no value in shared memory: {refusal}\n")
+            output.remarks.extend(refused(refusal));
+            refusal_told(refusal)
         }
     };
     output.stats.lap("regalloc", start);
@@ -106,31 +116,63 @@ fn not_spilled(message: String) -> Remark {
     Remark { kind: RemarkKind::Missed, inst: None, name: "NotSpilled", message }
 }
 
+/// A remark that shared memory is refused; not for functions that never have any of their own.
+fn refused(refusal: Refusal) -> Option<Remark> {
+    (refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("keeps no value in shared memory: {refusal}")))
+}
+
+fn refusal_told(refusal: Refusal) -> String {
+    if refusal == Refusal::DeviceFunction { String::new() } else { format!("no value in shared memory: {refusal}\n") }
+}
+
 fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
-    let remark = |kept: &Kept| Remark {
-        kind: RemarkKind::Passed,
-        inst: Some(kept.definition),
-        name: "Spilled",
-        message: format!(
-            "keeps {}, {} bytes, in shared memory and loads it again in {}",
-            function.reg_name(kept.reg).map_or_else(|| kept.reg.to_string(), |name| format!("'{name}'")),
-            kept.bytes,
-            if kept.reloads == 1 { "1 place".to_owned() } else { format!("{} places", kept.reloads) }
-        ),
+    let remark = |kept: &Kept| {
+        let name = function.reg_name(kept.reg).map_or_else(|| kept.reg.to_string(), |name| format!("'{name}'"));
+        let bytes = kept.bytes;
+        let places = counted(kept.reloads, "place");
+        let (kind, message) = match kept.place {
+            Place::Shared => {
+                ("Spilled", format!("keeps {name}, {bytes} bytes, in shared memory and loads it again in {places}"))
+            }
+            Place::Local => {
+                ("Spilled", format!("keeps {name}, {bytes} bytes, in local memory and loads it again in {places}"))
+            }
+            Place::Recomputed => ("Rematerialised", format!("computes {name}, {bytes} bytes, again in {places}")),
+        };
+        Remark { kind: RemarkKind::Passed, inst: Some(kept.definition), name: kind, message }
     };
     outcome.kept.iter().map(remark).collect()
 }
 
+fn counted(number: usize, of: &str) -> String {
+    if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }
+}
+
 fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
     let [before, after] = outcome.peaks;
+    let number = |place: Place| outcome.kept.iter().filter(|kept| kept.place == place).count();
+    let (local, recomputed) = (number(Place::Local), number(Place::Recomputed));
     let mut text = format!(
-        "{before} words live, {words} wanted, {after} reached; {} values in {} bytes of shared memory\n",
-        outcome.kept.len(),
-        outcome.bytes
+        "{before} words live, {words} wanted, {after} reached; {} values in {} bytes of shared memory",
+        number(Place::Shared),
+        outcome.bytes.shared
     );
+    if local > 0 {
+        text += &format!(", {local} in {} bytes of local memory", outcome.bytes.local);
+    }
+    if recomputed > 0 {
+        text += &format!(", {recomputed} computed again");
+    }
+    text += "\n";
+    text += &outcome.refusal.map(refusal_told).unwrap_or_default();
     for kept in &outcome.kept {
         let line = function.line(kept.definition);
-        text += &format!("{} of line {line}: {} bytes, {} loads\n", kept.reg, kept.bytes, kept.reloads);
+        let place = match kept.place {
+            Place::Shared => format!("in shared memory, {}", counted(kept.reloads, "load")),
+            Place::Local => format!("in local memory, {}", counted(kept.reloads, "load")),
+            Place::Recomputed => format!("computed again in {}", counted(kept.reloads, "place")),
+        };
+        text += &format!("{} of line {line}: {} bytes, {place}\n", kept.reg, kept.bytes);
     }
     text
 }

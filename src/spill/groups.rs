@@ -61,9 +61,11 @@ fn place(function: &Function, read: &Occurrence) -> Inst {
     before.take_while(is_of_row).last().filter(|_| !row.is_empty()).unwrap_or(read.inst)
 }
 
-/// The stretches of instructions that the value's register is free of, when each group has one of its own.
+/// The stretches of instructions that the value's register is free of, when each group has one of its own. The definition
+/// itself is never free of it, even where it writes the register before it reads others.
 pub(crate) fn freed(reg: VReg, definition: Inst, groups: &[Group], live: &LiveRanges) -> Vec<Range<u32>> {
     let mut kept: Vec<Range<u32>> = groups.iter().map(|group| group.kept(definition)).collect();
+    kept.push(definition.0..definition.0 + 1);
     kept.sort_by_key(|kept| kept.start);
     let mut freed = Vec::new();
     for segment in live.segments(reg) {

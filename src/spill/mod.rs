@@ -1,5 +1,5 @@
-//! What to do about values that have no register: computing them again ([`remat`]), or keeping them in shared memory
-//! ([`shared`]).
+//! What to do about values that have no register: computing them again ([`remat`]), or moving them out of the way, to
+//! memory too ([`shared`]).
 
 pub(crate) mod groups;
 pub(crate) mod pressure;

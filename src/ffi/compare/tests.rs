@@ -13,8 +13,11 @@ fn opcodes() -> Arc<OpcodeTable> {
         ("DBG_VALUE", Role::Debug),
         ("ST_i32", Role::Other),
         ("LD_i32", Role::Other),
-        ("LEA_ADDRi64", Role::Other),
-        ("cvta_to_local_64", Role::Other),
+        ("LD_i16", Role::Other),
+        ("ST_i16", Role::Other),
+        ("SELP_b16ii", Role::Other),
+        ("SETP_i16ri", Role::Other),
+        ("INLINEASM", Role::Other),
         ("Return", Role::Other),
         ("GOTO", Role::Other),
     ] {
@@ -30,16 +33,19 @@ fn line(name: &'static str, operands: impl Into<Vec<Operand>>) -> Line {
     (name, operands.into(), Effects::empty())
 }
 
-/// A function of one block with three registers of 32 bits, as many of 64 as `wide` says, and symbols `@a`, `@b`.
-fn function(wide: usize, slots: usize, lines: &[Line]) -> Function {
+/// The text that sets the address of slots in local memory.
+const LOCAL: &str = ".local .align 8 .b8 nvptx_ra_local[8]; add.u32 $0, %nvptx_ra1, %nvptx_ra0;";
+
+/// A function of one block with three registers of 32 bits and some more, and symbols `@a`, `@b` and [`LOCAL`].
+fn function_with(more: &[RegClass], slots: usize, lines: &[Line]) -> Function {
     let mut builder = FunctionBuilder::new("k", opcodes());
-    for class in [RegClass::B32; 3].into_iter().chain(std::iter::repeat_n(RegClass::B64, wide)) {
+    for &class in [RegClass::B32; 3].iter().chain(more) {
         builder.reg(class);
     }
     for _ in 0..slots {
         builder.slot(4, 4);
     }
-    for symbol in ["@a", "@b"] {
+    for symbol in ["@a", "@b", LOCAL] {
         builder.symbol(symbol);
     }
     builder.block(&[], 1.0, 0);
@@ -48,6 +54,11 @@ fn function(wide: usize, slots: usize, lines: &[Line]) -> Function {
         builder.full_inst(opcode, operands, *effects, MemorySpace::Generic, 0);
     }
     builder.finish()
+}
+
+/// The same with no more registers.
+fn function(slots: usize, lines: &[Line]) -> Function {
+    function_with(&[], slots, lines)
 }
 
 fn symbol(number: u32) -> Operand {
@@ -69,33 +80,33 @@ fn difference(wanted: &Function, found: &Function) -> String {
 /// A function is equal to itself, and to one whose symbols are numbered otherwise.
 #[test]
 fn equal_up_to_numbers_of_symbols() {
-    let wanted = function(0, 0, &sample(0, 1));
+    let wanted = function(0, &sample(0, 1));
     assert_eq!(compare(&wanted, &wanted), Ok(()));
-    assert_eq!(compare(&wanted, &function(0, 0, &sample(1, 0))), Ok(()));
+    assert_eq!(compare(&wanted, &function(0, &sample(1, 0))), Ok(()));
 }
 
 /// Symbols that differ where they should agree, or agree where they should differ, are a difference.
 #[test]
 fn different_symbols() {
-    let wanted = function(0, 0, &sample(0, 1));
-    assert!(difference(&wanted, &function(0, 0, &sample(0, 0))).contains("i1 of bb0: operand 1"));
+    let wanted = function(0, &sample(0, 1));
+    assert!(difference(&wanted, &function(0, &sample(0, 0))).contains("i1 of bb0: operand 1"));
     let mut lines = sample(0, 1);
     lines[2].1[1] = symbol(1);
-    assert!(difference(&wanted, &function(0, 0, &lines)).contains("i2 of bb0: operand 1"));
+    assert!(difference(&wanted, &function(0, &lines)).contains("i2 of bb0: operand 1"));
 }
 
 /// Another register, another opcode, a missing instruction: each is named with its place and the kernel.
 #[test]
 fn first_difference_is_named() {
     let copy = line("COPY", [Operand::write(VReg(0)), Operand::read(VReg(1))]);
-    let wanted = function(0, 0, std::slice::from_ref(&copy));
-    let other = function(0, 0, &[line("COPY", [Operand::write(VReg(0)), Operand::read(VReg(2))])]);
+    let wanted = function(0, std::slice::from_ref(&copy));
+    let other = function(0, &[line("COPY", [Operand::write(VReg(0)), Operand::read(VReg(2))])]);
     let text = difference(&wanted, &other);
     assert!(text.starts_with("nvptx-ra: kernel 'k': ") && text.contains("i0 of bb0: operand 1"), "{text}");
-    let other = function(0, 0, &[line("LD_i32", [Operand::write(VReg(0)), Operand::read(VReg(1))])]);
+    let other = function(0, &[line("LD_i32", [Operand::write(VReg(0)), Operand::read(VReg(1))])]);
     assert!(difference(&wanted, &other).contains("LD_i32, expected COPY"));
-    assert!(difference(&wanted, &function(0, 0, &[])).contains("0 instructions of bb0, expected 1"));
-    assert!(difference(&wanted, &function(0, 1, &[copy])).contains("1 slots, expected 0"));
+    assert!(difference(&wanted, &function(0, &[])).contains("0 instructions of bb0, expected 1"));
+    assert!(difference(&wanted, &function(1, &[copy])).contains("1 slots, expected 0"));
 }
 
 /// Hints may be dropped, other flags may not.
@@ -103,7 +114,7 @@ fn first_difference_is_named() {
 fn flags() {
     let with = |flags| {
         let read = Operand { flags, ..Operand::read(VReg(1)) };
-        function(0, 0, &[line("COPY", [Operand::write(VReg(0)), read])])
+        function(0, &[line("COPY", [Operand::write(VReg(0)), read])])
     };
     assert_eq!(compare(&with(OperandFlags::KILL), &with(OperandFlags::empty())), Ok(()));
     assert!(compare(&with(OperandFlags::UNDEF), &with(OperandFlags::empty())).is_err());
@@ -114,56 +125,72 @@ fn flags() {
 fn lost_debug_values() {
     let none = line("DBG_VALUE", [Operand::plain(Value::NoReg)]);
     let debug = line("DBG_VALUE", [Operand::read(VReg(0))]);
-    let wanted = function(0, 0, std::slice::from_ref(&debug));
-    assert_eq!(compare(&wanted, &function(0, 0, std::slice::from_ref(&none))), Ok(()));
+    let wanted = function(0, std::slice::from_ref(&debug));
+    assert_eq!(compare(&wanted, &function(0, std::slice::from_ref(&none))), Ok(()));
     let write = line("MOV_B32_sym", [Operand::write(VReg(0)), symbol(0)]);
-    let wanted = function(0, 0, &[write.clone(), debug]);
-    assert!(difference(&wanted, &function(0, 0, &[write, none])).contains("expected"));
+    let wanted = function(0, &[write.clone(), debug]);
+    assert!(difference(&wanted, &function(0, &[write, none])).contains("expected"));
 }
 
-/// A spill is the store to the address that the entry computes for its slot, and to no other slot.
+/// The code at the entry that sets a register to the address of slots in local memory.
+fn local_address(reg: VReg) -> Line {
+    line("INLINEASM", [symbol(2), Operand::immediate(1), Operand::write(reg)])
+}
+
+/// A spill is the store to the place of its slot, and to no other slot, nor by another address.
 #[test]
 fn spills() {
-    let before = function(0, 0, &[]);
+    let before = function(1, &[]);
     let mut edits = EditList::new(&before);
-    let slots = [edits.create_slot(4, 4), edits.create_slot(4, 4)];
-    edits.insert_spill(Position { block: Block(0), before: None }, VReg(1), slots[0]);
+    let slots = [edits.create_slot(2, 2), edits.create_slot(4, 4)];
+    edits.insert_spill(Position { block: Block(0), before: None }, VReg(1), slots[1]);
     edits.push(Edit::InsertDirective { text: ".pragma \"nounroll\";".into() });
     edits.finish();
     let wanted = edits.apply(&before).expect("the edits fit").function;
-    let found = |slot, reg| {
-        let (generic, local) = (VReg(3), VReg(4));
-        let address = [Operand::write(generic), Operand::plain(Value::Slot(slot)), Operand::immediate(0)];
-        function(
-            2,
-            2,
-            &[
-                line("LEA_ADDRi64", address),
-                line("cvta_to_local_64", [Operand::write(local), Operand::read(generic)]),
-                ("ST_i32", vec![Operand::read(reg), Operand::read(local), Operand::immediate(0)], Effects::WRITE),
-            ],
-        )
+    let found = |offset, reg, address| {
+        let store = vec![Operand::read(reg), Operand::read(address), Operand::immediate(offset)];
+        function_with(&[RegClass::B32], 1, &[local_address(VReg(3)), ("ST_i32", store, Effects::WRITE)])
     };
-    assert_eq!(compare(&wanted, &found(slots[0], VReg(1))), Ok(()));
-    assert!(difference(&wanted, &found(slots[1], VReg(1))).contains("expected Spill"));
-    assert!(difference(&wanted, &found(slots[0], VReg(2))).contains("expected Spill"));
+    assert_eq!(compare(&wanted, &found(4, VReg(1), VReg(3))), Ok(()));
+    for wrong in [found(0, VReg(1), VReg(3)), found(4, VReg(2), VReg(3)), found(4, VReg(1), VReg(0))] {
+        assert!(difference(&wanted, &wrong).contains("expected Spill"));
+    }
 }
 
-/// Whether a block names the successor that it falls through to does not matter; where it goes does.
+/// A predicate is converted directly ahead of its store and directly behind its load, in the right sense.
 #[test]
-fn branches() {
-    let with = |branch: bool, to: usize| {
-        let mut builder = FunctionBuilder::new("k", opcodes());
-        let blocks: Vec<Block> = (0..3).map(Block::new).collect();
-        builder.block(&[blocks[to]], 1.0, 0);
-        if branch {
-            let goto = opcodes().find("GOTO").expect("the table has it");
-            builder.inst(goto, &[Operand::plain(Value::Block(blocks[to]))], Effects::TERMINATOR);
+fn predicates() {
+    let before = function_with(&[RegClass::B1; 2], 0, &[]);
+    let (end, [stored, loaded]) = (Position { block: Block(0), before: None }, [VReg(3), VReg(4)]);
+    let mut edits = EditList::new(&before);
+    let slot = edits.create_slot(2, 2);
+    edits.insert_spill(end, stored, slot);
+    edits.insert_reload(end, loaded, slot);
+    edits.finish();
+    let wanted = edits.apply(&before).expect("the edits fit").function;
+    let found = |source, one, comparison, is_apart: bool| {
+        let [address, spilled, reloaded] = [VReg(5), VReg(6), VReg(7)];
+        let at = [Operand::read(address), Operand::immediate(0)];
+        let number = Operand::immediate;
+        let mut lines = vec![
+            local_address(address),
+            line("SELP_b16ii", [Operand::write(spilled), number(one), number(0), Operand::read(source)]),
+            ("ST_i16", [&[Operand::read(spilled)], &at[..]].concat(), Effects::WRITE),
+            ("LD_i16", [&[Operand::write(reloaded)], &at[..]].concat(), Effects::READ),
+            line("SETP_i16ri", [Operand::write(loaded), Operand::read(reloaded), number(0), number(comparison)]),
+        ];
+        if is_apart {
+            lines.swap(2, 3);
         }
-        builder.block(&[], 1.0, 0);
-        builder.block(&[], 1.0, 0);
-        builder.finish()
+        function_with(&[RegClass::B1, RegClass::B1, RegClass::B32, RegClass::B16, RegClass::B16], 0, &lines)
     };
-    assert_eq!(compare(&with(false, 1), &with(true, 1)), Ok(()));
-    assert!(difference(&with(true, 1), &with(true, 2)).contains("bb0 goes to"));
+    assert_eq!(compare(&wanted, &found(stored, 1, 1, false)), Ok(()));
+    for wrong in
+        [found(loaded, 1, 1, false), found(stored, 0, 1, false), found(stored, 1, 0, false), found(stored, 1, 1, true)]
+    {
+        assert!(
+            difference(&wanted, &wrong).contains("expected Spill")
+                || difference(&wanted, &wrong).contains("expected Reload")
+        );
+    }
 }

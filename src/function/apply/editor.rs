@@ -147,7 +147,7 @@ impl<'f> Editor<'f> {
             ));
         }
         if self.shared.has_slots() {
-            return Err(format!("{slot} is in the frame: its slots come ahead of those in shared memory"));
+            return Err(format!("{slot} is in local memory: its slots come ahead of those in shared memory"));
         }
         self.work.slots.push(SlotData { size, align, name: None, line: 0, shared_offset: None });
         Ok(())

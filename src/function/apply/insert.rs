@@ -3,7 +3,7 @@
 use super::Origin;
 use super::editor::Editor;
 use super::ids::{Reason, next_id};
-use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, RegClass, Role, Slot, VReg, Value};
+use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, Role, Slot, VReg, Value};
 use crate::index::EntityIndex;
 
 impl Editor<'_> {
@@ -82,19 +82,19 @@ impl Editor<'_> {
     /// else writes to it, and large enough.
     fn check_slot(&self, reg: VReg, slot: Slot) -> Result<(), Reason> {
         let class = self.known_reg(reg)?;
-        if matches!(class, RegClass::B1 | RegClass::B128) {
+        let Some(bytes) = class.spilled_bytes() else {
             return Err(format!("{reg} is of class {}, which PTX cannot store at once: spill its parts", class.name()));
-        }
+        };
         let Some(data) = self.work.slots.get(slot) else {
             return Err(format!("there is no slot {slot}: the function has {}", self.work.num_slots()));
         };
         if slot.index() < self.before.num_slots() {
             return Err(format!("{slot} belongs to the function: spill to slots made by CreateSlot"));
         }
-        if data.size.saturating_mul(8) < u64::from(class.bits()) {
+        if data.size < u64::from(bytes) {
             return Err(format!("{slot} has {} bytes, too few for {reg} of class {}", data.size, class.name()));
         }
-        if data.shared_offset.is_some() && data.size * 8 != u64::from(class.bits()) {
+        if data.shared_offset.is_some() && data.size != u64::from(bytes) {
             return Err(format!("{slot} is in shared memory and has {} bytes: {reg} needs as many", data.size));
         }
         Ok(())

@@ -48,8 +48,8 @@ impl SharedSlots {
         let Some(array) = self.array else {
             return Err("has no array in shared memory: make that first".into());
         };
-        if !matches!(size, 4 | 8) || !offset.is_multiple_of(size) {
-            return Err(format!("has {size} bytes at offset {offset}: need 4 or 8, and a multiple of that"));
+        if !matches!(size, 2 | 4 | 8) || !offset.is_multiple_of(size) {
+            return Err(format!("has {size} bytes at offset {offset}: need 2, 4 or 8, and a multiple of that"));
         }
         // At most 8 KiB, and no sum of two such numbers overflows.
         let end = offset.saturating_add(size * array.threads);

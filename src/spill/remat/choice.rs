@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::cost::{Costs, pays};
+use super::sources::{has_sources, sources};
 use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE};
-use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, Point, block_frequencies};
-use crate::function::{Block, Function, Inst, Operand, OperandFlags, VReg, Value};
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, block_frequencies};
+use crate::function::{Block, Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::Pressure;
@@ -22,7 +23,7 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// The groups that get a clone.
-    pub(crate) fn clones(&self) -> impl Iterator<Item = &Group> {
+    pub(super) fn clones(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
     }
 }
@@ -81,7 +82,7 @@ pub(super) fn choose(
             left -= value.clones().count();
             freed.iter().for_each(|stretch| pressure.take(stretch, function.class(reg).words()));
             settled.gone[reg] = true;
-            facts.sources(value.definition).for_each(|source| settled.held[source] = true);
+            sources(function, value.definition).for_each(|source| settled.held[source] = true);
             chosen.push(value);
         }
     }
@@ -92,14 +93,7 @@ impl Facts<'_> {
     /// What it costs to compute a register's value again; `None` where that is not possible anywhere.
     fn cost(&self, reg: VReg, costs: &Costs<'_>) -> Option<RematCost> {
         let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
-        let operands = self.function.operands(definition.inst);
-        let is_simple = |operand: &Operand| match operand.value {
-            Value::Physical(_) => false,
-            _ => operand.tied.is_none() && !operand.flags.contains(OperandFlags::UNDEF),
-        };
-        let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
-        let words = self.function.class(reg).words();
-        if words == 0 || reads.is_empty() || !is_alone || !operands.iter().all(is_simple) {
+        if self.function.class(reg).words() == 0 || reads.is_empty() {
             return None;
         }
         let is_after = |read: &Occurrence| dominates(&self.dominators, &definition, read);
@@ -109,11 +103,6 @@ impl Facts<'_> {
 
     fn operand(&self, read: &Occurrence) -> &Operand {
         &self.function.operands(read.inst)[read.operand as usize]
-    }
-
-    /// The registers that an instruction reads.
-    fn sources(&self, inst: Inst) -> impl Iterator<Item = VReg> {
-        self.function.operands(inst).iter().filter(|operand| !operand.is_def()).filter_map(Operand::reg)
     }
 
     /// A value with its groups, and what they free, where it is worth computing again.
@@ -126,7 +115,7 @@ impl Facts<'_> {
         settled: &Settled,
     ) -> Option<(Chosen, Vec<Range<u32>>)> {
         let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
-        if settled.held[reg] || self.sources(definition.inst).any(|source| settled.gone[source]) {
+        if settled.held[reg] || sources(self.function, definition.inst).any(|source| settled.gone[source]) {
             return None;
         }
         let groups = group(self.function, &definition, &reads, pressure, threshold);
@@ -139,7 +128,7 @@ impl Facts<'_> {
             let goes_deeper = depth > self.loops.depth(definition.block);
             pays(cost, depth)
                 && (!goes_deeper || self.frequencies[block] <= full)
-                && self.has_sources(definition.inst, group.place)
+                && has_sources(self.function, &self.live, definition.inst, group.place)
         };
         let is_chosen = clones.all(is_worth);
         is_chosen.then_some((Chosen { reg, definition: definition.inst, groups }, freed))
@@ -163,14 +152,6 @@ impl Facts<'_> {
         blocks.take_while(move |&block| range(block).start.0 < end).map(move |block| {
             let insts = range(block);
             (block, insts.start.0.max(start)..insts.end.0.min(end))
-        })
-    }
-
-    /// Whether all that a definition reads still holds the same where a clone would stand, and is live there anyway.
-    fn has_sources(&self, definition: Inst, at: Inst) -> bool {
-        self.sources(definition).all(|source| {
-            let value = |inst| self.live.value_at(source, Point::early(inst));
-            value(at).is_some() && value(at) == value(definition)
         })
     }
 }

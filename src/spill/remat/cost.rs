@@ -4,7 +4,7 @@
 //! that computing may cost. A load is taken to cost 10 cycles outside of loops, and 4 in them, where the slot stays in
 //! the nearest cache.
 
-use crate::function::{Function, Inst, MemorySpace, Role};
+use crate::function::{Function, Inst, MemorySpace, Operand, OperandFlags, Role, Value};
 use crate::target::{Classification, Purity, RematCost};
 
 /// Cycles of a load from a spill slot outside of loops, and in them.
@@ -15,20 +15,25 @@ const LOAD_IN_LOOP: f64 = 4.0;
 const SHARE: f64 = 0.75;
 
 /// What it costs to do the instructions of a function again.
-pub(super) struct Costs<'a> {
+pub(crate) struct Costs<'a> {
     function: &'a Function,
     classification: &'a Classification,
 }
 
 impl<'a> Costs<'a> {
-    pub(super) fn new(function: &'a Function, classification: &'a Classification) -> Self {
+    pub(crate) fn new(function: &'a Function, classification: &'a Classification) -> Self {
         Self { function, classification }
     }
 
     /// What it costs to do an instruction again, in instructions of the hardware; `None` where that is not to be done:
-    /// it has effects, or is no matter of a few instructions. A copy is left to the coalescer; what is undefined stays
-    /// one value.
-    pub(super) fn of(&self, inst: Inst) -> Option<RematCost> {
+    /// it has effects, or is no matter of a few instructions, or has other than one definition, or operands that a
+    /// clone cannot keep. A copy is left to the coalescer; what is undefined stays one value.
+    pub(crate) fn of(&self, inst: Inst) -> Option<RematCost> {
+        let operands = self.function.operands(inst);
+        let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
+        if !is_alone || !operands.iter().all(is_simple) {
+            return None;
+        }
         let info = self.classification.of(self.function, inst);
         let is_left_alone = matches!(self.function.role(inst), Role::Copy | Role::Undef);
         if !self.function.effects(inst).is_pure() || is_left_alone {
@@ -40,10 +45,23 @@ impl<'a> Costs<'a> {
     }
 }
 
+/// Whether a clone can have the operand as it is.
+fn is_simple(operand: &Operand) -> bool {
+    match operand.value {
+        Value::Physical(_) => false,
+        _ => operand.tied.is_none() && !operand.flags.contains(OperandFlags::UNDEF),
+    }
+}
+
+/// What computing anew costs, in loads from a spill slot, in so many loops; `None` where the load is better.
+pub(crate) fn in_loads(cost: RematCost, loop_depth: u32) -> Option<f64> {
+    let load = if loop_depth == 0 { LOAD } else { LOAD_IN_LOOP };
+    Some(f64::from(cost.0) / load).filter(|&share| share < SHARE)
+}
+
 /// Whether computing anew is better than loading from a spill slot, in so many loops.
 pub(super) fn pays(cost: RematCost, loop_depth: u32) -> bool {
-    let load = if loop_depth == 0 { LOAD } else { LOAD_IN_LOOP };
-    f64::from(cost.0) < load * SHARE
+    in_loads(cost, loop_depth).is_some()
 }
 
 #[cfg(test)]

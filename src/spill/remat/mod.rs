@@ -8,25 +8,31 @@
 //! In the order of the files:
 //! * [`cost`]: what computing a value again costs, and where that pays;
 //! * [`choice`]: which values, the cheapest first;
-//! * here: the edits.
+//! * [`sources`]: what a definition reads, and where that is still at hand;
+//! * [`clones`]: the edits.
 
 mod choice;
+mod clones;
 mod cost;
+mod sources;
 #[cfg(test)]
 mod tests;
 
 use crate::analysis::Occurrences;
 use crate::config;
-use crate::function::{Edit, EditList, Function, Position, Value};
+use crate::function::{EditList, Function};
 use crate::target::Classification;
-use choice::{Chosen, choose};
+use choice::choose;
+pub(crate) use clones::compute_again;
+pub(crate) use cost::{Costs, in_loads};
+pub(crate) use sources::{has_sources, sources};
 
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
 const FREE: u32 = 32;
 
 /// The most clones of one value. What is read in more places that are far from each other is better kept, or spilled: a
 /// clone for each of hundreds of reads makes code longer than any register is worth.
-const MOST_OF_A_VALUE: usize = 16;
+pub(crate) const MOST_OF_A_VALUE: usize = 16;
 
 /// Clones of all values together are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.
 const INSTRUCTIONS_FOR_EACH: usize = 16;
@@ -63,32 +69,9 @@ pub(crate) fn rematerialise_above(
     let chosen = choose((function, classification), &occurrences, eighths, least);
     let mut outcome = Outcome { edits: EditList::new(function), values: chosen.len(), added: 0 };
     for value in &chosen {
-        rewrite(function, &occurrences, value, &mut outcome);
+        let register = (value.reg, value.definition);
+        outcome.added += compute_again(function, &occurrences, register, &value.groups, &mut outcome.edits);
     }
     outcome.edits.finish();
     outcome
-}
-
-fn rewrite(function: &Function, occurrences: &Occurrences, value: &Chosen, outcome: &mut Outcome) {
-    let edits = &mut outcome.edits;
-    for group in value.clones() {
-        let at = Position { block: group.reads[0].block, before: Some(group.place) };
-        let reg = edits.create_register(function.class(value.reg));
-        edits.insert_clone(at, value.definition, reg);
-        for read in &group.reads {
-            edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
-        }
-        outcome.added += 1;
-    }
-    if value.groups.iter().any(|group| group.has_definition) {
-        return;
-    }
-    edits.push(Edit::Delete { inst: value.definition });
-    outcome.added -= 1;
-    let mut described: Vec<_> = occurrences.debug_uses(value.reg).iter().map(|read| read.inst).collect();
-    described.dedup();
-    for inst in described {
-        // No clone stands for sure where the variable is described.
-        edits.push(Edit::SetDebugValue { inst, value: Value::NoReg });
-    }
 }

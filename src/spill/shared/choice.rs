@@ -1,4 +1,4 @@
-//! Which values are kept in shared memory.
+//! Which values are moved out of the way.
 //!
 //! The values that move the fewest words for each full instruction that they free: Belady's choice, weighed by what it
 //! costs. A long range that a loop does not read is free of the loop for one store and one load outside of it. What a
@@ -10,19 +10,17 @@ use std::ops::Range;
 
 use super::eligible::{Candidate, eligible};
 use super::full::FullPoints;
+use super::places::{Around, Home, Places};
 use super::slots::Slots;
 use crate::analysis::{
-    Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Segment, UniformityInfo, block_frequencies,
+    Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, Segment, UniformityInfo, block_frequencies,
 };
-use crate::config::KeepInLoops;
+use crate::config::{KeepInLoops, SpillTo};
 use crate::function::{Block, Function, Role, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::{Pressure, instructions};
 use crate::target::Classification;
-
-/// A store costs half of a load: nothing waits for it.
-const STORE: f64 = 0.5;
 
 /// Traffic is around what it frees registers for where it runs at most so many times more rarely.
 const AROUND: f64 = 4.0;
@@ -38,19 +36,20 @@ pub struct Aim {
     pub in_loops: KeepInLoops,
     /// The values that may be chosen; `None`: all.
     pub among: Option<IndexVec<VReg, bool>>,
+    /// Where they may go.
+    pub to: SpillTo,
 }
 
-/// A value that is kept.
+/// A value that is moved out of the way.
 pub(super) struct Chosen {
     pub(super) reg: VReg,
     pub(super) definition: Occurrence,
-    groups: Vec<Group>,
-    /// Its slot.
-    pub(super) slot: usize,
+    pub(super) groups: Vec<Group>,
+    pub(super) home: Home,
 }
 
 impl Chosen {
-    /// The groups of reads that load the value.
+    /// The groups of reads for which the value comes back.
     pub(super) fn reloads(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
     }
@@ -59,15 +58,17 @@ impl Chosen {
 /// What is known of a function, and the pressure that what was chosen leaves.
 pub(super) struct Facts<'a> {
     function: &'a Function,
+    pub(super) occurrences: Occurrences,
     frequencies: IndexVec<Block, f64>,
     live: LiveRanges,
     values: Vec<Candidate>,
+    places: Places<'a>,
     pressure: Pressure,
 }
 
 impl<'a> Facts<'a> {
     /// Words that a whole warp shares count for uniform registers, and constants for none.
-    pub(super) fn new(function: &'a Function, classification: &Classification) -> Self {
+    pub(super) fn new((function, classification): (&'a Function, &'a Classification), to: SpillTo) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
         let frequencies = block_frequencies(function, &cfg, &dominators);
@@ -86,7 +87,8 @@ impl<'a> Facts<'a> {
         let mut values = eligible(function, &occurrences, &dominators);
         values.retain(|value| counts[value.reg]);
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
-        Self { function, frequencies, live, values, pressure }
+        let places = Places::new((function, classification), Loops::new(&cfg, &dominators), to);
+        Self { function, occurrences, frequencies, live, values, places, pressure }
     }
 
     pub(super) fn peak(&self) -> u32 {
@@ -96,8 +98,9 @@ impl<'a> Facts<'a> {
 
 /// What keeping a value would do.
 struct Offer {
-    /// The traffic for each full instruction that is freed of a word, both as often as they run.
+    /// The cost of its place for each full instruction that is freed of a word, both as often as they run.
     price: f64,
+    home: Home,
     groups: Vec<Group>,
     freed: Vec<Range<u32>>,
 }
@@ -121,25 +124,27 @@ pub(super) fn choose(facts: &mut Facts<'_>, aim: &Aim, slots: &mut Slots<'_>) ->
     let is_among = |reg: VReg| aim.among.as_ref().is_none_or(|among| among[reg]);
     let mut queue: BinaryHeap<Queued> = (0..facts.values.len())
         .filter(|&number| is_among(facts.values[number].reg))
-        .filter_map(|number| Some(queued(facts.offer(number, aim, &full)?.price, number)))
+        .filter_map(|number| Some(queued(facts.offer(number, aim, &full, slots)?.price, number)))
         .collect();
     while facts.peak() > aim.words && chosen.len() < aim.values {
         let Some(Reverse((_, number))) = queue.pop() else { break };
-        let Some(Offer { price, groups, freed }) = facts.offer(number, aim, &full) else { continue };
+        let Some(Offer { price, home, groups, freed }) = facts.offer(number, aim, &full, slots) else { continue };
         let again = queued(price, number);
         if queue.peek().is_some_and(|next| again < *next) {
             queue.push(again);
             continue;
         }
         let value = &facts.values[number];
-        let Some(slot) = slots.find(value.reg, &facts.live) else { continue };
-        slots.put(value.reg, slot, &facts.live);
+        if let Some(slot) = home.slot {
+            slots.put(value.reg, home.place, slot, &facts.live);
+        }
+        facts.places.settle(value, home);
         let size = facts.function.class(value.reg).words();
         for stretch in &freed {
             facts.pressure.take(stretch, size);
             full.take(stretch, size);
         }
-        chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, slot });
+        chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, home });
     }
     (chosen, facts.peak())
 }
@@ -155,8 +160,9 @@ impl Facts<'_> {
         FullPoints::new(frequencies.into_iter().enumerate().map(|(at, runs)| (live[at], runs)), words)
     }
 
-    /// What keeping a value would do now; `None` if it would free no full instruction, or move where nothing may.
-    fn offer(&self, number: usize, aim: &Aim, full: &FullPoints) -> Option<Offer> {
+    /// What moving a value would do now; `None` if it would free no full instruction, if there is no place for it, or if
+    /// it would move where nothing may.
+    fn offer(&self, number: usize, aim: &Aim, full: &FullPoints, slots: &Slots<'_>) -> Option<Offer> {
         let value = &self.values[number];
         let has_full = |of: &Segment| full.count(&instructions(of)) > 0;
         if !self.live.segments(value.reg).iter().any(has_full) {
@@ -171,13 +177,13 @@ impl Facts<'_> {
         let covered: f64 = freed.iter().map(|stretch| full.runs(stretch)).sum();
         let loads = groups.iter().filter(|group| !group.has_definition);
         let loads = loads.map(|group| self.frequencies[group.reads[0].block]);
-        let store = self.frequencies[value.definition.block];
-        let often = loads.clone().fold(store, f64::max);
+        let often = loads.fold(self.frequencies[value.definition.block], f64::max);
         if often > most_often(aim.in_loops, covered / f64::from(count)) {
             return None;
         }
-        let price = (loads.sum::<f64>() + STORE * store) / covered;
-        Some(Offer { price, groups, freed })
+        let around = Around { frequencies: &self.frequencies, live: &self.live, slots };
+        let (cost, home) = self.places.cheapest(value, &groups, &around)?;
+        Some(Offer { price: cost / covered, home, groups, freed })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which values can be kept in memory.
+//! Which values can be moved out of the way.
 
 use crate::analysis::{Dominators, Occurrence, Occurrences};
 use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg};
@@ -12,7 +12,7 @@ pub(super) struct Candidate {
     pub(super) reads: Vec<Occurrence>,
 }
 
-/// The values of 32 and 64 bits that have one definition ahead of all their reads, and that no instruction needs in a
+/// The values of 16, 32 and 64 bits that have one definition ahead of all their reads, and that no instruction needs in a
 /// register of its own choice: no tied operands and no operands of asynchronous instructions.
 pub(super) fn eligible(function: &Function, occurrences: &Occurrences, dominators: &Dominators) -> Vec<Candidate> {
     let is_asynchronous: Vec<bool> = function.insts().map(|inst| is_asynchronous(function, inst)).collect();
@@ -26,7 +26,7 @@ fn value_of(
     is_asynchronous: &[bool],
     reg: VReg,
 ) -> Option<Candidate> {
-    if !matches!(function.class(reg), RegClass::B32 | RegClass::B64) {
+    if !matches!(function.class(reg), RegClass::B16 | RegClass::B32 | RegClass::B64) {
         return None;
     }
     let (definition, reads) = definition_and_reads(occurrences, reg)?;

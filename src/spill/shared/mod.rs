@@ -1,41 +1,62 @@
-//! Values kept in shared memory: where more words are live than there are registers, a value is stored behind its
-//! definition and loaded again in front of the reads that follow.
+//! Values moved out of the way: where more words are live than there are registers, a value goes to memory behind its
+//! definition, or is dropped, and comes back in front of the reads that follow.
 //!
-//! ptxas promotes spills to local memory back to registers, or makes other ones; what is volatile in shared memory it
-//! leaves alone. Each thread has slots of its own in an array of the kernel, so no thread waits for another.
+//! The places are shared memory, local memory, and none: a value whose definition is cheap and reads only what is live
+//! anyway is computed again. ptxas promotes spills to local memory back to registers unless it cannot see their address;
+//! what is volatile in shared memory it leaves alone. Each thread has slots of its own, so no thread waits for another.
 //!
 //! In the order of the files:
 //! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
-//! * [`eligible`]: which values can be kept in memory at all;
-//! * [`choice`]: which of them are, those that free the highest pressure for the least traffic;
+//! * [`eligible`]: which values can be moved at all;
+//! * [`choice`]: which of them are, those that free the highest pressure for the lowest cost;
 //! * [`full`]: the instructions with more words live than there is room for;
+//! * [`places`]: what each place costs for a value, and which is the cheapest;
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
 //! * here: the edits.
 
 mod choice;
 mod eligible;
 mod full;
+mod places;
 mod room;
 mod slots;
+#[cfg(test)]
+mod tests;
 
 pub use choice::Aim;
 pub use room::{Launch, Refusal, bounds};
+pub use slots::Bytes;
 
 use crate::analysis::Occurrence;
-use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, SharedArray, Slot, VReg};
+use crate::config::SpillTo;
+use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, Slot, VReg};
+use crate::spill::remat::compute_again;
 use crate::target::Classification;
 use choice::{Chosen, choose};
 use room::room;
 use slots::Slots;
 
-/// A value that is kept in shared memory.
+/// Where a value goes that is moved out of the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A slot of each thread in an array in shared memory.
+    Shared,
+    /// A slot in local memory.
+    Local,
+    /// Nowhere: its definition is done again in front of its reads.
+    Recomputed,
+}
+
+/// A value that was moved out of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Its register.
     pub reg: VReg,
     /// Its only definition.
     pub definition: Inst,
-    /// In how many places it is loaded again.
+    /// Where it is meanwhile.
+    pub place: Place,
+    /// In how many places it comes back.
     pub reloads: usize,
     /// Its bytes.
     pub bytes: u32,
@@ -46,55 +67,76 @@ pub struct Kept {
 pub struct Outcome {
     /// The changes.
     pub edits: EditList,
-    /// The values that are kept in shared memory, in the order in which they were chosen.
+    /// The values that were moved out of the way, in the order in which they were chosen.
     pub kept: Vec<Kept>,
-    /// Bytes of shared memory of a block.
-    pub bytes: u32,
+    /// The memory that they take.
+    pub bytes: Bytes,
     /// The most words that are live at one instruction, before and after.
     pub peaks: [u32; 2],
+    /// Why the function got no slots in shared memory, though other places than that were allowed, too.
+    pub refusal: Option<Refusal>,
 }
 
-/// Keeps values in shared memory until at most `aim.words` words are live at each instruction, as far as there are values
-/// and memory for it. A kernel that does not say how large its blocks are says so afterwards. The function must have left
-/// SSA form.
+/// Moves values to some of the places `aim.to` until at most `aim.words` words are live at each instruction, as far as there
+/// are values and memory for it. A kernel that does not say how large its blocks are says so with slots in shared memory. The
+/// function must have left SSA form.
 ///
 /// # Errors
-/// Says why a function with more live words must have no slots in shared memory.
-pub fn keep_in_shared(
+/// Says why a function with more live words must have no slots in shared memory, if no other place is allowed.
+pub fn keep_values(
     (function, classification): (&Function, &Classification),
     aim: &Aim,
     launch: &Launch<'_>,
 ) -> Result<Outcome, Refusal> {
-    let unchanged = |peak| Outcome { edits: EditList::new(function), kept: Vec::new(), bytes: 0, peaks: [peak; 2] };
-    let mut choice = choice::Facts::new(function, classification);
-    if choice.peak() <= aim.words {
-        return Ok(unchanged(choice.peak()));
+    let mut facts = choice::Facts::new((function, classification), aim.to);
+    let before = facts.peak();
+    let mut outcome = Outcome {
+        edits: EditList::new(function),
+        kept: Vec::new(),
+        bytes: Bytes::default(),
+        peaks: [before; 2],
+        refusal: None,
+    };
+    if before <= aim.words {
+        return Ok(outcome);
     }
-    let room = room((function, classification), launch)?;
-    let before = choice.peak();
-    let mut found = Slots::new(function, &room);
-    let (chosen, reached) = choose(&mut choice, aim, &mut found);
-    if chosen.is_empty() {
-        return Ok(unchanged(before));
-    }
-    let (layout, row_of) = found.layout();
-    let mut edits = EditList::new(function);
-    edits.push(Edit::CreateSharedArray(SharedArray { threads: room.threads, bytes: layout.bytes }));
-    let slots: Vec<_> = layout.rows.iter().map(|row| edits.create_shared_slot(row.size, row.offset)).collect();
+    let room = match room((function, classification), launch) {
+        _ if !aim.to.contains(SpillTo::SHARED) => None,
+        Ok(room) => Some(room),
+        Err(refusal) if aim.to == SpillTo::SHARED => return Err(refusal),
+        Err(refusal) => {
+            outcome.refusal = Some(refusal);
+            None
+        }
+    };
+    let mut slots = Slots::new(function, room.as_ref());
+    let (chosen, reached) = choose(&mut facts, aim, &mut slots);
+    outcome.peaks = [before, reached];
+    let (created, bytes) = slots.create(&mut outcome.edits);
+    outcome.bytes = bytes;
     for value in &chosen {
-        rewrite(function, value, slots[row_of[value.slot]], &mut edits);
+        match value.home.slot {
+            Some(slot) => rewrite(function, value, created[slot], &mut outcome.edits),
+            None => {
+                let register = (value.reg, value.definition.inst);
+                compute_again(function, &facts.occurrences, register, &value.groups, &mut outcome.edits);
+            }
+        }
     }
-    if function.kernel().is_some_and(|bounds| bounds.threads().is_none()) {
-        edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: room.threads.to_string() });
+    let is_unbounded = function.kernel().is_some_and(|bounds| bounds.threads().is_none());
+    if let Some(room) = room.filter(|_| is_unbounded && bytes.shared > 0) {
+        outcome.edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: room.threads.to_string() });
     }
-    edits.finish();
+    outcome.edits.finish();
     let kept = chosen.iter().map(|value| Kept {
         reg: value.reg,
         definition: value.definition.inst,
+        place: value.home.place,
         reloads: value.reloads().count(),
-        bytes: 4 * function.class(value.reg).words(),
+        bytes: function.class(value.reg).spilled_bytes().unwrap_or(0),
     });
-    Ok(Outcome { edits, kept: kept.collect(), bytes: layout.bytes, peaks: [before, reached] })
+    outcome.kept = kept.collect();
+    Ok(outcome)
 }
 
 fn rewrite(function: &Function, value: &Chosen, slot: Slot, edits: &mut EditList) {

@@ -1,72 +1,102 @@
 //! Slots: values that are never live together share one.
 
+use super::Place;
 use super::room::Room;
 use crate::analysis::{IntervalTree, LiveRanges};
-use crate::function::{Function, VReg};
+use crate::function::{Edit, EditList, Function, SharedArray, Slot, VReg};
 
-/// The row of a slot: one part for each thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    /// Bytes of a part.
-    pub(super) size: u32,
-    /// Where thread 0's part lies.
-    pub(super) offset: u32,
+/// The memory that slots take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// Bytes of shared memory of a block.
+    pub shared: u32,
+    /// Bytes of local memory of a thread.
+    pub local: u32,
 }
 
-/// The rows of the array, in the order of their offsets.
-pub(super) struct Layout {
-    pub(super) rows: Vec<Row>,
-    /// Bytes of the array.
-    pub(super) bytes: u32,
+/// A slot of the values chosen so far.
+struct Holder {
+    place: Place,
+    /// Bytes of a thread.
+    size: u32,
+    /// When it holds the values of which registers.
+    held: IntervalTree<VReg>,
 }
 
 /// The slots of what is chosen so far. A slot holds a value as long as the value was live before.
 pub(super) struct Slots<'a> {
     function: &'a Function,
-    room: &'a Room,
-    /// Bytes of a part, and when the slot holds the values of which registers.
-    slots: Vec<(u32, IntervalTree<VReg>)>,
-    bytes: u32,
+    /// The shared memory for slots, if there may be any.
+    room: Option<&'a Room>,
+    holders: Vec<Holder>,
+    shared_bytes: u32,
 }
 
 impl<'a> Slots<'a> {
-    pub(super) fn new(function: &'a Function, room: &'a Room) -> Self {
-        Self { function, room, slots: Vec::new(), bytes: 0 }
+    pub(super) fn new(function: &'a Function, room: Option<&'a Room>) -> Self {
+        Self { function, room, holders: Vec::new(), shared_bytes: 0 }
     }
 
-    /// The slot that a value would get: the first of its size in which no value is live together with it, or a new one;
-    /// `None` if there is no room. O(slots · segments · log
-    /// values in a slot).
-    pub(super) fn find(&self, reg: VReg, live: &LiveRanges) -> Option<usize> {
-        let size = 4 * self.function.class(reg).words();
-        let is_free = |held: &IntervalTree<VReg>| !held.is_overlapping(live.segments(reg));
-        let shared = self.slots.iter().position(|(of, held)| *of == size && is_free(held));
-        let has_room = self.bytes + size * self.room.threads <= self.room.bytes;
-        shared.or_else(|| has_room.then_some(self.slots.len()))
+    /// The slot that a value would get in a memory: the first of its size in which no value is live together with it, or
+    /// a new one; `None` if there is no room. O(slots · segments · log values in a slot).
+    pub(super) fn find(&self, reg: VReg, place: Place, live: &LiveRanges) -> Option<usize> {
+        let size = self.size(reg);
+        let is_free = |holder: &Holder| !holder.held.is_overlapping(live.segments(reg));
+        let fits = |holder: &Holder| holder.place == place && holder.size == size && is_free(holder);
+        let has_room = match (place, self.room) {
+            (Place::Shared, Some(room)) => self.shared_bytes + size * room.threads <= room.bytes,
+            (Place::Shared, None) | (Place::Recomputed, _) => false,
+            (Place::Local, _) => true,
+        };
+        self.holders.iter().position(fits).or_else(|| has_room.then_some(self.holders.len()))
     }
 
-    /// Puts a value into the slot that [`find`](Self::find) has found for it.
-    pub(super) fn put(&mut self, reg: VReg, slot: usize, live: &LiveRanges) {
-        if slot == self.slots.len() {
-            let size = 4 * self.function.class(reg).words();
-            self.bytes += size * self.room.threads;
-            self.slots.push((size, IntervalTree::new()));
+    /// Puts a value into the slot that [`find`](Self::find) has found for it in a memory.
+    pub(super) fn put(&mut self, reg: VReg, place: Place, slot: usize, live: &LiveRanges) {
+        if slot == self.holders.len() {
+            let size = self.size(reg);
+            if let (Place::Shared, Some(room)) = (place, self.room) {
+                self.shared_bytes += size * room.threads;
+            }
+            self.holders.push(Holder { place, size, held: IntervalTree::new() });
         }
-        self.slots[slot].1.insert(live.segments(reg), reg);
+        self.holders[slot].held.insert(live.segments(reg), reg);
     }
 
-    /// Where the slots lie, those of 8 bytes first, so that each is aligned; and the row of each slot.
-    pub(super) fn layout(&self) -> (Layout, Vec<usize>) {
-        let mut order: Vec<usize> = (0..self.slots.len()).collect();
-        order.sort_by_key(|&slot| std::cmp::Reverse(self.slots[slot].0));
-        let mut row_of = vec![0; self.slots.len()];
-        let (mut rows, mut offset) = (Vec::with_capacity(order.len()), 0);
-        for (row, &slot) in order.iter().enumerate() {
-            row_of[slot] = row;
-            let size = self.slots[slot].0;
-            rows.push(Row { size, offset });
-            offset += size * self.room.threads;
+    /// Bytes of a register in memory; none of a class that is [never moved](super::eligible).
+    fn size(&self, reg: VReg) -> u32 {
+        self.function.class(reg).spilled_bytes().unwrap_or(0)
+    }
+
+    /// Makes the slots, the largest first, so that each is aligned. Returns the slot of each holder.
+    pub(super) fn create(&self, edits: &mut EditList) -> (Vec<Slot>, Bytes) {
+        let mut order: Vec<usize> = (0..self.holders.len()).collect();
+        // Slots in local memory have the lower numbers.
+        order.sort_by_key(|&at| {
+            let Holder { place, size, .. } = self.holders[at];
+            (place == Place::Shared, std::cmp::Reverse(size))
+        });
+        let mut bytes = Bytes::default();
+        if let Some(room) = self.room.filter(|_| self.shared_bytes > 0) {
+            bytes.shared = self.shared_bytes.next_multiple_of(room.alignment);
+            edits.push(Edit::CreateSharedArray(SharedArray { threads: room.threads, bytes: bytes.shared }));
         }
-        (Layout { rows, bytes: offset.next_multiple_of(self.room.alignment) }, row_of)
+        let mut slots = vec![Slot(0); self.holders.len()];
+        let mut offset = 0;
+        for at in order {
+            let Holder { place, size, .. } = self.holders[at];
+            slots[at] = match self.room.filter(|_| place == Place::Shared) {
+                Some(room) => {
+                    let slot = edits.create_shared_slot(size, offset);
+                    offset += size * room.threads;
+                    slot
+                }
+                None => {
+                    bytes.local += size;
+                    edits.create_slot(size.into(), size.into())
+                }
+            };
+        }
+        (slots, bytes)
     }
 }

@@ -15,7 +15,7 @@ most = shape[0] if len(shape) == 1 else shape[0] * shape[1] * shape[2]
 size = int(re.search(r"nvptx_ra_spills\[(\d+)\]", ptx)[1])
 text = ptx[ptx.index("{ .reg .b32 %nvptx_ra") : ptx.index("// end inline asm", ptx.index("{ .reg .b32 %nvptx_ra"))]
 instructions = re.findall(r"(mov\.u32|mad\.lo\.u32)\s+([^;]+);", text)
-accesses = re.findall(r"(?:st|ld)\.volatile\.shared\.b(32|64)[^\[]*\[(%r\d+)(?:\+(\d+))?\]", ptx)
+accesses = re.findall(r"(?:st|ld)\.volatile\.shared\.b(16|32|64)[^\[]*\[(%r\d+)(?:\+(\d+))?\]", ptx)
 assert instructions and accesses
 
 

@@ -1,0 +1,117 @@
+//! Where a value goes: the cheapest of the places that are allowed, possible and have room.
+//!
+//! Costs are in loads from shared memory, each as often as it runs. Computing a value again needs what its definition
+//! reads. A register that clones read is therefore kept where it is, and a value whose definition reads a register that
+//! has gone to memory is not computed again.
+
+use super::Place;
+use super::eligible::Candidate;
+use super::slots::Slots;
+use crate::analysis::{LiveRanges, Loops};
+use crate::config::SpillTo;
+use crate::function::{Block, Function, VReg};
+use crate::index::IndexVec;
+use crate::spill::groups::Group;
+use crate::spill::remat::{Costs, MOST_OF_A_VALUE, has_sources, in_loads, sources};
+use crate::target::Classification;
+
+/// A store costs half of a load: nothing waits for it.
+const STORE: f64 = 0.5;
+
+/// What an access to local memory costs, in accesses to shared memory: it goes through the nearest cache, which all
+/// threads of a processor share, and misses it at times.
+const LOCAL: f64 = 2.0;
+
+/// Where a value goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Home {
+    pub(super) place: Place,
+    /// Its slot; of a value that is computed again, none.
+    pub(super) slot: Option<usize>,
+}
+
+/// The places of a function's values.
+pub(super) struct Places<'a> {
+    function: &'a Function,
+    allowed: SpillTo,
+    costs: Costs<'a>,
+    loops: Loops,
+    /// Registers that have been moved out of the way: no clone may read them.
+    gone: IndexVec<VReg, bool>,
+    /// Registers that clones read: they stay.
+    held: IndexVec<VReg, bool>,
+}
+
+/// What the cost of a place depends on, beside the value.
+pub(super) struct Around<'a> {
+    pub(super) frequencies: &'a IndexVec<Block, f64>,
+    pub(super) live: &'a LiveRanges,
+    pub(super) slots: &'a Slots<'a>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(
+        (function, classification): (&'a Function, &'a Classification),
+        loops: Loops,
+        allowed: SpillTo,
+    ) -> Self {
+        let none = || IndexVec::filled(false, function.num_regs());
+        let costs = Costs::new(function, classification);
+        Self { function, allowed, costs, loops, gone: none(), held: none() }
+    }
+
+    /// The cheapest place for a value, and what that costs; of equals the first of `spill-to`'s order. `None` if there
+    /// is none.
+    pub(super) fn cheapest(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> Option<(f64, Home)> {
+        if self.held[value.reg] {
+            return None;
+        }
+        let in_memory = |place: Place, factor: f64| {
+            let slot = around.slots.find(value.reg, place, around.live)?;
+            Some((factor * self.traffic(value, groups, around), Home { place, slot: Some(slot) }))
+        };
+        let again = || Some((self.again(value, groups, around)?, Home { place: Place::Recomputed, slot: None }));
+        let offers = [
+            self.allowed.contains(SpillTo::SHARED).then(|| in_memory(Place::Shared, 1.0)),
+            self.allowed.contains(SpillTo::LOCAL).then(|| in_memory(Place::Local, LOCAL)),
+            self.allowed.contains(SpillTo::REMAT).then(again),
+        ];
+        offers.into_iter().flatten().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
+    }
+
+    /// Notes that a value has gone to its place.
+    pub(super) fn settle(&mut self, value: &Candidate, home: Home) {
+        self.gone[value.reg] = true;
+        if home.place == Place::Recomputed {
+            sources(self.function, value.definition.inst).for_each(|source| self.held[source] = true);
+        }
+    }
+
+    /// A store behind the definition and a load for each group.
+    fn traffic(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> f64 {
+        let store = STORE * around.frequencies[value.definition.block];
+        clones(groups).map(|group| around.frequencies[group.reads[0].block]).sum::<f64>() + store
+    }
+
+    /// A clone of the definition for each group; `None` where the definition cannot be cloned or a load is cheaper.
+    fn again(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> Option<f64> {
+        let definition = value.definition.inst;
+        let cost = self.costs.of(definition)?;
+        let has_lost = |source: VReg| self.gone[source];
+        if sources(self.function, definition).any(has_lost) || clones(groups).count() > MOST_OF_A_VALUE {
+            return None;
+        }
+        let of_group = |group: &Group| {
+            let block = group.reads[0].block;
+            let share = in_loads(cost, self.loops.depth(block))?;
+            let is_possible = has_sources(self.function, around.live, definition, group.place);
+            is_possible.then_some(share * around.frequencies[block])
+        };
+        clones(groups).try_fold(0.0, |sum, group| Some(sum + of_group(group)?))
+    }
+}
+
+/// The groups that get a clone or a load.
+fn clones(groups: &[Group]) -> impl Iterator<Item = &Group> {
+    groups.iter().filter(|group| !group.has_definition)
+}

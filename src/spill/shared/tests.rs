@@ -1,0 +1,234 @@
+//! Where values go, what moves, and what the checker says of stores and loads that are wrong.
+
+use super::{Aim, Kept, Launch, Outcome, Place, Refusal, keep_values};
+use crate::check::check;
+use crate::config::{KeepInLoops, SpillTo};
+use crate::function::{Edit, EditList, Function, Inst, Position, RegClass};
+use crate::target::Classification;
+use crate::target::machine::Architecture;
+
+const HEAD: &str = "mfv 1\nfunction \"k\"\n";
+const REST: &str = "opcode MOV_B32_i constant\nopcode ADD32ri\nopcode ADD16rr\nopcode ADD64ri\nopcode LD_i16\nopcode LD_i32\n\
+    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode CALL\nopcode INLINEASM\nopcode Return\n";
+
+fn function(kernel: &str, regs: &str, body: &str) -> Function {
+    let function = Function::parse(&format!("{HEAD}{kernel}{REST}regs %0 {regs}\n{body}end\n")).expect("a view");
+    function.validate().expect("a valid view");
+    function
+}
+
+fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal> {
+    let classification = Classification::by_name(function.opcodes());
+    let launch = Launch {
+        architecture: Architecture::by_name("sm_90").expect("a processor"),
+        dynamic_shared: None,
+        most_bytes: 49_152,
+        threads: None,
+    };
+    let aim = Aim { words, values: usize::MAX, in_loops: KeepInLoops::Off, among: None, to };
+    let outcome = keep_values((function, &classification), &aim, &launch)?;
+    assert_eq!(check(function, &outcome.edits), Ok(()));
+    Ok(outcome)
+}
+
+/// The places of the values that are moved when at most `words` words may be live.
+fn places(function: &Function, words: u32, to: SpillTo) -> Vec<Place> {
+    keep(function, words, to).expect("a place").kept.iter().map(|kept| kept.place).collect()
+}
+
+/// A value that is read within the call sequence behind its definition, and then no more, is not moved, even if its
+/// definition writes early: nothing would come back, and its store behind the sequence would meet other stores.
+#[test]
+fn what_does_not_come_back_is_not_moved() {
+    let body = "bb0: frequency 1.0 depth 0\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
+        INLINEASM 0, def early_clobber %0, %1 :: opaque\n  CALL 0 :: call_sequence\n\
+        ST_i32 %0, 0 :: call_sequence\n  ST_i32 %1, %2 :: write\n  Return :: terminator\n";
+    let called = function("kernel maxntid 64\n", "B32 B32 B32", body);
+    let kept = keep(&called, 1, SpillTo::LOCAL).expect("local memory").kept;
+    assert!(kept.iter().all(|kept| kept.reloads > 0), "{kept:?}");
+}
+
+/// A kernel whose value `%0` is loaded and read again behind a point with three words.
+fn across(class: &str, load: &str, store: &str) -> Function {
+    let regs = format!("{class} B32 B32 B32");
+    let body = format!(
+        "bb0: frequency 1.0 depth 0\n  %0 = {load} 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
+         ST_i32 %1, %2 :: write\n  {store} %0, 3 :: write\n  Return :: terminator\n"
+    );
+    function("kernel maxntid 64\n", &regs, &body)
+}
+
+/// Values of each width go to slots of their own size, in each memory.
+#[test]
+fn slots_have_the_size_of_their_value() {
+    for (class, suffix, bytes) in [("B16", "i16", 2), ("B32", "i32", 4), ("B64", "i64", 8)] {
+        let function = across(class, &format!("LD_{suffix}"), &format!("ST_{suffix}"));
+        for (to, place) in [(SpillTo::SHARED, Place::Shared), (SpillTo::LOCAL, Place::Local)] {
+            let outcome = keep(&function, 2, to).expect("a place");
+            let [Kept { place: is, bytes: size, reloads: 1, .. }] = outcome.kept[..] else { panic!("{outcome:?}") };
+            assert_eq!((is, size), (place, bytes));
+            let threads = if place == Place::Shared { 64 } else { 1 };
+            assert_eq!(outcome.bytes.shared + outcome.bytes.local, bytes * threads);
+        }
+    }
+}
+
+/// A kernel gets the cheapest of the allowed places: shared memory is cheaper than local memory, and a sum of what is
+/// live anyway is cheaper than both.
+#[test]
+fn the_cheapest_place_is_taken() {
+    let loaded = across("B32", "LD_i32", "ST_i32");
+    assert_eq!(places(&loaded, 2, SpillTo::all()), [Place::Shared]);
+    assert_eq!(places(&loaded, 2, SpillTo::LOCAL | SpillTo::REMAT), [Place::Local]);
+    assert_eq!(places(&loaded, 2, SpillTo::REMAT), []);
+    let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = ADD32ri %0, 8\n  %2 = LD_i32 1 :: read\n\
+         %3 = LD_i32 2 :: read\n  ST_i32 %2, %3 :: write\n  ST_i32 %1, %0 :: write\n  Return :: terminator\n";
+    let sum = function("kernel maxntid 64\n", "B32 B32 B32 B32", body);
+    for to in [SpillTo::all(), SpillTo::REMAT] {
+        assert_eq!(places(&sum, 3, to), [Place::Recomputed]);
+    }
+    // What the clone reads stays in its register, though one word more than wanted is live.
+    let held = places(&sum, 2, SpillTo::all());
+    assert_eq!(held, [Place::Recomputed]);
+    assert_eq!(places(&sum, 2, SpillTo::SHARED), [Place::Shared, Place::Shared]);
+}
+
+/// Nothing is computed again from what has another value there, or is not live there.
+#[test]
+fn nothing_is_computed_from_what_is_gone() {
+    let body = |last: &str| {
+        format!(
+            "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = ADD32ri %0, 8\n  %2 = LD_i32 1 :: read\n\
+             %3 = LD_i32 2 :: read\n  ST_i32 %2, %3 :: write\n{last}  Return :: terminator\n"
+        )
+    };
+    let kernel = |last: &str| function("kernel maxntid 64\n", "B32 B32 B32 B32", &body(last));
+    let all = SpillTo::all();
+    assert_eq!(places(&kernel("  ST_i32 %1, 5 :: write\n"), 2, all), [Place::Shared]);
+    let overwritten = "  %0 = LD_i32 7 :: read\n  ST_i32 %1, %0 :: write\n";
+    assert_eq!(places(&kernel(overwritten), 2, all), [Place::Shared]);
+}
+
+/// Shared memory is for kernels that say how large their blocks are; local memory is for all functions.
+#[test]
+fn local_memory_needs_no_kernel() {
+    let kernel = across("B32", "LD_i32", "ST_i32");
+    let text = kernel.to_string();
+    for (head, refusal) in [("", Refusal::DeviceFunction), ("kernel\n", Refusal::AnyBlockSize)] {
+        let function = Function::parse(&text.replace("kernel maxntid 64\n", head)).expect("a view");
+        assert_eq!(keep(&function, 2, SpillTo::SHARED).err(), Some(refusal));
+        assert_eq!(places(&function, 2, SpillTo::LOCAL), [Place::Local]);
+        let both = keep(&function, 2, SpillTo::SHARED | SpillTo::LOCAL).expect("local memory");
+        assert_eq!((both.kept[0].place, both.refusal), (Place::Local, Some(refusal)));
+        assert_eq!(keep(&function, 2, SpillTo::LOCAL).expect("local memory").refusal, None);
+    }
+}
+
+/// Where shared memory has room for one value, the next goes to local memory.
+#[test]
+fn what_has_no_room_goes_to_local_memory() {
+    let loads: String = (0..8).map(|reg| format!("  %{reg} = LD_i64 {reg} :: read\n")).collect();
+    let stores: String = (0..8).map(|reg| format!("  ST_i64 %{reg}, {reg} :: write\n")).collect();
+    let body = format!("bb0: frequency 1.0 depth 0\n{loads}  ST_i32 1, 2 :: write\n{stores}  Return :: terminator\n");
+    let regs = ["B64"; 8].join(" ");
+    let kernel = function("kernel maxntid 1024\n", &regs, &body);
+    let found = places(&kernel, 2, SpillTo::SHARED | SpillTo::LOCAL);
+    let shared = found.iter().filter(|&&place| place == Place::Shared).count();
+    assert!((1..=6).contains(&shared), "{found:?}");
+    assert!(found.contains(&Place::Local), "{found:?}");
+    assert!(found.is_sorted_by_key(|&place| place != Place::Shared), "{found:?}");
+}
+
+/// A function in which `%0` is read on both sides of a branch and behind it, and two values are stored there.
+fn branching() -> (Function, EditList) {
+    let body = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
+        %4 = SETP_i32rr %1, %1\n  CBranch %4, bb2 :: terminator\n\
+        bb1: frequency 0.5 depth 0 -> bb2\n  %2 = LD_i32 2 :: read\n  ST_i32 %2, %1 :: write\n\
+        bb2: frequency 1.0 depth 0\n  ST_i32 %0, %1 :: write\n  Return :: terminator\n";
+    let function = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", body);
+    let edits = EditList::new(&function);
+    (function, edits)
+}
+
+/// What the checker says of a spill of `%0` at a place, something in between, and a reload in front of `bb2`'s store.
+fn judge(spill: Position, between: impl Fn(&mut EditList, [crate::function::Slot; 2]), is_shared: bool) -> bool {
+    let (function, mut edits) = branching();
+    let slots = if is_shared {
+        edits.push(Edit::CreateSharedArray(crate::function::SharedArray { threads: 64, bytes: 512 }));
+        [edits.create_shared_slot(4, 0), edits.create_shared_slot(4, 256)]
+    } else {
+        [edits.create_slot(4, 4), edits.create_slot(4, 4)]
+    };
+    let again = edits.create_register(RegClass::B32);
+    edits.insert_spill(spill, function.operands(Inst(0))[0].reg().expect("%0"), slots[0]);
+    between(&mut edits, slots);
+    let store = Inst(6);
+    edits.insert_reload(before(&function, 6), again, slots[0]);
+    edits.push(Edit::SetRegister { inst: store, operand: 0, reg: again });
+    edits.finish();
+    check(&function, &edits).is_ok()
+}
+
+fn before(function: &Function, inst: u32) -> Position {
+    Position { block: function.block_of(Inst(inst)), before: Some(Inst(inst)) }
+}
+
+/// A store on one path only, a store ahead of the definition, and a slot that another value has overwritten on the way
+/// are found, in each memory; the right edits are proven.
+#[test]
+fn wrong_stores_are_found() {
+    let (function, _) = branching();
+    let behind = before(&function, 1);
+    let other = function.operands(Inst(1))[0].reg().expect("%1");
+    for is_shared in [true, false] {
+        assert!(judge(behind, |_, _| {}, is_shared));
+        assert!(!judge(before(&function, 4), |_, _| {}, is_shared), "on one path only");
+        assert!(!judge(before(&function, 0), |_, _| {}, is_shared), "ahead of the definition");
+        let clobber = |edits: &mut EditList, [slot, _]: [_; 2]| {
+            edits.insert_spill(before(&function, 5), other, slot);
+        };
+        assert!(!judge(behind, clobber, is_shared), "overwritten on one path");
+        let elsewhere = |edits: &mut EditList, [_, slot]: [_; 2]| {
+            edits.insert_spill(before(&function, 5), other, slot);
+        };
+        assert!(judge(behind, elsewhere, is_shared));
+    }
+}
+
+/// A slot that lies where another thread's part of a slot lies is refused: by less than a row, and by a row.
+#[test]
+fn slots_of_other_threads_are_refused() {
+    let (function, _) = branching();
+    let lies = |offset: u32| {
+        let mut edits = EditList::new(&function);
+        edits.push(Edit::CreateSharedArray(crate::function::SharedArray { threads: 64, bytes: 512 }));
+        edits.create_shared_slot(4, 0);
+        edits.create_shared_slot(4, offset);
+        edits.apply(&function).is_ok()
+    };
+    assert!(lies(256));
+    for offset in [0, 2, 4, 252, 254, 260, 512] {
+        assert!(!lies(offset), "{offset}");
+    }
+}
+
+/// A predicate takes two bytes, and comes back.
+#[test]
+fn predicates_can_be_stored() {
+    let (function, _) = branching();
+    let predicate = function.operands(Inst(2))[0].reg().expect("%4");
+    let proven = |bytes: u32, is_stored: bool| {
+        let mut edits = EditList::new(&function);
+        let slot = edits.create_slot(bytes.into(), 1);
+        let again = edits.create_register(RegClass::B1);
+        if is_stored {
+            edits.insert_spill(before(&function, 3), predicate, slot);
+        }
+        edits.insert_reload(before(&function, 3), again, slot);
+        edits.push(Edit::SetRegister { inst: Inst(3), operand: 0, reg: again });
+        edits.finish();
+        check(&function, &edits).is_ok()
+    };
+    assert!(proven(2, true) && proven(4, true));
+    assert!(!proven(1, true) && !proven(2, false));
+}
