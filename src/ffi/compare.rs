@@ -7,7 +7,7 @@
 //! * unconditional branches: whether a block falls through to its successor or names it depends on the layout. The
 //!   successors themselves are compared;
 //! * the numbers of symbols, which follow the order of their first use; which symbols are the same is compared;
-//! * lines of PTX at the top of the function, and the addresses of spill slots computed there;
+//! * lines of PTX at the top of the function, and the addresses of slots computed there;
 //! * the register of a debug value that has lost its last definition: LLVM then has none.
 
 use std::collections::HashMap;
