@@ -5,9 +5,10 @@ use std::time::Instant;
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::config::{Config, REGALLOC, RegisterTarget, Trace};
 use crate::error::Error;
-use crate::forecast::{Case, forecast};
+use crate::forecast::{Case, Forecast, forecast};
 use crate::function::Function;
 use crate::spill::shared::{Kept, Launch, Outcome, Refusal, keep_in_shared};
+use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
 /// The registers that hold the addresses of a thread's slots.
@@ -65,6 +66,11 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             if context.wants_remarks {
                 output.remarks = remarks(function, &outcome);
             }
+            output.stats.values_kept = outcome.kept.len() as u64;
+            output.stats.slot_bytes = outcome.bytes.into();
+            if !outcome.kept.is_empty() {
+                output.stats.spills = spills(function, &outcome, context, architecture)?;
+            }
             output.edits = outcome.edits;
             told
         }
@@ -97,6 +103,29 @@ fn is_expected_to_spill(
 fn is_enough(outcome: &Outcome, registers: u32) -> bool {
     let [before, after] = outcome.peaks;
     5 * (before - after) >= 2 * before.saturating_sub(registers)
+}
+
+/// What the slots move. What the function itself moves in local memory is looked at only if somebody keeps statistics.
+fn spills(
+    function: &Function,
+    outcome: &Outcome,
+    context: &RunContext,
+    architecture: &'static Architecture,
+) -> Result<SpillBytes, Error> {
+    let kept = || outcome.kept.iter();
+    let mut spills = SpillBytes {
+        shared_stored: kept().map(|kept| u64::from(kept.bytes)).sum(),
+        shared_loaded: kept().map(|kept| u64::from(kept.bytes) * kept.reloads as u64).sum(),
+        ..SpillBytes::default()
+    };
+    if context.config.stats.is_some() {
+        let case = Case { architecture, max_registers: None };
+        let forecasts = forecast([(function, &*context.classification)], &case)?;
+        if let Some(memory) = forecasts.first().map(Forecast::local_memory) {
+            (spills.stored, spills.loaded, spills.variables) = (memory.stored, memory.loaded, memory.variables);
+        }
+    }
+    Ok(spills)
 }
 
 fn not_spilled(message: String) -> Remark {
