@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --no-default-features --bench allocators -- --noplot` measures each by itself. The time of regalloc2
 //! holds its liveness: compare it with `problem` and one of ours together. With `-- --table` there is a table for each
-//! pair of register files, with sums, and `-- --check` proves what everybody answers, each with its own checker.
+//! pair of register files, with sums, and `-- --check` proves what everybody answers, each with its own checker. `-- --shared`
+//! has a table of the pass that keeps values in shared memory, beside regalloc2 with as many registers.
 //!
 //! The functions: those of `recorded/`, generated ones, and the .mfv files of the folder NVPTX_RA_VIEWS, all coalesced.
 //!
@@ -23,8 +24,9 @@ use nvptx_ra::allocate::{
     check_allocation,
 };
 use nvptx_ra::coalesce::coalesce;
-use nvptx_ra::config::Config;
+use nvptx_ra::config::{Config, Layers, REGALLOC};
 use nvptx_ra::function::Function;
+use nvptx_ra::passes::{self, RunContext};
 use nvptx_ra::target::Classification;
 use regalloc2::checker::Checker;
 use regalloc2::{Algorithm, MachineEnv, PReg, PRegSet, RegClass, RegallocOptions};
@@ -244,6 +246,50 @@ fn table(functions: &[(String, Function, Ssa)]) {
     }
 }
 
+/// A function as a kernel whose blocks have 32 threads, which leaves much room in shared memory.
+fn as_kernel(function: &Function) -> Function {
+    let text = function.to_string();
+    let others = text.lines().filter(|line| *line != "kernel" && !line.starts_with("kernel "));
+    let mut lines: Vec<&str> = others.collect();
+    lines.insert(2, "kernel maxntid 32");
+    Function::parse(&(lines.join("\n") + "\n")).expect("the bounds stand behind the name")
+}
+
+/// A table of the pass that keeps values in shared memory, until no more words are live than regalloc2 has registers in
+/// each of its classes.
+fn shared(functions: &[(String, Function, Ssa)]) {
+    println!("{:<44} {:>8} {:>8} {:>12} {:>12} {:>7}", "function", "insts", "values", "shared, ns", "ion, ns", "x ion");
+    for registers in [62, 32] {
+        println!("{registers} registers");
+        let environment = Setting { name: "", registers, pairs: None }.environment();
+        // The pass sets two registers aside for addresses.
+        let parameters = format!("regalloc={};regalloc-slack=0", registers + 2);
+        let config = Config::resolve(&Layers { parameters: &parameters, ..Layers::default() }).expect("it has these");
+        for (name, function, ssa) in functions {
+            let function = as_kernel(function);
+            let context = RunContext {
+                config: config.clone(),
+                classification: Classification::by_name(function.opcodes()).into(),
+                target: "sm_90".into(),
+                is_ssa: false,
+                is_o0: false,
+                is_optnone: false,
+                wants_remarks: false,
+                is_coalesced: true,
+            };
+            let (output, time_of_ours) = time(|| passes::run(REGALLOC, &function, &context).expect("it runs"));
+            let (theirs, time_of_ion) = time(|| regalloc2::run(ssa, &environment, &options(Algorithm::Ion)));
+            let ion = theirs.map_or("refused".into(), |_| format!("{time_of_ion:.0}"));
+            println!(
+                "{name:<44.44} {:>8} {:>8} {time_of_ours:>12.0} {ion:>12} {:>7.2}",
+                function.num_insts(),
+                output.stats.values_kept,
+                time_of_ion / time_of_ours
+            );
+        }
+    }
+}
+
 /// Criterion's measurements, with the first setting.
 fn measure(functions: &[(String, Function, Ssa)]) {
     let mut criterion = Criterion::default().configure_from_args();
@@ -274,6 +320,8 @@ fn main() {
     let functions = functions();
     if has("--table") {
         table(&functions);
+    } else if has("--shared") {
+        shared(&functions);
     } else if has("--check") || !has("--bench") {
         check(&functions);
     } else {

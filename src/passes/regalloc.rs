@@ -6,9 +6,10 @@ use super::spilled::spilled;
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::config::{Config, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
-use crate::forecast::{Case, forecast};
+use crate::forecast::{Case, Forecast, forecast};
 use crate::function::Function;
 use crate::spill::shared::{Aim, Kept, Launch, Outcome, Place, Refusal, bounds, keep_values};
+use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
 /// The registers that hold the addresses of a thread's slots.
@@ -79,6 +80,11 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
                 output.remarks = remarks(function, &outcome);
             }
             output.remarks.extend(outcome.refusal.and_then(refused));
+            output.stats.values_kept = outcome.kept.len() as u64;
+            output.stats.slot_bytes = outcome.bytes.shared.into();
+            if !outcome.kept.is_empty() {
+                output.stats.spills = spills(function, &outcome, context, architecture)?;
+            }
             output.edits = outcome.edits;
             told
         }
@@ -110,6 +116,36 @@ fn is_expected_to_spill(
 fn is_enough(outcome: &Outcome, registers: u32) -> bool {
     let [before, after] = outcome.peaks;
     5 * (before - after) >= 2 * before.saturating_sub(registers)
+}
+
+/// What the slots move. What the function itself moves in local memory is looked at only if somebody keeps statistics.
+fn spills(
+    function: &Function,
+    outcome: &Outcome,
+    context: &RunContext,
+    architecture: &'static Architecture,
+) -> Result<SpillBytes, Error> {
+    let kept = |place: Place| outcome.kept.iter().filter(move |kept| kept.place == place);
+    let stored = |place: Place| kept(place).map(|kept| u64::from(kept.bytes)).sum::<u64>();
+    let loaded = |place: Place| kept(place).map(|kept| u64::from(kept.bytes) * kept.reloads as u64).sum::<u64>();
+    let mut spills = SpillBytes {
+        local_stored: stored(Place::Local),
+        local_loaded: loaded(Place::Local),
+        // No slot is spared by another choice of the same values.
+        least_slots: outcome.bytes.local.into(),
+        slots: outcome.bytes.local.into(),
+        shared_stored: stored(Place::Shared),
+        shared_loaded: loaded(Place::Shared),
+        ..SpillBytes::default()
+    };
+    if context.config.stats.is_some() {
+        let case = Case { architecture, max_registers: None };
+        let forecasts = forecast([(function, &*context.classification)], &case)?;
+        if let Some(memory) = forecasts.first().map(Forecast::local_memory) {
+            (spills.stored, spills.loaded, spills.variables) = (memory.stored, memory.loaded, memory.variables);
+        }
+    }
+    Ok(spills)
 }
 
 fn not_spilled(message: String) -> Remark {

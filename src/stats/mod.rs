@@ -8,6 +8,7 @@
 mod copy_refusal;
 mod counts;
 mod figures;
+mod spill_bytes;
 mod totals;
 mod work;
 
@@ -22,6 +23,7 @@ use crate::error::Error;
 pub use copy_refusal::CopyRefusal;
 pub use counts::{Counts, Frequencies};
 pub use figures::{KernelFigures, ModuleFigures};
+pub use spill_bytes::SpillBytes;
 pub use totals::Totals;
 pub use work::{FunctionStats, Work, nanoseconds};
 
@@ -121,6 +123,26 @@ mod tests {
         events().iter().rev().for_each(|event| backwards.add(event));
         assert_eq!(backwards, totals);
         assert!(totals.to_string().contains("nvptx-ra: no"));
+    }
+
+    /// Spills add up under ptxas's names, and print as ptxas prints them where there are any.
+    #[test]
+    fn spills_add_up() {
+        let spills = SpillBytes { shared_stored: 8, shared_loaded: 24, loaded: 4, ..SpillBytes::default() };
+        let work = Work { spills, values_kept: 2, slot_bytes: 1024, ..Work::default() };
+        let event = Event::Run(Box::new(FunctionStats { work, ..FunctionStats::default() }));
+        let line = serde_json::to_string(&event).unwrap();
+        assert!(line.contains(r#""SSpillB":8,"SRefillB":24,"LowLmemSpillSize":0"#), "{line}");
+        let totals = Totals::read(Path::new("s"), format!("{line}\n{line}\n").as_bytes()).unwrap();
+        let text = totals.to_string();
+        for expected in [
+            "values in shared memory                      4\nbytes of their slots                      2048\n",
+            "# [LSpillB=0] [LRefillB=0], [SSpillB=16], [SRefillB=48], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]\n\
+             # [LNonSpillB=0] [LNonRefillB=8], [NonSpillSize=0]\n",
+        ] {
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(!Totals::default().to_string().contains("LSpillB"));
     }
 
     /// Threads that write at once leave whole lines.

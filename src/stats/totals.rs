@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Counts, Event, Work};
+use super::{Counts, Event, SpillBytes, Work};
 use crate::error::Error;
 
 /// The sum of many events. The same events in any order give the same totals.
@@ -81,6 +81,10 @@ impl fmt::Display for Totals {
         writeln!(f, "{:<32}{:>14}", "instructions", sum.insts)?;
         writeln!(f, "{:<32}{:>14}", "merges", sum.merges)?;
         writeln!(f, "{:<32}{:>14}", "constants rematerialised", sum.constants_rematerialised)?;
+        if sum.values_kept > 0 {
+            writeln!(f, "{:<32}{:>14}", "values in shared memory", sum.values_kept)?;
+            writeln!(f, "{:<32}{:>14}", "bytes of their slots", sum.slot_bytes)?;
+        }
         if self.forecasts > 0 {
             writeln!(f, "{:<32}{:>14}", "kernels forecast", self.forecasts)?;
         }
@@ -100,6 +104,9 @@ impl fmt::Display for Totals {
                 writeln!(f, "  {family:<30}{before:>14}{after:>14}{run:>18.1}{run_after:>18.1}")?;
             }
             writeln!(f, "  {:<30}{:>14}{:>14}", "all", sum.copies_before.total(), sum.copies_after.total())?;
+        }
+        if sum.spills != SpillBytes::default() {
+            writeln!(f, "\nspills, bytes\n# {}", sum.spills)?;
         }
         section(f, "copies kept, by reason", &sum.refusals)?;
         section(f, "edits", &sum.edits)?;

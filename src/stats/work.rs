@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Frequencies};
+use super::{Counts, Frequencies, SpillBytes};
 
 /// What a pass did to one function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,13 @@ pub struct Work {
     pub refusals: Counts,
     /// Constants written anew.
     pub constants_rematerialised: u64,
+    /// Values that are kept in shared memory.
+    pub values_kept: u64,
+    /// Bytes of shared memory that a block takes for them.
+    pub slot_bytes: u64,
+    /// What that moves, and what the function moves in local memory anyway; of a function to which the pass does nothing
+    /// all 0.
+    pub spills: SpillBytes,
     /// Edits by kind.
     pub edits: Counts,
     /// Nanoseconds by phase.
@@ -71,6 +78,9 @@ impl Work {
         self.phis = self.phis.saturating_add(other.phis);
         self.moved = self.moved.saturating_add(other.moved);
         self.constants_rematerialised = self.constants_rematerialised.saturating_add(other.constants_rematerialised);
+        self.values_kept = self.values_kept.saturating_add(other.values_kept);
+        self.slot_bytes = self.slot_bytes.saturating_add(other.slot_bytes);
+        self.spills.merge(&other.spills);
         self.copies_before.merge(&other.copies_before);
         self.copies_after.merge(&other.copies_after);
         self.executed_before.merge(&other.executed_before);

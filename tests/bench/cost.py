@@ -4,7 +4,9 @@
     cost.py [options] [MODULE-GLOB …]
 
 The coalescer beside LiveIntervals and RegisterCoalescer; with --pass=cssa, conventional SSA beside LiveVariables and
-PHI elimination; with --pass=forecast, the forecast beside whole llc, for LLVM has nothing like it. By instructions:
+PHI elimination; with --pass=forecast, the forecast beside whole llc, as LLVM has nothing like it; with --pass=regalloc,
+values in shared memory, beside whole llc, too, and with --pass=regalloc-off the same pass where nobody asks for it. The
+latter two want kernels with many live words, as candle__mmq_gguf_mmq_instance_q8_0. By instructions:
 callgrind, everything below each pass's entry (for ours: flattening, the core, applying the edits; the checker is off).
 The forecast has the coalescer's view where it stands directly behind it, flattens nothing, and does most of its work in
 that one's time, which -time-passes does not tell apart.
@@ -50,6 +52,7 @@ class Subject:
     theirs: dict
 
 
+REGALLOC = ("nvptx_ra::LegacyPass<nvptx_ra::Regalloc>::runOnMachineFunction",)
 SUBJECTS = {
     "coalescer": Subject(
         "NVPTX copy coalescer",
@@ -84,6 +87,8 @@ SUBJECTS = {
         "-nvptx-ra-forecast",
         {},
     ),
+    "regalloc": Subject("NVPTX register allocation", REGALLOC, "-nvptx-ra-regalloc=255", {}),
+    "regalloc-off": Subject("NVPTX register allocation", REGALLOC, "", {}),
 }
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""How the coalescer's time grows with the function: from 10^3 to 10^6 instructions, from 10 to 10^4 copies.
+"""How a pass's time grows with the function: the coalescer's from 10^3 to 10^6 instructions and from 10 to 10^4 copies;
+with --pass=nvptx-regalloc, that of values in shared memory from 10^3 to 10^6 instructions.
 
-    growth.py [--tool target/release/nvptx-ra] [--largest 1000000] [--plot docs/growth.svg]
+    growth.py [--pass NAME] [--tool target/release/nvptx-ra] [--largest 1000000] [--plot docs/growth.svg]
 
 Generates functions in the text form, times `nvptx-ra replay` on them (parsing and checking are not counted), fits
 c·n·log n to each series, and says by how much the worst point leaves the fit. --plot needs matplotlib.
@@ -16,6 +17,9 @@ from pathlib import Path
 import command_line
 
 HEADER = 'mfv 1\nfunction "k"\nopcode ADD\nopcode COPY copy\nopcode LOAD\nopcode STORE\nopcode GOTO\n'
+COALESCER, REGALLOC = "nvptx-copy-coalescer", "nvptx-regalloc"
+# 62 words may be live, of 140: of these two fifths are kept.
+OPTIONS = {COALESCER: (), REGALLOC: ("regalloc=64", "regalloc-slack=0")}
 
 
 def registers(count):
@@ -61,14 +65,45 @@ def one_web(n):
     yield f"bb{n + 1}: frequency 1.0 depth 0\n  STORE %0 :: write\nend\n"
 
 
-def seconds(tool, make, n):
-    """The least of several runs of the pass."""
+KEPT, WORKING = 60, 40  # words of a phase: those that live through it, and those that it computes with
+
+
+def phases(n):
+    """One block of n instructions in phases: each loads words, computes with others, and stores the first."""
+    count = max(1, n // (2 * KEPT + 2 * WORKING))
+    size = KEPT + 2 * WORKING
+    yield HEADER.replace('"k"\n', '"k"\nkernel maxntid 128\n') + registers(count * size)
+    yield "bb0: frequency 1.0 depth 0\n"
+    for first in range(0, count * size, size):
+        working, computed = first + KEPT, first + KEPT + WORKING
+        yield "".join(f"  %{i} = LOAD {i} :: read global\n" for i in range(first, computed))
+        for i in range(WORKING):
+            yield f"  %{computed + i} = ADD %{working + i}, %{working + (i + 7) % WORKING}\n"
+        yield "".join(f"  STORE %{first + i}, %{computed + i % WORKING} :: write global\n" for i in range(KEPT))
+    yield "end\n"
+
+
+def half_live(n):
+    """The same number of words lives through the whole function, in which phases follow each other."""
+    text = "".join(phases(n))
+    head, body = text.split("bb0: frequency 1.0 depth 0\n")
+    first = text.count("B32")
+    body = body.removesuffix("end\n")
+    loads = "".join(f"  %{first + i} = LOAD {i} :: read global\n" for i in range(KEPT))
+    stores = "".join(f"  STORE %{first + i} :: write global\n" for i in range(KEPT))
+    yield head + "".join(f"regs %{first + i} B32\n" for i in range(KEPT))
+    yield f"bb0: frequency 1.0 depth 0\n{loads}{body}{stores}end\n"
+
+
+def seconds(tool, subject, make, n):
+    """The least of several runs of a pass."""
     unit = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "k.mfv"
-        with path.open("w") as file:
+        with Path(folder, "function.mfv").open("w", encoding="utf8") as file:
             file.writelines(make(n))
-        command = [tool, "replay", path, "--no-check", "--time", "5"]
+        Path(folder, "report.json").write_text('{"target": "sm_90"}', encoding="utf8")
+        command = [tool, "replay", folder, "--no-check", "--time", "5", f"--pass={subject}"]
+        command += [f"--set={option}" for option in OPTIONS[subject]]
         log = subprocess.run(command, check=True, capture_output=True, text=True)
     found = re.search(r"least ([\d.]+)(ns|µs|ms|s)", log.stdout + log.stderr)
     return float(found[1]) * unit[found[2]]
@@ -83,6 +118,7 @@ def decades(low, high):
 
 def main():
     parser = command_line.parser_of(__doc__)
+    parser.add_argument("--pass", dest="subject", choices=OPTIONS, default=COALESCER)
     parser.add_argument("--tool", default="target/release/nvptx-ra")
     parser.add_argument("--largest", type=int, default=1_000_000, help="instructions (default: 1000000)")
     parser.add_argument("--plot", help="where the picture goes, e.g. docs/growth.svg")
@@ -92,9 +128,14 @@ def main():
         ("diamonds, by instructions", diamonds, 1000, arguments.largest),
         ("one web, by copies", one_web, 10, min(10_000, arguments.largest)),
     ]
+    if arguments.subject == REGALLOC:
+        series = [
+            ("phases, by instructions", phases, 1000, arguments.largest),
+            ("half of the words live throughout, by instructions", half_live, 1000, arguments.largest),
+        ]
     measured = []
     for label, make, low, high in series:
-        points = [(n, seconds(arguments.tool, make, n)) for n in decades(low, high)]
+        points = [(n, seconds(arguments.tool, arguments.subject, make, n)) for n in decades(low, high)]
         # The constant that fits best where errors are relative: the geometric mean.
         ratios = [time / (n * math.log(n)) for n, time in points]
         constant = math.exp(sum(map(math.log, ratios)) / len(ratios))
@@ -104,10 +145,10 @@ def main():
             print(f"  {n:>9,}  {time * 1e3:>12.3f} ms")
         measured.append((label, points, constant))
     if arguments.plot:
-        plot(measured, arguments.plot)
+        plot(measured, arguments.subject, arguments.plot)
 
 
-def plot(measured, path):
+def plot(measured, subject, path):
     """Points and fits, both axes logarithmic."""
     import matplotlib
 
@@ -121,7 +162,7 @@ def plot(measured, path):
         axes.loglog(sizes, [constant * n * math.log(n) * 1e3 for n in sizes], "-", color=line.get_color(), alpha=0.5)
     axes.set_xlabel("n (lines: fit of c·n·log n)")
     axes.set_ylabel("milliseconds")
-    axes.set_title("Time of the copy coalescer")
+    axes.set_title(f"Time of {subject}")
     axes.legend()
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})

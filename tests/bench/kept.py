@@ -360,11 +360,23 @@ def shown(results, ways, plan):
     return lines
 
 
+def state_of(programs):
+    """Changes where somebody builds a program anew."""
+    return [(program, os.stat(program).st_mtime_ns) for program in programs]
+
+
 def main():
     arguments = parse_arguments()
     arguments.jobs = max(1, arguments.jobs)
     plan = replace(tuning.plan_of(arguments), folder=str(tools.ROOT / "target/bench/kept"))
     plan = replace(plan, tools=tools.find(arguments.plugin))
+    programs = (
+        plan.tools.llc,
+        plan.tools.plugin,
+        plan.tools.ptxas,
+        *([arguments.tool] if TUNE in arguments.ways else []),
+    )
+    before = state_of(programs)
     kernels, wrong = wanted(plan, arguments)
     plan = replace(plan, modules=plan.modules | {kernel.key: kernel.path for kernel in kernels})
     results, without_block = [], []
@@ -385,6 +397,9 @@ def main():
     print(f"\n{len(results)} kernels; the launch of {known} is known; no block of {len(without_block)} others fits")
     for module, name, way, error in wrong:
         print(f"failed: {module}: {name}: {way}: {error}")
+    if state_of(programs) != before:
+        wrong.append(before)
+        print(f"failed: one of {', '.join(programs)} was built anew meanwhile: the figures are of several builds")
     sys.exit(1 if wrong else 0)
 
 

@@ -5,9 +5,11 @@ mod compare;
 mod json;
 mod lines;
 mod page;
+mod slots;
 mod table;
 mod verbose;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,6 +30,7 @@ use crate::input::{self, FUNCTIONS, Input};
 use crate::kernel_names;
 use crate::ptxas::Measured;
 use crate::views::Source;
+use slots::Slots;
 
 /// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
 ///
@@ -143,6 +146,8 @@ struct Report {
     code: Code,
     /// Its kernels, in its order.
     forecasts: Vec<Forecast>,
+    /// What `regalloc=auto` would keep of some of them in shared memory, by their names.
+    slots: BTreeMap<String, Slots>,
     /// One of them, wanted or not, calls what the input does not define.
     calls_outside: bool,
     /// What ptxas says, where it was asked and answers.
@@ -175,6 +180,7 @@ impl Report {
             architecture,
             code,
             forecasts,
+            slots: BTreeMap::new(),
             calls_outside,
             measured: None,
             refusal: None,
@@ -210,8 +216,14 @@ fn choose_kernels(reports: &mut [Report], arguments: &Arguments, architecture: &
     for report in reports {
         let said = dynamic_shared::all_said(&report.path, &arguments.dynamic_shared);
         for forecast in &mut report.forecasts {
-            if let Some(bytes) = dynamic_shared::bytes_of(&said, &forecast.name) {
+            let dynamic = dynamic_shared::bytes_of(&said, &forecast.name);
+            if let Some(bytes) = dynamic {
                 forecast.launch_with(bytes, architecture);
+            }
+            if arguments.level > 0 && forecast.spill_bytes() > 0 {
+                let own = report.code.find(&forecast.name);
+                let slots = own.map_or(Ok(None), |own| slots::slots(own, architecture, dynamic))?;
+                report.slots.extend(slots.map(|slots| (forecast.name.clone(), slots)));
             }
         }
     }
@@ -314,9 +326,14 @@ impl Code {
         self.functions.iter().zip(self.classifications.iter().map(|classification| &**classification))
     }
 
+    /// A function by its name, with what its opcodes mean.
+    fn find(&self, name: &str) -> Option<(&Function, &Arc<Classification>)> {
+        self.functions.iter().zip(&self.classifications).find(|(function, _)| function.name() == name)
+    }
+
     /// Cycles that a warp alone takes for one run of the kernel's own code.
     fn cycles(&self, forecast: &Forecast) -> Option<f64> {
-        let own = self.iter().find(|(function, _)| function.name() == forecast.name);
+        let own = self.find(&forecast.name);
         own.map(|(function, classification)| estimated_cycles(function, classification))
     }
 }

@@ -19,16 +19,22 @@ pub(super) fn table(report: &Report) -> String {
     let names: Vec<String> = forecasts.iter().map(|forecast| kernel_names::short(&forecast.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
-    let _ = write!(text, "{:width$}  registers  spills (bytes)  stack  shared  warps  limited by", "kernel");
+    // Most files have no kernel with slots.
+    let slots_title = if report.slots.is_empty() { "" } else { "  slots (bytes)" };
+    let _ =
+        write!(text, "{:width$}  registers  spills (bytes)  stack  shared{slots_title}  warps  limited by", "kernel");
     let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
     for (forecast, name) in forecasts.iter().zip(&names) {
         let registers = format!("{}{}", if forecast.is_at_least() { "≥" } else { "" }, forecast.registers);
         let spilled = forecast.spill_bytes();
         let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
         let limits = forecast.occupancy.limits.to_string();
+        let slots = report.slots.get(&forecast.name);
+        let slots = slots.map_or(String::new(), |slots| format!("{} ({})", slots.values, slots.bytes));
+        let slots_width = slots_title.len();
         let _ = write!(
             text,
-            "{name:width$}  {registers:>9}  {spilled:>14}  {:>5}  {:>6}  {warps:>5}  {limits}",
+            "{name:width$}  {registers:>9}  {spilled:>14}  {:>5}  {:>6}{slots:>slots_width$}  {warps:>5}  {limits}",
             forecast.stack_bytes + forecast.callee_stack_bytes,
             forecast.block_shared_bytes()
         );

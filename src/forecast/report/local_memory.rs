@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::forecast::kernel::forecast::Forecast;
+use crate::stats::SpillBytes;
 
 /// Bytes of slots for each byte that is stored to them, in the median of the 190 kernels of the corpus that spill with
 /// ptxas 13.0.88 on sm_90: what is stored twice has one slot, and what lives apart shares one.
@@ -39,6 +40,20 @@ impl LocalMemory {
     pub fn frame(&self) -> u64 {
         self.variables.next_multiple_of(u64::from(ALIGNMENT)) + u64::from(self.slots)
     }
+
+    /// The same as statistics.
+    pub fn spill_bytes(&self) -> SpillBytes {
+        SpillBytes {
+            local_stored: self.spilled.into(),
+            local_loaded: self.refilled.into(),
+            least_slots: self.least_slots.into(),
+            slots: self.slots.into(),
+            stored: self.stored,
+            loaded: self.loaded,
+            variables: self.variables,
+            ..SpillBytes::default()
+        }
+    }
 }
 
 impl Forecast {
@@ -61,13 +76,7 @@ impl Forecast {
 
 impl fmt::Display for LocalMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { spilled, refilled, least_slots, slots, stored, loaded, variables } = self;
-        writeln!(
-            f,
-            "[LSpillB={spilled}] [LRefillB={refilled}], [SSpillB=0], [SRefillB=0], [LowLmemSpillSize={least_slots}] \
-             [FrameLmemSpillSize={slots}]"
-        )?;
-        write!(f, "# [LNonSpillB={stored}] [LNonRefillB={loaded}], [NonSpillSize={variables}]")
+        self.spill_bytes().fmt(f)
     }
 }
 

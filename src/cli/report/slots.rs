@@ -1,0 +1,42 @@
+//! What `regalloc=auto` would keep in shared memory.
+
+use std::sync::Arc;
+
+use nvptx_ra::config::{Config, Layers, REGALLOC};
+use nvptx_ra::error::Error;
+use nvptx_ra::function::Function;
+use nvptx_ra::passes::{self, RunContext};
+use nvptx_ra::target::Classification;
+use nvptx_ra::target::machine::Architecture;
+
+/// The slots of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slots {
+    /// The values that they hold.
+    pub values: u64,
+    /// Bytes of shared memory of a block.
+    pub bytes: u64,
+}
+
+/// The slots that a kernel would get; `None` if the pass would leave it alone. `dynamic_shared` is what the launch is said
+/// to add.
+pub(super) fn slots(
+    (function, classification): (&Function, &Arc<Classification>),
+    architecture: &Architecture,
+    dynamic_shared: Option<u32>,
+) -> Result<Option<Slots>, Error> {
+    let said = dynamic_shared.map_or(String::new(), |bytes| format!(";dynamic-shared={bytes}"));
+    let parameters = format!("regalloc=auto{said}");
+    let context = RunContext {
+        config: Config::resolve(&Layers { parameters: &parameters, ..Layers::default() })?,
+        classification: Arc::clone(classification),
+        target: architecture.name.to_owned(),
+        is_ssa: false,
+        is_o0: false,
+        is_optnone: false,
+        wants_remarks: false,
+        is_coalesced: true,
+    };
+    let stats = passes::run(REGALLOC, function, &context)?.stats;
+    Ok((stats.values_kept > 0).then_some(Slots { values: stats.values_kept, bytes: stats.slot_bytes }))
+}
