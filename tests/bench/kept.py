@@ -51,8 +51,8 @@ MORE_INSTRUCTIONS = 0.03
 DEFAULT_THREADS = 128  # as `nvptx-ra tune` takes it
 PRAGMA_LINE = '\t.pragma "enable_smem_spilling";'
 ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )?\s*\.entry ([\w$.]+)")
-HEADER = ["", "kernels", "with slots", "local bytes", "less", f"less, without {LARGEST}", "slots", "local words"]
-HEADER += ["shared words", "warps", "instructions", "more", f"more, without {LARGEST}"]
+HEADER = ["", "kernels", "with slots", "local bytes", "change", f"without {LARGEST}", "slots", "local words"]
+HEADER += ["shared words", "warps", "instructions", "change", f"without {LARGEST}"]
 
 
 @dataclass(frozen=True)
