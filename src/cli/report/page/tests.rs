@@ -47,6 +47,7 @@ fn page_of(functions: &[Function]) -> String {
         architecture,
         code,
         forecasts,
+        slots: std::collections::BTreeMap::new(),
         calls_outside: false,
         measured: None,
         refusal: None,

@@ -98,8 +98,7 @@ impl Kernel {
         self.queue.extend(around);
     }
 
-    /// The best with values kept in shared memory, if it spills and says how large its blocks are: at first with several
-    /// numbers of registers for ptxas, of which more than are needed hurt as much as too few.
+    /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
     fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
         let (Some(threads), Some(dynamic_shared)) = (self.block.threads, self.block.dynamic_shared) else {
             return Vec::new();
@@ -116,10 +115,13 @@ impl Kernel {
             let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
             let Way { slack, in_loops, values, .. } = *way;
             let threads = (!self.block.says_threads).then_some(threads);
-            best.with_kept_values(Kept { registers: all, slack, in_loops, values, limit, threads, dynamic_shared })
+            Kept { registers: all, slack, in_loops, values, limit, threads, dynamic_shared }
         };
+        // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
+        let bases = [Variant::DEFAULT, *best];
+        let ways = WAYS.iter().flat_map(|way| bases.map(|base| base.with_kept_values(of(way))));
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
-        WAYS.iter().map(of).filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
+        ways.filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
     }
 
     /// The most registers that cost no warp of stock's.
