@@ -1,0 +1,3 @@
+//! Tests of the reader and of what is built on it.
+
+mod reading;

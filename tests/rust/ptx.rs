@@ -1,0 +1,50 @@
+//! PTX of real compilers is read and printed byte for byte.
+//!
+//! Set `PTX_CORPUS` to files or folders, separated by colons, to test more than the files of tests/ptx.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use nvptx_ra::ptx::File;
+
+/// All files below a path that end in `.ptx`, in order.
+fn ptx_files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path) else {
+        return if path.extension().is_some_and(|extension| extension == "ptx") { vec![path.into()] } else { vec![] };
+    };
+    let mut below: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    below.sort();
+    below.iter().flat_map(|path| ptx_files(path)).collect()
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx");
+    let more = std::env::var("PTX_CORPUS").unwrap_or_default();
+    let more = more.split(':').filter(|path| !path.is_empty()).map(PathBuf::from);
+    std::iter::once(own).chain(more).flat_map(|path| ptx_files(&path)).collect()
+}
+
+/// Every file is printed as it was read, from the parts of its statements, and hardly any statement is opaque.
+#[test]
+fn same_bytes() {
+    let (mut statements, mut bytes, mut time) = (0, 0, 0.0);
+    let mut opaque: BTreeMap<String, u64> = BTreeMap::new();
+    let files = corpus();
+    assert!(!files.is_empty(), "tests/ptx has files");
+    for path in &files {
+        let text = fs::read(path).expect("the file can be read");
+        let name = path.display().to_string();
+        let start = Instant::now();
+        let file = File::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        assert!(file.print() == text, "{name}: printing changed the text");
+        time += start.elapsed().as_secs_f64();
+        bytes += text.len();
+        statements += file.statements().ids().len();
+        file.opaque().for_each(|(_, word)| *opaque.entry(word.to_owned()).or_default() += 1);
+    }
+    println!("{} files, {bytes} bytes, {statements} statements, {time:.2} s, opaque: {opaque:?}", files.len());
+    let count: u64 = opaque.values().sum();
+    assert!(count * 10_000 <= statements as u64, "{count} of {statements} statements are opaque: {opaque:?}");
+}
