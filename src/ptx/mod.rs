@@ -3,15 +3,21 @@
 //! A text is cut into tokens and statements, which are spans of it ([`File`]); parts of statements are read when they are
 //! asked for ([`Parts`]). Statements that no edit names keep every byte.
 
+mod body;
 mod file;
+mod lines;
+mod module;
 mod parts;
 mod statement;
 #[cfg(test)]
 mod tests;
 mod text;
 mod token;
+mod view;
 
+pub use body::Body;
 pub use file::File;
+pub use module::Module;
 pub use parts::{
     CallPrototype, Declaration, Declarator, FunctionHead, Guard, Instruction, Loc, LocClause, Name, Number, Operand,
     Parts, Section, Specifier, Values,
@@ -19,3 +25,4 @@ pub use parts::{
 pub use statement::{Statement, StatementKind, Statements};
 pub use text::Text;
 pub use token::{Token, TokenKind};
+pub use view::View;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use nvptx_ra::ptx::File;
+use nvptx_ra::ptx::{File, Module};
 
 /// All files below a path that end in `.ptx`, in order.
 fn ptx_files(path: &Path) -> Vec<PathBuf> {
@@ -47,4 +47,34 @@ fn same_bytes() {
     println!("{} files, {bytes} bytes, {statements} statements, {time:.2} s, opaque: {opaque:?}", files.len());
     let count: u64 = opaque.values().sum();
     assert!(count * 10_000 <= statements as u64, "{count} of {statements} statements are opaque: {opaque:?}");
+}
+
+/// Every function has a view that is valid, and few are not to be edited.
+#[test]
+fn views() {
+    let (mut functions, mut insts, mut unknown, mut time) = (0, 0, 0, 0.0);
+    let mut refused: BTreeMap<String, u64> = BTreeMap::new();
+    for path in corpus() {
+        let text = fs::read(&path).expect("the file can be read");
+        let name = path.display().to_string();
+        let start = Instant::now();
+        let module = Module::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        for body in module.bodies() {
+            functions += 1;
+            match module.view(body) {
+                Ok(view) => {
+                    insts += view.function.num_insts();
+                    let of = |inst| view.function.opcodes().name(view.function.opcode(inst));
+                    unknown += view.function.insts().filter(|&inst| of(inst).ends_with("/?")).count();
+                    view.odd.into_iter().for_each(|reason| *refused.entry(reason).or_default() += 1);
+                }
+                Err(reason) => {
+                    println!("{name}: {}: {reason}", body.name(module.file()));
+                    *refused.entry(reason).or_default() += 1;
+                }
+            }
+        }
+        time += start.elapsed().as_secs_f64();
+    }
+    println!("{functions} functions, {insts} instructions, {unknown} unknown, {time:.2} s, refused: {refused:?}");
 }

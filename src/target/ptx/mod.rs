@@ -22,7 +22,7 @@ pub use form::{Form, PtxOpcode};
 
 use super::info::OpcodeInfo;
 use super::pattern;
-use crate::function::{Effects, MemorySpace};
+use crate::function::{Effects, MemorySpace, Role};
 
 /// Which operands an instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,11 @@ static MEANINGS: LazyLock<FxHashMap<String, &'static Meaning>> = LazyLock::new(|
     }
     meanings
 });
+
+/// The role of the opcode of that name, whether it is one of PTX or of LLVM.
+pub fn role(name: &str) -> Role {
+    super::classify(name).role()
+}
 
 /// What the opcode of that name is, if it is one of PTX.
 pub(super) fn classify(name: &str) -> Option<OpcodeInfo> {

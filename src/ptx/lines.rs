@@ -1,0 +1,74 @@
+//! Source lines: which `.loc` holds at each statement of a function.
+
+use super::body::Body;
+use super::file::File;
+use super::parts::{LocClause, Parts};
+use super::statement::{Statement, StatementKind};
+use crate::index::EntityIndex;
+
+/// The `.loc` statements of a function, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
+    /// Each with its line in the function's own file, 0 where that is unknown.
+    locs: Vec<(Statement, u32)>,
+    /// The number of the function's own file.
+    own: Option<u32>,
+}
+
+impl Lines {
+    /// The lines of a function. O(statements). The function's own file is that of its first `.loc`.
+    pub(super) fn new(file: &File<'_>, body: &Body) -> Self {
+        let text = file.text();
+        let mut lines = Self::default();
+        for statement in body.ids() {
+            if file.statements().kind(statement) != StatementKind::Loc {
+                continue;
+            }
+            let Some(Parts::Loc(loc)) = file.parts(statement) else { continue };
+            let number = |token| text.str(token).parse::<u32>().unwrap_or_default();
+            let of = number(loc.place[0]);
+            let own = *lines.own.get_or_insert(of);
+            let inlined_at = loc.clauses.iter().find_map(|clause| match clause {
+                LocClause::InlinedAt { place, .. } if number(place[0]) == own => Some(number(place[1])),
+                _ => None,
+            });
+            let line = if of == own { number(loc.place[1]) } else { inlined_at.unwrap_or_default() };
+            lines.locs.push((statement, line));
+        }
+        lines
+    }
+
+    /// The `.loc` that holds at a statement.
+    pub(super) fn loc_at(&self, statement: Statement) -> Option<Statement> {
+        let before = self.locs.partition_point(|loc| loc.0 < statement);
+        before.checked_sub(1).map(|at| self.locs[at].0)
+    }
+
+    /// The line at a statement, 0 where none is known.
+    pub(super) fn line_at(&self, statement: Statement) -> u32 {
+        let before = self.locs.partition_point(|loc| loc.0 < statement);
+        before.checked_sub(1).map_or(0, |at| self.locs[at].1)
+    }
+
+    /// The path of the function's own file.
+    pub(super) fn file_name(&self, file: &File<'_>) -> Option<String> {
+        let own = self.own?;
+        let statements = file.statements();
+        let headers = statements.ids().filter(|&id| statements.kind(id) == StatementKind::Header);
+        let text = file.text();
+        headers.filter(|&id| file.first_word(id) == ".file").find_map(|id| match file.parts(id) {
+            Some(Parts::Values(values, _)) => match values.values.as_slice() {
+                [(_, number), (_, name), ..] if text.str(*number).parse() == Ok(own) => {
+                    Some(text.str(*name).trim_matches('"').to_owned())
+                }
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.locs.is_empty() || self.locs.iter().all(|loc| loc.0.index() == 0)
+    }
+}

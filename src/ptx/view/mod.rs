@@ -1,0 +1,76 @@
+//! Views of functions: what passes see of PTX.
+//!
+//! In the order of the files:
+//! * [`items`]: instructions and scopes of a body, and their blocks;
+//! * [`names`], [`context`]: registers, symbols and parameters;
+//! * [`instruction`], [`operands`], [`moves`]: one instruction, its operands, and LLVM's names of moves and accesses;
+//! * [`scope`]: a scope as one instruction;
+//! * [`guards`]: predicates whose complements define the same register;
+//! * [`finish`]: blocks, edges and the function itself.
+
+mod context;
+mod draft;
+mod finish;
+mod guards;
+mod instruction;
+pub(in crate::ptx) mod items;
+mod moves;
+pub(in crate::ptx) mod names;
+mod operands;
+mod scope;
+
+use std::sync::Arc;
+
+pub(in crate::ptx) use context::{SharedVariables, add_shared};
+
+use super::body::Body;
+use super::file::File;
+use super::statement::Statement;
+use super::token::Token;
+use crate::function::{Function, FunctionBuilder, Inst};
+use crate::index::IndexVec;
+use context::Context;
+use items::Items;
+use names::Names;
+
+/// A function of the view, and where its parts are in the text.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The function.
+    pub function: Function,
+    /// Why it is not to be edited.
+    pub odd: Option<String>,
+    /// The first and the last statement of each instruction.
+    pub(super) statements: IndexVec<Inst, (Statement, Statement)>,
+    /// The tokens of operand `i` of the function: `token_start[i]..token_start[i + 1]`.
+    pub(super) token_start: Vec<u32>,
+    pub(super) tokens: Vec<Token>,
+    pub(super) names: Names<'a>,
+}
+
+impl View<'_> {
+    /// The tokens of an operand of an instruction.
+    pub(super) fn tokens_of(&self, inst: Inst, operand: u32) -> &[Token] {
+        let at = (self.function.operand_start[inst.0 as usize] + operand) as usize;
+        &self.tokens[self.token_start[at] as usize..self.token_start[at + 1] as usize]
+    }
+}
+
+/// The view of a function of a file.
+///
+/// # Errors
+/// Says why the function cannot be shown.
+pub(super) fn view<'a>(file: &File<'a>, body: &Body, shared: &SharedVariables<'a>) -> Result<View<'a>, String> {
+    let items = Items::new(file, body)?;
+    let mut builder = FunctionBuilder::new(body.name(file), Arc::default());
+    if let Some(bounds) = body.launch_bounds(file) {
+        builder.kernel(bounds);
+    }
+    let mut context = Context::new(file, body, &items.declarations, shared, builder)?;
+    let mut insts = Vec::with_capacity(items.items.len());
+    for item in &items.items {
+        insts.push(scope::item(&mut context, &items, item)?);
+    }
+    guards::mark_complements(&mut insts);
+    finish::finish(context, body, items, insts)
+}
