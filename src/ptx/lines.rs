@@ -4,7 +4,6 @@ use super::body::Body;
 use super::file::File;
 use super::parts::{LocClause, Parts};
 use super::statement::{Statement, StatementKind};
-use crate::index::EntityIndex;
 
 /// The `.loc` statements of a function, in order.
 #[derive(Clone, Debug, Default)]
@@ -65,10 +64,5 @@ impl Lines {
             },
             _ => None,
         })
-    }
-
-    /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.locs.is_empty() || self.locs.iter().all(|loc| loc.0.index() == 0)
     }
 }

@@ -4,6 +4,7 @@
 //! asked for ([`Parts`]). Statements that no edit names keep every byte.
 
 mod body;
+mod edit;
 mod file;
 mod lines;
 mod module;
@@ -16,6 +17,7 @@ mod token;
 mod view;
 
 pub use body::Body;
+pub use edit::Patch;
 pub use file::File;
 pub use module::Module;
 pub use parts::{

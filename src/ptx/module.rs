@@ -1,10 +1,15 @@
 //! A file with its functions.
 
 use super::body::Body;
+use super::edit::{Patch, edit};
 use super::file::File;
+use super::parts::Parts;
 use super::statement::StatementKind;
+use super::text::Text;
+use super::token::Token;
 use super::view::{SharedVariables, View, add_shared, view};
 use crate::error::Error;
+use crate::function::EditList;
 
 /// A file of PTX with its functions.
 #[derive(Debug)]
@@ -53,16 +58,47 @@ impl<'a> Module<'a> {
         view(&self.file, body, &self.shared)
     }
 
+    /// What edits make of the text of a function.
+    ///
+    /// # Errors
+    /// Says why the text cannot follow, or why the function is not to be edited.
+    pub fn edit(&self, body: &Body, view: &View<'_>, edits: &EditList) -> Result<Patch, String> {
+        edit(self, body, view, edits)
+    }
+
+    /// Why no function is to be edited: debug information says in which registers variables are.
+    pub(super) fn debug_locations(&self) -> Option<&'static str> {
+        let (statements, text) = (self.file.statements(), self.file.text());
+        let mut sections = statements.ids().filter(|&id| statements.kind(id) == StatementKind::Section);
+        let names_registers = sections.any(|id| match self.file.parts(id) {
+            Some(Parts::Section(section)) => match text.of(section.name) {
+                b".debug_loc" | b".debug_loclists" => true,
+                b".debug_info" => has_register(text, section.inside),
+                _ => false,
+            },
+            _ => true,
+        });
+        names_registers.then_some("debug information says in which registers variables are")
+    }
+
     /// The processor that the file is for: `sm_90a`. Empty where it does not say.
     pub fn target(&self) -> &'a str {
         let statements = self.file.statements();
         let headers = statements.ids().filter(|&id| statements.kind(id) == StatementKind::Header);
         let target = headers.filter(|&id| self.file.first_word(id) == ".target").find_map(|id| self.file.parts(id));
         match target {
-            Some(super::Parts::Values(values, _)) => {
+            Some(Parts::Values(values, _)) => {
                 values.values.first().map(|&(_, name)| self.file.text().str(name)).unwrap_or_default()
             }
             _ => "",
         }
     }
+}
+
+/// DWARF's operation that names a register.
+const REGISTER_OPERATION: [&[u8]; 2] = [b"144", b"0x90"];
+
+/// Whether bytes of debug information may name a register. They may be something else.
+fn has_register(text: &Text<'_>, (first, end): (Token, Token)) -> bool {
+    (first.0..end.0).map(Token).any(|token| REGISTER_OPERATION.contains(&text.of(token)))
 }

@@ -46,7 +46,8 @@ pub(super) fn finish<'a>(
         next = end;
         context.builder.block(&successors(&insts[range.clone()], block, items.num_blocks), 1.0, 0);
         for inst in &insts[range] {
-            let opcode = opcodes.intern(&inst.name, role(&inst.name));
+            let known = opcodes.find(&inst.name);
+            let opcode = known.unwrap_or_else(|| opcodes.intern(&inst.name, role(&inst.name)));
             operands.clear();
             for operand in &inst.operands {
                 operands.push(operand.operand);
@@ -61,7 +62,16 @@ pub(super) fn finish<'a>(
     function.opcodes = Arc::new(opcodes);
     estimate_frequencies(&mut function);
     function.validate().map_err(|error| error.to_string())?;
-    Ok(View { function, odd: items.odd, statements, token_start, tokens, names: context.names })
+    Ok(View {
+        function,
+        odd: items.odd,
+        statements,
+        token_start,
+        tokens,
+        names: context.names,
+        block_start: IndexVec::from(items.starts),
+        block_label: IndexVec::from(items.block_labels),
+    })
 }
 
 /// The blocks that may follow one with these instructions, each once: those that branches name, then the next one.

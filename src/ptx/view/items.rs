@@ -25,6 +25,10 @@ pub(in crate::ptx) struct Item {
 pub(in crate::ptx) struct Items<'a> {
     pub(in crate::ptx) items: Vec<Item>,
     pub(in crate::ptx) num_blocks: usize,
+    /// The statement with which each block begins: its label, or its first instruction.
+    pub(in crate::ptx) starts: Vec<Statement>,
+    /// The label of each block that branches name.
+    pub(in crate::ptx) block_labels: Vec<Option<Token>>,
     /// The blocks of labels that branches name.
     pub(in crate::ptx) labels: FxHashMap<&'a str, Block>,
     /// The labels of each list of branch targets, by the list's own label.
@@ -67,17 +71,29 @@ fn targets<'a>(file: &File<'a>, body: &Body) -> FxHashSet<&'a str> {
 }
 
 impl<'a> Items<'a> {
+    fn begin_block(&mut self, at: Statement, label: Option<Token>) {
+        self.num_blocks += 1;
+        self.starts.push(at);
+        self.block_labels.push(label);
+    }
+
     /// Finds the items of a body. O(statements).
     ///
     /// # Errors
     /// Says why the body cannot be shown.
     pub(in crate::ptx) fn new(file: &File<'a>, body: &Body) -> Result<Self, String> {
         let targets = targets(file, body);
-        let mut items = Self { num_blocks: 1, ..Self::default() };
+        let (statements, text) = (file.statements(), file.text());
+        let is_entry = |id: &Statement| {
+            let kind = statements.kind(*id);
+            use StatementKind::{Instruction, Label, Open, Unknown};
+            matches!(kind, Label | Instruction | Open | Unknown)
+        };
+        let entry = body.ids().find(is_entry).unwrap_or(body.statements.end);
+        let mut items = Self { num_blocks: 1, starts: vec![entry], block_labels: vec![None], ..Self::default() };
         // Whether the last item ends its block, and whether the block has a label but no item.
         let (mut has_ended, mut is_fresh) = (false, false);
         let mut pending: Option<&'a str> = None;
-        let (statements, text) = (file.statements(), file.text());
         let mut at = body.statements.start;
         while at < body.statements.end {
             let kind = statements.kind(at);
@@ -85,11 +101,11 @@ impl<'a> Items<'a> {
             match kind {
                 StatementKind::Label => {
                     let Some(Parts::Label(label)) = file.parts(at) else { return Err("a label is strange".into()) };
-                    let label = text.str(label);
+                    let (word, label) = (label, text.str(label));
                     pending = Some(label);
                     if targets.contains(label) {
                         if !is_fresh {
-                            items.num_blocks += 1;
+                            items.begin_block(at, Some(word));
                         }
                         (has_ended, is_fresh) = (false, true);
                         items.labels.insert(label, Block::new(items.num_blocks - 1));
@@ -115,7 +131,7 @@ impl<'a> Items<'a> {
                     }
                     let ends = kind == StatementKind::Instruction && is_terminator(file.first_word(at));
                     if has_ended && !ends {
-                        items.num_blocks += 1;
+                        items.begin_block(at, None);
                     }
                     (has_ended, is_fresh) = (ends, false);
                     items.items.push(Item { first: at, last, block: Block::new(items.num_blocks - 1) });
@@ -129,7 +145,7 @@ impl<'a> Items<'a> {
             let last = items.items.last().map(|item| item.first);
             let is_guarded = last.is_some_and(|last| text.is(text.skip_trivia(statements.first(last)), b'@'));
             if is_guarded {
-                items.num_blocks += 1;
+                items.begin_block(body.statements.end, None);
             }
         }
         Ok(items)

@@ -27,7 +27,7 @@ use super::body::Body;
 use super::file::File;
 use super::statement::Statement;
 use super::token::Token;
-use crate::function::{Function, FunctionBuilder, Inst};
+use crate::function::{Block, Function, FunctionBuilder, Inst};
 use crate::index::IndexVec;
 use context::Context;
 use items::Items;
@@ -46,6 +46,10 @@ pub struct View<'a> {
     pub(super) token_start: Vec<u32>,
     pub(super) tokens: Vec<Token>,
     pub(super) names: Names<'a>,
+    /// The statement with which each block begins.
+    pub(super) block_start: IndexVec<Block, Statement>,
+    /// The label of each block that branches name.
+    pub(super) block_label: IndexVec<Block, Option<Token>>,
 }
 
 impl View<'_> {

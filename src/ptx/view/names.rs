@@ -30,8 +30,6 @@ pub(in crate::ptx) struct Named {
 pub(in crate::ptx) enum Meant {
     /// A register of the function.
     Register(VReg),
-    /// A name of an inner scope.
-    Inner,
     /// Something else: a variable, a label, a special register.
     Other,
 }
@@ -108,11 +106,6 @@ impl<'a> Names<'a> {
     /// How many registers occur.
     pub(in crate::ptx) fn len(&self) -> usize {
         self.registers.ids().len()
-    }
-
-    /// Whether a name begins like one of the families or is a single name.
-    pub(in crate::ptx) fn is_taken(&self, name: &str) -> bool {
-        self.singles.contains_key(name) || self.families.contains_key(name) || self.declaration(name).is_some()
     }
 
     /// The registers, in the order in which they occur.
