@@ -4,12 +4,14 @@ mod apply_edits;
 mod copy_coalescer;
 mod cssa;
 mod forecast;
+mod ptx;
 mod regalloc;
 mod remat;
 mod rename;
 mod schedule;
 
 pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
+pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -4,12 +4,18 @@ use super::body::Body;
 use super::file::File;
 use super::parts::{LocClause, Parts};
 use super::statement::{Statement, StatementKind};
+use super::token::Token;
+
+/// File, line and column.
+pub(super) type Place = [u32; 3];
 
 /// The `.loc` statements of a function, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     /// Each with its line in the function's own file, 0 where that is unknown.
     locs: Vec<(Statement, u32)>,
+    /// What each says: its place, and the place that it is inlined at.
+    places: Vec<(Place, Option<Place>)>,
     /// The number of the function's own file.
     own: Option<u32>,
 }
@@ -27,6 +33,12 @@ impl Lines {
             let number = |token| text.str(token).parse::<u32>().unwrap_or_default();
             let of = number(loc.place[0]);
             let own = *lines.own.get_or_insert(of);
+            let numbers = |place: [Token; 3]| place.map(number);
+            let call = loc.clauses.iter().find_map(|clause| match clause {
+                LocClause::InlinedAt { place, .. } => Some(numbers(*place)),
+                LocClause::Function { .. } => None,
+            });
+            lines.places.push((numbers(loc.place), call));
             let inlined_at = loc.clauses.iter().find_map(|clause| match clause {
                 LocClause::InlinedAt { place, .. } if number(place[0]) == own => Some(number(place[1])),
                 _ => None,
@@ -41,6 +53,16 @@ impl Lines {
     pub(super) fn loc_at(&self, statement: Statement) -> Option<Statement> {
         let before = self.locs.partition_point(|loc| loc.0 < statement);
         before.checked_sub(1).map(|at| self.locs[at].0)
+    }
+
+    /// What a `.loc` says: its place, and the place that it is inlined at.
+    pub(super) fn places_of(&self, loc: Statement) -> Option<(Place, Option<Place>)> {
+        self.locs.binary_search_by_key(&loc, |loc| loc.0).ok().map(|at| self.places[at])
+    }
+
+    /// The first `.loc` with a place.
+    pub(super) fn first_of(&self, place: Place) -> Option<Statement> {
+        self.places.iter().position(|places| places.0 == place).map(|at| self.locs[at].0)
     }
 
     /// The line at a statement, 0 where none is known.

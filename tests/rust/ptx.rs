@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
+use nvptx_ra::passes::{PtxRun, pipeline, run_on_ptx};
 use nvptx_ra::ptx::{File, Module};
 
 /// All files below a path that end in `.ptx`, in order.
@@ -77,4 +79,89 @@ fn views() {
         time += start.elapsed().as_secs_f64();
     }
     println!("{functions} functions, {insts} instructions, {unknown} unknown, {time:.2} s, refused: {refused:?}");
+}
+
+/// The pipelines that change text.
+const PIPELINES: [&str; 6] = [
+    "nvptx-copy-coalescer<verify>",
+    "nvptx-remat<remat=high;verify>",
+    "nvptx-schedule<order=eager;verify>",
+    "nvptx-schedule<order=late;order-seed=7;verify>",
+    "nvptx-regalloc<regalloc=40;dynamic-shared=0;verify>",
+    "nvptx-rename<rename;rename-all;verify>",
+];
+
+/// ptxas, where it is on this machine.
+fn ptxas() -> Option<PathBuf> {
+    let path = std::env::var("PTXAS").unwrap_or_else(|_| "ptxas".into());
+    Command::new(&path).arg("--version").output().ok().filter(|output| output.status.success())?;
+    Some(path.into())
+}
+
+fn assembles(ptxas: &Path, text: &[u8], target: &str) -> Result<(), String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("a.ptx");
+    fs::write(&input, text).expect("the file can be written");
+    let target = format!("-arch={target}");
+    let output = folder.path().join("a.cubin");
+    let done = Command::new(ptxas).args([&target, "-O1", "-o"]).arg(output).arg(&input).output().expect("ptxas runs");
+    let message = String::from_utf8_lossy(&done.stderr).into_owned();
+    if done.status.success() { Ok(()) } else { Err(message.lines().take(4).collect::<Vec<_>>().join(" | ")) }
+}
+
+/// Every pass runs on every file; what it makes of the text reads back, and ptxas takes it if it took the file itself.
+#[test]
+fn passes_on_text() {
+    let ptxas = ptxas();
+    let pipelines = std::env::var("PTX_PIPELINES");
+    let pipelines: Vec<&str> = match &pipelines {
+        Ok(text) => text.split('|').collect(),
+        Err(_) => PIPELINES.to_vec(),
+    };
+    let mut failures = Vec::new();
+    for path in corpus() {
+        let text = fs::read(&path).expect("the file can be read");
+        let name = path.display().to_string();
+        let module = Module::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        let target = module.target();
+        let is_taken = ptxas.as_deref().is_some_and(|ptxas| assembles(ptxas, &text, target).is_ok());
+        for text_of_pipeline in &pipelines {
+            let steps = pipeline(text_of_pipeline).expect("a pipeline");
+            let wanted = PtxRun { steps, ..PtxRun::default() };
+            let output = match run_on_ptx(&name, &text, &wanted) {
+                Ok(output) => output,
+                Err(error) => {
+                    failures.push(format!("{name}: {text_of_pipeline}: {error}"));
+                    continue;
+                }
+            };
+            let left: Vec<&str> = output
+                .remarks
+                .iter()
+                .map(|remark| remark.message.as_str())
+                .filter(|text| text.starts_with("left"))
+                .collect();
+            println!(
+                "{name}: {text_of_pipeline}: {} edits, {} changed, {} left alone {:?}",
+                output.edits,
+                output.changed,
+                output.left_alone,
+                left.first()
+            );
+            if let Err(error) = Module::read(&name, &output.text) {
+                failures.push(format!("{name}: {text_of_pipeline}: {error}"));
+            }
+            if let Some(ptxas) = ptxas.as_deref().filter(|_| is_taken && output.edits > 0)
+                && let Err(message) = assembles(ptxas, &output.text, target)
+            {
+                if let Ok(folder) = std::env::var("PTX_FAILURES") {
+                    let file =
+                        format!("{}/{}-{}.ptx", folder, path.file_stem().unwrap_or_default().display(), failures.len());
+                    let _ = fs::write(file, &output.text);
+                }
+                failures.push(format!("{name}: {text_of_pipeline}: {message}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }

@@ -16,7 +16,7 @@ use crate::function::{Applied, Block, Effects, Inst, Origin, Value};
 use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
-use crate::ptx::lines::Lines;
+use crate::ptx::lines::{Lines, Place};
 use crate::ptx::module::Module;
 use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::{Token, TokenKind};
@@ -34,6 +34,8 @@ pub(super) struct Layout<'l, 'a> {
     lines: Lines,
     /// The `.loc` that holds where the text is now.
     current: Option<Statement>,
+    /// The places of the `.loc` statements that stand in the text so far.
+    seen: FxHashSet<Place>,
     pieces: Vec<(usize, usize, Vec<u8>)>,
     /// The bytes of blocks that are written anew.
     rewritten: Vec<(usize, usize)>,
@@ -62,6 +64,7 @@ impl<'l, 'a> Layout<'l, 'a> {
             changes,
             lines,
             current,
+            seen: FxHashSet::default(),
             pieces: Vec::new(),
             rewritten: Vec::new(),
         }
@@ -74,6 +77,10 @@ impl<'l, 'a> Layout<'l, 'a> {
         let open = self.start_of(self.body.statements.start);
         self.insert(open, &declarations);
         let entry = self.start_of(self.view.block_start[Block(0)]);
+        let ahead = self.body.ids().take_while(|&id| id < self.view.block_start[Block(0)]);
+        for (place, _) in ahead.filter_map(|id| self.lines.places_of(id)) {
+            self.seen.insert(place);
+        }
         self.insert(entry, &(head.lines.clone() + &self.slots.addresses()));
         let without_label = if self.num_splits() > 0 { self.without_label() } else { FxHashSet::default() };
         for block in self.view.function.blocks() {
@@ -173,9 +180,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         while at.0 < region.end {
             let is_inst = old < end && self.view.statements[old].0 == at;
             if !is_inst {
-                if self.file.statements().kind(at) == StatementKind::Loc {
-                    self.current = Some(at);
-                }
+                self.pass_loc(at);
                 if old == end && self.view.function.block_range(block).is_empty() {
                     place = self.end_of(at);
                 }
@@ -208,11 +213,7 @@ impl<'l, 'a> Layout<'l, 'a> {
             let text = self.new_text(inst)?;
             self.insert(place, &text);
         }
-        for statement in (at.0..region.end).map(Statement) {
-            if self.file.statements().kind(statement) == StatementKind::Loc {
-                self.current = Some(statement);
-            }
-        }
+        (at.0..region.end).map(Statement).for_each(|statement| self.pass_loc(statement));
         Ok(())
     }
 
@@ -298,11 +299,42 @@ impl<'l, 'a> Layout<'l, 'a> {
         self.pieces.push((from, end, Vec::new()));
     }
 
+    /// Notes a `.loc` that stays in the text. What it is inlined at must stand ahead of it.
+    fn pass_loc(&mut self, statement: Statement) {
+        if self.file.statements().kind(statement) != StatementKind::Loc {
+            return;
+        }
+        let missing = self.callers_of(statement);
+        self.insert(self.start_of(statement), &missing);
+        self.current = Some(statement);
+        self.seen.extend(self.lines.places_of(statement).map(|places| places.0));
+    }
+
     /// The `.loc` that is needed ahead of an instruction of the text.
     fn loc_ahead_of(&mut self, statement: Statement) -> String {
         let wanted = self.lines.loc_at(statement);
         let Some(loc) = wanted.filter(|_| wanted != self.current) else { return String::new() };
         self.current = wanted;
+        let text = self.callers_of(loc) + &self.text_of_loc(loc);
+        self.seen.extend(self.lines.places_of(loc).map(|places| places.0));
+        text
+    }
+
+    /// The `.loc` statements of the places that one is inlined at, as far as the text has none of them yet: ptxas wants
+    /// them ahead of it.
+    fn callers_of(&mut self, loc: Statement) -> String {
+        let (mut text, mut at) = (String::new(), loc);
+        while let Some((_, Some(caller))) = self.lines.places_of(at)
+            && self.seen.insert(caller)
+            && let Some(first) = self.lines.first_of(caller)
+        {
+            text = self.text_of_loc(first) + &text;
+            at = first;
+        }
+        text
+    }
+
+    fn text_of_loc(&self, loc: Statement) -> String {
         let text = self.file.text();
         let first = text.skip_trivia(self.file.statements().first(loc));
         let bytes = &text.bytes()[text.start(first)..self.end_of(loc)];
