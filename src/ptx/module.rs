@@ -17,6 +17,9 @@ pub struct Module<'a> {
     file: File<'a>,
     bodies: Vec<Body>,
     shared: SharedVariables<'a>,
+    /// Only tests make views that are wrong.
+    #[cfg(any(test, feature = "fuzzing"))]
+    forgets_old_values: bool,
 }
 
 impl<'a> Module<'a> {
@@ -37,7 +40,21 @@ impl<'a> Module<'a> {
                 _ => {}
             }
         }
-        Ok(Self { file, bodies, shared })
+        Ok(Self {
+            file,
+            bodies,
+            shared,
+            #[cfg(any(test, feature = "fuzzing"))]
+            forgets_old_values: false,
+        })
+    }
+
+    /// The same with views that are wrong: definitions under a predicate do not read the old value.
+    #[cfg(any(test, feature = "fuzzing"))]
+    #[must_use]
+    pub(crate) fn forgetting_old_values(mut self) -> Self {
+        self.forgets_old_values = true;
+        self
     }
 
     /// The file.
@@ -55,7 +72,12 @@ impl<'a> Module<'a> {
     /// # Errors
     /// Says why the function cannot be shown.
     pub fn view(&self, body: &Body) -> Result<View<'a>, String> {
-        view(&self.file, body, &self.shared)
+        let view = view(&self.file, body, &self.shared);
+        #[cfg(any(test, feature = "fuzzing"))]
+        if self.forgets_old_values {
+            return view.map(View::without_old_values);
+        }
+        view
     }
 
     /// What edits make of the text of a function.

@@ -53,6 +53,18 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
+    /// The same, but that definitions under a predicate do not read the old value.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn without_old_values(mut self) -> Self {
+        use crate::function::OperandFlags;
+        for operand in &mut self.function.operands {
+            if operand.flags.contains(OperandFlags::IMPLICIT) && !operand.is_def() {
+                operand.flags |= OperandFlags::UNDEF;
+            }
+        }
+        self
+    }
+
     /// The tokens of an operand of an instruction.
     pub(super) fn tokens_of(&self, inst: Inst, operand: u32) -> &[Token] {
         let at = (self.function.operand_start[inst.0 as usize] + operand) as usize;
