@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use nvptx_ra::forecast::{Case, forecast};
 use nvptx_ra::passes::{PtxRun, pipeline, run_on_ptx};
-use nvptx_ra::ptx::{File, Module};
+use nvptx_ra::ptx::{File, Module, View};
+use nvptx_ra::target::Classification;
+use nvptx_ra::target::machine::Architecture;
 
 /// All files below a path that end in `.ptx`, in order.
 fn ptx_files(path: &Path) -> Vec<PathBuf> {
@@ -164,4 +167,37 @@ fn passes_on_text() {
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Every kernel is forecast. `PTX_FORECASTS` names a file for the figures: file, kernel, words live at most, words that
+/// differ between threads, registers, instructions.
+#[test]
+fn forecasts() {
+    let mut lines = String::new();
+    for path in corpus() {
+        let text = fs::read(&path).expect("the file can be read");
+        let name = path.display().to_string();
+        let module = Module::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        let views: Vec<View<'_>> = module.bodies().iter().filter_map(|body| module.view(body).ok()).collect();
+        let architecture = Architecture::by_name(module.target()).or_else(|_| Architecture::by_name("sm_90"));
+        let case = Case { architecture: architecture.expect("is known"), max_registers: None };
+        let classifications: Vec<Classification> =
+            views.iter().map(|view| Classification::by_name(view.function.opcodes())).collect();
+        let functions = views.iter().map(|view| &view.function).zip(&classifications);
+        for forecast in forecast(functions, &case).unwrap_or_else(|error| panic!("{name}: {error}")) {
+            let feature = |name: &str| forecast.features.get(name);
+            lines += &format!(
+                "{name} {} {} {} {} {}\n",
+                forecast.name,
+                feature("words"),
+                feature("varying_words"),
+                forecast.registers,
+                feature("instructions")
+            );
+        }
+    }
+    assert!(!lines.is_empty(), "tests/ptx has kernels");
+    if let Ok(path) = std::env::var("PTX_FORECASTS") {
+        fs::write(path, lines).expect("the file can be written");
+    }
 }

@@ -121,8 +121,9 @@ impl Machine<'_, '_> {
             "%tid.y" | "%tid.z" => 0,
             "k_param_0" => 0,
             "k_param_1" => 77,
-            _ if name.starts_with("nvptx_ra_spills") => SHARED,
-            _ if name.starts_with("nvptx_ra_frame") => LOCAL,
+            // Each run of a pass has an array with one underscore more.
+            _ if name.starts_with("nvptx_ra_spills") => SHARED + ((name.len() as u64) << 20),
+            _ if name.starts_with("nvptx_ra_frame") => LOCAL + ((name.len() as u64) << 20),
             _ => {
                 let scope = self.scope_of(&name);
                 // What nobody has written may be anything, and another thing under another name.
