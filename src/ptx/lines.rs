@@ -1,10 +1,13 @@
 //! Source lines: which `.loc` holds at each statement of a function.
 
+use rustc_hash::FxHashMap;
+
 use super::body::Body;
 use super::file::File;
 use super::parts::{LocClause, Parts};
 use super::statement::{Statement, StatementKind};
 use super::token::Token;
+use super::view::Facts;
 
 /// File, line and column.
 pub(super) type Place = [u32; 3];
@@ -16,6 +19,8 @@ pub(super) struct Lines {
     locs: Vec<(Statement, u32)>,
     /// What each says: its place, and the place that it is inlined at.
     places: Vec<(Place, Option<Place>)>,
+    /// The first `.loc` with each place.
+    firsts: FxHashMap<Place, Statement>,
     /// The number of the function's own file.
     own: Option<u32>,
 }
@@ -38,6 +43,7 @@ impl Lines {
                 LocClause::InlinedAt { place, .. } => Some(numbers(*place)),
                 LocClause::Function { .. } => None,
             });
+            lines.firsts.entry(numbers(loc.place)).or_insert(statement);
             lines.places.push((numbers(loc.place), call));
             let inlined_at = loc.clauses.iter().find_map(|clause| match clause {
                 LocClause::InlinedAt { place, .. } if number(place[0]) == own => Some(number(place[1])),
@@ -62,7 +68,7 @@ impl Lines {
 
     /// The first `.loc` with a place.
     pub(super) fn first_of(&self, place: Place) -> Option<Statement> {
-        self.places.iter().position(|places| places.0 == place).map(|at| self.locs[at].0)
+        self.firsts.get(&place).copied()
     }
 
     /// The line at a statement, 0 where none is known.
@@ -72,12 +78,9 @@ impl Lines {
     }
 
     /// The path of the function's own file.
-    pub(super) fn file_name(&self, file: &File<'_>) -> Option<String> {
-        let own = self.own?;
-        let statements = file.statements();
-        let headers = statements.ids().filter(|&id| statements.kind(id) == StatementKind::Header);
-        let text = file.text();
-        headers.filter(|&id| file.first_word(id) == ".file").find_map(|id| match file.parts(id) {
+    pub(super) fn file_name(&self, file: &File<'_>, facts: &Facts<'_>) -> Option<String> {
+        let (own, text) = (self.own?, file.text());
+        facts.headers.iter().filter(|&&id| file.first_word(id) == ".file").find_map(|&id| match file.parts(id) {
             Some(Parts::Values(values, _)) => match values.values.as_slice() {
                 [(_, number), (_, name), ..] if text.str(*number).parse() == Ok(own) => {
                     Some(text.str(*name).trim_matches('"').to_owned())

@@ -4,10 +4,10 @@ use super::body::Body;
 use super::edit::{Patch, edit};
 use super::file::File;
 use super::parts::Parts;
-use super::statement::StatementKind;
+use super::statement::{Statement, StatementKind};
 use super::text::Text;
 use super::token::Token;
-use super::view::{SharedVariables, View, add_shared, view};
+use super::view::{Facts, View, add_shared, view};
 use crate::error::Error;
 use crate::function::EditList;
 
@@ -16,7 +16,7 @@ use crate::function::EditList;
 pub struct Module<'a> {
     file: File<'a>,
     bodies: Vec<Body>,
-    shared: SharedVariables<'a>,
+    facts: Facts<'a>,
     /// Only tests make views that are wrong.
     #[cfg(any(test, feature = "fuzzing"))]
     forgets_old_values: bool,
@@ -30,20 +30,24 @@ impl<'a> Module<'a> {
     pub fn read(name: &'a str, bytes: &'a [u8]) -> Result<Self, Error> {
         let file = File::read(name, bytes)?;
         let bodies = Body::all(&file);
-        let mut shared = SharedVariables::default();
+        let mut facts = Facts::default();
         let mut depth = 0usize;
         for statement in file.statements().ids() {
             match file.statements().kind(statement) {
                 StatementKind::Open => depth += 1,
                 StatementKind::Close => depth -= 1,
-                _ if depth == 0 => add_shared(&file, statement, &mut shared),
+                StatementKind::Header => facts.headers.push(statement),
+                StatementKind::Section if names_registers(&file, statement) => {
+                    facts.odd = Some("debug information says in which registers variables are");
+                }
+                _ if depth == 0 => add_shared(&file, statement, &mut facts.shared),
                 _ => {}
             }
         }
         Ok(Self {
             file,
             bodies,
-            shared,
+            facts,
             #[cfg(any(test, feature = "fuzzing"))]
             forgets_old_values: false,
         })
@@ -72,7 +76,7 @@ impl<'a> Module<'a> {
     /// # Errors
     /// Says why the function cannot be shown.
     pub fn view(&self, body: &Body) -> Result<View<'a>, String> {
-        let view = view(&self.file, body, &self.shared);
+        let view = view(&self.file, body, &self.facts);
         #[cfg(any(test, feature = "fuzzing"))]
         if self.forgets_old_values {
             return view.map(View::without_old_values);
@@ -88,26 +92,16 @@ impl<'a> Module<'a> {
         edit(self, body, view, edits)
     }
 
-    /// Why no function is to be edited: debug information says in which registers variables are.
-    pub(super) fn debug_locations(&self) -> Option<&'static str> {
-        let (statements, text) = (self.file.statements(), self.file.text());
-        let mut sections = statements.ids().filter(|&id| statements.kind(id) == StatementKind::Section);
-        let names_registers = sections.any(|id| match self.file.parts(id) {
-            Some(Parts::Section(section)) => match text.of(section.name) {
-                b".debug_loc" | b".debug_loclists" => true,
-                b".debug_info" => has_register(text, section.inside),
-                _ => false,
-            },
-            _ => true,
-        });
-        names_registers.then_some("debug information says in which registers variables are")
+    /// Why no function is to be edited.
+    pub(super) fn odd(&self) -> Option<&'static str> {
+        self.facts.odd
     }
 
     /// The processor that the file is for: `sm_90a`. Empty where it does not say.
     pub fn target(&self) -> &'a str {
-        let statements = self.file.statements();
-        let headers = statements.ids().filter(|&id| statements.kind(id) == StatementKind::Header);
-        let target = headers.filter(|&id| self.file.first_word(id) == ".target").find_map(|id| self.file.parts(id));
+        let headers = self.facts.headers.iter();
+        let mut targets = headers.filter(|&&id| self.file.first_word(id) == ".target");
+        let target = targets.find_map(|&id| self.file.parts(id));
         match target {
             Some(Parts::Values(values, _)) => {
                 values.values.first().map(|&(_, name)| self.file.text().str(name)).unwrap_or_default()
@@ -119,6 +113,18 @@ impl<'a> Module<'a> {
 
 /// DWARF's operation that names a register.
 const REGISTER_OPERATION: [&[u8]; 2] = [b"144", b"0x90"];
+
+/// Whether a section of debug information says, or may say, in which registers variables are.
+fn names_registers(file: &File<'_>, statement: Statement) -> bool {
+    match file.parts(statement) {
+        Some(Parts::Section(section)) => match file.text().of(section.name) {
+            b".debug_loc" | b".debug_loclists" => true,
+            b".debug_info" => has_register(file.text(), section.inside),
+            _ => false,
+        },
+        _ => true,
+    }
+}
 
 /// Whether bytes of debug information may name a register. They may be something else.
 fn has_register(text: &Text<'_>, (first, end): (Token, Token)) -> bool {

@@ -83,7 +83,7 @@ pub(super) fn edit(module: &Module<'_>, body: &Body, view: &View<'_>, edits: &Ed
     if let Some(reason) = &view.odd {
         return Err(reason.clone());
     }
-    if let Some(reason) = module.debug_locations() {
+    if let Some(reason) = module.odd() {
         return Err(reason.into());
     }
     let applied = edits.apply(&view.function).map_err(|error| error.to_string())?;

@@ -13,6 +13,17 @@ use crate::ptx::token::Token;
 /// The variables of shared memory by name, each with its bytes; `None`: the launch says how many.
 pub(in crate::ptx) type SharedVariables<'a> = FxHashMap<&'a str, Option<u64>>;
 
+/// What is known of the file.
+#[derive(Debug, Default)]
+pub(in crate::ptx) struct Facts<'a> {
+    /// The variables of shared memory that it declares outside of functions.
+    pub(in crate::ptx) shared: SharedVariables<'a>,
+    /// Its version, target and files.
+    pub(in crate::ptx) headers: Vec<Statement>,
+    /// Why no function is to be edited.
+    pub(in crate::ptx) odd: Option<&'static str>,
+}
+
 /// Adds the variables of shared memory that a statement declares.
 pub(in crate::ptx) fn add_shared<'a>(file: &File<'a>, statement: Statement, variables: &mut SharedVariables<'a>) {
     if file.statements().kind(statement) != StatementKind::Variable {
@@ -48,7 +59,7 @@ pub(super) struct Context<'f, 'a> {
     pub(super) file: &'f File<'a>,
     pub(super) names: Names<'a>,
     pub(super) parameters: FxHashSet<&'a str>,
-    shared: &'f SharedVariables<'a>,
+    pub(super) facts: &'f Facts<'a>,
     own_shared: SharedVariables<'a>,
     symbols: FxHashMap<String, Symbol>,
     pub(super) builder: FunctionBuilder,
@@ -60,7 +71,7 @@ impl<'f, 'a> Context<'f, 'a> {
         file: &'f File<'a>,
         body: &Body,
         declarations: &[Statement],
-        shared: &'f SharedVariables<'a>,
+        facts: &'f Facts<'a>,
         builder: FunctionBuilder,
     ) -> Result<Self, String> {
         let text = file.text();
@@ -68,7 +79,7 @@ impl<'f, 'a> Context<'f, 'a> {
             file,
             names: Names::default(),
             parameters: FxHashSet::default(),
-            shared,
+            facts,
             own_shared: SharedVariables::default(),
             symbols: FxHashMap::default(),
             builder,
@@ -110,7 +121,7 @@ impl<'f, 'a> Context<'f, 'a> {
             return symbol;
         }
         let variable = text.trim_start_matches('@').split(['+', '-', '[']).next().unwrap_or_default();
-        let symbol = match self.own_shared.get(variable).or_else(|| self.shared.get(variable)) {
+        let symbol = match self.own_shared.get(variable).or_else(|| self.facts.shared.get(variable)) {
             None => self.builder.symbol(&text),
             Some(Some(bytes)) => self.builder.shared_symbol(&text, *bytes),
             Some(None) => self.builder.dynamic_shared_symbol(&text),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::View;
 use super::context::Context;
 use super::draft::DraftInst;
@@ -28,7 +30,7 @@ pub(super) fn finish<'a>(
     for inst in &mut insts {
         inst.line = lines.line_at(inst.first);
     }
-    if let Some(path) = lines.file_name(context.file) {
+    if let Some(path) = lines.file_name(context.file, context.facts) {
         context.builder.file(&path);
     }
     let text = context.file.text();
@@ -76,7 +78,7 @@ pub(super) fn finish<'a>(
 
 /// The blocks that may follow one with these instructions, each once: those that branches name, then the next one.
 fn successors(insts: &[DraftInst], block: Block, num_blocks: usize) -> Vec<Block> {
-    let mut successors = Vec::new();
+    let (mut successors, mut known) = (Vec::new(), FxHashSet::default());
     let named = insts.iter().flat_map(|inst| &inst.operands).filter_map(|operand| match operand.operand.value {
         Value::Block(target) => Some(target),
         _ => None,
@@ -84,7 +86,7 @@ fn successors(insts: &[DraftInst], block: Block, num_blocks: usize) -> Vec<Block
     let next = Block(block.0 + 1);
     let goes_on = insts.last().is_none_or(|inst| inst.goes_on) && next.index() < num_blocks;
     for target in named.chain(goes_on.then_some(next)) {
-        if !successors.contains(&target) {
+        if known.insert(target) {
             successors.push(target);
         }
     }

@@ -21,10 +21,11 @@ mod scope;
 
 use std::sync::Arc;
 
-pub(in crate::ptx) use context::{SharedVariables, add_shared};
+pub(in crate::ptx) use context::{Facts, add_shared};
 
 use super::body::Body;
 use super::file::File;
+use super::parts::Declaration;
 use super::statement::Statement;
 use super::token::Token;
 use crate::function::{Block, Function, FunctionBuilder, Inst};
@@ -76,13 +77,18 @@ impl View<'_> {
 ///
 /// # Errors
 /// Says why the function cannot be shown.
-pub(super) fn view<'a>(file: &File<'a>, body: &Body, shared: &SharedVariables<'a>) -> Result<View<'a>, String> {
-    let items = Items::new(file, body)?;
+pub(super) fn view<'a>(file: &File<'a>, body: &Body, facts: &Facts<'a>) -> Result<View<'a>, String> {
+    let mut items = Items::new(file, body)?;
+    let is_register = |parameter: &Declaration| file.text().of(parameter.space) == b".reg";
+    let lists = [&body.parts.parameters, &body.parts.returns];
+    if lists.into_iter().flatten().flatten().any(is_register) {
+        items.odd.get_or_insert_with(|| "it has parameters or results in registers".into());
+    }
     let mut builder = FunctionBuilder::new(body.name(file), Arc::default());
     if let Some(bounds) = body.launch_bounds(file) {
         builder.kernel(bounds);
     }
-    let mut context = Context::new(file, body, &items.declarations, shared, builder)?;
+    let mut context = Context::new(file, body, &items.declarations, facts, builder)?;
     let mut insts = Vec::with_capacity(items.items.len());
     for item in &items.items {
         insts.push(scope::item(&mut context, &items, item)?);

@@ -8,6 +8,7 @@
 //! One [table](rules) says what each mnemonic means, the longest that fits first. [`adjust`] adds what modifiers say.
 
 mod adjust;
+mod equivalent;
 mod form;
 mod rules;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
+pub use equivalent::equivalent;
 pub(super) use form::vector_rows;
 pub use form::{Form, PtxOpcode};
 

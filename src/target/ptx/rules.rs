@@ -110,7 +110,8 @@ const CONTROL: &[Rule] = &[
 const SYNCHRONIZATION: &[Rule] = &[
     rule("{bar,barrier}{,.cta} barrier.cluster", Nothing, OPAQUE.collective()),
     rule("{bar,barrier}{,.cta}.red", First, OPAQUE.collective()),
-    rule("membar fence griddepcontrol nanosleep pmevent setmaxnreg", Nothing, OPAQUE),
+    rule("membar fence griddepcontrol nanosleep pmevent", Nothing, OPAQUE),
+    rule("setmaxnreg", Nothing, OPAQUE.collective()),
     rule("shfl vote match redux elect", First, EXCHANGE),
     // Depends on where it stands, like a barrier.
     rule("activemask", First, OPAQUE.collective()),

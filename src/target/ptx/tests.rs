@@ -1,7 +1,7 @@
 //! Tests of the table.
 
 use super::super::classify;
-use super::{Meaning, PtxOpcode, Writes, rules, vector_rows};
+use super::{Meaning, PtxOpcode, Writes, equivalent, rules, vector_rows};
 use crate::function::{Effects, MemorySpace, Role};
 use crate::target::pattern;
 use crate::target::{CopyFamily, Purity, RematCost, TupleKind};
@@ -76,4 +76,74 @@ fn names_and_rows() {
     assert_eq!(rows.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(), [(0, 4), (4, 4), (8, 2), (10, 4)]);
     assert_eq!(vector_rows("ld.param.v4.b32/v4a"), None);
     assert_eq!(PtxOpcode::of("LD_i32"), None);
+}
+
+/// The table and LLVM's say the same of what both have: effects, cost, uniformity, and the uniform datapath.
+#[test]
+fn agrees_with_the_table_of_llvm() {
+    let (mut compared, mut different) = (0, Vec::new());
+    let arithmetic = [
+        "add",
+        "sub",
+        "min",
+        "max",
+        "div",
+        "rem",
+        "mul.lo",
+        "mul.hi",
+        "mul.wide",
+        "mad.lo",
+        "mad.wide",
+        "and",
+        "or",
+        "xor",
+        "not",
+        "neg",
+        "abs",
+        "shl",
+        "shr",
+        "popc",
+        "clz",
+        "bfe",
+        "prmt",
+        "setp.lt",
+        "selp",
+        "add.rn",
+        "mul.rn",
+        "fma.rn",
+        "div.rn",
+        "div.full",
+        "rcp.rn",
+        "sqrt.rn",
+        "cvt.u64",
+        "cvt.u32",
+        "cvt.s32",
+        "cvt.rn.f32",
+        "cvt.u16",
+        "cvt.f64",
+    ];
+    let types = ["s16", "u16", "b16", "s32", "u32", "b32", "s64", "u64", "b64", "f32", "f64", "pred"];
+    for base in arithmetic {
+        for kind in types {
+            for form in ["rr", "rri", "rrr", "rir", "rrrr", "rrri", "rrir", "rirr"] {
+                let name = format!("{base}.{kind}/{form}");
+                let Some(other) = equivalent(&name) else { continue };
+                let (own, llvm) = (classify(&name), classify(&other));
+                if llvm.purity == Purity::Unknown {
+                    continue;
+                }
+                compared += 1;
+                let facts = |info: crate::target::OpcodeInfo| {
+                    (info.purity, info.remat, info.uniformity, info.convergent, info.has_uniform_form, info.family)
+                };
+                if facts(own) != facts(llvm) {
+                    different.push(format!("{name} and {other}: {:?} {:?}", facts(own), facts(llvm)));
+                }
+            }
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(compared > 100, "{compared}");
+    assert_eq!(equivalent("mov.u32/%tid.x").as_deref(), Some("INT_PTX_SREG_TID_x"));
+    assert_eq!(equivalent("@add.s32/rrr"), None);
 }
