@@ -348,7 +348,7 @@ impl<'l, 'a> Layout<'l, 'a> {
             let text = text_of(function, inst, self.registers, self.slots, |block| self.label_of(block))?;
             return Ok(format!("\n\t{text}"));
         };
-        let changed = changed_tokens(self.view, self.applied, self.registers, inst, old)?;
+        let changed = changed_tokens(self.file, self.view, self.applied, self.registers, inst, old)?;
         let loc = self.loc_ahead_of(first);
         let (text, statements) = (self.file.text(), self.file.statements());
         let begin = text.skip_trivia(statements.first(first));

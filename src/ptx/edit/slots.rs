@@ -79,7 +79,8 @@ impl Slots {
                 Edit::CreateSharedArray(array) => slots.array = Some((free("nvptx_ra_spills"), array.bytes)),
                 Edit::CreateSharedSlot { size, offset, .. } => {
                     slots.places.push(Place::Shared { offset, size });
-                    slots.addresses[usize::from(size == 8)].get_or_insert_with(|| registers.create(RegClass::B32));
+                    slots.addresses[usize::from(size == 8)]
+                        .get_or_insert_with(|| registers.create_with(file, body, RegClass::B32));
                 }
                 _ => {}
             }

@@ -52,7 +52,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
         for inst in self.applied.function.insts() {
             let origin = self.applied.origin[inst];
             let Some((old, first, last)) = source(self.view, origin) else { continue };
-            let changed = changed_tokens(self.view, self.applied, self.registers, inst, old)?;
+            let changed = changed_tokens(self.file, self.view, self.applied, self.registers, inst, old)?;
             self.check_ties(inst, old)?;
             for (token, text, reg) in &changed {
                 self.check_scope(first, last, text)?;
@@ -147,6 +147,7 @@ pub(super) type Changed = (Token, String, Option<(VReg, VReg)>);
 
 /// The tokens of an instruction that an edited one has otherwise.
 pub(super) fn changed_tokens(
+    file: &File<'_>,
     view: &View<'_>,
     applied: &Applied,
     registers: &Registers,
@@ -156,12 +157,17 @@ pub(super) fn changed_tokens(
     let (was, is) = (view.function.operands(old), applied.function.operands(inst));
     let mut changed = Vec::new();
     for (number, (before, after)) in was.iter().zip(is).enumerate() {
-        if before.value == after.value {
+        let tokens = view.tokens_of(old, number as u32);
+        let is_same = match (before.reg(), after.reg()) {
+            (Some(_), Some(reg)) => tokens.first().is_none_or(|&token| file.text().str(token) == registers.name(reg)),
+            _ => before.value == after.value,
+        };
+        if is_same {
             continue;
         }
         let text = text_of(after, registers)?;
         let reg = before.reg().zip(after.reg());
-        changed.extend(view.tokens_of(old, number as u32).iter().map(|&token| (token, text.clone(), reg)));
+        changed.extend(tokens.iter().map(|&token| (token, text.clone(), reg)));
     }
     Ok(changed)
 }

@@ -8,6 +8,7 @@ use super::View;
 use super::context::Context;
 use super::draft::DraftInst;
 use super::items::Items;
+use super::webs::split_webs;
 use crate::analysis::{Cfg, Dominators, Loops};
 use crate::function::{Block, Function, OpcodeTable, Operand, OperandFlags, Value};
 use crate::index::{EntityIndex, IndexVec};
@@ -63,6 +64,10 @@ pub(super) fn finish<'a>(
     let mut function = context.builder.finish();
     function.opcodes = Arc::new(opcodes);
     estimate_frequencies(&mut function);
+    for origin in split_webs(&mut function) {
+        let named = context.names.registers[origin];
+        context.names.registers.push(named);
+    }
     function.validate().map_err(|error| error.to_string())?;
     Ok(View {
         function,

@@ -6,7 +6,8 @@
 //! * [`instruction`], [`operands`], [`moves`]: one instruction, its operands, and LLVM's names of moves and accesses;
 //! * [`scope`]: a scope as one instruction;
 //! * [`guards`]: predicates whose complements define the same register;
-//! * [`finish`]: blocks, edges and the function itself.
+//! * [`finish`]: blocks, edges and the function itself;
+//! * [`webs`]: registers by what they hold.
 
 mod context;
 mod draft;
@@ -18,6 +19,7 @@ mod moves;
 pub(in crate::ptx) mod names;
 mod operands;
 mod scope;
+mod webs;
 
 use std::sync::Arc;
 

@@ -265,7 +265,10 @@ impl<'a> Walk<'_, '_, 'a> {
         let last_read = self.uses.values().map(|one| one.last_read).max().unwrap_or_default();
         let mut groups: Vec<(i64, DraftOperand, Option<usize>)> = Vec::new();
         let mut spelled: FxHashMap<Token, usize> = FxHashMap::default();
-        for &reg in order.iter().filter(|reg| !self.uses[reg].writes.is_empty()) {
+        // In the order of the text, whatever names registers have.
+        let mut written: Vec<VReg> = order.iter().copied().filter(|reg| !self.uses[reg].writes.is_empty()).collect();
+        written.sort_by_key(|reg| self.uses[reg].writes.first().copied());
+        for reg in written {
             let one = &self.uses[&reg];
             let is_early = one.first_write < last_read;
             let is_tied = one.keeps_old || (is_early && !one.reads.is_empty());
@@ -281,7 +284,9 @@ impl<'a> Walk<'_, '_, 'a> {
             groups.push((word, DraftOperand { operand, tokens }, None));
         }
         let num_written = groups.len();
-        for &reg in &order {
+        let mut read = order;
+        read.sort_by_key(|reg| self.uses[reg].reads.first().or(self.uses[reg].writes.first()).copied());
+        for reg in read {
             let one = &self.uses[&reg];
             let is_tied =
                 one.keeps_old || (!one.writes.is_empty() && one.first_write < last_read && !one.reads.is_empty());
