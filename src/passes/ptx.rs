@@ -7,7 +7,6 @@ use crate::config::{Config, FORECAST, Layers};
 use crate::error::{Error, ErrorKind};
 use crate::function::EditList;
 use crate::ptx::{Body, Module, Patch};
-use crate::target::Classification;
 
 /// A pass of a pipeline, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +143,7 @@ fn run_step(
         };
         let context = RunContext {
             config: config.clone(),
-            classification: Arc::new(Classification::by_name(view.function.opcodes())),
+            classification: Arc::clone(&view.classification),
             target: target.to_owned(),
             is_ssa: false,
             is_o0: false,

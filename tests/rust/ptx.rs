@@ -11,7 +11,6 @@ use std::time::Instant;
 use nvptx_ra::forecast::{Case, forecast};
 use nvptx_ra::passes::{PtxRun, pipeline, run_on_ptx};
 use nvptx_ra::ptx::{File, Module, View};
-use nvptx_ra::target::Classification;
 use nvptx_ra::target::machine::Architecture;
 
 /// All files below a path that end in `.ptx`, in order.
@@ -181,9 +180,7 @@ fn forecasts() {
         let views: Vec<View<'_>> = module.bodies().iter().filter_map(|body| module.view(body).ok()).collect();
         let architecture = Architecture::by_name(module.target()).or_else(|_| Architecture::by_name("sm_90"));
         let case = Case { architecture: architecture.expect("is known"), max_registers: None };
-        let classifications: Vec<Classification> =
-            views.iter().map(|view| Classification::by_name(view.function.opcodes())).collect();
-        let functions = views.iter().map(|view| &view.function).zip(&classifications);
+        let functions = views.iter().map(|view| (&view.function, &*view.classification));
         for forecast in forecast(functions, &case).unwrap_or_else(|error| panic!("{name}: {error}")) {
             let feature = |name: &str| forecast.features.get(name);
             lines += &format!(

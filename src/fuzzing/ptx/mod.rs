@@ -14,7 +14,6 @@ use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCH
 use crate::function::{Function, OperandFlags, Value};
 use crate::passes::{self, RunContext};
 use crate::ptx::{File, Module, Patch};
-use crate::target::Classification;
 use machine::run;
 use program::program;
 
@@ -100,7 +99,7 @@ fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bo
             if Config::resolve(&layers).is_ok() { layers } else { Layers { command_line: "verify", ..layers } };
         let context = RunContext {
             config: Config::resolve(&layers).unwrap_or_else(|error| panic!("{error}")),
-            classification: Arc::new(Classification::by_name(view.function.opcodes())),
+            classification: Arc::clone(&view.classification),
             target: "sm_90".into(),
             is_ssa: false,
             is_o0: false,

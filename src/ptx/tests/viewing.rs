@@ -78,6 +78,17 @@ fn names_of_llvm() {
     }
 }
 
+/// A variable of the stack is a slot, whose address LLVM's opcode computes.
+#[test]
+fn slots_of_the_stack() {
+    let text = view(&kernel(&format!(
+        "\t.local .align 16 .b8 depot[48];\n{REGISTERS}mov.b64 %rd1, depot; mov.b64 %rd2, depot+8; st.local.b32 [depot+4], %r1;"
+    )));
+    assert!(text.contains("slot0 size 48 align 16"), "{text}");
+    assert!(text.contains("%0 = LEA_ADDRi64 slot0, 0") && text.contains("%1 = LEA_ADDRi64 slot0, 8"), "{text}");
+    assert!(text.contains("ST_i32 %2, 0, 0, 5, 32, slot0, 4"), "{text}");
+}
+
 /// Blocks begin at labels that branches name, and behind branches; labels that nobody names begin none.
 #[test]
 fn blocks_and_edges() {

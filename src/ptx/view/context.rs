@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::{Meant, Names};
-use crate::function::{FunctionBuilder, Symbol};
+use crate::function::{FunctionBuilder, Slot, Symbol};
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
 use crate::ptx::parts::{Declaration, Parts};
@@ -61,6 +61,8 @@ pub(super) struct Context<'f, 'a> {
     pub(super) parameters: FxHashSet<&'a str>,
     pub(super) facts: &'f Facts<'a>,
     own_shared: SharedVariables<'a>,
+    /// The variables of the function's stack.
+    slots: FxHashMap<&'a str, Slot>,
     symbols: FxHashMap<String, Symbol>,
     pub(super) builder: FunctionBuilder,
 }
@@ -81,6 +83,7 @@ impl<'f, 'a> Context<'f, 'a> {
             parameters: FxHashSet::default(),
             facts,
             own_shared: SharedVariables::default(),
+            slots: FxHashMap::default(),
             symbols: FxHashMap::default(),
             builder,
         };
@@ -100,11 +103,34 @@ impl<'f, 'a> Context<'f, 'a> {
                 Some(Parts::Declaration(declaration)) if text.of(declaration.space) == b".reg" => {
                     context.names.declare(file, &declaration).map_err(strange)?;
                 }
+                Some(Parts::Declaration(declaration)) if text.of(declaration.space) == b".local" => {
+                    context.add_slots(&declaration);
+                }
                 Some(_) => add_shared(file, statement, &mut context.own_shared),
                 None => return Err("a declaration is not understood".into()),
             }
         }
         Ok(context)
+    }
+
+    /// Takes variables of the stack whose size is known; others stay symbols.
+    fn add_slots(&mut self, declaration: &Declaration) {
+        let text = self.file.text();
+        let align = declaration.alignment(text).and_then(|align| align.parse().ok());
+        let align = align.filter(|align: &u64| align.is_power_of_two()).unwrap_or(8);
+        for declarator in &declaration.declarators {
+            if let Some(name) = declarator.name
+                && let Some(bytes) = bytes_of(self.file, declaration, &declarator.dimensions)
+            {
+                let slot = self.builder.slot(bytes, align);
+                self.slots.insert(text.str(name), slot);
+            }
+        }
+    }
+
+    /// The variable of the stack that has a name.
+    pub(super) fn slot(&self, name: &str) -> Option<Slot> {
+        self.slots.get(name).copied()
     }
 
     /// What a word of the function itself means.

@@ -14,6 +14,7 @@ use crate::function::{Block, Function, OpcodeTable, Operand, OperandFlags, Value
 use crate::index::{EntityIndex, IndexVec};
 use crate::ptx::body::Body;
 use crate::ptx::lines::Lines;
+use crate::target::Classification;
 use crate::target::ptx::role;
 
 /// A loop is taken to turn so often.
@@ -69,8 +70,10 @@ pub(super) fn finish<'a>(
         context.names.registers.push(named);
     }
     function.validate().map_err(|error| error.to_string())?;
+    let classification = Arc::new(Classification::by_name(function.opcodes()));
     Ok(View {
         function,
+        classification,
         odd: items.odd,
         statements,
         token_start,

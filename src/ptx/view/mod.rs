@@ -32,6 +32,7 @@ use super::statement::Statement;
 use super::token::Token;
 use crate::function::{Block, Function, FunctionBuilder, Inst};
 use crate::index::IndexVec;
+use crate::target::Classification;
 use context::Context;
 use items::Items;
 use names::Names;
@@ -41,6 +42,8 @@ use names::Names;
 pub struct View<'a> {
     /// The function.
     pub function: Function,
+    /// What its opcodes are.
+    pub classification: Arc<Classification>,
     /// Why it is not to be edited.
     pub odd: Option<String>,
     /// The first and the last statement of each instruction.

@@ -25,6 +25,9 @@ impl Flattener<'_, '_, '_> {
             return self.unpack_name(bits, parts, from);
         }
         let class = self.class_of(to).filter(|class| class.bits() == bits && *class != RegClass::Other)?;
+        if let Some(name) = self.frame_address(bits, to, from) {
+            return Some(name);
+        }
         let name = match from {
             Operand::Vector(parts) => {
                 let parts_class = self.same_class(parts)?;
@@ -53,6 +56,15 @@ impl Flattener<'_, '_, '_> {
         self.operand(to, true);
         self.operand(from, false);
         Some(name)
+    }
+
+    /// The address of a variable of the stack: LLVM has an opcode for it whose operands are the variable and an offset.
+    fn frame_address(&mut self, bits: u32, to: &Operand, from: &Operand) -> Option<String> {
+        let (Operand::Name(base) | Operand::Sum { base, .. }) = from else { return None };
+        self.context.slot(self.context.file.text().str(base.word)).filter(|_| matches!(bits, 32 | 64))?;
+        self.operand(to, true);
+        self.base_operands(from);
+        Some(if bits == 64 { "LEA_ADDRi64" } else { "LEA_ADDRi" }.to_owned())
     }
 
     /// The name of a move of an address; `None` of a special register.

@@ -120,6 +120,9 @@ impl Flattener<'_, '_, '_> {
             let flags = if is_def { OperandFlags::DEF } else { OperandFlags::empty() };
             self.inst.push(ViewOperand { value: Value::NoReg, flags, tied: None });
             self.form.push('r');
+        } else if let Some(slot) = self.context.slot(word) {
+            self.inst.push(ViewOperand::plain(Value::Slot(slot)));
+            self.form.push('s');
         } else {
             let part = name.part.map(|part| text.str(part)).unwrap_or_default();
             let symbol = self.context.named_symbol(&format!("{word}{part}"));
