@@ -116,7 +116,7 @@ impl InputKind {
     /// What somebody can do who has this and needs something else.
     fn remedy(self) -> String {
         let text = match self {
-            Self::Ptx => "nvptx-ra reads LLVM IR, bitcode, MIR and .mfv so far: compile the source with -emit-llvm",
+            Self::Ptx => "`nvptx-ra ptx` reads it; for all else compile the source with -emit-llvm",
             Self::Source => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
             Self::Cubin | Self::FatBinary | Self::Elf | Self::Archive => {
                 "compile the source with -emit-llvm: the IR cannot be had from it"
@@ -279,8 +279,8 @@ mod tests {
         let error = InputKind::Ptx.check("k.ptx", "compile", &taken).expect_err("it is PTX").to_string();
         assert_eq!(
             error,
-            "nvptx-ra: k.ptx: this is PTX, and compile reads LLVM IR as text or bitcode; nvptx-ra reads LLVM IR, bitcode, \
-             MIR and .mfv so far: compile the source with -emit-llvm"
+            "nvptx-ra: k.ptx: this is PTX, and compile reads LLVM IR as text or bitcode; `nvptx-ra ptx` reads it; for all \
+             else compile the source with -emit-llvm"
         );
     }
 }

@@ -24,6 +24,7 @@ pub mod lab;
 pub mod passes;
 pub mod printable;
 pub mod profile;
+pub mod ptx;
 pub mod rename;
 pub mod schedule;
 pub mod spill;

@@ -8,14 +8,17 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 
 /// The kinds that are taken for LLVM IR.
+#[cfg(feature = "llvm")]
 pub(crate) const IR: [InputKind; 3] = [InputKind::Assembly, InputKind::Bitcode, InputKind::Text];
 /// The kinds that functions come from.
+#[cfg(feature = "llvm")]
 pub(crate) const FUNCTIONS: [InputKind; 5] =
     [InputKind::Assembly, InputKind::Bitcode, InputKind::MachineCode, InputKind::Functions, InputKind::Text];
 
 /// An input of a kind that its command takes.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
+    #[cfg_attr(not(feature = "llvm"), expect(dead_code, reason = "commands that need LLVM ask for it"))]
     pub(crate) kind: InputKind,
     /// The whole of it.
     pub(crate) reader: Box<dyn BufRead>,

@@ -1,4 +1,5 @@
-//! The command-line tool: compiles in process with the passes active, replays functions, explains options.
+//! The command-line tool: compiles in process with the passes active, runs passes on PTX, replays functions, explains
+//! options. What needs LLVM stands under the feature `llvm`.
 
 /// Writes a line to standard error. Where nobody listens any more (`2>&1 | head`) the work goes on, which `eprintln`
 /// would end by a panic. What the line quotes does not act on the terminal.
@@ -9,28 +10,41 @@ macro_rules! say {
     }};
 }
 
+#[cfg(feature = "llvm")]
 mod allocate;
+#[cfg(feature = "llvm")]
 mod codegen;
+#[cfg(feature = "llvm")]
 mod compile;
+#[cfg(feature = "llvm")]
 mod dynamic_shared;
 mod explain;
 mod functions;
-#[cfg(test)]
+#[cfg(all(test, feature = "llvm"))]
 #[path = "../../tests/rust/golden.rs"]
 mod golden;
 mod input;
+#[cfg(feature = "llvm")]
 mod interrupt;
+#[cfg(feature = "llvm")]
 mod kernel_names;
+#[cfg(feature = "llvm")]
 mod mir;
 mod occupancy;
 mod optimum;
 mod output;
+#[cfg(feature = "llvm")]
 mod processor;
+mod ptx;
+#[cfg(feature = "llvm")]
 mod ptxas;
 mod replay;
+#[cfg(feature = "llvm")]
 mod report;
 mod stats;
+#[cfg(feature = "llvm")]
 mod tune;
+#[cfg(feature = "llvm")]
 mod views;
 
 use std::process::ExitCode;
@@ -42,6 +56,7 @@ use nvptx_ra::printable::printable;
 
 // Ahead of the libraries that the crates ask for: the loader looks for each of LLVM's many symbols in the libraries in
 // their order, and is done with the first.
+#[cfg(feature = "llvm")]
 #[expect(unsafe_code, reason = "nothing is declared: it only says what to link first")]
 #[link(name = "LLVM-22")]
 unsafe extern "C" {}
@@ -61,36 +76,54 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(feature = "llvm")]
     Allocate(allocate::Arguments),
+    #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
     Explain(explain::Arguments),
+    #[cfg(feature = "llvm")]
     #[command(hide = true)]
     ForkServer(tune::fork_server::Arguments),
+    #[cfg(feature = "llvm")]
     Judge(tune::edge::Arguments),
+    #[cfg(feature = "llvm")]
     Mir(mir::Arguments),
     #[command(hide = true)]
     Occupancy(occupancy::Arguments),
     Optimum(optimum::Arguments),
+    Ptx(ptx::Arguments),
     Replay(replay::Arguments),
+    #[cfg(feature = "llvm")]
     Report(report::Arguments),
     Stats(stats::Arguments),
+    #[cfg(feature = "llvm")]
     Tune(tune::Arguments),
 }
 
 fn main() -> ExitCode {
+    #[cfg(feature = "llvm")]
     nvptx_ra::ffi::start_logging();
-    let result = match Arguments::parse().command {
+    let arguments = ptx::spelled_as_here(std::env::args_os());
+    let result = match Arguments::parse_from(arguments).command {
+        #[cfg(feature = "llvm")]
         Command::Allocate(arguments) => allocate::run(&arguments),
+        #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        #[cfg(feature = "llvm")]
         Command::ForkServer(arguments) => tune::fork_server::run(&arguments),
+        #[cfg(feature = "llvm")]
         Command::Judge(arguments) => tune::edge::run(&arguments),
+        #[cfg(feature = "llvm")]
         Command::Mir(arguments) => mir::run(&arguments),
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),
+        Command::Ptx(arguments) => ptx::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        #[cfg(feature = "llvm")]
         Command::Report(arguments) => report::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        #[cfg(feature = "llvm")]
         Command::Tune(arguments) => tune::run(&arguments),
     };
     match result {
@@ -102,7 +135,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// This project's version and that of the LLVM that is loaded.
+/// This project's version and that of the LLVM that is loaded, where there is one.
+#[cfg(not(feature = "llvm"))]
+static VERSION: LazyLock<String> = LazyLock::new(|| format!("{} (without LLVM)", nvptx_ra::VERSION));
+
+/// This project's version and that of the LLVM that is loaded, where there is one.
+#[cfg(feature = "llvm")]
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     format!("{} (LLVM {major}.{minor}.{patch})", nvptx_ra::VERSION)
@@ -124,7 +162,7 @@ fn print(text: &[u8]) -> Result<ExitCode, Error> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "llvm"))]
 mod tests {
     use clap::CommandFactory as _;
 
@@ -136,7 +174,9 @@ mod tests {
     fn help_is_read_in_a_row() {
         let mut command = Arguments::command().version("");
         let mut page = command.render_long_help().to_string();
-        for name in ["compile", "report", "tune", "allocate", "replay", "mir", "judge", "optimum", "stats", "explain"] {
+        for name in
+            ["compile", "report", "tune", "allocate", "replay", "mir", "ptx", "judge", "optimum", "stats", "explain"]
+        {
             let subcommand = command.find_subcommand_mut(name).expect("a command");
             page += &format!("\n=== nvptx-ra {name}\n\n{}", subcommand.render_long_help());
         }

@@ -4,6 +4,7 @@ mod apply_edits;
 mod copy_coalescer;
 mod cssa;
 mod forecast;
+mod ptx;
 mod regalloc;
 mod remat;
 mod rename;
@@ -11,6 +12,7 @@ mod schedule;
 mod spilled;
 
 pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
+pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
 
 use std::sync::Arc;
 use std::time::Instant;

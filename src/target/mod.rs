@@ -15,6 +15,7 @@ mod info;
 pub mod machine;
 mod masked;
 mod pattern;
+pub mod ptx;
 mod ptx_version;
 mod register_tuples;
 mod rules;
@@ -67,6 +68,9 @@ static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
 /// though LLVM leaves that out for some, so they count as convergent. The shim calls those of `setmaxnreg` by what they
 /// print.
 fn classify(name: &str) -> OpcodeInfo {
+    if let Some(info) = ptx::classify(name) {
+        return info;
+    }
     let first = name.bytes().next().unwrap_or_default();
     let candidates = PATTERNS.get(usize::from(first)).map_or(&[][..], Vec::as_slice);
     if let Some((_, info)) = candidates.iter().find(|(pattern, _)| pattern::matches(pattern, name)) {

@@ -50,12 +50,10 @@ fn braces(pattern: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Calls `visit` for every name that a pattern stands for.
-#[cfg(test)]
 pub(super) fn expand(pattern: &str, visit: &mut impl FnMut(&str)) {
     expand_after(&mut String::with_capacity(pattern.len()), pattern, visit);
 }
 
-#[cfg(test)]
 fn expand_after(prefix: &mut String, rest: &str, visit: &mut impl FnMut(&str)) {
     let length = prefix.len();
     match braces(rest.as_bytes()) {

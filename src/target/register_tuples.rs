@@ -12,6 +12,7 @@
 
 use super::assembly::{Statement, operand_of, statements};
 use super::named_space;
+use super::ptx::vector_rows;
 use super::tuple_kind::TupleKind;
 use crate::function::{Function, Inst, MemorySpace, Value};
 
@@ -40,11 +41,16 @@ pub enum VectorShape {
     ReadBehind(usize),
     /// Where the text says.
     Assembly,
+    /// Where the form in a name of PTX says.
+    Named,
 }
 
 impl VectorShape {
     /// The shape of the opcode of that name.
     pub fn of(name: &str) -> Self {
+        if let Some(rows) = vector_rows(name) {
+            return if rows.is_empty() { Self::None } else { Self::Named };
+        }
         let count = || name.split('_').find_map(|word| word.strip_prefix(['v', 'V'])?.get(..1)?.parse().ok());
         match name.split('_').next().unwrap_or_default() {
             "LDV" | "LDU" | "SULD" => Self::Written(TupleKind::Memory),
@@ -68,6 +74,7 @@ impl VectorShape {
         let defs = operands.iter().take_while(|operand| operand.is_def()).count();
         let (row, kind) = match self {
             Self::Assembly => return of_assembly(function, inst),
+            Self::Named => return of_name(function, inst),
             Self::None => return Vec::new(),
             _ if is_parameter(function, inst) => return Vec::new(),
             Self::Written(kind) => (0..defs, kind),
@@ -85,6 +92,14 @@ fn is_parameter(function: &Function, inst: Inst) -> bool {
     let is_pure_load =
         || named_space(function.operands(inst)) == MemorySpace::Param && function.effects(inst).is_pure();
     function.memory_space(inst) == MemorySpace::Param || is_pure_load()
+}
+
+/// The rows that the name of the opcode has.
+fn of_name(function: &Function, inst: Inst) -> Vec<RegisterTuple> {
+    let (operands, name) = (function.operands(inst).len(), function.opcodes().name(function.opcode(inst)));
+    let rows =
+        vector_rows(name).unwrap_or_default().into_iter().filter(|(first, length, _)| first + length <= operands);
+    rows.map(|(first, length, kind)| RegisterTuple { operands: (first..first + length).collect(), kind }).collect()
 }
 
 /// The rows that the text of inline assembly has in braces, each once.

@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     &["bundle"],
     &["passes"],
     &["forecast"],
-    &["allocate", "coalesce", "rename", "schedule", "spill", "ssa"],
+    &["allocate", "coalesce", "ptx", "rename", "schedule", "spill", "ssa"],
     &["profile", "stats"],
     &["analysis"],
     &["check", "config", "target"],

@@ -5,6 +5,7 @@ use bitflags::bitflags;
 use super::upper_half_use::UpperHalfUse;
 use super::word_sharing::WordSharing;
 use crate::function::{Effects, Function, Inst, MemorySpace, Role};
+use crate::target::ptx::{PtxOpcode, equivalent};
 use crate::target::{OpcodeInfo, Purity, asks_for_registers, named_space};
 
 /// How an instruction's place may change.
@@ -71,6 +72,9 @@ pub(in crate::forecast) struct Known {
 
 impl Known {
     pub(super) fn new(name: &str, role: Role, info: OpcodeInfo) -> Self {
+        let same = equivalent(name);
+        let is_assembly = is_mostly_assembly(name);
+        let name = same.as_deref().unwrap_or(name);
         let is_double = name.contains("f64") || name.contains("F64") || name.starts_with("FDIV64");
         let divides = ["SDIV", "UDIV", "SREM", "UREM"].iter().any(|prefix| name.starts_with(prefix));
         let mut kinds = Kinds::empty();
@@ -80,14 +84,20 @@ impl Known {
         kinds
             .set(Kinds::DOUBLE_ROUTINE, name.starts_with("FDIV64") || (!divides && is_double && name.contains("SQRT")));
         kinds.set(Kinds::DOUBLE, is_double);
-        kinds.set(Kinds::ASSEMBLY, info.purity == Purity::InlineAsm);
-        kinds.set(Kinds::EXCHANGE, name.starts_with("anonymous_"));
+        kinds.set(Kinds::ASSEMBLY, info.purity == Purity::InlineAsm || is_assembly);
+        kinds.set(Kinds::EXCHANGE, name.starts_with("anonymous_") || name.starts_with("shfl."));
         kinds.set(Kinds::CALL, info.purity == Purity::Call);
         kinds.set(Kinds::REPARTITION, asks_for_registers(name));
         let is_exact = name.starts_with("FDIV32") && name.ends_with("_prec") || name.starts_with("FRCP32r_prec");
         kinds.set(Kinds::SLOW_PATH, is_exact || (name.contains("SQRT") && name.contains("RN") && !is_double));
         Self { info, kinds, upper_half_use: UpperHalfUse::of(name, role), sharing: WordSharing::of(name, role, &info) }
     }
+}
+
+/// Whether a mnemonic of PTX is one that programs have as inline assembly, so that the model knows it as such.
+fn is_mostly_assembly(name: &str) -> bool {
+    const BASES: [&str; 7] = ["mma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05", "cp"];
+    PtxOpcode::of(name).is_some_and(|opcode| BASES.iter().any(|&base| opcode.mnemonic.split('.').next() == Some(base)))
 }
 
 /// Whether an instruction reads a parameter of the function itself, which stands in constant memory in a kernel; a

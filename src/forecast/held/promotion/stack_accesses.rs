@@ -4,6 +4,7 @@ use super::refusal::PromotionRefusal;
 use crate::analysis::Occurrences;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::IndexVec;
+use crate::target::ptx::equivalent;
 
 /// An address in the stack's variables, which lie behind each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,9 @@ pub(super) struct StackAccesses {
     addresses: IndexVec<VReg, Option<Address>>,
     changed: Vec<VReg>,
 }
+
+/// What makes an address of local memory of a generic one. PTX computes the generic address of the whole stack, too.
+const STACK_CONVERSIONS: [&str; 3] = ["cvta_to_local_64", "cvta.to.local.u64/rr", "cvta.local.u64/rr"];
 
 /// What an instruction does with an address.
 enum Step {
@@ -122,13 +126,15 @@ impl StackAccesses {
             return Step::Keeps;
         }
         let name = function.opcodes().name(function.opcode(inst));
+        let same = equivalent(name);
+        let name = same.as_deref().unwrap_or(name);
         let reads: Vec<&Operand> = function.operands(inst).iter().filter(|operand| !operand.is_def()).collect();
         let address = |operand: &Operand| self.address_of(operand);
         let computed = match reads[..] {
             [base, offset] if name == "LEA_ADDRi64" || name == "ADD64ri" => {
                 address(base).zip(offset.as_immediate()).map(|(base, offset)| base.plus(offset))
             }
-            [base] if function.as_copy(inst).is_some() || name == "cvta_to_local_64" => address(base),
+            [base] if function.as_copy(inst).is_some() || STACK_CONVERSIONS.contains(&name) => address(base),
             [a, b] if name == "ADD64rr" => match (address(a), address(b)) {
                 (Some(base), None) | (None, Some(base)) => Some(Address::Anywhere(base.offset())),
                 _ => None,

@@ -1,0 +1,217 @@
+//! Runs a program in PTX, one thread of it, and tells what it stores. It reads statements and knows nothing of views.
+
+use std::collections::BTreeMap;
+
+use crate::fuzzing::value::mix;
+use crate::ptx::{File, Instruction, Name, Number, Operand, Parts, Statement, StatementKind, Text};
+
+/// A program that runs longer is taken to run for ever.
+const MOST_STEPS: usize = 20_000;
+
+/// Where the variables of shared and of local memory are.
+const SHARED: u64 = 1 << 40;
+const LOCAL: u64 = 1 << 41;
+
+struct Machine<'t, 'a> {
+    text: &'t Text<'a>,
+    /// The registers of each scope, the function's first.
+    scopes: Vec<BTreeMap<String, u64>>,
+    /// The names that each scope declares: single ones, and the beginnings of families.
+    declared: Vec<Vec<(String, bool)>>,
+    memory: BTreeMap<u64, u32>,
+    stores: Vec<(u64, u32)>,
+    seed: u64,
+}
+
+/// The stores to global memory that the function of a text makes, in their order.
+pub(super) fn run(text: &str, seed: u64) -> Vec<(u64, u32)> {
+    let file = File::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let statements: Vec<Statement> = file.statements().ids().collect();
+    let mut labels = BTreeMap::new();
+    for (at, &statement) in statements.iter().enumerate() {
+        if file.statements().kind(statement) == StatementKind::Label {
+            labels.insert(file.first_word(statement), at);
+        }
+    }
+    let mut machine = Machine {
+        text: file.text(),
+        scopes: Vec::new(),
+        declared: Vec::new(),
+        memory: BTreeMap::new(),
+        stores: Vec::new(),
+        seed,
+    };
+    let (mut at, mut steps) = (0, 0);
+    while at < statements.len() && steps < MOST_STEPS {
+        steps += 1;
+        let statement = statements[at];
+        at += 1;
+        match file.statements().kind(statement) {
+            StatementKind::Open => {
+                machine.scopes.push(BTreeMap::new());
+                machine.declared.push(Vec::new());
+            }
+            StatementKind::Close => {
+                machine.scopes.pop();
+                machine.declared.pop();
+            }
+            StatementKind::Variable => machine.declare(&file, statement),
+            StatementKind::Instruction => {
+                let Some(Parts::Instruction(instruction)) = file.parts(statement) else {
+                    panic!("{}", String::from_utf8_lossy(file.bytes_of(statement)))
+                };
+                match machine.step(&instruction) {
+                    Next::Goes => {}
+                    Next::Ends => break,
+                    Next::Jumps(label) => at = labels[label.as_str()],
+                }
+            }
+            _ => {}
+        }
+    }
+    machine.stores
+}
+
+enum Next {
+    Goes,
+    Ends,
+    Jumps(String),
+}
+
+impl Machine<'_, '_> {
+    fn declare(&mut self, file: &File<'_>, statement: Statement) {
+        let Some(Parts::Declaration(declaration)) = file.parts(statement) else { return };
+        let Some(names) = self.declared.last_mut() else { return };
+        for declarator in &declaration.declarators {
+            let name = declarator.name.map(|name| file.text().str(name).to_owned()).unwrap_or_default();
+            names.push((name, declarator.count.is_some()));
+        }
+    }
+
+    /// The scope that has a register of that name.
+    fn scope_of(&self, name: &str) -> usize {
+        let bare = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
+        let has = |names: &Vec<(String, bool)>| {
+            names.iter().any(|(declared, is_family)| if *is_family { declared == bare } else { declared == name })
+        };
+        self.declared.iter().rposition(has).unwrap_or_else(|| panic!("{name} is not declared"))
+    }
+
+    fn name(&self, name: &Name) -> String {
+        let part = name.part.map(|part| self.text.str(part)).unwrap_or_default();
+        format!("{}{part}", self.text.str(name.word))
+    }
+
+    fn set(&mut self, operand: &Operand, value: u64) {
+        let Operand::Name(name) = operand else { panic!("{operand:?} is written") };
+        let name = self.name(name);
+        let scope = self.scope_of(&name);
+        self.scopes[scope].insert(name, value);
+    }
+
+    fn number(&self, number: &Number) -> u64 {
+        let value: i64 = self.text.str(number.digits).parse().expect("programs have decimal numbers");
+        (if number.is_negative { -value } else { value }) as u64
+    }
+
+    fn word(&self, name: &Name) -> u64 {
+        let name = self.name(name);
+        match name.as_str() {
+            "%tid.x" => 5,
+            "%tid.y" | "%tid.z" => 0,
+            "k_param_0" => 0,
+            "k_param_1" => 77,
+            // Each run of a pass has an array with one underscore more.
+            _ if name.starts_with("nvptx_ra_spills") => SHARED + ((name.len() as u64) << 20),
+            _ if name.starts_with("nvptx_ra_frame") => LOCAL + ((name.len() as u64) << 20),
+            _ => {
+                let scope = self.scope_of(&name);
+                // What nobody has written may be anything, and another thing under another name.
+                let unknown = name.bytes().fold(self.seed, |hash, byte| mix(hash, u64::from(byte)));
+                self.scopes[scope].get(&name).copied().unwrap_or(unknown)
+            }
+        }
+    }
+
+    fn value(&self, operand: &Operand) -> u64 {
+        match operand {
+            Operand::Name(name) => self.word(name),
+            Operand::Number(number) => self.number(number),
+            Operand::Sum { base, sign, offset } => {
+                let offset = self.number(offset);
+                let base = self.word(base);
+                if *sign == b'-' { base.wrapping_sub(offset) } else { base.wrapping_add(offset) }
+            }
+            other => panic!("{other:?} has no value"),
+        }
+    }
+
+    fn step(&mut self, instruction: &Instruction) -> Next {
+        if let Some(guard) = &instruction.guard
+            && (self.word(&guard.name) & 1 == 1) == guard.is_negated
+        {
+            return Next::Goes;
+        }
+        let mnemonic = instruction.mnemonic(self.text);
+        let base = mnemonic.split('.').next().unwrap_or_default().to_owned();
+        let operands = &instruction.operands;
+        match base.as_str() {
+            "ret" => return Next::Ends,
+            "bra" => {
+                let Some(Operand::Name(label)) = operands.first() else { panic!("a label") };
+                return Next::Jumps(self.name(label));
+            }
+            "ld" | "st" => self.access(&mnemonic, operands),
+            "setp" => {
+                let (one, other) = (self.value(&operands[1]) as i32, self.value(&operands[2]) as i32);
+                let is_true = match mnemonic.split('.').nth(1) {
+                    Some("eq") => one == other,
+                    Some("ne") => one != other,
+                    Some("lt") => one < other,
+                    _ => one >= other,
+                };
+                self.set(&operands[0], u64::from(is_true));
+            }
+            _ => {
+                let values: Vec<u64> = operands[1..].iter().map(|operand| self.value(operand)).collect();
+                let value = match (base.as_str(), values.as_slice()) {
+                    ("mov", [value]) => *value,
+                    ("add", [one, other]) => one.wrapping_add(*other),
+                    ("xor", [one, other]) => one ^ other,
+                    ("mul", [one, other]) => one.wrapping_mul(*other),
+                    ("mad", [one, other, third]) => one.wrapping_mul(*other).wrapping_add(*third),
+                    _ => panic!("{mnemonic} is in no program"),
+                };
+                let is_wide = mnemonic.ends_with("64") || value >= SHARED;
+                self.set(&operands[0], if is_wide { value } else { u64::from(value as u32) });
+            }
+        }
+        Next::Goes
+    }
+
+    fn access(&mut self, mnemonic: &str, operands: &[Operand]) {
+        let is_store = mnemonic.starts_with("st");
+        let (values, address) = if is_store { (&operands[1], &operands[0]) } else { (&operands[0], &operands[1]) };
+        let Operand::Address(address) = address else { panic!("an address") };
+        let address = self.value(&address[0]);
+        let values = match values {
+            Operand::Vector(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        for (number, value) in values.iter().enumerate() {
+            let place = address.wrapping_add(4 * number as u64);
+            if is_store {
+                let value = self.value(value) as u32;
+                self.memory.insert(place, value);
+                if mnemonic.contains("global") {
+                    self.stores.push((place, value));
+                }
+            } else if mnemonic.contains("param") {
+                self.set(value, address);
+            } else {
+                let loaded = self.memory.get(&place).copied().unwrap_or_else(|| mix(self.seed, place) as u32);
+                self.set(value, u64::from(loaded));
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! PTX: the reader on any bytes, and passes on programs whose definitions stand under predicates.
+//!
+//! The oracle runs the text itself, before and after, and knows nothing of views.
+
+mod machine;
+mod program;
+
+use std::sync::Arc;
+
+use arbitrary::{Result, Unstructured};
+
+use super::reached;
+use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCHEDULE};
+use crate::function::{Function, OperandFlags, Value};
+use crate::passes::{self, RunContext};
+use crate::ptx::{File, Module, Patch};
+use machine::run;
+use program::program;
+
+/// Checks that the reader takes any bytes without a panic, and prints what it takes byte for byte.
+pub fn check_ptx_text(u: &mut Unstructured<'_>) -> Result<()> {
+    let bytes = u.bytes(u.len())?;
+    let file = File::read("-", bytes);
+    if let Ok(file) = &file {
+        assert!(file.print() == bytes, "printing changed {:?}", String::from_utf8_lossy(bytes));
+        let _ = file.opaque().count();
+        show_all(bytes);
+    }
+    reached("read", file.is_ok());
+    Ok(())
+}
+
+/// Makes every view that a text has. Either answer is right; a panic is not.
+fn show_all(bytes: &[u8]) {
+    if let Ok(module) = Module::read("-", bytes) {
+        for body in module.bodies() {
+            if let Ok(view) = module.view(body) {
+                view.function.validate().unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+}
+
+/// Checks that a text with some bytes changed is refused or printed byte for byte.
+pub fn check_ptx_changed(u: &mut Unstructured<'_>) -> Result<()> {
+    let mut bytes = program(u)?.into_bytes();
+    for _ in 0..u.int_in_range(1..=6)? {
+        let at = u.choose_index(bytes.len())?;
+        match u.int_in_range(0..=3u8)? {
+            0 => bytes.truncate(at.max(1)),
+            1 => bytes[at] = *u.choose(b";{}@%.,:[]()|!$_\"/* \n0r")?,
+            2 => bytes.insert(at, *u.choose(b";{}@%.,:[]()|!$_\"/* \n0r")?),
+            _ => bytes[at] = u.arbitrary()?,
+        }
+    }
+    if let Ok(file) = File::read("-", &bytes) {
+        assert!(file.print() == bytes, "printing changed {:?}", String::from_utf8_lossy(&bytes));
+        show_all(&bytes);
+        reached("changed and read", true);
+    }
+    Ok(())
+}
+
+/// A pass and its options.
+fn draw_pass(u: &mut Unstructured<'_>) -> Result<(&'static str, String)> {
+    Ok(match u.int_in_range(0..=4u8)? {
+        0 => (COPY_COALESCER, String::new()),
+        1 => (REMAT, format!("remat={}", u.choose(&["peaks", "high"])?)),
+        2 => {
+            let order = u.choose(&["sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late", "source"])?;
+            (SCHEDULE, format!("order={order};order-seed={}", u.int_in_range(0..=9)?))
+        }
+        3 => (REGALLOC, format!("regalloc={};regalloc-slack=0;regalloc-loops=on", u.int_in_range(16..=28)?)),
+        _ => (RENAME, "rename;rename-all".to_owned()),
+    })
+}
+
+/// Checks that passes on a program keep what it stores, and that the text says what the edited view says.
+pub fn check_ptx_passes(u: &mut Unstructured<'_>) -> Result<()> {
+    passes_keep_the_meaning(u, false).map(|_| ())
+}
+
+/// Runs passes on a program. Whether it still does the same; `forgets`: views forget that definitions under a predicate
+/// read the old value.
+fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bool> {
+    let mut text = program(u)?;
+    let seed = u.arbitrary()?;
+    let before = run(&text, seed);
+    for _ in 0..u.int_in_range(1..=2)? {
+        let (pass, options) = draw_pass(u)?;
+        let mut module = Module::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        if forgets {
+            module = module.forgetting_old_values();
+        }
+        let body = module.bodies().first().expect("a program has one function");
+        let view = module.view(body).unwrap_or_else(|reason| panic!("{reason}\n{text}"));
+        let layers = Layers { parameters: &options, command_line: "verify;assembly-loads=off", ..Layers::default() };
+        let layers =
+            if Config::resolve(&layers).is_ok() { layers } else { Layers { command_line: "verify", ..layers } };
+        let context = RunContext {
+            config: Config::resolve(&layers).unwrap_or_else(|error| panic!("{error}")),
+            classification: Arc::clone(&view.classification),
+            target: "sm_90".into(),
+            is_ssa: false,
+            is_o0: false,
+            is_optnone: false,
+            wants_remarks: false,
+            is_coalesced: false,
+        };
+        let output = passes::run(pass, &view.function, &context).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let patch = match module.edit(body, &view, &output.edits) {
+            Ok(patch) => patch,
+            Err(reason) => {
+                reached("the text cannot follow", true);
+                assert!(!reason.is_empty());
+                Patch::default()
+            }
+        };
+        reached(pass, !patch.is_empty());
+        let changed = String::from_utf8(patch.apply(text.as_bytes())).expect("the text was UTF-8");
+        if pass != REGALLOC && !forgets {
+            let applied = output.edits.apply(&view.function).expect("the edits fit").function;
+            check_same_view(&changed, if patch.is_empty() { &view.function } else { &applied });
+        }
+        text = changed;
+    }
+    let after = run(&text, seed);
+    assert!(forgets || before == after, "{before:?}\n{after:?}\n{text}");
+    Ok(before == after)
+}
+
+/// Checks that the view of a text is the edited view, but for the numbers of registers and how moves are named.
+fn check_same_view(text: &str, expected: &Function) {
+    let module = Module::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let body = module.bodies().first().expect("a function");
+    let view = module.view(body).unwrap_or_else(|reason| panic!("{reason}\n{text}"));
+    let (own, expected) = (skeleton(&view.function), skeleton(expected));
+    assert_eq!(own.len(), expected.len(), "{text}");
+    own.iter().zip(&expected).for_each(|(one, other)| assert_eq!(one, other, "{text}"));
+}
+
+/// The instructions without the numbers of registers: which definitions are one register, a view finds out anew. What
+/// registers hold, the run of the program tells.
+fn skeleton(function: &Function) -> Vec<String> {
+    let mut lines = Vec::new();
+    for block in function.blocks() {
+        for inst in function.block_insts(block) {
+            let name = function.opcodes().name(function.opcode(inst));
+            // Which operands a scope has, its registers tell, too: two of them may be one.
+            if name == "INLINEASM" {
+                lines.push(name.to_owned());
+                continue;
+            }
+            let name = match function.as_copy(inst) {
+                Some((to, _)) => format!("MOV_B{}_r", function.class(to).bits()),
+                None => name.to_owned(),
+            };
+            let operands = function.operands(inst).iter().map(|operand| match operand.value {
+                Value::Reg(reg) => {
+                    let is_def = operand.flags.contains(OperandFlags::DEF);
+                    format!("{}{}", if is_def { "def " } else { "" }, function.class(reg).name())
+                }
+                Value::Symbol(symbol) => function.symbol(symbol).to_owned(),
+                // A block without instructions is none in the text.
+                Value::Block(_) => "block".to_owned(),
+                other => format!("{other:?}"),
+            });
+            lines.push(format!("{name} {}", operands.collect::<Vec<_>>().join(", ")));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::explore;
+    use super::*;
+
+    #[test]
+    fn any_bytes() {
+        explore(check_ptx_text, 1_000, &[("read", 0)]);
+    }
+
+    #[test]
+    fn changed_programs() {
+        explore(check_ptx_changed, 1_000, &[("changed and read", 20)]);
+    }
+
+    /// Every pass acts on programs with conditional definitions, and keeps what they do.
+    #[test]
+    fn passes_on_conditional_definitions() {
+        let expected = [(SCHEDULE, 10), (RENAME, 10), (REMAT, 0), (REGALLOC, 1), (COPY_COALESCER, 1)];
+        explore(check_ptx_passes, 4_000, &expected);
+    }
+
+    /// A view that forgets that a conditional definition reads the old value leads to programs that do something else.
+    #[test]
+    fn a_forgotten_read_is_caught() {
+        let oracle = |u: &mut Unstructured<'_>| {
+            reached("caught", !passes_keep_the_meaning(u, true)?);
+            Ok(())
+        };
+        explore(oracle, 2_000, &[("caught", 1)]);
+    }
+}

@@ -1,0 +1,199 @@
+//! Passes on PTX: a text in, a text out.
+
+use std::sync::Arc;
+
+use super::{ModuleOutput, PassOutput, Remark, RunContext, run, run_on_module};
+use crate::config::{Config, FORECAST, Layers};
+use crate::error::{Error, ErrorKind};
+use crate::function::EditList;
+use crate::ptx::{Body, Module, Patch};
+
+/// A pass of a pipeline, with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its name.
+    pub name: String,
+    /// Its parameters, as `remat=peaks;trace=edits`.
+    pub parameters: String,
+}
+
+/// What to run on PTX.
+#[derive(Clone, Debug, Default)]
+pub struct PtxRun<'a> {
+    /// The passes, in order.
+    pub steps: Vec<Step>,
+    /// Options for all of them.
+    pub options: &'a str,
+    /// The processor. Empty: the one that the file names.
+    pub target: &'a str,
+}
+
+/// What a pass says of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PtxRemark {
+    /// The function.
+    pub function: String,
+    /// The pass; empty where the function cannot be shown to any.
+    pub pass: String,
+    /// What it says.
+    pub message: String,
+}
+
+/// What passes make of PTX.
+#[derive(Clone, Debug, Default)]
+pub struct PtxOutput {
+    /// The text.
+    pub text: Vec<u8>,
+    /// What the passes say.
+    pub remarks: Vec<PtxRemark>,
+    /// Text for standard error: what print passes print, and traces.
+    pub output: String,
+    /// How many edits were made.
+    pub edits: usize,
+    /// How many functions were changed, once for each pass.
+    pub changed: usize,
+    /// How many functions were left alone because their text cannot follow, or cannot be shown, once for each pass.
+    pub left_alone: usize,
+}
+
+/// Reads a pipeline: `nvptx-remat<remat=peaks>,nvptx-schedule`.
+///
+/// # Errors
+/// Brackets that do not match, or a pass without a name.
+pub fn pipeline(text: &str) -> Result<Vec<Step>, Error> {
+    let wrong = |problem: &str| {
+        let problem = format!("the pipeline '{text}' {problem}");
+        Error::new(ErrorKind::Option, problem, "write names with commas between them, options as NAME<OPTION;OPTION>")
+    };
+    let (mut parts, mut depth) = (vec![String::new()], 0usize);
+    for character in text.chars() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.checked_sub(1).ok_or_else(|| wrong("has a > without a <"))?,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        parts.last_mut().into_iter().for_each(|part| part.push(character));
+    }
+    if depth > 0 {
+        return Err(wrong("has a < without a >"));
+    }
+    let step = |part: &String| {
+        let part = part.trim();
+        let (name, parameters) = match part.split_once('<') {
+            Some((name, rest)) if name.trim() != "print" => {
+                (name.trim(), rest.strip_suffix('>').ok_or_else(|| wrong("goes on behind a >"))?)
+            }
+            _ => (part, ""),
+        };
+        if name.is_empty() {
+            return Err(wrong("has a pass without a name"));
+        }
+        Ok(Step { name: name.to_owned(), parameters: parameters.to_owned() })
+    };
+    parts.iter().map(step).collect()
+}
+
+/// Runs passes on PTX. `name` is the file's, for messages. A function whose text cannot follow is left as it is, with a
+/// remark that says why.
+///
+/// # Errors
+/// A text that cannot be cut into statements, an unknown pass or option, or a pass that fails.
+pub fn run_on_ptx(name: &str, bytes: &[u8], wanted: &PtxRun<'_>) -> Result<PtxOutput, Error> {
+    let mut output = PtxOutput { text: bytes.to_vec(), ..PtxOutput::default() };
+    if wanted.steps.is_empty() {
+        output.text = Module::read(name, bytes)?.file().print();
+        return Ok(output);
+    }
+    for step in &wanted.steps {
+        let layers = Layers { parameters: &step.parameters, command_line: wanted.options, attribute: "" };
+        let config = Config::resolve(&layers)?;
+        let patch = run_step(name, &output.text.clone(), step, &config, wanted.target, &mut output)?;
+        if !patch.is_empty() {
+            output.text = patch.apply(&output.text);
+        }
+    }
+    Ok(output)
+}
+
+fn run_step(
+    name: &str,
+    bytes: &[u8],
+    step: &Step,
+    config: &Config,
+    target: &str,
+    output: &mut PtxOutput,
+) -> Result<Patch, Error> {
+    let module = Module::read(name, bytes)?;
+    let target = if target.is_empty() { module.target() } else { target };
+    let (mut patch, mut summaries) = (Patch::default(), Vec::new());
+    for body in module.bodies() {
+        let function = body.name(module.file());
+        let remark = |message: String| PtxRemark { function: function.into(), pass: step.name.clone(), message };
+        let view = match module.view(body) {
+            Ok(view) => view,
+            Err(reason) => {
+                output.left_alone += 1;
+                output.remarks.push(remark(format!("left alone: {reason}")));
+                continue;
+            }
+        };
+        let context = RunContext {
+            config: config.clone(),
+            classification: Arc::clone(&view.classification),
+            target: target.to_owned(),
+            is_ssa: false,
+            is_o0: false,
+            is_optnone: false,
+            wants_remarks: true,
+            is_coalesced: true,
+        };
+        let done = run(&step.name, &view.function, &context).map_err(|error| error.in_function(function))?;
+        let PassOutput { edits, remarks, output: said, summary, .. } = done;
+        output.output += &said;
+        output.remarks.extend(remarks.into_iter().map(|Remark { message, .. }| remark(message)));
+        summaries.push(summary);
+        match edit(&module, body, &view, &edits) {
+            Ok(one) if one.is_empty() => {}
+            Ok(one) => {
+                output.edits += edits.len();
+                output.changed += 1;
+                patch.append(one);
+            }
+            Err(reason) => {
+                output.left_alone += 1;
+                output.remarks.push(remark(format!("left alone: {reason}")));
+            }
+        }
+    }
+    if step.name == FORECAST {
+        let known: Vec<_> = summaries.iter().map(|summary| summary.as_ref().map(|summary| &summary.summary)).collect();
+        let ModuleOutput { forecasts, .. } = run_on_module(&step.name, &known, target, config)?;
+        forecasts.iter().for_each(|(_, forecast)| output.output += &forecast.to_text());
+    }
+    Ok(patch)
+}
+
+fn edit(module: &Module<'_>, body: &Body, view: &crate::ptx::View<'_>, edits: &EditList) -> Result<Patch, String> {
+    module.edit(body, view, edits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pipeline is names with parameters in brackets; what does not match is refused.
+    #[test]
+    fn pipelines() {
+        let step = |name: &str, parameters: &str| Step { name: name.into(), parameters: parameters.into() };
+        let read = pipeline("nvptx-remat<remat=peaks;verify>, nvptx-schedule").expect("a pipeline");
+        assert_eq!(read, [step("nvptx-remat", "remat=peaks;verify"), step("nvptx-schedule", "")]);
+        assert_eq!(pipeline("print<nvptx-ra-view>").expect("one"), [step("print<nvptx-ra-view>", "")]);
+        for wrong in ["a<b", "a>b", "a,,b", "a<b>c", ""] {
+            assert!(pipeline(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Directives at the top of a function, and the limits of its registers and threads.
+
+use crate::function::{Edit, EditList};
+use crate::ptx::body::Body;
+use crate::ptx::file::File;
+use crate::ptx::token::TokenKind;
+use crate::ptx::view::View;
+
+/// What changes at the top of a function.
+pub(super) struct Head {
+    /// Lines ahead of the first instruction.
+    pub(super) lines: String,
+    /// Bytes of the head that change: where they begin and end, and the new text.
+    pub(super) pieces: Vec<(usize, usize, Vec<u8>)>,
+}
+
+impl Head {
+    pub(super) fn new(file: &File<'_>, body: &Body, view: &View<'_>, edits: &EditList) -> Result<Self, String> {
+        let mut head = Self { lines: String::new(), pieces: Vec::new() };
+        for edit in edits.edits() {
+            match edit {
+                Edit::InsertDirective { text } => head.lines += &format!("\n\t{text}"),
+                Edit::SetAttribute { key, value } => {
+                    let directive = match key.as_str() {
+                        "nvvm.maxnreg" => ".maxnreg",
+                        "nvvm.maxntid" => ".maxntid",
+                        _ => return Err(format!("the attribute {key} has no directive")),
+                    };
+                    if view.function.kernel().is_none() {
+                        return Err(format!("only a kernel has a {directive}"));
+                    }
+                    head.pieces.push(limit(file, body, directive, value));
+                }
+                _ => {}
+            }
+        }
+        Ok(head)
+    }
+}
+
+/// The change that sets a directive of the head.
+fn limit(file: &File<'_>, body: &Body, directive: &str, value: &str) -> (usize, usize, Vec<u8>) {
+    let (text, statements) = (file.text(), file.statements());
+    let known = body.parts.directives.iter().find(|known| text.of(known.word) == directive.as_bytes());
+    if let Some(&(_, number)) = known.and_then(|known| known.values.first()) {
+        let start = text.start(number);
+        return (start, start + text.of(number).len(), value.as_bytes().to_vec());
+    }
+    // Behind the last word of the head: white space ahead of the brace belongs to the brace.
+    let mut end = statements.end(text, body.head);
+    while end.0 > 0 && text.kind(crate::ptx::Token(end.0 - 1)) == TokenKind::Trivia {
+        end.0 -= 1;
+    }
+    let at = text.start(end);
+    (at, at, format!("\n{directive} {value}").into_bytes())
+}

@@ -1,0 +1,198 @@
+//! Slots that edits make: where they are, and how code gets there.
+//!
+//! Slots in local memory lie in one variable. Its address has a zero added that ptxas does not know, because ptxas would
+//! take the slots back into registers (cpp-shim/ApplySpills.cpp). Slots in shared memory are parts of one array, a row for
+//! each slot with a part for each thread; each thread computes the addresses of its parts once.
+
+use super::begins_any_word;
+use super::registers::Registers;
+use crate::function::{Edit, EditList, RegClass, Slot};
+use crate::index::EntityIndex;
+use crate::ptx::body::Body;
+use crate::ptx::file::File;
+use crate::ptx::view::View;
+
+/// Dynamic shared memory lies behind the array, whose size is a multiple of this: descriptors of matrices count on so
+/// much.
+const ARRAY_ALIGNMENT: u32 = 1024;
+
+/// Where a slot is.
+#[derive(Clone, Debug)]
+enum Place {
+    /// So many bytes behind the start of the variable in local memory.
+    Local(u64),
+    /// So many bytes behind the thread's part of rows of slots with so many bytes.
+    Shared { offset: u32, size: u32 },
+}
+
+/// The slots of an edited function.
+pub(super) struct Slots {
+    /// The number of the first slot.
+    first: usize,
+    places: Vec<Place>,
+    /// The variable in local memory: its name, bytes and alignment, and the register that holds its address.
+    local: String,
+    local_bytes: u64,
+    local_align: u64,
+    local_address: Option<String>,
+    /// The array's name and bytes.
+    array: Option<(String, u32)>,
+    /// The registers that hold the thread's addresses of slots with two, four and eight bytes.
+    addresses: [Option<String>; 3],
+    /// The registers in which the thread's number is computed.
+    scratch: String,
+    /// The dimensions of a block, where they are known.
+    shape: Option<[u32; 3]>,
+}
+
+impl Slots {
+    pub(super) fn new(
+        file: &File<'_>,
+        body: &Body,
+        view: &View<'_>,
+        edits: &EditList,
+        registers: &mut Registers,
+    ) -> Result<Self, String> {
+        let free = |name: &str| {
+            let mut free = name.to_owned();
+            while begins_any_word(file, body, &free) {
+                free.push('_');
+            }
+            free
+        };
+        let mut slots = Self {
+            first: view.function.num_slots(),
+            places: Vec::new(),
+            local: free("nvptx_ra_local"),
+            local_bytes: 0,
+            local_align: 1,
+            local_address: None,
+            array: None,
+            addresses: [None, None, None],
+            scratch: free("%nvptx_ra"),
+            shape: shape(file, body),
+        };
+        for edit in edits.edits() {
+            match *edit {
+                Edit::CreateSlot { size, align, .. } => {
+                    let offset = slots.local_bytes.next_multiple_of(align);
+                    slots.places.push(Place::Local(offset));
+                    slots.local_bytes = offset + size;
+                    slots.local_align = slots.local_align.max(align);
+                    slots.local_address.get_or_insert_with(|| registers.create_with(file, body, RegClass::B32));
+                }
+                Edit::CreateSharedArray(array) => slots.array = Some((free("nvptx_ra_spills"), array.bytes)),
+                Edit::CreateSharedSlot { size, offset, .. } => {
+                    slots.places.push(Place::Shared { offset, size });
+                    slots.addresses[row_of(size)]
+                        .get_or_insert_with(|| registers.create_with(file, body, RegClass::B32));
+                }
+                _ => {}
+            }
+        }
+        Ok(slots)
+    }
+
+    /// The declarations of the variables.
+    pub(super) fn declarations(&self) -> String {
+        let mut text = String::new();
+        if self.local_bytes > 0 {
+            text += &format!("\n\t.local .align {} .b8 \t{}[{}];", self.local_align, self.local, self.local_bytes);
+        }
+        if let Some((name, bytes)) = &self.array {
+            let align = if bytes.is_multiple_of(ARRAY_ALIGNMENT) { ARRAY_ALIGNMENT } else { 16 };
+            text += &format!("\n\t.shared .align {align} .b8 \t{name}[{bytes}];");
+        }
+        text
+    }
+
+    /// The code at the function's start that computes the addresses: that of the local variable, and those of the thread's
+    /// parts, the array's own and the thread's number times the size of a slot.
+    pub(super) fn addresses(&self) -> String {
+        let scratch = &self.scratch;
+        let mut text = String::new();
+        if let Some(address) = &self.local_address {
+            let local = &self.local;
+            text += &format!(
+                "\n\t{{ .reg .b32 {scratch}<2>;\n\tmov.u32 {scratch}0, %nctaid.z;\n\tshr.u32 {scratch}0, {scratch}0, 16;\
+                 \n\tmov.u32 {scratch}1, {local};\n\tadd.u32 {address}, {scratch}1, {scratch}0;\n\t}}"
+            );
+        }
+        let Some((array, _)) = self.array.as_ref().filter(|_| self.addresses.iter().any(Option::is_some)) else {
+            return text;
+        };
+        text += &format!("\n\t{{ .reg .b32 {scratch}<4>;");
+        self.thread_number(&mut text);
+        text += &format!("\n\tmov.u32 {scratch}3, {array};");
+        for (address, size) in self.addresses.iter().zip([2, 4, 8]) {
+            if let Some(address) = address {
+                text += &format!("\n\tmad.lo.u32 {address}, {scratch}0, {size}, {scratch}3;");
+            }
+        }
+        text + "\n\t}"
+    }
+
+    /// Computes the thread's number in its block into the first scratch register: (z * ysize + y) * xsize + x.
+    fn thread_number(&self, text: &mut String) {
+        let scratch = &self.scratch;
+        let has_z = self.shape.is_none_or(|shape| shape[2] > 1);
+        let has_y = has_z || self.shape.is_none_or(|shape| shape[1] > 1);
+        let outermost = if has_z {
+            'z'
+        } else if has_y {
+            'y'
+        } else {
+            'x'
+        };
+        *text += &format!("\n\tmov.u32 {scratch}0, %tid.{outermost};");
+        for (dimension, name) in [(1, 'y'), (0, 'x')] {
+            if !(if dimension == 1 { has_z } else { has_y }) {
+                continue;
+            }
+            let size = match self.shape {
+                Some(shape) => shape[dimension].to_string(),
+                None => {
+                    *text += &format!("\n\tmov.u32 {scratch}1, %ntid.{name};");
+                    format!("{scratch}1")
+                }
+            };
+            *text += &format!("\n\tmov.u32 {scratch}2, %tid.{name};");
+            *text += &format!("\n\tmad.lo.u32 {scratch}0, {scratch}0, {size}, {scratch}2;");
+        }
+    }
+
+    /// How an access to a slot begins behind `ld` or `st`, and its address.
+    pub(super) fn access(&self, slot: Slot) -> Result<(&'static str, String), String> {
+        let place = slot.index().checked_sub(self.first).and_then(|number| self.places.get(number));
+        match place {
+            Some(Place::Local(offset)) => {
+                Ok((".local", format!("[{}+{offset}]", self.local_address.as_deref().unwrap_or_default())))
+            }
+            Some(Place::Shared { offset, size }) => {
+                let address = self.addresses[row_of(*size)].as_deref().unwrap_or_default();
+                Ok((".volatile.shared", format!("[{address}+{offset}]")))
+            }
+            None => Err(format!("{slot} is none of the slots that the edits make")),
+        }
+    }
+}
+
+/// Which of the addresses is that of slots with so many bytes.
+fn row_of(size: u32) -> usize {
+    match size {
+        2 => 0,
+        4 => 1,
+        _ => 2,
+    }
+}
+
+/// The dimensions that every block of a kernel has, where `.reqntid` proves them.
+fn shape(file: &File<'_>, body: &Body) -> Option<[u32; 3]> {
+    let text = file.text();
+    let required = body.parts.directives.iter().find(|directive| text.of(directive.word) == b".reqntid")?;
+    let mut shape = [1; 3];
+    for (size, &(_, value)) in shape.iter_mut().zip(&required.values) {
+        *size = text.str(value).parse().ok().filter(|&size: &u32| size > 0)?;
+    }
+    Some(shape)
+}

@@ -1,0 +1,182 @@
+//! Which tokens of the text change their names.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::registers::{Registers, untyped};
+use super::{Changes, source};
+use crate::function::{Applied, Block, Inst, Operand, Origin, VReg, Value};
+use crate::index::EntityIndex;
+use crate::ptx::file::File;
+use crate::ptx::parts::Parts;
+use crate::ptx::statement::{Statement, StatementKind};
+use crate::ptx::token::Token;
+use crate::ptx::view::View;
+use crate::ptx::view::names::Names;
+
+/// The label of a block that an edit makes, or that needs one.
+pub(super) fn new_label(block: Block) -> String {
+    format!("$L__nvptx_ra_{}", block.index())
+}
+
+/// Compares the edited function with the text.
+pub(super) struct Substitutions<'s, 'a> {
+    file: &'s File<'a>,
+    view: &'s View<'a>,
+    applied: &'s Applied,
+    registers: &'s Registers,
+    /// Where each register of the edited function occurs at all.
+    occurring: FxHashSet<VReg>,
+    pub(super) changes: Changes,
+}
+
+impl<'s, 'a> Substitutions<'s, 'a> {
+    pub(super) fn new(file: &'s File<'a>, view: &'s View<'a>, applied: &'s Applied, registers: &'s Registers) -> Self {
+        let function = &applied.function;
+        let has_tokens = |inst: Inst, operand: u32| match applied.origin[inst] {
+            Origin::Kept(old) | Origin::Clone(old) => !view.tokens_of(old, operand).is_empty(),
+            Origin::Inserted => true,
+        };
+        let mut occurring = FxHashSet::default();
+        for inst in function.insts() {
+            for (number, operand) in function.operands(inst).iter().enumerate() {
+                if let Some(reg) = operand.reg().filter(|_| has_tokens(inst, number as u32)) {
+                    occurring.insert(reg);
+                }
+            }
+        }
+        Self { file, view, applied, registers, occurring, changes: Changes { tokens: FxHashMap::default() } }
+    }
+
+    /// Finds the tokens that change where an instruction of the text stays.
+    pub(super) fn find(&mut self) -> Result<(), String> {
+        for inst in self.applied.function.insts() {
+            let origin = self.applied.origin[inst];
+            let Some((old, first, last)) = source(self.view, origin) else { continue };
+            let changed = changed_tokens(self.file, self.view, self.applied, self.registers, inst, old)?;
+            self.check_ties(inst, old)?;
+            for (token, text, reg) in &changed {
+                self.check_scope(first, last, text)?;
+                if let Some((was, is)) = reg {
+                    self.fit_types(*was, *is)?;
+                }
+                if matches!(origin, Origin::Kept(_))
+                    && let Some(other) = self.changes.tokens.insert(*token, text.clone())
+                    && other != *text
+                {
+                    return Err("a list of branch targets would have to differ from branch to branch".into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Operands that are one name in the text, or that stand nowhere in it, must still be what they were together.
+    fn check_ties(&self, inst: Inst, old: Inst) -> Result<(), String> {
+        let (was, is) = (self.view.function.operands(old), self.applied.function.operands(inst));
+        for (number, (before, after)) in was.iter().zip(is).enumerate() {
+            let Some(old_reg) = before.reg() else { continue };
+            let is_silent = self.view.tokens_of(old, number as u32).is_empty();
+            if !is_silent || before.reg() == after.reg() {
+                continue;
+            }
+            let partner = before.tied.map(usize::from);
+            let has_name = partner.is_some_and(|partner| !self.view.tokens_of(old, partner as u32).is_empty());
+            let is_one = has_name && partner.is_some_and(|partner| is[partner].reg() == after.reg());
+            if !is_one && (has_name || self.occurring.contains(&old_reg)) {
+                return Err("an operand that is not written in the text would have to differ from the others".into());
+            }
+        }
+        let silent_partner = was.iter().zip(is).enumerate().find(|(number, (before, after))| {
+            let partner = before.tied.map(usize::from);
+            before.is_def()
+                && before.reg() != after.reg()
+                && partner.is_some_and(|partner| {
+                    was[partner].reg() == before.reg()
+                        && is[partner].reg() != after.reg()
+                        && self.view.tokens_of(old, partner as u32).is_empty()
+                        && !self.view.tokens_of(old, *number as u32).is_empty()
+                })
+        });
+        match silent_partner {
+            None => Ok(()),
+            Some(_) => Err("a register that keeps its old value in part would have to be two registers".into()),
+        }
+    }
+
+    /// A scope must not have the new name for something of its own.
+    fn check_scope(&self, first: Statement, last: Statement, name: &str) -> Result<(), String> {
+        if first == last {
+            return Ok(());
+        }
+        let statements = self.file.statements();
+        for statement in (first.index()..=last.index()).map(Statement::new) {
+            if statements.kind(statement) != StatementKind::Variable {
+                continue;
+            }
+            let Some(Parts::Declaration(declaration)) = self.file.parts(statement) else { continue };
+            let mut names = Names::default();
+            let is_register = names.declare(self.file, &declaration).is_ok() && names.declaration(name).is_some();
+            let mut declared = declaration.declarators.iter().filter_map(|declarator| declarator.name);
+            if is_register || declared.any(|declared| self.file.text().str(declared) == name) {
+                return Err(format!("a scope has a {name} of its own"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A register that takes another's place must have a type that does not matter, or the same.
+    fn fit_types(&mut self, was: VReg, is: VReg) -> Result<(), String> {
+        if !self.registers.is_old(is) {
+            return Ok(());
+        }
+        let text = self.file.text();
+        let type_of = |reg: VReg| {
+            let declared = self.view.names.declarations[self.view.names.registers[reg].declaration as usize];
+            (declared.type_word, text.str(declared.type_word), declared.class)
+        };
+        let ((_, old_type, _), (token, new_type, class)) = (type_of(was), type_of(is));
+        if old_type != new_type && new_type != untyped(class) {
+            self.changes.tokens.insert(token, untyped(class).to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// A token that changes: its new text and, where it names a register, the old one and the new one.
+pub(super) type Changed = (Token, String, Option<(VReg, VReg)>);
+
+/// The tokens of an instruction that an edited one has otherwise.
+pub(super) fn changed_tokens(
+    file: &File<'_>,
+    view: &View<'_>,
+    applied: &Applied,
+    registers: &Registers,
+    inst: Inst,
+    old: Inst,
+) -> Result<Vec<Changed>, String> {
+    let (was, is) = (view.function.operands(old), applied.function.operands(inst));
+    let mut changed = Vec::new();
+    for (number, (before, after)) in was.iter().zip(is).enumerate() {
+        let tokens = view.tokens_of(old, number as u32);
+        let is_same = match (before.reg(), after.reg()) {
+            (Some(_), Some(reg)) => tokens.first().is_none_or(|&token| file.text().str(token) == registers.name(reg)),
+            _ => before.value == after.value,
+        };
+        if is_same {
+            continue;
+        }
+        let text = text_of(after, registers)?;
+        let reg = before.reg().zip(after.reg());
+        changed.extend(tokens.iter().map(|&token| (token, text.clone(), reg)));
+    }
+    Ok(changed)
+}
+
+fn text_of(operand: &Operand, registers: &Registers) -> Result<String, String> {
+    match operand.value {
+        Value::Reg(reg) => Ok(registers.name(reg).to_owned()),
+        Value::Immediate(value) => Ok(value.to_string()),
+        Value::Block(block) => Ok(new_label(block)),
+        other => Err(format!("an operand would become {other:?}, which has no text")),
+    }
+}

@@ -1,0 +1,130 @@
+//! The heads of functions, and the prototypes of calls.
+
+use super::declaration::{Declaration, Specifier};
+use super::directive::{Values, read_values, write_values};
+use super::reader::Reader;
+use super::writer::Writer;
+use crate::ptx::token::{Token, TokenKind};
+
+/// The head of a function: `.visible .entry k(.param .b32 n) .maxntid 128`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionHead {
+    /// `.visible` and the like.
+    pub linkage: Vec<Token>,
+    /// `.entry` or `.func`.
+    pub word: Token,
+    /// `.attribute(…)` and other words ahead of the name.
+    pub specifiers: Vec<Specifier>,
+    /// What it returns, in parentheses.
+    pub returns: Option<Vec<Declaration>>,
+    /// Its name.
+    pub name: Token,
+    /// Its parameters, in parentheses.
+    pub parameters: Option<Vec<Declaration>>,
+    /// Directives behind the parameters, with their values.
+    pub directives: Vec<Values>,
+    /// It has no body.
+    pub is_prototype: bool,
+}
+
+impl FunctionHead {
+    pub(super) fn read(mut reader: Reader<'_, '_>) -> Option<Self> {
+        let mut linkage = Vec::new();
+        while let Some(word) = reader.one_of(&[".visible", ".extern", ".weak", ".common"]) {
+            linkage.push(word);
+        }
+        let word = reader.one_of(&[".entry", ".func"])?;
+        let mut specifiers = Vec::new();
+        while reader.peek_kind() == Some(TokenKind::DotWord) {
+            specifiers.push(Specifier::read(&mut reader)?);
+        }
+        let returns = parameters(&mut reader)?;
+        let name = reader.of_kind(TokenKind::Word)?;
+        let parameters = parameters(&mut reader)?;
+        let mut directives = Vec::new();
+        while reader.peek_kind() == Some(TokenKind::DotWord) {
+            directives.push(read_values(&mut reader)?);
+        }
+        let is_prototype = reader.eat(b';');
+        reader.finish()?;
+        Some(Self { linkage, word, specifiers, returns, name, parameters, directives, is_prototype })
+    }
+
+    pub(super) fn write(&self, writer: &mut Writer<'_, '_>) {
+        self.linkage.iter().for_each(|&word| writer.token(word));
+        writer.token(self.word);
+        self.specifiers.iter().for_each(|specifier| specifier.write(writer));
+        write_parameters(writer, &self.returns);
+        writer.token(self.name);
+        write_parameters(writer, &self.parameters);
+        self.directives.iter().for_each(|directive| write_values(writer, directive));
+        if self.is_prototype {
+            writer.punctuation(b';');
+        }
+    }
+}
+
+/// A prototype of calls: `.callprototype (.param .b32 _) _ (.param .b64 _);`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallPrototype {
+    /// `.callprototype`.
+    pub word: Token,
+    /// What it returns, in parentheses.
+    pub returns: Option<Vec<Declaration>>,
+    /// `_`.
+    pub name: Token,
+    /// Its parameters, in parentheses.
+    pub parameters: Option<Vec<Declaration>>,
+    /// `.noreturn` and the like, with their values.
+    pub directives: Vec<Values>,
+}
+
+impl CallPrototype {
+    pub(super) fn read(mut reader: Reader<'_, '_>) -> Option<Self> {
+        let word = reader.one_of(&[".callprototype"])?;
+        let returns = parameters(&mut reader)?;
+        let name = reader.of_kind(TokenKind::Word)?;
+        let parameters = parameters(&mut reader)?;
+        let mut directives = Vec::new();
+        while reader.peek_kind() == Some(TokenKind::DotWord) {
+            directives.push(read_values(&mut reader)?);
+        }
+        reader.expect(b';')?;
+        reader.finish()?;
+        Some(Self { word, returns, name, parameters, directives })
+    }
+
+    pub(super) fn write(&self, writer: &mut Writer<'_, '_>) {
+        writer.token(self.word);
+        write_parameters(writer, &self.returns);
+        writer.token(self.name);
+        write_parameters(writer, &self.parameters);
+        self.directives.iter().for_each(|directive| write_values(writer, directive));
+        writer.punctuation(b';');
+    }
+}
+
+/// Parameters in parentheses. `Some(None)`: there are no parentheses.
+#[allow(clippy::option_option, reason = "the outer one says that the text is no list of parameters")]
+fn parameters(reader: &mut Reader<'_, '_>) -> Option<Option<Vec<Declaration>>> {
+    if !reader.eat(b'(') {
+        return Some(None);
+    }
+    let mut parameters = Vec::new();
+    while !reader.is(b')') {
+        if !parameters.is_empty() {
+            reader.expect(b',')?;
+        }
+        parameters.push(Declaration::parameter(reader)?);
+    }
+    reader.next();
+    Some(Some(parameters))
+}
+
+fn write_parameters(writer: &mut Writer<'_, '_>, parameters: &Option<Vec<Declaration>>) {
+    if let Some(parameters) = parameters {
+        writer.punctuation(b'(');
+        writer.list(parameters, |writer, parameter| parameter.write_parameter(writer));
+        writer.punctuation(b')');
+    }
+}

@@ -1,0 +1,67 @@
+//! Writes statements from their parts.
+//!
+//! Parts say which words follow each other and write all punctuation themselves. White space and comments come from the
+//! text: those ahead of the first, second, … token of the statement. Parts that do not follow the text give other bytes.
+
+use crate::ptx::text::Text;
+use crate::ptx::token::{Token, TokenKind};
+
+/// Writes one statement after another.
+#[derive(Debug)]
+pub(super) struct Writer<'t, 'a> {
+    text: &'t Text<'a>,
+    at: Token,
+    out: Vec<u8>,
+}
+
+impl<'t, 'a> Writer<'t, 'a> {
+    /// A writer of the statement that begins with a token.
+    pub(super) fn new(text: &'t Text<'a>, first: Token) -> Self {
+        Self { text, at: first, out: Vec::new() }
+    }
+
+    /// A word, number or string of the text.
+    pub(super) fn token(&mut self, token: Token) {
+        self.trivia();
+        self.out.extend_from_slice(self.text.of(token));
+    }
+
+    /// A character of punctuation.
+    pub(super) fn punctuation(&mut self, character: u8) {
+        self.trivia();
+        self.out.push(character);
+    }
+
+    /// Things with commas between them.
+    pub(super) fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        for (number, item) in items.iter().enumerate() {
+            if number > 0 {
+                self.punctuation(b',');
+            }
+            write(self, item);
+        }
+    }
+
+    /// The trivia ahead of the next token.
+    fn trivia(&mut self) {
+        let next = self.text.skip_trivia(self.at);
+        while self.at.0 < next.0 {
+            self.out.extend_from_slice(self.text.of(self.at));
+            self.at.0 += 1;
+        }
+        self.at.0 += 1;
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// Everything up to a token as it stands.
+    pub(super) fn verbatim(&mut self, first: Token, end: Token) {
+        for number in first.0..end.0 {
+            if self.text.kind(Token(number)) != TokenKind::Trivia {
+                self.token(Token(number));
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Tests of the reader and of what is built on it.
+
+mod editing;
+mod reading;
+mod viewing;
+
+use super::Module;
+use crate::function::EditList;
+
+/// A kernel with a body.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u64 k_param_0\n)\n{{\n{body}\n}}\n"
+    )
+}
+
+/// The view of the only function of a text, as text.
+fn view(text: &str) -> String {
+    let module = Module::read("a.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let view = module.view(&module.bodies()[0]).unwrap_or_else(|reason| panic!("{reason}\n{text}"));
+    view.function.to_string()
+}
+
+/// A text with edits, or why it cannot follow.
+fn edited(text: &str, edits: &str) -> Result<String, String> {
+    let module = Module::read("a.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let body = &module.bodies()[0];
+    let view = module.view(body)?;
+    let edits = EditList::parse(&format!("function \"k\"\n{edits}\nend\n"), &view.function).expect("edits");
+    let mut edits = edits.expect("they are for the kernel");
+    edits.finish();
+    let patch = module.edit(body, &view, &edits).map_err(|reason| format!("{reason}\n{}", view.function))?;
+    Ok(String::from_utf8(patch.apply(text.as_bytes())).expect("it was UTF-8"))
+}

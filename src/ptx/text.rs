@@ -1,0 +1,109 @@
+//! A text of PTX and its tokens.
+
+use super::token::{self, Token, TokenKind};
+use crate::error::{Error, ErrorKind};
+use crate::index::EntityIndex;
+use crate::printable::one_line;
+
+/// A text and its tokens, which cover it.
+#[derive(Clone, Debug)]
+pub struct Text<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+    starts: Vec<u32>,
+    kinds: Vec<TokenKind>,
+}
+
+impl<'a> Text<'a> {
+    /// Reads the tokens of a text. `name` is the file's, for messages. O(bytes).
+    ///
+    /// # Errors
+    /// A string or comment that does not end, or a text of more than 4 GiB.
+    pub(super) fn new(name: &'a str, bytes: &'a [u8]) -> Result<Self, Error> {
+        if u32::try_from(bytes.len()).is_err() {
+            let problem = format!("{name}: the text is longer than 4 GiB");
+            return Err(Error::new(ErrorKind::View, problem, "split it into several files"));
+        }
+        let mut text = Self { name, bytes, starts: Vec::new(), kinds: Vec::new() };
+        // Real files have a token every three bytes. A denser file makes the vectors grow.
+        text.starts.reserve(bytes.len() / 3);
+        text.kinds.reserve(bytes.len() / 3);
+        let (mut at, mut after_word) = (0, false);
+        while at < bytes.len() {
+            let found = token::next(bytes, at, after_word);
+            let (end, kind) = found.map_err(|(begin, problem)| text.error_at(begin, problem))?;
+            text.starts.push(at as u32);
+            text.kinds.push(kind);
+            after_word = matches!(kind, TokenKind::Word | TokenKind::DotWord);
+            at = end;
+        }
+        text.starts.shrink_to_fit();
+        text.kinds.shrink_to_fit();
+        Ok(text)
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// How many tokens there are.
+    pub fn num_tokens(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The kind of a token.
+    #[inline]
+    pub fn kind(&self, token: Token) -> TokenKind {
+        self.kinds[token.index()]
+    }
+
+    /// The byte where a token begins. The token behind the last one begins at the end of the text.
+    #[inline]
+    pub fn start(&self, token: Token) -> usize {
+        self.starts.get(token.index()).map_or(self.bytes.len(), |&start| start as usize)
+    }
+
+    /// The bytes of a token.
+    #[inline]
+    pub fn of(&self, token: Token) -> &'a [u8] {
+        &self.bytes[self.start(token)..self.start(Token(token.0 + 1))]
+    }
+
+    /// A token as text. A token that is no UTF-8 is empty; names and numbers are ASCII.
+    pub fn str(&self, token: Token) -> &'a str {
+        std::str::from_utf8(self.of(token)).unwrap_or_default()
+    }
+
+    /// Whether a token is that character of punctuation.
+    #[inline]
+    pub fn is(&self, token: Token, character: u8) -> bool {
+        token.index() < self.num_tokens()
+            && self.kind(token) == TokenKind::Punctuation
+            && self.bytes[self.start(token)] == character
+    }
+
+    /// The first token from `token` on that is no trivia, or the one behind the last token.
+    #[inline]
+    pub fn skip_trivia(&self, mut token: Token) -> Token {
+        while token.index() < self.num_tokens() && self.kind(token) == TokenKind::Trivia {
+            token.0 += 1;
+        }
+        token
+    }
+
+    /// Line and column of a byte, both counted from 1.
+    pub fn place(&self, at: usize) -> (usize, usize) {
+        let before = &self.bytes[..at.min(self.bytes.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count() + 1;
+        (line, column)
+    }
+
+    /// An error at a byte of the text.
+    pub(super) fn error_at(&self, at: usize, problem: &str) -> Error {
+        let (line, column) = self.place(at);
+        let problem = format!("{}:{line}:{column}: {problem}", one_line(self.name));
+        Error::new(ErrorKind::View, problem, "check that the file is complete PTX; ptxas may say more")
+    }
+}

@@ -1,0 +1,164 @@
+//! What is known of a function while its view is made: names, symbols, parameters.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::names::{Meant, Names};
+use crate::function::{FunctionBuilder, Slot, Symbol};
+use crate::ptx::body::Body;
+use crate::ptx::file::File;
+use crate::ptx::parts::{Declaration, Parts};
+use crate::ptx::statement::{Statement, StatementKind};
+use crate::ptx::token::Token;
+
+/// The variables of shared memory by name, each with its bytes; `None`: the launch says how many.
+pub(in crate::ptx) type SharedVariables<'a> = FxHashMap<&'a str, Option<u64>>;
+
+/// What is known of the file.
+#[derive(Debug, Default)]
+pub(in crate::ptx) struct Facts<'a> {
+    /// The variables of shared memory that it declares outside of functions.
+    pub(in crate::ptx) shared: SharedVariables<'a>,
+    /// Its version, target and files.
+    pub(in crate::ptx) headers: Vec<Statement>,
+    /// Why no function is to be edited.
+    pub(in crate::ptx) odd: Option<&'static str>,
+}
+
+/// Adds the variables of shared memory that a statement declares.
+pub(in crate::ptx) fn add_shared<'a>(file: &File<'a>, statement: Statement, variables: &mut SharedVariables<'a>) {
+    if file.statements().kind(statement) != StatementKind::Variable {
+        return;
+    }
+    let Some(Parts::Declaration(declaration)) = file.parts(statement) else { return };
+    let text = file.text();
+    if text.of(declaration.space) != b".shared" {
+        return;
+    }
+    for declarator in &declaration.declarators {
+        let Some(name) = declarator.name else { continue };
+        let is_dynamic = declaration.linkage.iter().any(|&word| text.of(word) == b".extern");
+        let bytes = bytes_of(file, &declaration, &declarator.dimensions).filter(|_| !is_dynamic);
+        variables.insert(text.str(name), bytes);
+    }
+}
+
+/// The bytes of a variable; `None` where a dimension is no number.
+fn bytes_of(file: &File<'_>, declaration: &Declaration, dimensions: &[(Token, Token)]) -> Option<u64> {
+    let text = file.text();
+    let bits = declaration.type_name(text).get(2..)?.split('x').next()?.parse::<u64>().ok()?;
+    let vector = declaration.words(text).find_map(|word| word.strip_prefix(".v")?.parse::<u64>().ok());
+    let mut bytes = (bits / 8).checked_mul(vector.unwrap_or(1))?;
+    for &(first, _) in dimensions {
+        bytes = bytes.checked_mul(text.str(first).parse().ok()?)?;
+    }
+    Some(bytes)
+}
+
+/// What is known of a function.
+pub(super) struct Context<'f, 'a> {
+    pub(super) file: &'f File<'a>,
+    pub(super) names: Names<'a>,
+    pub(super) parameters: FxHashSet<&'a str>,
+    pub(super) facts: &'f Facts<'a>,
+    own_shared: SharedVariables<'a>,
+    /// The variables of the function's stack.
+    slots: FxHashMap<&'a str, Slot>,
+    symbols: FxHashMap<String, Symbol>,
+    pub(super) builder: FunctionBuilder,
+}
+
+impl<'f, 'a> Context<'f, 'a> {
+    /// The context of a function whose own declarations are given; and what is odd about them.
+    pub(super) fn new(
+        file: &'f File<'a>,
+        body: &Body,
+        declarations: &[Statement],
+        facts: &'f Facts<'a>,
+        builder: FunctionBuilder,
+    ) -> Result<Self, String> {
+        let text = file.text();
+        let mut context = Self {
+            file,
+            names: Names::default(),
+            parameters: FxHashSet::default(),
+            facts,
+            own_shared: SharedVariables::default(),
+            slots: FxHashMap::default(),
+            symbols: FxHashMap::default(),
+            builder,
+        };
+        let strange = |_| "a declaration of registers is not understood".to_owned();
+        for list in [&body.parts.parameters, &body.parts.returns].into_iter().flatten() {
+            for parameter in list {
+                if text.of(parameter.space) == b".reg" {
+                    context.names.declare(file, parameter).map_err(strange)?;
+                } else {
+                    let names = parameter.declarators.iter().filter_map(|declarator| declarator.name);
+                    context.parameters.extend(names.map(|name| text.str(name)));
+                }
+            }
+        }
+        for &statement in declarations {
+            match file.parts(statement) {
+                Some(Parts::Declaration(declaration)) if text.of(declaration.space) == b".reg" => {
+                    context.names.declare(file, &declaration).map_err(strange)?;
+                }
+                Some(Parts::Declaration(declaration)) if text.of(declaration.space) == b".local" => {
+                    context.add_slots(&declaration);
+                }
+                Some(_) => add_shared(file, statement, &mut context.own_shared),
+                None => return Err("a declaration is not understood".into()),
+            }
+        }
+        Ok(context)
+    }
+
+    /// Takes variables of the stack whose size is known; others stay symbols.
+    fn add_slots(&mut self, declaration: &Declaration) {
+        let text = self.file.text();
+        let align = declaration.alignment(text).and_then(|align| align.parse().ok());
+        let align = align.filter(|align: &u64| align.is_power_of_two()).unwrap_or(8);
+        for declarator in &declaration.declarators {
+            if let Some(name) = declarator.name
+                && let Some(bytes) = bytes_of(self.file, declaration, &declarator.dimensions)
+            {
+                let slot = self.builder.slot(bytes, align);
+                self.slots.insert(text.str(name), slot);
+            }
+        }
+    }
+
+    /// The variable of the stack that has a name.
+    pub(super) fn slot(&self, name: &str) -> Option<Slot> {
+        self.slots.get(name).copied()
+    }
+
+    /// What a word of the function itself means.
+    pub(super) fn meant(&mut self, token: Token) -> Meant {
+        match self.names.register(self.file.text().str(token), token) {
+            Some(reg) => Meant::Register(reg),
+            None => Meant::Other,
+        }
+    }
+
+    /// The symbol of that text.
+    pub(super) fn symbol(&mut self, text: String) -> Symbol {
+        if let Some(&symbol) = self.symbols.get(&text) {
+            return symbol;
+        }
+        let variable = text.trim_start_matches('@').split(['+', '-', '[']).next().unwrap_or_default();
+        let symbol = match self.own_shared.get(variable).or_else(|| self.facts.shared.get(variable)) {
+            None => self.builder.symbol(&text),
+            Some(Some(bytes)) => self.builder.shared_symbol(&text, *bytes),
+            Some(None) => self.builder.dynamic_shared_symbol(&text),
+        };
+        self.symbols.insert(text, symbol);
+        symbol
+    }
+
+    /// The symbol of a name: a variable's, a function's or a special register's.
+    pub(super) fn named_symbol(&mut self, name: &str) -> Symbol {
+        let is_plain = self.parameters.contains(name) || name.starts_with('%');
+        self.symbol(if is_plain { name.to_owned() } else { format!("@{name}") })
+    }
+}

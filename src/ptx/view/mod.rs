@@ -1,0 +1,103 @@
+//! Views of functions: what passes see of PTX.
+//!
+//! In the order of the files:
+//! * [`items`]: instructions and scopes of a body, and their blocks;
+//! * [`names`], [`context`]: registers, symbols and parameters;
+//! * [`instruction`], [`operands`], [`moves`]: one instruction, its operands, and LLVM's names of moves and accesses;
+//! * [`scope`]: a scope as one instruction;
+//! * [`guards`]: predicates whose complements define the same register;
+//! * [`finish`]: blocks, edges and the function itself;
+//! * [`webs`]: registers by what they hold.
+
+mod context;
+mod draft;
+mod finish;
+mod guards;
+mod instruction;
+pub(in crate::ptx) mod items;
+mod moves;
+pub(in crate::ptx) mod names;
+mod operands;
+mod scope;
+mod webs;
+
+use std::sync::Arc;
+
+pub(in crate::ptx) use context::{Facts, add_shared};
+
+use super::body::Body;
+use super::file::File;
+use super::parts::Declaration;
+use super::statement::Statement;
+use super::token::Token;
+use crate::function::{Block, Function, FunctionBuilder, Inst};
+use crate::index::IndexVec;
+use crate::target::Classification;
+use context::Context;
+use items::Items;
+use names::Names;
+
+/// A function of the view, and where its parts are in the text.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The function.
+    pub function: Function,
+    /// What its opcodes are.
+    pub classification: Arc<Classification>,
+    /// Why it is not to be edited.
+    pub odd: Option<String>,
+    /// The first and the last statement of each instruction.
+    pub(super) statements: IndexVec<Inst, (Statement, Statement)>,
+    /// The tokens of operand `i` of the function: `token_start[i]..token_start[i + 1]`.
+    pub(super) token_start: Vec<u32>,
+    pub(super) tokens: Vec<Token>,
+    pub(super) names: Names<'a>,
+    /// The statement with which each block begins.
+    pub(super) block_start: IndexVec<Block, Statement>,
+    /// The label of each block that branches name.
+    pub(super) block_label: IndexVec<Block, Option<Token>>,
+}
+
+impl View<'_> {
+    /// The same, but that definitions under a predicate do not read the old value.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn without_old_values(mut self) -> Self {
+        use crate::function::OperandFlags;
+        for operand in &mut self.function.operands {
+            if operand.flags.contains(OperandFlags::IMPLICIT) && !operand.is_def() {
+                operand.flags |= OperandFlags::UNDEF;
+            }
+        }
+        self
+    }
+
+    /// The tokens of an operand of an instruction.
+    pub(super) fn tokens_of(&self, inst: Inst, operand: u32) -> &[Token] {
+        let at = (self.function.operand_start[inst.0 as usize] + operand) as usize;
+        &self.tokens[self.token_start[at] as usize..self.token_start[at + 1] as usize]
+    }
+}
+
+/// The view of a function of a file.
+///
+/// # Errors
+/// Says why the function cannot be shown.
+pub(super) fn view<'a>(file: &File<'a>, body: &Body, facts: &Facts<'a>) -> Result<View<'a>, String> {
+    let mut items = Items::new(file, body)?;
+    let is_register = |parameter: &Declaration| file.text().of(parameter.space) == b".reg";
+    let lists = [&body.parts.parameters, &body.parts.returns];
+    if lists.into_iter().flatten().flatten().any(is_register) {
+        items.odd.get_or_insert_with(|| "it has parameters or results in registers".into());
+    }
+    let mut builder = FunctionBuilder::new(body.name(file), Arc::default());
+    if let Some(bounds) = body.launch_bounds(file) {
+        builder.kernel(bounds);
+    }
+    let mut context = Context::new(file, body, &items.declarations, facts, builder)?;
+    let mut insts = Vec::with_capacity(items.items.len());
+    for item in &items.items {
+        insts.push(scope::item(&mut context, &items, item)?);
+    }
+    guards::mark_complements(&mut insts);
+    finish::finish(context, body, items, insts)
+}

@@ -1,0 +1,12 @@
+//! A program in PTX with some bytes changed is refused, or printed byte for byte.
+
+#![no_main]
+
+use arbitrary::Unstructured;
+use libfuzzer_sys::fuzz_target;
+use nvptx_ra::fuzzing::check_ptx_changed;
+
+fuzz_target!(|bytes: &[u8]| {
+    // Too few bytes for an input are no finding.
+    let _ = check_ptx_changed(&mut Unstructured::new(bytes));
+});

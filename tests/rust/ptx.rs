@@ -1,0 +1,200 @@
+//! PTX of real compilers is read and printed byte for byte.
+//!
+//! Set `PTX_CORPUS` to files or folders, separated by colons, to test more than the files of tests/ptx.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use nvptx_ra::forecast::{Case, forecast};
+use nvptx_ra::passes::{PtxRun, pipeline, run_on_ptx};
+use nvptx_ra::ptx::{File, Module, View};
+use nvptx_ra::target::machine::Architecture;
+
+/// All files below a path that end in `.ptx`, in order.
+fn ptx_files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path) else {
+        return if path.extension().is_some_and(|extension| extension == "ptx") { vec![path.into()] } else { vec![] };
+    };
+    let mut below: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    below.sort();
+    below.iter().flat_map(|path| ptx_files(path)).collect()
+}
+
+fn corpus() -> Vec<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx");
+    let more = std::env::var("PTX_CORPUS").unwrap_or_default();
+    let more = more.split(':').filter(|path| !path.is_empty()).map(PathBuf::from);
+    std::iter::once(own).chain(more).flat_map(|path| ptx_files(&path)).collect()
+}
+
+/// Every file is printed as it was read, from the parts of its statements, and hardly any statement is opaque.
+#[test]
+fn same_bytes() {
+    let (mut statements, mut bytes, mut time) = (0, 0, 0.0);
+    let mut opaque: BTreeMap<String, u64> = BTreeMap::new();
+    let files = corpus();
+    assert!(!files.is_empty(), "tests/ptx has files");
+    for path in &files {
+        let text = fs::read(path).expect("the file can be read");
+        let name = path.display().to_string();
+        let start = Instant::now();
+        let file = File::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        assert!(file.print() == text, "{name}: printing changed the text");
+        time += start.elapsed().as_secs_f64();
+        bytes += text.len();
+        statements += file.statements().ids().len();
+        file.opaque().for_each(|(_, word)| *opaque.entry(word.to_owned()).or_default() += 1);
+    }
+    println!("{} files, {bytes} bytes, {statements} statements, {time:.2} s, opaque: {opaque:?}", files.len());
+    let count: u64 = opaque.values().sum();
+    assert!(count * 10_000 <= statements as u64, "{count} of {statements} statements are opaque: {opaque:?}");
+}
+
+/// Every function has a view that is valid, and few are not to be edited.
+#[test]
+fn views() {
+    let (mut functions, mut insts, mut unknown, mut time) = (0, 0, 0, 0.0);
+    let mut refused: BTreeMap<String, u64> = BTreeMap::new();
+    for path in corpus() {
+        let text = fs::read(&path).expect("the file can be read");
+        let name = path.display().to_string();
+        let start = Instant::now();
+        let module = Module::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        for body in module.bodies() {
+            functions += 1;
+            match module.view(body) {
+                Ok(view) => {
+                    insts += view.function.num_insts();
+                    let of = |inst| view.function.opcodes().name(view.function.opcode(inst));
+                    unknown += view.function.insts().filter(|&inst| of(inst).ends_with("/?")).count();
+                    view.odd.into_iter().for_each(|reason| *refused.entry(reason).or_default() += 1);
+                }
+                Err(reason) => {
+                    println!("{name}: {}: {reason}", body.name(module.file()));
+                    *refused.entry(reason).or_default() += 1;
+                }
+            }
+        }
+        time += start.elapsed().as_secs_f64();
+    }
+    println!("{functions} functions, {insts} instructions, {unknown} unknown, {time:.2} s, refused: {refused:?}");
+}
+
+/// The pipelines that change text.
+const PIPELINES: [&str; 6] = [
+    "nvptx-copy-coalescer<verify>",
+    "nvptx-remat<remat=high;verify>",
+    "nvptx-schedule<order=eager;verify>",
+    "nvptx-schedule<order=late;order-seed=7;verify>",
+    "nvptx-regalloc<regalloc=40;dynamic-shared=0;verify>",
+    "nvptx-rename<rename;rename-all;verify>",
+];
+
+/// ptxas, where it is on this machine.
+fn ptxas() -> Option<PathBuf> {
+    let path = std::env::var("PTXAS").unwrap_or_else(|_| "ptxas".into());
+    Command::new(&path).arg("--version").output().ok().filter(|output| output.status.success())?;
+    Some(path.into())
+}
+
+fn assembles(ptxas: &Path, text: &[u8], target: &str) -> Result<(), String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("a.ptx");
+    fs::write(&input, text).expect("the file can be written");
+    let target = format!("-arch={target}");
+    let output = folder.path().join("a.cubin");
+    let done = Command::new(ptxas).args([&target, "-O1", "-o"]).arg(output).arg(&input).output().expect("ptxas runs");
+    let message = String::from_utf8_lossy(&done.stderr).into_owned();
+    if done.status.success() { Ok(()) } else { Err(message.lines().take(4).collect::<Vec<_>>().join(" | ")) }
+}
+
+/// Every pass runs on every file; what it makes of the text reads back, and ptxas takes it if it took the file itself.
+#[test]
+fn passes_on_text() {
+    let ptxas = ptxas();
+    let pipelines = std::env::var("PTX_PIPELINES");
+    let pipelines: Vec<&str> = match &pipelines {
+        Ok(text) => text.split('|').collect(),
+        Err(_) => PIPELINES.to_vec(),
+    };
+    let mut failures = Vec::new();
+    for path in corpus() {
+        let text = fs::read(&path).expect("the file can be read");
+        let name = path.display().to_string();
+        let module = Module::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        let target = module.target();
+        let is_taken = ptxas.as_deref().is_some_and(|ptxas| assembles(ptxas, &text, target).is_ok());
+        for text_of_pipeline in &pipelines {
+            let steps = pipeline(text_of_pipeline).expect("a pipeline");
+            let wanted = PtxRun { steps, ..PtxRun::default() };
+            let output = match run_on_ptx(&name, &text, &wanted) {
+                Ok(output) => output,
+                Err(error) => {
+                    failures.push(format!("{name}: {text_of_pipeline}: {error}"));
+                    continue;
+                }
+            };
+            let left: Vec<&str> = output
+                .remarks
+                .iter()
+                .map(|remark| remark.message.as_str())
+                .filter(|text| text.starts_with("left"))
+                .collect();
+            println!(
+                "{name}: {text_of_pipeline}: {} edits, {} changed, {} left alone {:?}",
+                output.edits,
+                output.changed,
+                output.left_alone,
+                left.first()
+            );
+            if let Err(error) = Module::read(&name, &output.text) {
+                failures.push(format!("{name}: {text_of_pipeline}: {error}"));
+            }
+            if let Some(ptxas) = ptxas.as_deref().filter(|_| is_taken && output.edits > 0)
+                && let Err(message) = assembles(ptxas, &output.text, target)
+            {
+                if let Ok(folder) = std::env::var("PTX_FAILURES") {
+                    let file =
+                        format!("{}/{}-{}.ptx", folder, path.file_stem().unwrap_or_default().display(), failures.len());
+                    let _ = fs::write(file, &output.text);
+                }
+                failures.push(format!("{name}: {text_of_pipeline}: {message}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Every kernel is forecast. `PTX_FORECASTS` names a file for the figures: file, kernel, words live at most, words that
+/// differ between threads, registers, instructions.
+#[test]
+fn forecasts() {
+    let mut lines = String::new();
+    for path in corpus() {
+        let text = fs::read(&path).expect("the file can be read");
+        let name = path.display().to_string();
+        let module = Module::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        let views: Vec<View<'_>> = module.bodies().iter().filter_map(|body| module.view(body).ok()).collect();
+        let architecture = Architecture::by_name(module.target()).or_else(|_| Architecture::by_name("sm_90"));
+        let case = Case { architecture: architecture.expect("is known"), max_registers: None };
+        let functions = views.iter().map(|view| (&view.function, &*view.classification));
+        for forecast in forecast(functions, &case).unwrap_or_else(|error| panic!("{name}: {error}")) {
+            let feature = |name: &str| forecast.features.get(name);
+            lines += &format!(
+                "{name} {} {} {} {} {}\n",
+                forecast.name,
+                feature("words"),
+                feature("varying_words"),
+                forecast.registers,
+                feature("instructions")
+            );
+        }
+    }
+    assert!(!lines.is_empty(), "tests/ptx has kernels");
+    if let Ok(path) = std::env::var("PTX_FORECASTS") {
+        fs::write(path, lines).expect("the file can be written");
+    }
+}
