@@ -89,12 +89,10 @@ impl<'a> Module<'a> {
     /// # Errors
     /// Says why the text cannot follow, or why the function is not to be edited.
     pub fn edit(&self, body: &Body, view: &View<'_>, edits: &EditList) -> Result<Patch, String> {
-        edit(self, body, view, edits)
-    }
-
-    /// Why no function is to be edited.
-    pub(super) fn odd(&self) -> Option<&'static str> {
-        self.facts.odd
+        if let Some(reason) = self.facts.odd.filter(|_| !edits.is_empty()) {
+            return Err(reason.into());
+        }
+        edit(&self.file, body, view, edits)
     }
 
     /// The processor that the file is for: `sm_90a`. Empty where it does not say.

@@ -17,13 +17,11 @@ use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
 use crate::ptx::lines::{Lines, Place};
-use crate::ptx::module::Module;
 use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::{Token, TokenKind};
 use crate::ptx::view::View;
 
 pub(super) struct Layout<'l, 'a> {
-    module: &'l Module<'a>,
     file: &'l File<'a>,
     body: &'l Body,
     view: &'l View<'a>,
@@ -43,18 +41,16 @@ pub(super) struct Layout<'l, 'a> {
 
 impl<'l, 'a> Layout<'l, 'a> {
     pub(super) fn new(
-        module: &'l Module<'a>,
+        file: &'l File<'a>,
         body: &'l Body,
         view: &'l View<'a>,
         applied: &'l Applied,
         (registers, slots): (&'l Registers, &'l Slots),
         changes: &'l Changes,
     ) -> Self {
-        let file = module.file();
         let lines = Lines::new(file, body);
         let current = lines.loc_at(view.block_start[Block(0)]);
         Self {
-            module,
             file,
             body,
             view,
@@ -95,7 +91,6 @@ impl<'l, 'a> Layout<'l, 'a> {
         }
         self.pieces.sort_by_key(|piece| piece.0);
         let overlaps = self.pieces.windows(2).any(|pair| pair[0].1 > pair[1].0);
-        debug_assert!(self.module.bodies().iter().any(|body| body.head == self.body.head));
         if overlaps { Err("two changes concern the same text".into()) } else { Ok(Patch { pieces: self.pieces }) }
     }
 

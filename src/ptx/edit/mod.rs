@@ -22,7 +22,7 @@ mod substitutions;
 use rustc_hash::FxHashMap;
 
 use super::body::Body;
-use super::module::Module;
+use super::file::File;
 use super::statement::Statement;
 use super::token::Token;
 use super::view::View;
@@ -76,24 +76,21 @@ struct Changes {
 ///
 /// # Errors
 /// Says why the text cannot follow. Nothing is changed then.
-pub(super) fn edit(module: &Module<'_>, body: &Body, view: &View<'_>, edits: &EditList) -> Result<Patch, String> {
+pub(super) fn edit(file: &File<'_>, body: &Body, view: &View<'_>, edits: &EditList) -> Result<Patch, String> {
     if edits.is_empty() {
         return Ok(Patch::default());
     }
     if let Some(reason) = &view.odd {
         return Err(reason.clone());
     }
-    if let Some(reason) = module.odd() {
-        return Err(reason.into());
-    }
     let applied = edits.apply(&view.function).map_err(|error| error.to_string())?;
-    let mut registers = Registers::new(module.file(), body, view, &applied.function);
-    let head = Head::new(module.file(), body, view, edits)?;
-    let slots = Slots::new(module.file(), body, view, edits, &mut registers)?;
-    let mut substitutions = Substitutions::new(module.file(), view, &applied, &registers);
+    let mut registers = Registers::new(file, body, view, &applied.function);
+    let head = Head::new(file, body, view, edits)?;
+    let slots = Slots::new(file, body, view, edits, &mut registers)?;
+    let mut substitutions = Substitutions::new(file, view, &applied, &registers);
     substitutions.find()?;
     let Substitutions { changes, .. } = substitutions;
-    Layout::new(module, body, view, &applied, (&registers, &slots), &changes).patch(&head)
+    Layout::new(file, body, view, &applied, (&registers, &slots), &changes).patch(&head)
 }
 
 /// The first and the last statement of an instruction of the edited function, where it comes from the text.
@@ -108,8 +105,8 @@ fn source(view: &View<'_>, origin: Origin) -> Option<(Inst, Statement, Statement
 }
 
 /// Whether a name is one of the function's own words.
-fn begins_any_word(module: &super::File<'_>, body: &Body, prefix: &str) -> bool {
-    let (statements, text) = (module.statements(), module.text());
+fn begins_any_word(file: &File<'_>, body: &Body, prefix: &str) -> bool {
+    let (statements, text) = (file.statements(), file.text());
     let first = statements.first(body.head);
     let end = statements.first(body.statements.end);
     (first.index()..end.index()).map(Token::new).any(|token| text.of(token).starts_with(prefix.as_bytes()))
