@@ -119,11 +119,12 @@ impl Machine<'_, '_> {
         match name.as_str() {
             "%tid.x" => 5,
             "%tid.y" | "%tid.z" => 0,
+            "%nctaid.z" => 3,
             "k_param_0" => 0,
             "k_param_1" => 77,
             // Each run of a pass has an array with one underscore more.
             _ if name.starts_with("nvptx_ra_spills") => SHARED + ((name.len() as u64) << 20),
-            _ if name.starts_with("nvptx_ra_frame") => LOCAL + ((name.len() as u64) << 20),
+            _ if name.starts_with("nvptx_ra_local") => LOCAL + ((name.len() as u64) << 20),
             _ => {
                 let scope = self.scope_of(&name);
                 // What nobody has written may be anything, and another thing under another name.
@@ -178,6 +179,7 @@ impl Machine<'_, '_> {
                     ("mov", [value]) => *value,
                     ("add", [one, other]) => one.wrapping_add(*other),
                     ("xor", [one, other]) => one ^ other,
+                    ("shr", [one, other]) => one >> other,
                     ("mul", [one, other]) => one.wrapping_mul(*other),
                     ("mad", [one, other, third]) => one.wrapping_mul(*other).wrapping_add(*third),
                     _ => panic!("{mnemonic} is in no program"),

@@ -70,7 +70,10 @@ fn draw_pass(u: &mut Unstructured<'_>) -> Result<(&'static str, String)> {
             let order = u.choose(&["sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late", "source"])?;
             (SCHEDULE, format!("order={order};order-seed={}", u.int_in_range(0..=9)?))
         }
-        3 => (REGALLOC, format!("regalloc={};regalloc-slack=0;regalloc-loops=on", u.int_in_range(16..=28)?)),
+        3 => {
+            let (registers, to) = (u.int_in_range(16..=28)?, u.choose(&["shared", "local", "all"])?);
+            (REGALLOC, format!("regalloc={registers};regalloc-slack=0;regalloc-loops=on;spill-to={to}"))
+        }
         _ => (RENAME, "rename;rename-all".to_owned()),
     })
 }
