@@ -26,6 +26,14 @@ def ptx_of(variant, example, folder):
     source, module, output = tools.ROOT / f"examples/{example}.cu", folder / f"{example}.ll", folder / f"{example}.ptx"
     if variant.compiler == "clang":
         demo.compile_cuda(str(source), str(output), ["-S"])
+    elif variant.compiler in ("nvcc", "ptx"):
+        nvcc = tools.find_cuda("nvcc") or sys.exit("missing:\n  nvcc: make setup, or CUDA_PATH=…")
+        demo.run([nvcc, f"-arch={demo.CPU}", "-std=c++17", "-ptx", str(source), "-o", str(output)], 300)
+        if variant.limit:
+            text = output.read_text(encoding="utf8")
+            output.write_text(ptxas.with_setting(text, str(variant.limit)), encoding="utf8")
+        if variant.compiler == "ptx":
+            demo.run([tools.nvptx_ra(), "ptx", str(output), *variant.options, "-o", str(output)], 300)
     else:
         demo.compile_cuda(str(source), str(module), ["-S", "-emit-llvm"])
         if variant.limit:

@@ -11,9 +11,9 @@ class Variant:
     """One way of compiling. Its code and times are compared with those of `base`."""
 
     name: str
-    compiler: str  # clang, or a command of nvptx-ra: compile or tune
+    compiler: str  # clang, nvcc, or a command of nvptx-ra: compile, tune, or ptx on what nvcc makes
     options: tuple = ()  # of that command
-    limit: int | None = None  # registers, the kernel's attribute nvvm.maxnreg
+    limit: int | None = None  # registers, as the kernel's attribute nvvm.maxnreg, or .maxnreg in the PTX
     base: str = "stock"
 
 
@@ -25,9 +25,30 @@ def limited(registers):
     yield Variant(f"shared-{registers}", "compile", kept, registers, local)
 
 
+def on_ptx():
+    """What nvcc makes, and what passes on its PTX make of that."""
+    yield Variant("nvcc", "nvcc")
+    passes = {
+        "remat": "nvptx-remat<remat=high>",
+        "late": "nvptx-schedule<order=late>",
+        "eager": "nvptx-schedule<order=eager>",
+        "names": "nvptx-rename<rename-all>",
+        "all": "nvptx-copy-coalescer,nvptx-remat<remat=peaks>,nvptx-schedule<order=bottom-up>,nvptx-rename",
+    }
+    for name, pipeline in passes.items():
+        yield Variant(f"nvcc-{name}", "ptx", (f"-passes={pipeline}",), base="nvcc")
+    for registers in (32, 64, 255):
+        local = f"nvcc-local-{registers}"
+        yield Variant(local, "nvcc", limit=registers, base="nvcc")
+        for to in ("shared", "local", "all"):
+            kept = f"nvptx-regalloc<regalloc={registers};regalloc-slack=12;regalloc-loops=on;spill-to={to}>"
+            yield Variant(f"nvcc-to-{to}-{registers}", "ptx", (f"-passes={kept}",), registers, local)
+
+
 VARIANTS = [
     Variant("stock", "clang"),
     Variant("default", "compile"),
     Variant("tuned", "tune"),
     *(variant for registers in LIMITS for variant in limited(registers)),
+    *on_ptx(),
 ]
