@@ -83,6 +83,7 @@ class Variants(unittest.TestCase):
         self.assertEqual(names[0], "stock")
         for at, variant in enumerate(variants.VARIANTS[1:], 1):
             self.assertIn(variant.base, names[:at])
+            self.assertIn(variant.outputs_of, names[: at + 1])
 
     def test_what_keeps_values_is_compared_with_the_same_limit(self):
         by_name = {variant.name: variant for variant in variants.VARIANTS}

@@ -64,7 +64,11 @@ fn messages_are_read_in_a_row() {
     for path in sources::files(&sources::src()) {
         let name = path.strip_prefix(sources::src()).expect("a file of the sources").to_string_lossy().into_owned();
         // The tables of opcodes are no sentences, and what the fuzzing says is said to developers.
-        if name.contains("tests") || name.starts_with("fuzzing") || name.starts_with("target/rules") {
+        if name.contains("tests")
+            || name.starts_with("fuzzing")
+            || name.starts_with("target/rules")
+            || name.starts_with("target/ptx")
+        {
             continue;
         }
         let file = syn::parse_file(&fs::read_to_string(&path).expect("a source is text")).expect("a source is Rust");

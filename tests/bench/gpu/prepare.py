@@ -28,7 +28,9 @@ def ptx_of(variant, example, folder):
         demo.compile_cuda(str(source), str(output), ["-S"])
     elif variant.compiler in ("nvcc", "ptx"):
         nvcc = tools.find_cuda("nvcc") or sys.exit("missing:\n  nvcc: make setup, or CUDA_PATH=…")
-        demo.run([nvcc, f"-arch={demo.CPU}", "-std=c++17", "-ptx", str(source), "-o", str(output)], 300)
+        # nvcc leaves it to ptxas which products and sums to fuse, which changes bits with the order of the code.
+        options = [f"-arch={demo.CPU}", "-std=c++17", "-fmad=false"]
+        demo.run([nvcc, *options, "-ptx", str(source), "-o", str(output)], 300)
         if variant.limit:
             text = output.read_text(encoding="utf8")
             output.write_text(ptxas.with_setting(text, str(variant.limit)), encoding="utf8")

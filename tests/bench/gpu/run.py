@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs what prepare.py compiled in several ways: outputs compared bit for bit with LLVM's own code, times by events.
+"""Runs what prepare.py compiled in several ways: outputs compared with each compiler's own, bit for bit, and times.
 
 Needs Python and NVIDIA's driver. Where there is no GPU it says so and is content.
 """
@@ -33,21 +33,23 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def measure(driver, kernel, names, arguments):
-    """Runs all variants on the same memory. Returns the milliseconds and the first differences of each."""
+def measure(driver, kernel, expected, arguments):
+    """Runs all variants on the same memory: each in `expected`, by name, with that whose outputs it should have.
+    Returns the milliseconds and the first differences of each."""
     buffers = kernel.buffers()
     data = [manifest.contents(buffer, arguments.seed + i) for i, buffer in enumerate(buffers)]
     addresses = [driver.allocate(len(content)) for content in data]
     try:
         for address, content in zip(addresses, data, strict=True):
             driver.write(address, content)
-        return run_variants(driver, kernel, names, arguments, list(zip(buffers, addresses, data, strict=True)))
+        return run_variants(driver, kernel, expected, arguments, list(zip(buffers, addresses, data, strict=True)))
     finally:
         for address in addresses:
             driver.free(address)
 
 
-def run_variants(driver, kernel, names, arguments, memory):
+def run_variants(driver, kernel, expected, arguments, memory):
+    names = list(expected)
     outputs = {}
     following = iter([address for _, address, _ in memory])
     packed = [manifest.pack(argument, following) for argument in kernel.arguments]
@@ -68,7 +70,7 @@ def run_variants(driver, kernel, names, arguments, memory):
         "kernel": kernel.name,
         "example": kernel.example,
         "milliseconds": {name: statistics.median(times[name][arguments.warm_up :]) for name in names},
-        "differences": {name: differences(outputs[names[0]], outputs[name]) for name in names[1:]},
+        "differences": {name: differences(outputs[of], outputs[name]) for name, of in expected.items()},
     }
 
 
@@ -114,11 +116,13 @@ def main():
     prepared = json.loads((arguments.input / "variants.json").read_text())
     first, *others = prepared["variants"]
     others = [v for v in others if not arguments.variant or v["name"] in arguments.variant]
-    names = list(dict.fromkeys([first["name"], *(name for v in others for name in (v["base"], v["name"]))]))
+    outputs_of = {v["name"]: v["outputs_of"] for v in prepared["variants"]}
+    needed = [first["name"], *(name for v in others for name in (v["base"], v["outputs_of"], v["name"]))]
+    expected = {name: outputs_of[name] for name in dict.fromkeys(needed)}
     results, failures = [], []
     for kernel in kernels:
         try:
-            results.append(measure(driver, limit_grid(kernel, arguments.blocks), names, arguments))
+            results.append(measure(driver, limit_grid(kernel, arguments.blocks), expected, arguments))
         except Failed as error:
             # A fault of a kernel ends the context, and with it all that follows.
             failures.append(f"{kernel.name}: {error}")
