@@ -35,7 +35,7 @@ pub use assembly_loads::with_assembly_loads;
 pub use assembly_returns::told_by_text;
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
-pub use fusion::may_fuse;
+pub use fusion::{is_fusible_product, is_fusible_sum};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use masked::{Left, Masked, has_masks};
 pub use ptx_version::PtxVersion;

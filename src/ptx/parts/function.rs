@@ -38,13 +38,7 @@ impl FunctionHead {
         while reader.peek_kind() == Some(TokenKind::DotWord) {
             specifiers.push(Specifier::read(&mut reader)?);
         }
-        let returns = parameters(&mut reader)?;
-        let name = reader.of_kind(TokenKind::Word)?;
-        let parameters = parameters(&mut reader)?;
-        let mut directives = Vec::new();
-        while reader.peek_kind() == Some(TokenKind::DotWord) {
-            directives.push(read_values(&mut reader)?);
-        }
+        let (returns, name, parameters, directives) = signature(&mut reader)?;
         let is_prototype = reader.eat(b';');
         reader.finish()?;
         Some(Self { linkage, word, specifiers, returns, name, parameters, directives, is_prototype })
@@ -82,13 +76,7 @@ pub struct CallPrototype {
 impl CallPrototype {
     pub(super) fn read(mut reader: Reader<'_, '_>) -> Option<Self> {
         let word = reader.one_of(&[".callprototype"])?;
-        let returns = parameters(&mut reader)?;
-        let name = reader.of_kind(TokenKind::Word)?;
-        let parameters = parameters(&mut reader)?;
-        let mut directives = Vec::new();
-        while reader.peek_kind() == Some(TokenKind::DotWord) {
-            directives.push(read_values(&mut reader)?);
-        }
+        let (returns, name, parameters, directives) = signature(&mut reader)?;
         reader.expect(b';')?;
         reader.finish()?;
         Some(Self { word, returns, name, parameters, directives })
@@ -102,6 +90,20 @@ impl CallPrototype {
         self.directives.iter().for_each(|directive| write_values(writer, directive));
         writer.punctuation(b';');
     }
+}
+
+/// What functions return, their name, their parameters, and their directives.
+type Signature = (Option<Vec<Declaration>>, Token, Option<Vec<Declaration>>, Vec<Values>);
+
+fn signature(reader: &mut Reader<'_, '_>) -> Option<Signature> {
+    let returns = parameters(reader)?;
+    let name = reader.of_kind(TokenKind::Word)?;
+    let parameters = parameters(reader)?;
+    let mut directives = Vec::new();
+    while reader.peek_kind() == Some(TokenKind::DotWord) {
+        directives.push(read_values(reader)?);
+    }
+    Some((returns, name, parameters, directives))
 }
 
 /// Parameters in parentheses. `Some(None)`: there are no parentheses.

@@ -3,7 +3,7 @@
 use crate::analysis::{Dominators, Occurrence, Occurrences};
 use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg};
 use crate::spill::single_definition::{definition_and_reads, dominates};
-use crate::target::{assembly_text, may_fuse};
+use crate::target::{assembly_text, is_fusible_product, is_fusible_sum};
 
 /// A value with one definition, and its reads in the order of the code.
 pub(super) struct Candidate {
@@ -39,8 +39,10 @@ fn value_of(
     // Constants, parameters, addresses and special registers are at hand everywhere: ptxas reads them again itself.
     let is_at_hand = function.effects(definition.inst).is_pure()
         && function.operands(definition.inst).iter().all(|operand| operand.read_reg().is_none());
-    // ptxas computes these together with the sums that read them, and no register holds them.
-    let is_fused = may_fuse(function.opcodes().name(function.opcode(definition.inst)));
+    // ptxas computes a product together with the sums that read it, and no register holds it.
+    let name = |inst: Inst| function.opcodes().name(function.opcode(inst));
+    let is_fused =
+        is_fusible_product(name(definition.inst)) && reads.iter().any(|read| is_fusible_sum(name(read.inst)));
     let is_movable = !is_at_hand
         && !is_fused
         && !function.effects(definition.inst).contains(Effects::TERMINATOR)

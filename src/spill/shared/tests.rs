@@ -9,7 +9,7 @@ use crate::target::machine::Architecture;
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\n";
 const REST: &str = "opcode MOV_B32_i constant\nopcode ADD32ri\nopcode ADD16rr\nopcode ADD64ri\nopcode LD_i16\nopcode LD_i32\n\
-    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode Return\n";
+    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FADDf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode Return\n";
 
 fn function(kernel: &str, regs: &str, body: &str) -> Function {
     let function = Function::parse(&format!("{HEAD}{kernel}{REST}regs %0 {regs}\n{body}end\n")).expect("a view");
@@ -58,18 +58,20 @@ fn across(class: &str, load: &str, store: &str) -> Function {
     function("kernel maxntid 64\n", &regs, &body)
 }
 
-/// A product that ptxas may compute together with a sum is not moved: the sum would have other bits.
+/// A product that ptxas may compute together with a sum that reads it is not moved: the sum would have other bits.
 #[test]
 fn products_that_may_be_fused_stay() {
-    let of = |opcode: &str| {
+    let of = |opcode: &str, reader: &str| {
         let body = format!(
             "bb0: frequency 1.0 depth 0\n  %3 = LD_i32 3 :: read\n  %0 = {opcode} %3, %3\n  %1 = LD_i32 1 :: read\n\
-             %2 = LD_i32 2 :: read\n  ST_i32 %1, %2 :: write\n  ST_i32 %0, 3 :: write\n  Return :: terminator\n"
+             %2 = LD_i32 2 :: read\n  ST_i32 %1, %2 :: write\n  %4 = {reader} %0, %0\n  ST_i32 %4, 3 :: write\n\
+             Return :: terminator\n"
         );
-        places(&function("kernel maxntid 64\n", "B32 B32 B32 B32", &body), 2, SpillTo::SHARED)
+        places(&function("kernel maxntid 64\n", "B32 B32 B32 B32 B32", &body), 2, SpillTo::SHARED)
     };
-    assert_eq!(of("FMULf32rr"), []);
-    assert_eq!(of("FMUL_rnf32rr"), [Place::Shared]);
+    assert_eq!(of("FMULf32rr", "FADDf32rr"), []);
+    assert_eq!(of("FMULf32rr", "FMULf32rr"), [Place::Shared]);
+    assert_eq!(of("FMUL_rnf32rr", "FADDf32rr"), [Place::Shared]);
 }
 
 /// Values of each width go to slots of their own size, in each memory.
