@@ -19,11 +19,13 @@ class Variant:
 
 
 def limited(registers):
-    """Two variants with one limit: ptxas spills to local memory, or we keep values in shared memory first."""
+    """Variants with one limit: ptxas spills to local memory, or we keep values in shared memory first, outside of loops
+    or everywhere."""
     local = f"local-{registers}"
     yield Variant(local, "compile", limit=registers)
-    kept = ("--set", f"regalloc={registers}", "--set", "regalloc-slack=12", "--set", "regalloc-loops=on")
-    yield Variant(f"shared-{registers}", "compile", kept, registers, local)
+    kept = ("--set", f"regalloc={registers}", "--set", "regalloc-slack=12")
+    yield Variant(f"outside-{registers}", "compile", kept, registers, local)
+    yield Variant(f"shared-{registers}", "compile", (*kept, "--set", "regalloc-loops=on"), registers, local)
 
 
 def on_ptx():
