@@ -17,13 +17,13 @@ pub(crate) struct Arguments {
     input: PathBuf,
     /// The passes, with commas between them: nvptx-remat<remat=peaks>,nvptx-schedule<order=late>; -passes=… means the
     /// same
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     passes: String,
     /// An option for all passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
     /// The processor, as sm_90. Unless given, the one that the file names
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     cpu: String,
     /// Where the PTX goes; - is standard output
     #[arg(short, long, default_value = "-")]

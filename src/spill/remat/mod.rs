@@ -8,7 +8,7 @@
 //! In the order of the files:
 //! * [`cost`]: what computing a value again costs, and where that pays;
 //! * [`choice`]: which values, the cheapest first;
-//! * [`sources`]: what a definition reads, and where that is still at hand;
+//! * [`mod@sources`]: what a definition reads, and where that is still at hand;
 //! * [`clones`]: the edits.
 
 mod choice;

@@ -38,8 +38,8 @@ struct Way {
 /// and more of them cost what these gain.
 const WAYS: [Way; 7] = [
     Way { slack: 24, in_loops: "off", values: None, quarters: None },
-    Way { slack: 80, in_loops: "around", values: Some(5), quarters: None },
     Way { slack: 24, in_loops: "on", values: None, quarters: Some(5) },
+    Way { slack: 80, in_loops: "around", values: Some(5), quarters: None },
     Way { slack: 80, in_loops: "around", values: Some(3), quarters: None },
     Way { slack: 80, in_loops: "around", values: Some(16), quarters: None },
     Way { slack: 24, in_loops: "off", values: None, quarters: Some(7) },
@@ -118,10 +118,12 @@ impl Kernel {
             Kept { registers: all, slack, in_loops, values, limit, threads, dynamic_shared }
         };
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
-        let bases = [Variant::DEFAULT, *best];
+        let first = Variant::DEFAULT.with_kept_values(of(&WAYS[0]));
+        let bases = [*best, Variant::DEFAULT];
         let ways = WAYS.iter().flat_map(|way| bases.map(|base| base.with_kept_values(of(way))));
+        let ways = iter::once(first).chain(ways);
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
-        ways.filter(is_new).take(if self.perturbed == 0 { 2 } else { 1 }).collect()
+        ways.filter(is_new).take(if self.perturbed == 0 { 3 } else { 1 }).collect()
     }
 
     /// The most registers that cost no warp of stock's.
