@@ -34,7 +34,7 @@ pub(super) fn compose(search: &Search<'_>) -> Result<Option<Composed>, Error> {
         let mut fell_back = false;
         for (at, (kernel, choice)) in search.kernels.iter().zip(&mut chosen).enumerate() {
             let holds = |figures: &Figures| figures.is_no_worse(&kernel.stock, search.aim.allowance);
-            let figures = whole.figures(search, at).map(|figures| kernel.of_variant(&choice.0, figures));
+            let figures = whole.figures(search, at).map(|figures| kernel.of_variant(&search.aim, &choice.0, figures));
             match figures.filter(holds) {
                 Some(figures) => choice.1 = Figures { timing: choice.1.timing, ..figures },
                 None if choice.0 == Variant::Stock => {}

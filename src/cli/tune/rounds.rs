@@ -231,7 +231,7 @@ impl<'a> Course<'a> {
             match (text, if is_new { judged.next() } else { None }) {
                 (Err(problem), _) => self.kernel.lose(variant, None, problem),
                 (Ok(text), Some(Err(reason))) => self.kernel.lose(variant, Some(text), reason.to_string()),
-                (Ok(text), figures) => self.kernel.record(variant, text, figures.and_then(Result::ok)),
+                (Ok(text), figures) => self.kernel.record(&self.aim, variant, text, figures.and_then(Result::ok)),
             }
         }
         (self.progress)(&self.kernel, self.judged);

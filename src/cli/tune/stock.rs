@@ -196,7 +196,6 @@ impl Judges<'_> {
         }
         let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text));
-        kernel.shared_cost = self.aim.shared_cost;
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
         Ok(Start { kernel, took, limit: (judged.took * TIMES_STOCK).max(LEAST_LIMIT) })
     }

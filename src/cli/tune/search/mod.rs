@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 use nvptx_ra::target::machine::Architecture;
 
-use super::figures::{Allowance, Block, Figures, Preference, SHARED_COST};
+use super::figures::{Allowance, Block, Figures, Preference};
 use super::variant::Variant;
 
 /// A kernel and what was tried on it.
@@ -17,8 +17,6 @@ pub(super) struct Kernel {
     pub(super) block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub(super) may_spill_to_shared: bool,
-    /// What a byte in slots in shared memory costs, where one in local memory costs 1.
-    pub(super) shared_cost: f64,
     pub(super) stock: Figures,
     /// In the order in which they were tried; none where ptxas did not take it.
     pub(super) tried: Vec<(Variant, Option<Figures>)>,
@@ -55,7 +53,6 @@ impl Kernel {
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
-            shared_cost: SHARED_COST,
             stock,
             tried: Vec::new(),
             lost: 0,
@@ -88,15 +85,15 @@ impl Kernel {
     }
 
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
-    pub(super) fn record(&mut self, variant: Variant, text: String, figures: Option<Figures>) {
-        let figures = figures.map(|figures| self.of_variant(&variant, figures));
+    pub(super) fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
+        let figures = figures.map(|figures| self.of_variant(aim, &variant, figures));
         let figures = *self.known.entry(text).or_insert(figures);
         self.tried.push((variant, figures));
     }
 
     /// What a variant costs, slots in shared memory included.
-    pub(super) fn of_variant(&self, variant: &Variant, figures: Figures) -> Figures {
-        if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, self.shared_cost) } else { figures }
+    pub(super) fn of_variant(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
+        if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, aim.shared_cost) } else { figures }
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -154,7 +151,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::{preference, tests::figures};
+    use super::super::figures::{SHARED_COST, preference, tests::figures};
     use super::*;
 
     pub(super) fn aim(seed: u32) -> Aim {
@@ -187,7 +184,7 @@ mod tests {
             let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
             for (number, outcome) in [figures(80, 32, 500), outcome].into_iter().enumerate() {
                 let variant = kernel.propose(&aim);
-                kernel.record(variant, number.to_string(), Some(outcome));
+                kernel.record(&aim, variant, number.to_string(), Some(outcome));
             }
             kernel.half_the_spills_for_warps(&aim)
         };
@@ -210,7 +207,7 @@ mod tests {
             let mut all = Vec::new();
             for number in 0..30u32 {
                 let variant = kernel.propose(&aim(seed));
-                kernel.record(variant, number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
+                kernel.record(&aim(seed), variant, number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
                 all.push(variant);
             }
             all
@@ -226,11 +223,11 @@ mod tests {
         let mut kernel = kernel();
         for (number, outcome) in [None, Some(figures(0, 16, 400)), Some(figures(0, 32, 501))].into_iter().enumerate() {
             let variant = kernel.propose(&aim(0));
-            kernel.record(variant, number.to_string(), outcome);
+            kernel.record(&aim(0), variant, number.to_string(), outcome);
             assert_eq!(kernel.best(&aim(0)).0, Variant::Stock);
         }
         let variant = kernel.propose(&aim(0));
-        kernel.record(variant, "good".into(), Some(figures(8, 32, 480)));
+        kernel.record(&aim(0), variant, "good".into(), Some(figures(8, 32, 480)));
         assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
     }
 
@@ -240,7 +237,7 @@ mod tests {
         let mut kernel = kernel();
         let variant = kernel.propose(&aim(0));
         assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
-        kernel.record(variant, "stock".into(), None);
+        kernel.record(&aim(0), variant, "stock".into(), None);
         assert_eq!(kernel.tried[0].1, Some(kernel.stock));
     }
 }

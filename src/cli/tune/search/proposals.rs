@@ -179,7 +179,7 @@ mod tests {
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));
             assert!(!seen.contains(&variant), "{variant}");
-            kernel.record(variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            kernel.record(&aim(0), variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
             seen.push(variant);
         }
         assert_eq!(seen[0], Variant::DEFAULT);
@@ -199,7 +199,7 @@ mod tests {
             let optimisations = variant.optimisations();
             let is_good = optimisations.of_ir() == slsr;
             let outcome = if is_good { figures(10, 32, 500) } else { figures(100, 32, 500) };
-            kernel.record(variant, number.to_string(), Some(outcome));
+            kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
             tried.push(optimisations);
         }
         let toggles = Optimisations::TOGGLES;
@@ -244,7 +244,7 @@ mod tests {
             let variant = kernel.propose(&aim(0));
             let is_third = number == 2;
             let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
-            kernel.record(variant, number.to_string(), Some(outcome));
+            kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
         }
         let costly = kernel.tried[2].0;
         assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
