@@ -267,16 +267,8 @@ fn shared(functions: &[(String, Function, Ssa)]) {
         let config = Config::resolve(&Layers { parameters: &parameters, ..Layers::default() }).expect("it has these");
         for (name, function, ssa) in functions {
             let function = as_kernel(function);
-            let context = RunContext {
-                config: config.clone(),
-                classification: Classification::by_name(function.opcodes()).into(),
-                target: "sm_90".into(),
-                is_ssa: false,
-                is_o0: false,
-                is_optnone: false,
-                wants_remarks: false,
-                is_coalesced: true,
-            };
+            let classification = Classification::by_name(function.opcodes()).into();
+            let context = RunContext::new(config.clone(), classification, "sm_90");
             let (output, time_of_ours) = time(|| passes::run(REGALLOC, &function, &context).expect("it runs"));
             let (theirs, time_of_ion) = time(|| regalloc2::run(ssa, &environment, &options(Algorithm::Ion)));
             let ion = theirs.map_or("refused".into(), |_| format!("{time_of_ion:.0}"));

@@ -48,6 +48,22 @@ pub struct RunContext {
     pub is_coalesced: bool,
 }
 
+impl RunContext {
+    /// A function that has left SSA form, in an optimising code generator, of which nobody reads remarks.
+    pub fn new(config: Config, classification: Arc<Classification>, target: &str) -> Self {
+        Self {
+            config,
+            classification,
+            target: target.to_owned(),
+            is_ssa: false,
+            is_o0: false,
+            is_optnone: false,
+            wants_remarks: false,
+            is_coalesced: false,
+        }
+    }
+}
+
 /// What a remark says of an opportunity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemarkKind {
@@ -274,16 +290,8 @@ mod tests {
 
     /// What a pass knows where nothing but its options matters.
     pub(super) fn context(parameters: &str) -> RunContext {
-        RunContext {
-            config: Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right"),
-            classification: Arc::new(Classification::new([])),
-            target: "sm_90".into(),
-            is_ssa: false,
-            is_o0: false,
-            is_optnone: false,
-            wants_remarks: false,
-            is_coalesced: false,
-        }
+        let config = Config::resolve(&Layers { parameters, ..Layers::default() }).expect("the options are right");
+        RunContext::new(config, Arc::new(Classification::new([])), "sm_90")
     }
 
     fn empty() -> Function {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::{ModuleOutput, PassOutput, Remark, RunContext, run, run_on_module};
 use crate::config::{Config, FORECAST, Layers};
 use crate::error::{Error, ErrorKind};
-use crate::function::EditList;
-use crate::ptx::{Body, Module, Patch};
+use crate::ptx::{Module, Patch};
 
 /// A pass of a pipeline, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,10 +110,9 @@ pub fn run_on_ptx(name: &str, bytes: &[u8], wanted: &PtxRun<'_>) -> Result<PtxOu
     for step in &wanted.steps {
         let layers = Layers { parameters: &step.parameters, command_line: wanted.options, attribute: "" };
         let config = Config::resolve(&layers)?;
-        let patch = run_step(name, &output.text.clone(), step, &config, wanted.target, &mut output)?;
-        if !patch.is_empty() {
-            output.text = patch.apply(&output.text);
-        }
+        let text = std::mem::take(&mut output.text);
+        let patch = run_step(name, &text, step, &config, wanted.target, &mut output)?;
+        output.text = if patch.is_empty() { text } else { patch.apply(&text) };
     }
     Ok(output)
 }
@@ -142,21 +140,16 @@ fn run_step(
             }
         };
         let context = RunContext {
-            config: config.clone(),
-            classification: Arc::clone(&view.classification),
-            target: target.to_owned(),
-            is_ssa: false,
-            is_o0: false,
-            is_optnone: false,
             wants_remarks: true,
             is_coalesced: true,
+            ..RunContext::new(config.clone(), Arc::clone(&view.classification), target)
         };
         let done = run(&step.name, &view.function, &context).map_err(|error| error.in_function(function))?;
         let PassOutput { edits, remarks, output: said, summary, .. } = done;
         output.output += &said;
         output.remarks.extend(remarks.into_iter().map(|Remark { message, .. }| remark(message)));
         summaries.push(summary);
-        match edit(&module, body, &view, &edits) {
+        match module.edit(body, &view, &edits) {
             Ok(one) if one.is_empty() => {}
             Ok(one) => {
                 output.edits += edits.len();
@@ -175,10 +168,6 @@ fn run_step(
         forecasts.iter().for_each(|(_, forecast)| output.output += &forecast.to_text());
     }
     Ok(patch)
-}
-
-fn edit(module: &Module<'_>, body: &Body, view: &crate::ptx::View<'_>, edits: &EditList) -> Result<Patch, String> {
-    module.edit(body, view, edits)
 }
 
 #[cfg(test)]

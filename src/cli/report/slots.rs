@@ -27,16 +27,8 @@ pub(super) fn slots(
 ) -> Result<Option<Slots>, Error> {
     let said = dynamic_shared.map_or(String::new(), |bytes| format!(";dynamic-shared={bytes}"));
     let parameters = format!("regalloc=auto{said}");
-    let context = RunContext {
-        config: Config::resolve(&Layers { parameters: &parameters, ..Layers::default() })?,
-        classification: Arc::clone(classification),
-        target: architecture.name.to_owned(),
-        is_ssa: false,
-        is_o0: false,
-        is_optnone: false,
-        wants_remarks: false,
-        is_coalesced: true,
-    };
+    let config = Config::resolve(&Layers { parameters: &parameters, ..Layers::default() })?;
+    let context = RunContext::new(config, Arc::clone(classification), architecture.name);
     let stats = passes::run(REGALLOC, function, &context)?.stats;
     Ok((stats.values_kept > 0).then_some(Slots { values: stats.values_kept, bytes: stats.slot_bytes }))
 }

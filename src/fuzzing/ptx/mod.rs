@@ -100,16 +100,8 @@ fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bo
         let layers = Layers { parameters: &options, command_line: "verify;assembly-loads=off", ..Layers::default() };
         let layers =
             if Config::resolve(&layers).is_ok() { layers } else { Layers { command_line: "verify", ..layers } };
-        let context = RunContext {
-            config: Config::resolve(&layers).unwrap_or_else(|error| panic!("{error}")),
-            classification: Arc::clone(&view.classification),
-            target: "sm_90".into(),
-            is_ssa: false,
-            is_o0: false,
-            is_optnone: false,
-            wants_remarks: false,
-            is_coalesced: false,
-        };
+        let config = Config::resolve(&layers).unwrap_or_else(|error| panic!("{error}"));
+        let context = RunContext::new(config, Arc::clone(&view.classification), "sm_90");
         let output = passes::run(pass, &view.function, &context).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let patch = match module.edit(body, &view, &output.edits) {
             Ok(patch) => patch,
