@@ -162,6 +162,7 @@ def tuned_text(kernel, plan, arguments):
     words = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={cpu}"]
     words += [f"--runs={arguments.runs}", "--jobs=1", f"--kernel={kernel.name}"]
     words += [] if kernel.launch.dynamic is None else [f"--dynamic-shared={kernel.launch.dynamic}"]
+    words += [] if kernel.launch.threads is None else [f"--threads={kernel.launch.threads}"]
     programs = [cache.file_hash(program) for program in (arguments.tool, plan.tools.ptxas)]
     key = cache.key_of("kept tune", cache.file_hash(kernel.path), words, programs)
     store = cache.Cache(plan.cache)
