@@ -156,6 +156,19 @@ pub struct SharedArray {
     pub bytes: u32,
 }
 
+impl SharedArray {
+    /// The alignment of an array with nothing behind it.
+    pub const ALIGNMENT: u32 = 16;
+    /// Dynamic shared memory lies behind the array and keeps this alignment, which descriptors of matrices count on.
+    pub const ALIGNMENT_OF_DYNAMIC: u32 = 1024;
+
+    /// The alignment of the array, which its size is a multiple of.
+    pub fn alignment(&self) -> u32 {
+        let is_large = self.bytes.is_multiple_of(Self::ALIGNMENT_OF_DYNAMIC);
+        if is_large { Self::ALIGNMENT_OF_DYNAMIC } else { Self::ALIGNMENT }
+    }
+}
+
 /// A virtual register of the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RegData {

@@ -6,15 +6,11 @@
 
 use super::begins_any_word;
 use super::registers::Registers;
-use crate::function::{Edit, EditList, RegClass, Slot};
+use crate::function::{Edit, EditList, RegClass, SharedArray, Slot};
 use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
 use crate::ptx::view::View;
-
-/// Dynamic shared memory lies behind the array, whose size is a multiple of this: descriptors of matrices count on so
-/// much.
-const ARRAY_ALIGNMENT: u32 = 1024;
 
 /// Where a slot is.
 #[derive(Clone, Debug)]
@@ -35,8 +31,8 @@ pub(super) struct Slots {
     local_bytes: u64,
     local_align: u64,
     local_address: Option<String>,
-    /// The array's name and bytes.
-    array: Option<(String, u32)>,
+    /// The array in shared memory and its name.
+    array: Option<(String, SharedArray)>,
     /// The registers that hold the thread's addresses of slots with two, four and eight bytes.
     addresses: [Option<String>; 3],
     /// The registers in which the thread's number is computed.
@@ -81,7 +77,7 @@ impl Slots {
                     slots.local_align = slots.local_align.max(align);
                     slots.local_address.get_or_insert_with(|| registers.create_with(file, body, RegClass::B32));
                 }
-                Edit::CreateSharedArray(array) => slots.array = Some((free("nvptx_ra_spills"), array.bytes)),
+                Edit::CreateSharedArray(array) => slots.array = Some((free("nvptx_ra_spills"), array)),
                 Edit::CreateSharedSlot { size, offset, .. } => {
                     slots.places.push(Place::Shared { offset, size });
                     slots.addresses[row_of(size)]
@@ -99,9 +95,8 @@ impl Slots {
         if self.local_bytes > 0 {
             text += &format!("\n\t.local .align {} .b8 \t{}[{}];", self.local_align, self.local, self.local_bytes);
         }
-        if let Some((name, bytes)) = &self.array {
-            let align = if bytes.is_multiple_of(ARRAY_ALIGNMENT) { ARRAY_ALIGNMENT } else { 16 };
-            text += &format!("\n\t.shared .align {align} .b8 \t{name}[{bytes}];");
+        if let Some((name, array)) = &self.array {
+            text += &format!("\n\t.shared .align {} .b8 \t{name}[{}];", array.alignment(), array.bytes);
         }
         text
     }

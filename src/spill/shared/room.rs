@@ -2,16 +2,10 @@
 
 use std::fmt;
 
-use crate::function::{Effects, Function, Inst, LaunchBounds, MemorySpace, Operand, Role, VReg, Value};
+use crate::function::{Effects, Function, Inst, LaunchBounds, MemorySpace, Operand, Role, SharedArray, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
 use crate::target::{Classification, assembly_text};
-
-/// Dynamic shared memory lies behind the array and keeps this alignment, which descriptors of matrices count on.
-const ALIGNMENT_OF_DYNAMIC: u32 = 1024;
-
-/// The alignment of the array otherwise.
-const ALIGNMENT: u32 = 16;
 
 /// How a kernel is launched, as far as its code does not say.
 #[derive(Clone, Copy, Debug)]
@@ -100,8 +94,9 @@ pub(super) fn room(
         None if has_dynamic => return Err(Refusal::DynamicShared),
         None => 0,
     };
-    let alignment = if has_dynamic || dynamic > 0 { ALIGNMENT_OF_DYNAMIC } else { ALIGNMENT };
-    let own = u32::try_from(function.static_shared_bytes()).unwrap_or(u32::MAX).next_multiple_of(ALIGNMENT);
+    let alignment = if has_dynamic || dynamic > 0 { SharedArray::ALIGNMENT_OF_DYNAMIC } else { SharedArray::ALIGNMENT };
+    let own =
+        u32::try_from(function.static_shared_bytes()).unwrap_or(u32::MAX).next_multiple_of(SharedArray::ALIGNMENT);
     // A launch that stays within 48 KB need not ask for more, so it must stay within them.
     let in_all =
         if own.saturating_add(dynamic) <= MOST_STATIC { MOST_STATIC } else { launch.architecture.shared_opt_in() };
