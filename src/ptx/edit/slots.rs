@@ -96,7 +96,8 @@ impl Slots {
             text += &format!("\n\t.local .align {} .b8 \t{}[{}];", self.local_align, self.local, self.local_bytes);
         }
         if let Some((name, array)) = &self.array {
-            text += &format!("\n\t.shared .align {} .b8 \t{name}[{}];", array.alignment(), array.bytes);
+            let (align, bytes) = (array.alignment(), array.bytes);
+            text += &format!("\n\t.shared .align {align} .b8 \t{name}[{bytes}];");
         }
         text
     }
