@@ -89,6 +89,11 @@ impl Edges {
         }
     }
 
+    /// An instruction writes a register that it does not name, behind those before it. `accesses_of` comes first.
+    pub(crate) fn overwrite(&mut self, reg: VReg, node: Node) {
+        self.define(reg, node);
+    }
+
     fn accesses(&mut self, reg: VReg) -> Accesses {
         let accesses = self.accesses[reg];
         let is_old = accesses.stretch != self.stretch;

@@ -2,6 +2,7 @@
 
 use crate::analysis::{Cfg, Dominators, Grouping, LiveRanges, Occurrences, Point, Segment, ValueDef};
 use crate::function::{Effects, Function, Inst, RegClass, VReg};
+use crate::target::{Asynchrony, asynchrony};
 
 /// The live ranges of all registers that occur.
 #[derive(Debug)]
@@ -49,11 +50,15 @@ impl Ranges {
     /// Where a name with several definitions, as a shared one has, is live across blocks, or is an operand of a matrix
     /// instruction or of inline assembly, ptxas decides otherwise than for as many registers with one definition each,
     /// and adds moves. Other names it seldom notices. `anyhow` says that it may.
+    ///
+    /// An asynchronous instruction uses its registers until another one waits for it: nobody else may write them.
     pub(super) fn may_share(&self, function: &Function, reg: VReg, anyhow: bool) -> bool {
         let is_observed = !self.occurrences.debug_uses(reg).is_empty();
         let is_live_across_blocks = !self.live.live_ins(reg).is_empty();
         let is_bound = || self.occurrences.of(reg).iter().any(|occurrence| binds(function, occurrence.inst));
-        !is_observed && (anyhow || !(is_live_across_blocks || is_bound()))
+        let goes_on = |inst: Inst| asynchrony(function, inst) == Some(Asynchrony::Starts);
+        let is_in_use = || self.occurrences.of(reg).iter().any(|occurrence| goes_on(occurrence.inst));
+        !is_observed && (!(is_live_across_blocks || is_bound()) || anyhow && !is_in_use())
     }
 
     /// How often a register is named.

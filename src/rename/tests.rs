@@ -163,3 +163,16 @@ fn bound_operands_keep_their_names() {
         assert!(rename(&function, true).after < 3, "{blocks}");
     }
 }
+
+/// The registers of an asynchronous instruction share no name, even if asked for: it writes them until another one waits.
+#[test]
+fn registers_in_use_keep_their_names() {
+    let body = |word: &str| {
+        format!(
+            "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n  %1 = \"{word}\" %0 :: opaque\n  %2 = ADD %1, 1\n  STORE %2, 0 :: write"
+        )
+    };
+    let head = |word: &str| HEAD.replacen("opcode ADD", &format!("opcode \"{word}\"\nopcode ADD"), 1);
+    let after = |word: &str| rename(&view(&head(word), &body(word)), true).after;
+    assert_eq!((after("tcgen05.ld/r"), after("tcgen05.wait::ld/r")), (3, 1));
+}

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
-use crate::function::{Effects, Function, Inst, Role, VReg, Value};
-use crate::target::{Classification, Purity};
+use crate::function::{Effects, Function, Inst, Operand, Role, VReg, Value};
+use crate::target::{Asynchrony, Classification, Purity, asynchrony};
 
 /// What is known of a function before any of its regions is looked at.
 pub(super) struct Facts<'a> {
@@ -14,6 +14,8 @@ pub(super) struct Facts<'a> {
     pub(super) live: LiveRanges,
     /// The physical registers that somebody writes.
     written_physical: BTreeSet<u32>,
+    /// The registers that asynchronous instructions write.
+    asynchronous: Vec<VReg>,
     classification: &'a Classification,
 }
 
@@ -32,7 +34,14 @@ impl<'a> Facts<'a> {
                 _ => None,
             }));
         }
-        Self { function, live, written_physical, classification }
+        let mut asynchronous: Vec<VReg> = function
+            .insts()
+            .filter(|&inst| asynchrony(function, inst) == Some(Asynchrony::Starts))
+            .flat_map(|inst| function.operands(inst).iter().filter_map(Operand::def))
+            .collect();
+        asynchronous.sort_unstable();
+        asynchronous.dedup();
+        Self { function, live, written_physical, asynchronous, classification }
     }
 
     /// What an instruction does, as the checker takes it: one that touches a physical register which somebody writes is
@@ -45,6 +54,13 @@ impl<'a> Facts<'a> {
                 _ => false,
             });
         if is_opaque { effects | Effects::OPAQUE } else { effects }
+    }
+
+    /// The registers that hold their values when an instruction has waited for asynchronous ones. What reads them stays
+    /// behind it.
+    pub(super) fn completed_by(&self, inst: Inst) -> &[VReg] {
+        let waits = !self.asynchronous.is_empty() && asynchrony(self.function, inst) == Some(Asynchrony::Waits);
+        if waits { &self.asynchronous } else { &[] }
     }
 
     /// What an instruction's opcode is.

@@ -96,7 +96,11 @@ impl<'a> Region<'a> {
             let inst = Inst(first.0 + node.0);
             order.next(node, facts.effects(inst), function.memory_space(inst), edges);
         }
-        edges.registers(function, first, end);
+        for node in (0..len).map(Node::new) {
+            let inst = Inst(first.0 + node.0);
+            edges.accesses_of(function, node, inst);
+            facts.completed_by(inst).iter().for_each(|&reg| edges.overwrite(reg, node));
+        }
         let predecessors = edges.predecessors(len);
         let mut values = Values::default();
         for node in (0..len).map(Node::new) {

@@ -234,3 +234,21 @@ fn large_blocks_take_linear_work() {
         }
     }
 }
+
+/// Nothing reads the result of an asynchronous instruction ahead of the one that waits for it, in any order.
+#[test]
+fn results_are_read_behind_the_wait() {
+    let opcodes = format!("{OPCODES}opcode TCGEN05_LD_16x64b_x1\nopcode tcgen05_wait_ld\n");
+    let body = "%0 = INT_PTX_SREG_TID_x\n%1 = TCGEN05_LD_16x64b_x1 %0 :: opaque\ntcgen05_wait_ld :: opaque\n\
+        %2 = ADD32ri %1, 1\n%3 = ADD32ri %0, 1\nST_i32 %3 :: write\nST_i32 %2 :: write";
+    let text =
+        format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 B32 B32 B32 B32\nbb0: frequency 1.0 depth 0\n{body}\nend\n");
+    let function = Function::parse(&text).expect("a view");
+    for order in super::ORDERS {
+        for seed in 0..20 {
+            let ordered = ordered(&function, order, seed);
+            let at = |inst: u32| ordered.iter().position(|&other| other == inst);
+            assert!(at(2) < at(3), "{order:?}: {ordered:?}");
+        }
+    }
+}

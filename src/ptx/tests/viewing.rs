@@ -156,3 +156,15 @@ fn odd_functions() {
     assert!(reason("bra $L; { $L: ret; }").contains("the function itself has not"));
     assert!(reason(".param .b32 a; st.param.b32 [a], %r1;").contains("in no scope"));
 }
+
+/// What waits for asynchronous instructions writes their registers, so that nothing reads a result ahead of it.
+#[test]
+fn results_come_with_the_wait() {
+    let load = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r3];";
+    let all = insts(&format!("{load} tcgen05.wait::ld.sync.aligned; add.s32 %r4, %r1, %r2;"));
+    assert!(all[1].contains("%0 tied") && all[1].contains("%1 tied"), "{all:?}");
+    let product =
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1, 1, 1, 0, 0;";
+    let all = insts(&format!("{product} wgmma.wait_group.sync.aligned 0; st.global.b32 [%rd3], %r1;"));
+    assert!(all[1].contains("tied") && all[1].contains("wgmma.wait_group"), "{all:?}");
+}

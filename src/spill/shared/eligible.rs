@@ -3,7 +3,7 @@
 use crate::analysis::{Dominators, Occurrence, Occurrences};
 use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg};
 use crate::spill::single_definition::{definition_and_reads, dominates};
-use crate::target::{assembly_text, is_fusible_product, is_fusible_sum};
+use crate::target::{asynchrony, is_fusible_product, is_fusible_sum};
 
 /// A value with one definition, and its reads in the order of the code.
 pub(super) struct Candidate {
@@ -15,7 +15,7 @@ pub(super) struct Candidate {
 /// The values of 16, 32 and 64 bits that have one definition ahead of all their reads, and that no instruction needs in a
 /// register of its own choice: no tied operands and no operands of asynchronous instructions.
 pub(super) fn eligible(function: &Function, occurrences: &Occurrences, dominators: &Dominators) -> Vec<Candidate> {
-    let is_asynchronous: Vec<bool> = function.insts().map(|inst| is_asynchronous(function, inst)).collect();
+    let is_asynchronous: Vec<bool> = function.insts().map(|inst| asynchrony(function, inst).is_some()).collect();
     function.regs().filter_map(|reg| value_of(function, occurrences, dominators, &is_asynchronous, reg)).collect()
 }
 
@@ -50,11 +50,4 @@ fn value_of(
     let is_read = |read: &Occurrence| read.is_use() && is_plain(read) && dominates(dominators, &definition, read);
     let fits = is_movable && is_plain(&definition) && !reads.is_empty() && reads.iter().all(is_read);
     fits.then_some(Candidate { reg, definition, reads })
-}
-
-/// Whether an instruction goes on when the next one begins, so that its registers must stay what they are until a wait.
-fn is_asynchronous(function: &Function, inst: Inst) -> bool {
-    let name = function.opcodes().name(function.opcode(inst));
-    let text = assembly_text(function, inst).unwrap_or_default();
-    ["wgmma", "tcgen05"].iter().any(|word| name.to_ascii_lowercase().contains(word) || text.contains(word))
 }

@@ -62,7 +62,7 @@ fn of_integers(words: &[&str], bits: u32, kind: u8, forms: &str) -> Option<Strin
         ("popc" | "clz", 2) => format!("{}r{bits}", base.to_uppercase()),
         ("bfe", 2) => format!("BFE_{sign}{bits}{forms}"),
         ("prmt", 2) => format!("PRMT_B32{forms}"),
-        ("setp", 3) => format!("SETP_i{bits}{forms}"),
+        ("setp", 3) if kind != b'b' || matches!(second, "eq" | "ne") => format!("SETP_i{bits}{forms}"),
         ("selp", 2) => format!("SELP_b{bits}{}", forms.get(..2)?),
         ("cvt", 2..) => conversion(words)?,
         _ => return None,

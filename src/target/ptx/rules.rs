@@ -61,12 +61,17 @@ const ARITHMETIC: &[Rule] = &[
     rule("testp copysign {rcp,sqrt,rsqrt,sin,cos,lg2,ex2,tanh}", First, PURE),
     rule("set slct", First, PURE),
     rule("setp", First, PURE),
-    rule("setp.{eq,ne,lt,le,gt,ge,lo,ls,hi,hs}.{b,s,u}{16,32,64} selp", First, UNIFORM),
-    rule("{and,or,xor}.{b16,b32} not.{b16,b32} {shl,shr}.{b,s,u}32", First, UNIFORM.remat(1)),
-    rule("{and,or,xor,not}.b64 {shl,shr}.{b,s,u}64", First, UNIFORM.remat(2)),
+    rule(
+        "setp.{eq,ne}.{b,s,u}{16,32,64} setp.{lt,le,gt,ge}.{s,u}{16,32,64} setp.{lo,ls,hi,hs}.u{16,32,64}",
+        First,
+        UNIFORM,
+    ),
+    rule("selp", First, UNIFORM),
+    rule("{and,or,xor}.{b16,b32} not.{b16,b32} shl.b32 shr.{b,s,u}32", First, UNIFORM.remat(1)),
+    rule("{and,or,xor,not}.b64 shl.b64 shr.{b,s,u}64", First, UNIFORM.remat(2)),
     rule("{and,or,xor,not} cnot lop3 shf {shl,shr} prmt", First, UNIFORM),
     rule("cvt cvta isspacep mapa getctarank createpolicy istypep", First, PURE),
-    rule("{vadd,vsub,vabsdiff,vmin,vmax,vset,vavrg}{,2,4} vshl vshr vmad", First, PURE),
+    rule("{vadd,vsub,vabsdiff,vmin,vmax,vset}{,2,4} vavrg{2,4} vshl vshr vmad", First, PURE),
 ];
 
 const MEMORY: &[Rule] = &[
@@ -138,7 +143,7 @@ const MATRIX: &[Rule] = &[
     asynchronous("tcgen05.ld", First, TENSOR),
     asynchronous("tcgen05.ld.red", FirstTwo, TENSOR),
     asynchronous("tcgen05.st", Nothing, TENSOR),
-    wait("tcgen05.wait", TENSOR),
+    wait("tcgen05.wait::{ld,st}", TENSOR),
 ];
 
 /// Space that a mnemonic names without the word of a space.

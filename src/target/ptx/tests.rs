@@ -147,3 +147,28 @@ fn agrees_with_the_table_of_llvm() {
     assert_eq!(equivalent("mov.u32/%tid.x").as_deref(), Some("INT_PTX_SREG_TID_x"));
     assert_eq!(equivalent("@add.s32/rrr"), None);
 }
+
+/// Each name of the table has an instruction in the list that ptxas is asked about.
+#[test]
+fn names_have_instructions() {
+    let list = include_str!("../../../tests/ptx/instructions.txt");
+    let mut names: Vec<String> = Vec::new();
+    for rule in rules::RULES.iter().flat_map(|rules| rules.iter()) {
+        rule.names.split_ascii_whitespace().for_each(|name| pattern::expand(name, &mut |name| names.push(name.into())));
+    }
+    let mut missing: std::collections::BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let is_instruction = |line: &&str| line.contains(';') && !line.starts_with(['#', '[']);
+    for line in list.lines().filter(is_instruction) {
+        let bare = if line.starts_with('@') { line.split_once(' ').map_or("", |(_, bare)| bare) } else { line };
+        let end = bare.find([' ', ';']).unwrap_or(bare.len());
+        pattern::expand(&bare[..end], &mut |mnemonic| {
+            let is_prefix = |name: &&String| {
+                mnemonic.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            if let Some(name) = names.iter().filter(is_prefix).max_by_key(|name| name.len()) {
+                missing.remove(name.as_str());
+            }
+        });
+    }
+    assert!(missing.is_empty(), "{missing:?}");
+}

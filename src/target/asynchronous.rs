@@ -1,0 +1,68 @@
+//! Instructions that go on when the next one begins: products of a warp group (`wgmma`), and accesses of tensor memory
+//! (`tcgen05`).
+//!
+//! PTX ISA, `wgmma.mma_async` and `tcgen05.ld`: until an instruction waits for them, their registers may neither be read nor
+//! written. In a view of LLVM's code nothing but the names of opcodes and the text of inline assembly tells.
+
+use super::assembly::assembly_text;
+use crate::function::{Function, Inst};
+
+/// What an instruction has to do with asynchronous ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asynchrony {
+    /// It is one, or has one in it that it does not wait for.
+    Starts,
+    /// It waits for such.
+    Waits,
+}
+
+/// What an instruction has to do with asynchronous ones; `None`: nothing.
+pub fn asynchrony(function: &Function, inst: Inst) -> Option<Asynchrony> {
+    of_text(assembly_text(function, inst).unwrap_or_else(|| function.opcodes().name(function.opcode(inst))))
+}
+
+fn of_text(text: &str) -> Option<Asynchrony> {
+    let is_family = |word: &str| ["wgmma", "tcgen05"].iter().any(|name| starts_with(word, name));
+    let is_wait = |word: &str| {
+        [("wgmma", "wait_group"), ("tcgen05", "wait")].iter().any(|(name, wait)| {
+            starts_with(word, name) && word.get(name.len() + 1..).is_some_and(|rest| starts_with(rest, wait))
+        })
+    };
+    let mut words = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ';' | '{' | '}'));
+    let last = words.rfind(|word| is_family(word.trim_start_matches('@')))?;
+    Some(if is_wait(last.trim_start_matches('@')) { Asynchrony::Waits } else { Asynchrony::Starts })
+}
+
+/// Names of LLVM have capitals in some versions.
+fn starts_with(word: &str, prefix: &str) -> bool {
+    word.as_bytes().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Opcodes of LLVM, mnemonics with a form, and inline assembly, of which the last such instruction counts.
+    #[test]
+    fn by_name_and_by_text() {
+        for starts in [
+            "TCGEN05_LD_32x32b_x1",
+            "@tcgen05.ld.sync.aligned.32x32b.x2.b32/v2a",
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $2, 1, 1, 1;",
+            "tcgen05.wait::ld.sync.aligned; tcgen05.ld.sync.aligned.32x32b.x1.b32 {$0}, [$1];",
+        ] {
+            assert_eq!(of_text(starts), Some(Asynchrony::Starts), "{starts}");
+        }
+        for waits in [
+            "tcgen05_wait_ld",
+            "tcgen05.wait::st.sync.aligned/",
+            "// wait\nwgmma.wait_group.sync.aligned 0;",
+            "tcgen05.ld.sync.aligned.32x32b.x1.b32 {$0}, [$1];\n\ttcgen05.wait::ld.sync.aligned;",
+        ] {
+            assert_eq!(of_text(waits), Some(Asynchrony::Waits), "{waits}");
+        }
+        for neither in ["ADD32rr", "cp.async.wait_group/i", "wait_group 0;", ""] {
+            assert_eq!(of_text(neither), None, "{neither}");
+        }
+    }
+}
