@@ -9,8 +9,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use nvptx_ra::forecast::{Case, forecast};
+use nvptx_ra::function::{Edit, EditList, Function, VReg};
+use nvptx_ra::index::EntityIndex;
 use nvptx_ra::passes::{PtxRun, pipeline, run_on_ptx};
-use nvptx_ra::ptx::{File, Module, View};
+use nvptx_ra::ptx::{File, Module, Patch, View};
 use nvptx_ra::target::machine::Architecture;
 
 /// All files below a path that end in `.ptx`, in order.
@@ -197,4 +199,75 @@ fn forecasts() {
     if let Ok(path) = std::env::var("PTX_FORECASTS") {
         fs::write(path, lines).expect("the file can be written");
     }
+}
+
+/// A view as text, with registers numbered as they occur: their numbers and names come from the text.
+fn renumbered(function: &Function) -> String {
+    let text = function.to_string();
+    let mut numbers = BTreeMap::new();
+    let mut parts =
+        text.lines().filter(|line| !line.starts_with("regs ")).flat_map(|line| line.split('%').chain(["\n"]));
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
+        let next = numbers.len();
+        if end > 0 {
+            out += &format!("%{}", numbers.entry(&part[..end]).or_insert(next));
+        }
+        out += &part[end..];
+    }
+    out
+}
+
+/// Edits that give every operand a new register in place of its own.
+fn renamed(function: &Function) -> EditList {
+    let mut edits = EditList::new(function);
+    let new: Vec<VReg> = function.regs().map(|reg| edits.create_register(function.class(reg))).collect();
+    for inst in function.insts() {
+        for (number, operand) in function.operands(inst).iter().enumerate() {
+            if let Some(reg) = operand.reg() {
+                edits.push(Edit::SetRegister { inst, operand: number as u32, reg: new[reg.index()] });
+            }
+        }
+    }
+    edits.finish();
+    edits
+}
+
+/// Every register gets another name; what the text then says is the same, and ptxas takes it.
+#[test]
+fn all_registers_renamed() {
+    let ptxas = ptxas();
+    let (mut functions, mut tokens, mut left) = (0, 0, BTreeMap::<String, u64>::new());
+    for path in corpus() {
+        let text = fs::read(&path).expect("the file can be read");
+        let name = path.display().to_string();
+        let module = Module::read(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        let (mut patch, mut before) = (Patch::default(), Vec::new());
+        for body in module.bodies() {
+            let Ok(view) = module.view(body) else { continue };
+            let edits = renamed(&view.function);
+            match module.edit(body, &view, &edits) {
+                Ok(of_body) => {
+                    functions += 1;
+                    tokens += edits.edits().len();
+                    before.push((body.name(module.file()).to_owned(), renumbered(&view.function)));
+                    patch.append(of_body);
+                }
+                Err(reason) => *left.entry(reason).or_default() += 1,
+            }
+        }
+        let changed = patch.apply(&text);
+        let after = Module::read(&name, &changed).unwrap_or_else(|error| panic!("{error}"));
+        for (of, expected) in before {
+            let body = after.bodies().iter().find(|body| body.name(after.file()) == of).expect("it is still there");
+            let view = after.view(body).unwrap_or_else(|reason| panic!("{name}: {of}: {reason}"));
+            assert!(renumbered(&view.function) == expected, "{name}: {of}: the view differs");
+        }
+        if let Some(ptxas) = ptxas.as_deref().filter(|ptxas| assembles(ptxas, &text, module.target()).is_ok()) {
+            assembles(ptxas, &changed, module.target()).unwrap_or_else(|message| panic!("{name}: {message}"));
+        }
+    }
+    println!("{functions} functions, {tokens} edits; left alone: {left:?}");
+    assert!(functions > 0, "tests/ptx has functions");
 }
