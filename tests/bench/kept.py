@@ -93,14 +93,16 @@ def parse_arguments():
 
 
 def only(text, name):
-    """PTX without the other kernels. Everything else stays."""
-    lines, skips = [], False
+    """PTX without the other kernels. Everything else stays. Scopes within a kernel may end at the start of a line, too."""
+    lines, skips, depth = [], False, 0
     for line in text.split("\n"):
         if match := ENTRY.match(line):
             skips = match.group(1) != name
         if not skips:
             lines.append(line)
-        if line.startswith("}"):
+        code = line.split("//")[0]
+        depth += code.count("{") - code.count("}")
+        if depth == 0 and line.startswith("}"):
             skips = False
     return "\n".join(lines)
 

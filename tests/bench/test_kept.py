@@ -88,6 +88,13 @@ class Text(unittest.TestCase):
         self.assertIn(".extern .shared", text)
         self.assertEqual(kept.only(PTX, "first").count("ret;"), 2)
 
+    def test_a_scope_at_the_start_of_a_line_ends_no_kernel(self):
+        scope = "{\n.param .b32 p;\n}\n"
+        text = f".visible .entry one()\n{{\n{scope}\tst.b32 one;\n}}\n.visible .entry two()\n{{\n\tret;\n}}\n"
+        self.assertNotIn("one", kept.only(text, "two"))
+        self.assertNotIn("two", kept.only(text, "one"))
+        self.assertIn("st.b32", kept.only(text, "one"))
+
     def test_the_pragma_stands_at_the_top_of_the_kernel(self):
         text = kept.with_pragma(kept.only(PTX, "second"))
         self.assertEqual(text.count(kept.PRAGMA_LINE), 1)
