@@ -93,7 +93,7 @@ def parse_arguments():
 
 
 def only(text, name):
-    """PTX without the other kernels. Everything else stays. Scopes within a kernel may end at the start of a line, too."""
+    """PTX without the other kernels. Everything else stays. Scopes in a kernel may end at the start of a line, too."""
     lines, skips, depth = [], False, 0
     for line in text.split("\n"):
         if match := ENTRY.match(line):
