@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use arbitrary::{Result, Unstructured};
 
+use super::spoiled_slots::check_spoiled_slot;
 use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
@@ -51,6 +52,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     assert_eq!(bound, Some(threads).filter(|_| says_threads || outcome.bytes.shared > 0), "blocks keep to the slots");
     if !outcome.kept.is_empty() {
         check_spoiled(u, &function, &outcome.edits)?;
+        check_spoiled_slot(u, &function, &outcome.edits)?;
     }
     Ok(())
 }

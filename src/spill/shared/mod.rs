@@ -128,6 +128,7 @@ pub fn keep_values(
         outcome.edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: room.threads.to_string() });
     }
     outcome.edits.finish();
+    debug_assert_eq!(crate::check::slots::verify(function, &outcome.edits), [], "{function}");
     let kept = chosen.iter().map(|value| Kept {
         reg: value.reg,
         definition: value.definition.inst,
