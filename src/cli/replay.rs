@@ -91,6 +91,7 @@ fn context(report: &Report, options: &[String], function: &Function) -> Result<R
         is_optnone: report.is_optnone,
         wants_remarks: false,
         is_coalesced: false,
+        callees: None,
     })
 }
 

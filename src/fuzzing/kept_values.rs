@@ -37,7 +37,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
     let most_bytes = u.int_in_range(1024..=49152)?;
-    let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes };
+    let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes, callees: None };
     let keep = || keep_values((&function, &classification), &aim, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);

@@ -304,7 +304,7 @@ mod tests {
     fn keep_and_try((function, words): (&Function, u32), to: SpillTo, table: &mut BTreeMap<&'static str, Row>) {
         let classification = Classification::by_name(function.opcodes());
         let architecture = Architecture::by_name("sm_90").expect("a processor");
-        let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152 };
+        let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
         let aim = Aim { words, values: 40, in_loops: KeepInLoops::On, among: None, to };
         if let Ok(outcome) = keep_values((function, &classification), &aim, &launch) {
             try_all(function, &outcome.edits, table);

@@ -24,6 +24,7 @@ use crate::config::{
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
+use crate::spill::shared::CalleeTable;
 use crate::stats::Work;
 use crate::target::{Classification, with_assembly_loads};
 
@@ -46,6 +47,8 @@ pub struct RunContext {
     pub wants_remarks: bool,
     /// The function is as the copy coalescer leaves it; of interest to the forecast alone.
     pub is_coalesced: bool,
+    /// What the functions of the module have of shared memory, where all of them are at hand.
+    pub callees: Option<Arc<CalleeTable>>,
 }
 
 impl RunContext {
@@ -60,6 +63,7 @@ impl RunContext {
             is_optnone: false,
             wants_remarks: false,
             is_coalesced: false,
+            callees: None,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! what is volatile in shared memory it leaves alone. Each thread has slots of its own, so no thread waits for another.
 //!
 //! In the order of the files:
+//! * [`callees`]: which functions of a module have shared memory;
 //! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
 //! * [`eligible`]: which values can be moved at all;
 //! * [`choice`]: which of them are, those that free the highest pressure for the lowest cost;
@@ -14,6 +15,7 @@
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
 //! * here: the edits.
 
+mod callees;
 mod choice;
 mod eligible;
 mod full;
@@ -23,6 +25,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+pub use callees::{Call, CalleeMemory, CalleeTable};
 pub use choice::Aim;
 pub use room::{Launch, Refusal, bounds};
 pub use slots::Bytes;
