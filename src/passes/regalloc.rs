@@ -83,6 +83,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             output.remarks.extend(outcome.refusal.as_ref().and_then(refused));
             output.stats.values_kept = outcome.kept.len() as u64;
             output.stats.slot_bytes = outcome.bytes.shared.into();
+            output.stats.cache_given_up = outcome.cache_given_up.into();
             if !outcome.kept.is_empty() {
                 output.stats.spills = spills(function, &outcome, context, architecture)?;
             }
@@ -178,7 +179,18 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
         };
         Remark { kind: RemarkKind::Passed, inst: Some(kept.definition), name: kind, message }
     };
-    outcome.kept.iter().map(remark).collect()
+    let cache = (outcome.cache_given_up > 0).then(|| Remark {
+        kind: RemarkKind::Analysis,
+        inst: None,
+        name: "CacheGivenUp",
+        message: format!("{} bytes of shared memory in a block: {}", outcome.bytes.shared, cache_told(outcome)),
+    });
+    outcome.kept.iter().map(remark).chain(cache).collect()
+}
+
+/// What the slots cost in cache.
+fn cache_told(outcome: &Outcome) -> String {
+    format!("an SM gives up {} KB of L1 cache for the slots", outcome.cache_given_up.div_ceil(1024))
 }
 
 fn counted(number: usize, of: &str) -> String {
@@ -201,6 +213,9 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         text += &format!(", {recomputed} computed again");
     }
     text += "\n";
+    if outcome.cache_given_up > 0 {
+        text += &(cache_told(outcome) + "\n");
+    }
     text += &outcome.refusal.as_ref().map(refusal_told).unwrap_or_default();
     for kept in &outcome.kept {
         let line = function.line(kept.definition);

@@ -36,7 +36,7 @@ use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, S
 use crate::spill::remat::compute_again;
 use crate::target::Classification;
 use choice::{Chosen, choose};
-use room::room;
+use room::{Room, room};
 use slots::Slots;
 
 /// Where a value goes that is moved out of the way.
@@ -74,6 +74,8 @@ pub struct Outcome {
     pub kept: Vec<Kept>,
     /// The memory that they take.
     pub bytes: Bytes,
+    /// The bytes of L1 cache that an SM gives up for the slots in shared memory.
+    pub cache_given_up: u32,
     /// The most words that are live at one instruction, before and after.
     pub peaks: [u32; 2],
     /// Why the function got no slots in shared memory, though other places than that were allowed, too.
@@ -97,6 +99,7 @@ pub fn keep_values(
         edits: EditList::new(function),
         kept: Vec::new(),
         bytes: Bytes::default(),
+        cache_given_up: 0,
         peaks: [before; 2],
         refusal: None,
     };
@@ -117,6 +120,8 @@ pub fn keep_values(
     outcome.peaks = [before, reached];
     let (created, bytes) = slots.create(&mut outcome.edits);
     outcome.bytes = bytes;
+    let given_up = |room: &Room| launch.architecture.cache_given_up(&room.as_it_is, bytes.shared);
+    outcome.cache_given_up = room.as_ref().map_or(0, given_up);
     for value in &chosen {
         match value.home.slot {
             Some(slot) => rewrite(function, value, created[slot], &mut outcome.edits),

@@ -32,6 +32,8 @@ pub(super) struct Room {
     pub(super) bytes: u32,
     /// The array's size is a multiple of this.
     pub(super) alignment: u32,
+    /// The launch without slots.
+    pub(super) as_it_is: machine::Launch,
 }
 
 /// Why a kernel gets no slots in shared memory.
@@ -115,7 +117,7 @@ pub(super) fn room(
         ..machine::Launch::new(registers).with_threads(threads)
     };
     let bytes = launch.architecture.free_shared(&as_it_is, alignment, most);
-    if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment }) }
+    if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment, as_it_is }) }
 }
 
 /// The registers that are set to a number somewhere.
