@@ -12,7 +12,7 @@ use crate::printable::printable;
 use crate::target::Classification;
 
 /// What a call may reach of shared memory.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CalleeMemory {
     /// Nothing.
     Nothing,
@@ -40,6 +40,19 @@ pub enum CalleeMemory {
     },
     /// Whatever it has: one function alone is at hand.
     Unseen,
+}
+
+impl CalleeMemory {
+    /// How bad it is for slots: what is unknown is worse than dynamic shared memory, and that than static.
+    fn rank(&self) -> u32 {
+        match self {
+            Self::Nothing => 0,
+            Self::Static { .. } => 1,
+            Self::Dynamic { .. } => 2,
+            Self::Unseen | Self::Outside { .. } => 3,
+            Self::Pointer { .. } => 4,
+        }
+    }
 }
 
 /// A call that keeps a kernel from having slots.
@@ -118,8 +131,7 @@ impl CalleeTable {
         table
     }
 
-    /// The worst that a function has, itself or by what it calls: what is unknown is worse than dynamic shared memory, and
-    /// that than static. O(calls that are reached · log functions).
+    /// The worst that a function has, itself or by what it calls. O(calls that are reached · log functions).
     fn memory(&self, callee: &str) -> CalleeMemory {
         let mut worst = CalleeMemory::Nothing;
         let mut seen: BTreeSet<&str> = BTreeSet::from([callee]);
@@ -140,7 +152,9 @@ impl CalleeTable {
                     }
                 }
             };
-            worst = worst.max(own);
+            if own.rank() > worst.rank() {
+                worst = own;
+            }
         }
         worst
     }
@@ -158,7 +172,7 @@ pub(super) fn worst_call(
             (Some(_), None) => CalleeMemory::Unseen,
             (Some(callee), Some(table)) => table.memory(callee),
         };
-        if worst.as_ref().is_none_or(|worst| memory > worst.memory) {
+        if worst.as_ref().is_none_or(|worst| memory.rank() > worst.memory.rank()) {
             worst = Some(Call { callee: callee.map(Into::into), memory });
         }
     }
@@ -268,6 +282,8 @@ mod tests {
         let module = [function("plain", "", &[]), function("tile", "\"@tile_buffer\" shared 512", &[])];
         let told = |calls: &[&str]| told(calls, Some(&module)).expect("a call");
         assert!(told(&["plain", "tile", "vprintf", "malloc"]).starts_with("it calls vprintf,"));
+        assert!(told(&["plain", "tile", "malloc", "vprintf"]).starts_with("it calls malloc,"));
+        assert!(told(&["vprintf", ""]).starts_with("it calls through a pointer"));
         assert!(told(&["plain", "tile", "plain"]).starts_with("it calls tile,"));
     }
 }
