@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ModuleOutput, PassOutput, Remark, RunContext, run, run_on_module};
+use super::{ModuleOutput, PassOutput, Remark, RunContext, Scope, run, run_on_module, scope};
 use crate::config::{Config, FORECAST, Layers, REGALLOC};
 use crate::error::{Error, ErrorKind};
 use crate::ptx::{Module, Patch};
@@ -128,7 +128,8 @@ fn run_step(
 ) -> Result<Patch, Error> {
     let module = Module::read(name, bytes)?;
     let target = if target.is_empty() { module.target() } else { target };
-    let callees = (step.name == REGALLOC).then(|| Arc::new(callees(&module)));
+    let callees =
+        (step.name == REGALLOC && scope(REGALLOC, config) != Scope::Nothing).then(|| Arc::new(callees(&module)));
     let (mut patch, mut summaries) = (Patch::default(), Vec::new());
     for body in module.bodies() {
         let function = body.name(module.file());

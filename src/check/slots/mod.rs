@@ -36,8 +36,8 @@ pub use finding::{Finding, FindingKind};
 use crate::function::{EditList, Function};
 use access::Accesses;
 
-/// Checks all stores and reloads that edits make. The findings that are [errors](FindingKind::is_error) come first, in the
-/// order of the code; there is none where the edits do not [apply](EditList::apply) for another reason than their slots.
+/// Checks all stores and reloads that edits make. The findings that are [errors](FindingKind::is_error) come first. There is
+/// none where the edits do not [apply](EditList::apply) for another reason than their slots.
 pub fn verify(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut findings = layout::check(before, edits);
     if findings.is_empty()
