@@ -1,4 +1,5 @@
 //! The symbolic checker: proves from view and edits alone that a change keeps the meaning.
+//! [`slots`] has a second, narrower check, of stores and reloads alone.
 //!
 //! It knows nothing of how the edits were made, of liveness, or of any opcode beyond its [role](crate::function::Role)
 //! and [effects](crate::function::Effects). [`check`] applies the edits and compares the two functions.
@@ -54,6 +55,7 @@ mod ids;
 mod obligations;
 mod operands;
 mod pair;
+pub mod slots;
 mod speculation;
 mod terms;
 mod values;

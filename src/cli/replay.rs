@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nvptx_ra::bundle::{self, Bundle, Report};
-use nvptx_ra::check::{CheckError, check};
+use nvptx_ra::check::{CheckError, check, slots};
 use nvptx_ra::config::{COPY_COALESCER, Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::{EditList, Function};
@@ -91,6 +91,7 @@ fn context(report: &Report, options: &[String], function: &Function) -> Result<R
         is_optnone: report.is_optnone,
         wants_remarks: false,
         is_coalesced: false,
+        callees: None,
     })
 }
 
@@ -123,11 +124,14 @@ fn summary(pass: &str, function: &Function, output: &PassOutput, times: &mut [Du
 }
 
 fn prove(function: &Function, edits: &EditList) -> Result<(), Error> {
-    check(function, edits).map_err(|errors| {
-        let places: Vec<String> = errors.iter().map(CheckError::to_string).collect();
-        let problem = format!("the checker refuses the edits: {}", places.join(" | "));
-        Error::new(ErrorKind::Verify, problem, "please report this with the function")
-    })
+    let unproven = check(function, edits).err().unwrap_or_default();
+    let mut places: Vec<String> = unproven.iter().map(CheckError::to_string).collect();
+    places.extend(slots::errors(function, edits).iter().map(ToString::to_string));
+    if places.is_empty() {
+        return Ok(());
+    }
+    let problem = format!("the checker refuses the edits: {}", places.join(" | "));
+    Err(Error::new(ErrorKind::Verify, problem, "please report this with the function"))
 }
 
 fn write(path: &std::path::Path, text: &str) -> Result<ExitCode, Error> {

@@ -150,6 +150,7 @@ impl<'a> Request<'a> {
             is_optnone: self.has(abi::NVPTX_RA_REQUEST_OPTNONE),
             wants_remarks: self.has(abi::NVPTX_RA_REQUEST_REMARKS),
             is_coalesced: self.has(abi::NVPTX_RA_REQUEST_COALESCED),
+            callees: None,
         };
         if self.pass == COPY_COALESCER
             && let Some(mut collected) = self.session.and_then(Session::collected)

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use arbitrary::{Result, Unstructured};
 
+use super::spoiled_slots::check_spoiled_slot;
 use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
@@ -36,7 +37,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
     let most_bytes = u.int_in_range(1024..=49152)?;
-    let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes };
+    let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes, callees: None };
     let keep = || keep_values((&function, &classification), &aim, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);
@@ -51,6 +52,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     assert_eq!(bound, Some(threads).filter(|_| says_threads || outcome.bytes.shared > 0), "blocks keep to the slots");
     if !outcome.kept.is_empty() {
         check_spoiled(u, &function, &outcome.edits)?;
+        check_spoiled_slot(u, &function, &outcome.edits)?;
     }
     Ok(())
 }

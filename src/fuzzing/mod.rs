@@ -28,6 +28,7 @@ mod ptx;
 mod remat;
 mod rename;
 mod schedule;
+mod spoiled_slots;
 #[cfg(test)]
 mod tests;
 mod text;

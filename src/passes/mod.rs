@@ -17,13 +17,14 @@ pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::check::check;
+use crate::check::{check, slots};
 use crate::config::{
     APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REGALLOC, REMAT, RENAME, SCHEDULE, Trace,
 };
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
+use crate::spill::shared::CalleeTable;
 use crate::stats::Work;
 use crate::target::{Classification, with_assembly_loads};
 
@@ -46,6 +47,8 @@ pub struct RunContext {
     pub wants_remarks: bool,
     /// The function is as the copy coalescer leaves it; of interest to the forecast alone.
     pub is_coalesced: bool,
+    /// What the functions of the module have of shared memory, where all of them are at hand.
+    pub callees: Option<Arc<CalleeTable>>,
 }
 
 impl RunContext {
@@ -60,6 +63,7 @@ impl RunContext {
             is_optnone: false,
             wants_remarks: false,
             is_coalesced: false,
+            callees: None,
         }
     }
 }
@@ -206,19 +210,25 @@ fn shows_the_function(config: &Config) -> bool {
     checks || counts || prints
 }
 
-/// Has the symbolic checker prove that the edits keep the meaning of the function.
+/// Has the symbolic checker prove that the edits keep the meaning of the function, and the verifier of slots look at the
+/// stores and reloads among them.
 fn verify(function: &Function, output: &mut PassOutput) -> Result<(), Error> {
     let start = Instant::now();
-    let result = check(function, &output.edits);
+    let unproven = check(function, &output.edits).err().unwrap_or_default();
+    let at_slots = slots::errors(function, &output.edits);
     output.stats.lap("check", start);
-    result.map_err(|errors| {
-        let first = errors.first().map(ToString::to_string).unwrap_or_default();
-        Error::new(
-            ErrorKind::Verify,
-            format!("the checker finds {} errors, first: {first}", errors.len()),
-            "the function is left as LLVM made it; please report this",
-        )
-    })
+    if unproven.is_empty() && at_slots.is_empty() {
+        return Ok(());
+    }
+    let count = unproven.len() + at_slots.len();
+    // What is not proven, and why, where both found something.
+    let found = [unproven.first().map(ToString::to_string), at_slots.first().map(ToString::to_string)];
+    let first = found.into_iter().flatten().collect::<Vec<_>>().join("; at a slot: ");
+    Err(Error::new(
+        ErrorKind::Verify,
+        format!("the checker finds {count} errors, first: {first}"),
+        "the function is left as LLVM made it; please report this",
+    ))
 }
 
 fn unknown(name: &str) -> Error {
@@ -268,7 +278,7 @@ fn print_view(function: &Function, _context: &RunContext) -> Result<PassOutput, 
 mod tests {
     use super::*;
     use crate::config::Layers;
-    use crate::function::FunctionBuilder;
+    use crate::function::{Block, Edit, FunctionBuilder, Position, RegClass, VReg};
 
     /// The shim registers the passes of this list, with the same names, and makes the same promise of what they change.
     #[test]
@@ -312,6 +322,28 @@ mod tests {
         let output = run(PRINT_VIEW, &function, &context("")).expect("printing cannot fail");
         assert_eq!(output.output, function.to_string());
         assert!(output.edits.is_empty());
+    }
+
+    /// What the verifier of slots finds is an error, also where the symbolic checker proves that the values are right.
+    #[test]
+    fn slots_are_verified() {
+        let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nregs %0 B32\nbb0: frequency 1.0 depth 0\n\
+            %0 = LD_i32 0 :: read\nST_i32 %0, 1 :: write\nend\n";
+        let function = Function::parse(text).expect("a view");
+        let place = Position { block: Block(0), before: Some(Inst(1)) };
+        let verified = |align: u64| {
+            let mut output = PassOutput::unchanged(&function);
+            let edits = &mut output.edits;
+            let (slot, again) = (edits.create_slot(4, align), edits.create_register(RegClass::B32));
+            edits.insert_spill(place, VReg(0), slot);
+            edits.insert_reload(place, again, slot);
+            edits.push(Edit::SetRegister { inst: Inst(1), operand: 0, reg: again });
+            verify(&function, &mut output).map_err(|error| (error.kind, error.problem))
+        };
+        assert_eq!(verified(4), Ok(()));
+        let (kind, problem) = verified(2).expect_err("the slot is not aligned");
+        assert_eq!(kind, ErrorKind::Verify);
+        assert!(problem.starts_with("the checker finds 2 errors, first: misaligned slot: %0 and slot0"), "{problem}");
     }
 
     /// An error that was asked for comes from passes that edit, and from no others.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{ModuleOutput, PassOutput, Remark, RunContext, run, run_on_module};
-use crate::config::{Config, FORECAST, Layers};
+use super::{ModuleOutput, PassOutput, Remark, RunContext, Scope, run, run_on_module, scope};
+use crate::config::{Config, FORECAST, Layers, REGALLOC};
 use crate::error::{Error, ErrorKind};
 use crate::ptx::{Module, Patch};
+use crate::spill::shared::CalleeTable;
 
 /// A pass of a pipeline, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +128,8 @@ fn run_step(
 ) -> Result<Patch, Error> {
     let module = Module::read(name, bytes)?;
     let target = if target.is_empty() { module.target() } else { target };
+    let callees =
+        (step.name == REGALLOC && scope(REGALLOC, config) != Scope::Nothing).then(|| Arc::new(callees(&module)));
     let (mut patch, mut summaries) = (Patch::default(), Vec::new());
     for body in module.bodies() {
         let function = body.name(module.file());
@@ -142,6 +145,7 @@ fn run_step(
         let context = RunContext {
             wants_remarks: true,
             is_coalesced: true,
+            callees: callees.clone(),
             ..RunContext::new(config.clone(), Arc::clone(&view.classification), target)
         };
         let done = run(&step.name, &view.function, &context).map_err(|error| error.in_function(function))?;
@@ -170,6 +174,12 @@ fn run_step(
     Ok(patch)
 }
 
+/// What the functions of a file have of shared memory. Those that cannot be shown are as if they were elsewhere.
+fn callees(module: &Module<'_>) -> CalleeTable {
+    let views: Vec<_> = module.bodies().iter().filter_map(|body| module.view(body).ok()).collect();
+    CalleeTable::new(views.iter().map(|view| (&view.function, &*view.classification)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,5 +194,29 @@ mod tests {
         for wrong in ["a<b", "a>b", "a,,b", "a<b>c", ""] {
             assert!(pipeline(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// A kernel that calls functions gets no slots, and the remark says which function of the file is the reason.
+    #[test]
+    fn callees_with_shared_memory() {
+        let text = b".version 8.8\n.target sm_90\n.address_size 64\n.shared .align 4 .b8 tile[512];\n\
+            .func reads(.param .b64 reads_param_0)\n{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, tile;\n\
+            \tld.shared.u32 %r2, [%r1];\n\tst.shared.u32 [%r1+4], %r2;\n\tret;\n}\n\
+            .func through(.param .b64 through_param_0)\n{\n\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [through_param_0];\n\
+            \t{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\tcall.uni reads, (param0);\n\t}\n\tret;\n}\n\
+            .visible .entry k(.param .u64 k_param_0)\n.maxntid 128, 1, 1\n{\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<3>;\n\
+            \tld.param.u64 %rd1, [k_param_0];\n\tcvta.to.global.u64 %rd2, %rd1;\n\tld.global.u32 %r1, [%rd2];\n\
+            \tld.global.u32 %r2, [%rd2+4];\n\t{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\
+            \tcall.uni through, (param0);\n\t}\n\tst.global.u32 [%rd2], %r2;\n\tst.global.u32 [%rd2+4], %r1;\n\
+            \tret;\n}\n";
+        let steps = pipeline("nvptx-regalloc<regalloc=24>").expect("a pipeline");
+        let output = run_on_ptx("k.ptx", text, &PtxRun { steps, ..PtxRun::default() }).expect("it runs");
+        let of_kernel: Vec<&str> =
+            output.remarks.iter().filter(|remark| remark.function == "k").map(|remark| &*remark.message).collect();
+        assert_eq!(
+            of_kernel,
+            ["keeps no value in shared memory: it calls through, and through it reads, which has 512 bytes of static \
+              shared memory; inline through"]
+        );
     }
 }

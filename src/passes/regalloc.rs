@@ -52,6 +52,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         threads: config.threads.number(),
         dynamic_shared: config.dynamic_shared.bytes(),
         most_bytes: config.shared_limit,
+        callees: context.callees.as_deref(),
     };
     let aim = Aim {
         words,
@@ -79,9 +80,10 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             if context.wants_remarks {
                 output.remarks = remarks(function, &outcome);
             }
-            output.remarks.extend(outcome.refusal.and_then(refused));
+            output.remarks.extend(outcome.refusal.as_ref().and_then(refused));
             output.stats.values_kept = outcome.kept.len() as u64;
             output.stats.slot_bytes = outcome.bytes.shared.into();
+            output.stats.cache_given_up = outcome.cache_given_up.into();
             if !outcome.kept.is_empty() {
                 output.stats.spills = spills(function, &outcome, context, architecture)?;
             }
@@ -89,8 +91,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             told
         }
         Err(refusal) => {
-            output.remarks.extend(refused(refusal));
-            refusal_told(refusal)
+            output.remarks.extend(refused(&refusal));
+            refusal_told(&refusal)
         }
     };
     output.stats.lap("regalloc", start);
@@ -153,12 +155,12 @@ fn not_spilled(message: String) -> Remark {
 }
 
 /// A remark that shared memory is refused; not for functions that never have any of their own.
-fn refused(refusal: Refusal) -> Option<Remark> {
-    (refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("keeps no value in shared memory: {refusal}")))
+fn refused(refusal: &Refusal) -> Option<Remark> {
+    (*refusal != Refusal::DeviceFunction).then(|| not_spilled(format!("keeps no value in shared memory: {refusal}")))
 }
 
-fn refusal_told(refusal: Refusal) -> String {
-    if refusal == Refusal::DeviceFunction { String::new() } else { format!("no value in shared memory: {refusal}\n") }
+fn refusal_told(refusal: &Refusal) -> String {
+    if *refusal == Refusal::DeviceFunction { String::new() } else { format!("no value in shared memory: {refusal}\n") }
 }
 
 fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
@@ -177,7 +179,18 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
         };
         Remark { kind: RemarkKind::Passed, inst: Some(kept.definition), name: kind, message }
     };
-    outcome.kept.iter().map(remark).collect()
+    let cache = (outcome.cache_given_up > 0).then(|| Remark {
+        kind: RemarkKind::Analysis,
+        inst: None,
+        name: "CacheGivenUp",
+        message: format!("{} bytes of shared memory in a block: {}", outcome.bytes.shared, cache_told(outcome)),
+    });
+    outcome.kept.iter().map(remark).chain(cache).collect()
+}
+
+/// What the slots cost in cache.
+fn cache_told(outcome: &Outcome) -> String {
+    format!("an SM gives up {} KB of L1 cache for the slots", outcome.cache_given_up.div_ceil(1024))
 }
 
 fn counted(number: usize, of: &str) -> String {
@@ -200,7 +213,10 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         text += &format!(", {recomputed} computed again");
     }
     text += "\n";
-    text += &outcome.refusal.map(refusal_told).unwrap_or_default();
+    if outcome.cache_given_up > 0 {
+        text += &(cache_told(outcome) + "\n");
+    }
+    text += &outcome.refusal.as_ref().map(refusal_told).unwrap_or_default();
     for kept in &outcome.kept {
         let line = function.line(kept.definition);
         let place = match kept.place {

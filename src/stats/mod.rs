@@ -129,14 +129,15 @@ mod tests {
     #[test]
     fn spills_add_up() {
         let spills = SpillBytes { shared_stored: 8, shared_loaded: 24, loaded: 4, ..SpillBytes::default() };
-        let work = Work { spills, values_kept: 2, slot_bytes: 1024, ..Work::default() };
+        let work = Work { spills, values_kept: 2, slot_bytes: 1024, cache_given_up: 8192, ..Work::default() };
         let event = Event::Run(Box::new(FunctionStats { work, ..FunctionStats::default() }));
         let line = serde_json::to_string(&event).unwrap();
         assert!(line.contains(r#""SSpillB":8,"SRefillB":24,"LowLmemSpillSize":0"#), "{line}");
         let totals = Totals::read(Path::new("s"), format!("{line}\n{line}\n").as_bytes()).unwrap();
         let text = totals.to_string();
         for expected in [
-            "values in shared memory                      4\nbytes of their slots                      2048\n",
+            "values in shared memory                      4\nbytes of their slots                      2048\n\
+             L1 cache given up, at most                8192\n",
             "# [LSpillB=0] [LRefillB=0], [SSpillB=16], [SRefillB=48], [LowLmemSpillSize=0] [FrameLmemSpillSize=0]\n\
              # [LNonSpillB=0] [LNonRefillB=8], [NonSpillSize=0]\n",
         ] {

@@ -84,6 +84,7 @@ impl fmt::Display for Totals {
         if sum.values_kept > 0 {
             writeln!(f, "{:<32}{:>14}", "values in shared memory", sum.values_kept)?;
             writeln!(f, "{:<32}{:>14}", "bytes of their slots", sum.slot_bytes)?;
+            writeln!(f, "{:<32}{:>14}", "L1 cache given up, at most", sum.cache_given_up)?;
         }
         if self.forecasts > 0 {
             writeln!(f, "{:<32}{:>14}", "kernels forecast", self.forecasts)?;

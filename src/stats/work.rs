@@ -53,6 +53,8 @@ pub struct Work {
     pub values_kept: u64,
     /// Bytes of shared memory that a block takes for them.
     pub slot_bytes: u64,
+    /// Bytes of L1 cache that an SM gives up for them; of several functions, the most.
+    pub cache_given_up: u64,
     /// What that moves, and what the function moves in local memory anyway; of a function to which the pass does nothing
     /// all 0.
     pub spills: SpillBytes,
@@ -80,6 +82,7 @@ impl Work {
         self.constants_rematerialised = self.constants_rematerialised.saturating_add(other.constants_rematerialised);
         self.values_kept = self.values_kept.saturating_add(other.values_kept);
         self.slot_bytes = self.slot_bytes.saturating_add(other.slot_bytes);
+        self.cache_given_up = self.cache_given_up.max(other.cache_given_up);
         self.spills.merge(&other.spills);
         self.copies_before.merge(&other.copies_before);
         self.copies_after.merge(&other.copies_after);

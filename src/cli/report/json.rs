@@ -12,10 +12,10 @@ pub(super) fn object(report: &Report, with_features: bool) -> Value {
         .iter()
         .map(|forecast| {
             let mut kernel = kernel(forecast, report.code.cycles(forecast));
-            kernel["slots"] = report
-                .slots
-                .get(&forecast.name)
-                .map_or(Value::Null, |slots| json!({ "values": slots.values, "bytes": slots.bytes }));
+            kernel["slots"] = report.slots.get(&forecast.name).map_or(
+                Value::Null,
+                |slots| json!({ "values": slots.values, "bytes": slots.bytes, "cache_given_up": slots.cache_given_up }),
+            );
             if with_features {
                 let values = FEATURES.iter().zip(forecast.features.values());
                 let features: Map<_, _> =

@@ -16,6 +16,8 @@ pub(super) struct Slots {
     pub values: u64,
     /// Bytes of shared memory of a block.
     pub bytes: u64,
+    /// Bytes of L1 cache that an SM gives up for them.
+    pub cache_given_up: u64,
 }
 
 /// The slots that a kernel would get; `None` if the pass would leave it alone. `dynamic_shared` is what the launch is said
@@ -30,5 +32,9 @@ pub(super) fn slots(
     let config = Config::resolve(&Layers { parameters: &parameters, ..Layers::default() })?;
     let context = RunContext::new(config, Arc::clone(classification), architecture.name);
     let stats = passes::run(REGALLOC, function, &context)?.stats;
-    Ok((stats.values_kept > 0).then_some(Slots { values: stats.values_kept, bytes: stats.slot_bytes }))
+    Ok((stats.values_kept > 0).then_some(Slots {
+        values: stats.values_kept,
+        bytes: stats.slot_bytes,
+        cache_given_up: stats.cache_given_up,
+    }))
 }

@@ -7,6 +7,7 @@ use nvptx_ra::function::Function;
 
 use super::Report;
 use super::lines::{SourceText, by_line, has_lines};
+use super::slots::Slots;
 use crate::kernel_names;
 
 /// How many lines of a peak are shown.
@@ -47,14 +48,14 @@ pub(super) fn table(report: &Report) -> String {
     }
     for forecast in forecasts {
         if let Some(function) = code.functions.iter().find(|function| function.name() == forecast.holder) {
-            peak(&mut text, forecast, function);
+            peak(&mut text, forecast, function, report.slots.get(&forecast.name));
         }
     }
     text
 }
 
 /// The peak of a kernel: what the registers depend on, and who holds them there, by source line.
-fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
+fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Option<&Slots>) {
     let file = function.file().unwrap_or_default();
     let source = SourceText::of(function);
     let peak = &forecast.peak;
@@ -72,6 +73,11 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function) {
         Some(step) => writeln!(text, "; {} warps on an SM, more with at most {step}", forecast.occupancy.warps),
         None => writeln!(text, "; {} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
     };
+    if let Some(Slots { values, bytes, cache_given_up }) = slots {
+        let kib = cache_given_up.div_ceil(1024);
+        let _ =
+            writeln!(text, "  slots: {values} values, {bytes} bytes of a block; an SM gives up {kib} KB of L1 cache");
+    }
     if forecast.is_at_least() {
         let _ = writeln!(text, "  at least: it {}", forecast.unknown_callees_text());
     }

@@ -6,6 +6,7 @@
 //! what is volatile in shared memory it leaves alone. Each thread has slots of its own, so no thread waits for another.
 //!
 //! In the order of the files:
+//! * [`callees`]: which functions of a module have shared memory;
 //! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
 //! * [`eligible`]: which values can be moved at all;
 //! * [`choice`]: which of them are, those that free the highest pressure for the lowest cost;
@@ -14,6 +15,7 @@
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
 //! * here: the edits.
 
+mod callees;
 mod choice;
 mod eligible;
 mod full;
@@ -23,6 +25,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+pub use callees::{Call, CalleeMemory, CalleeTable};
 pub use choice::Aim;
 pub use room::{Launch, Refusal, bounds};
 pub use slots::Bytes;
@@ -33,7 +36,7 @@ use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, S
 use crate::spill::remat::compute_again;
 use crate::target::Classification;
 use choice::{Chosen, choose};
-use room::room;
+use room::{Room, room};
 use slots::Slots;
 
 /// Where a value goes that is moved out of the way.
@@ -71,6 +74,8 @@ pub struct Outcome {
     pub kept: Vec<Kept>,
     /// The memory that they take.
     pub bytes: Bytes,
+    /// The bytes of L1 cache that an SM gives up for the slots in shared memory.
+    pub cache_given_up: u32,
     /// The most words that are live at one instruction, before and after.
     pub peaks: [u32; 2],
     /// Why the function got no slots in shared memory, though other places than that were allowed, too.
@@ -94,6 +99,7 @@ pub fn keep_values(
         edits: EditList::new(function),
         kept: Vec::new(),
         bytes: Bytes::default(),
+        cache_given_up: 0,
         peaks: [before; 2],
         refusal: None,
     };
@@ -114,6 +120,8 @@ pub fn keep_values(
     outcome.peaks = [before, reached];
     let (created, bytes) = slots.create(&mut outcome.edits);
     outcome.bytes = bytes;
+    let given_up = |room: &Room| launch.architecture.cache_given_up(&room.as_it_is, bytes.shared);
+    outcome.cache_given_up = room.as_ref().map_or(0, given_up);
     for value in &chosen {
         match value.home.slot {
             Some(slot) => rewrite(function, value, created[slot], &mut outcome.edits),
@@ -128,6 +136,7 @@ pub fn keep_values(
         outcome.edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: room.threads.to_string() });
     }
     outcome.edits.finish();
+    debug_assert_eq!(crate::check::slots::verify(function, &outcome.edits), [], "{function}");
     let kept = chosen.iter().map(|value| Kept {
         reg: value.reg,
         definition: value.definition.inst,

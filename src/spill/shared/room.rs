@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::function::{Effects, Function, Inst, LaunchBounds, MemorySpace, Operand, Role, SharedArray, VReg, Value};
+use super::callees::{Call, CalleeTable, worst_call};
+use crate::function::{Function, Inst, LaunchBounds, MemorySpace, Operand, Role, SharedArray, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
 use crate::target::{Classification, assembly_text};
@@ -18,6 +19,8 @@ pub struct Launch<'a> {
     pub dynamic_shared: Option<u32>,
     /// The most bytes that the slots of a block may take.
     pub most_bytes: u32,
+    /// The functions of the module, where all of it is at hand.
+    pub callees: Option<&'a CalleeTable>,
 }
 
 /// The shared memory that slots may take.
@@ -29,10 +32,12 @@ pub(super) struct Room {
     pub(super) bytes: u32,
     /// The array's size is a multiple of this.
     pub(super) alignment: u32,
+    /// The launch without slots.
+    pub(super) as_it_is: machine::Launch,
 }
 
 /// Why a kernel gets no slots in shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is no kernel.
     DeviceFunction,
@@ -40,8 +45,8 @@ pub enum Refusal {
     AnyBlockSize,
     /// It has dynamic shared memory of unknown size.
     DynamicShared,
-    /// It calls functions, which may have shared memory of their own.
-    Calls,
+    /// It calls functions, which may have shared memory of their own; this call is the worst.
+    Calls(Call),
     /// It changes the number of its registers.
     SetMaxNReg,
     /// It asks how much shared memory it has.
@@ -62,7 +67,7 @@ impl fmt::Display for Refusal {
             Self::DynamicShared => {
                 "it has dynamic shared memory of unknown size; say how many bytes with dynamic-shared=BYTES"
             }
-            Self::Calls => "it calls functions; inline them",
+            Self::Calls(call) => return call.fmt(f),
             Self::SetMaxNReg => "it changes its number of registers by setmaxnreg",
             Self::AsksForSize => "it reads the size of its shared memory",
             Self::NumberAsAddress => "it addresses shared memory by a number",
@@ -86,8 +91,9 @@ pub(super) fn room(
     let threads = threads.filter(|&threads| threads <= MAX_THREADS_PER_BLOCK).ok_or(Refusal::AnyBlockSize)?;
     let numbers = numbers(function);
     for inst in function.insts() {
-        refusal_of((function, classification), &numbers, inst).map_or(Ok(()), Err)?;
+        refusal_of(function, &numbers, inst).map_or(Ok(()), Err)?;
     }
+    worst_call((function, classification), launch.callees).map_or(Ok(()), |call| Err(Refusal::Calls(call)))?;
     let has_dynamic = function.has_dynamic_shared();
     let dynamic = match launch.dynamic_shared {
         Some(bytes) => bytes,
@@ -111,7 +117,7 @@ pub(super) fn room(
         ..machine::Launch::new(registers).with_threads(threads)
     };
     let bytes = launch.architecture.free_shared(&as_it_is, alignment, most);
-    if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment }) }
+    if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment, as_it_is }) }
 }
 
 /// The registers that are set to a number somewhere.
@@ -127,14 +133,7 @@ fn numbers(function: &Function) -> IndexVec<VReg, bool> {
 }
 
 /// Why an instruction forbids slots.
-fn refusal_of(
-    (function, classification): (&Function, &Classification),
-    numbers: &IndexVec<VReg, bool>,
-    inst: Inst,
-) -> Option<Refusal> {
-    if classification.is_call(function, inst) || function.effects(inst).contains(Effects::CALL_SEQUENCE) {
-        return Some(Refusal::Calls);
-    }
+fn refusal_of(function: &Function, numbers: &IndexVec<VReg, bool>, inst: Inst) -> Option<Refusal> {
     let name = function.opcodes().name(function.opcode(inst));
     let operands = function.operands(inst);
     let text = assembly_text(function, inst).unwrap_or_default();

@@ -24,6 +24,7 @@ fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal
         dynamic_shared: None,
         most_bytes: 49_152,
         threads: None,
+        callees: None,
     };
     let aim = Aim { words, values: usize::MAX, in_loops: KeepInLoops::Off, among: None, to };
     let outcome = keep_values((function, &classification), &aim, &launch)?;
@@ -132,7 +133,7 @@ fn local_memory_needs_no_kernel() {
     let text = kernel.to_string();
     for (head, refusal) in [("", Refusal::DeviceFunction), ("kernel\n", Refusal::AnyBlockSize)] {
         let function = Function::parse(&text.replace("kernel maxntid 64\n", head)).expect("a view");
-        assert_eq!(keep(&function, 2, SpillTo::SHARED).err(), Some(refusal));
+        assert_eq!(keep(&function, 2, SpillTo::SHARED).err(), Some(refusal.clone()));
         assert_eq!(places(&function, 2, SpillTo::LOCAL), [Place::Local]);
         let both = keep(&function, 2, SpillTo::SHARED | SpillTo::LOCAL).expect("local memory");
         assert_eq!((both.kept[0].place, both.refusal), (Place::Local, Some(refusal)));

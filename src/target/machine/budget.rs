@@ -69,6 +69,20 @@ impl Architecture {
         last(most / step, |steps| blocks(steps * step) >= now).unwrap_or_default() * step
     }
 
+    /// The size of shared memory with which an SM holds all blocks of a launch that it can hold: the smallest of
+    /// [`carve_outs`](Self::carve_outs) that has room for them. The rest is L1 cache. No document says what the driver
+    /// chooses; with a smaller size, an SM would hold fewer blocks.
+    pub fn carve_out_for(&self, launch: &Launch) -> u32 {
+        let occupancy = self.occupancy(launch);
+        self.carve_out(occupancy.blocks.saturating_mul(occupancy.shared_per_block))
+    }
+
+    /// The bytes of L1 cache that an SM gives up if a launch has so many more bytes of static shared memory.
+    pub fn cache_given_up(&self, launch: &Launch, bytes: u32) -> u32 {
+        let with = Launch { static_shared: launch.static_shared.saturating_add(bytes), ..*launch };
+        self.carve_out_for(&with).saturating_sub(self.carve_out_for(launch))
+    }
+
     fn warps(&self, launch: &Launch, registers: u32) -> u32 {
         self.occupancy(&launch.with_registers(registers)).warps
     }

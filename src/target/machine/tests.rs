@@ -103,6 +103,55 @@ fn free_shared_memory_is_what_trying_all_finds() {
     .budget_ms(500);
 }
 
+/// The sizes that shared memory can have, as the CUDA C++ Programming Guide lists them for each compute capability.
+#[test]
+fn carve_outs_known_by_heart() {
+    let up_to = |most: u32| [0, 8, 16, 32, 64, 100, 132, 164, 196, 228].into_iter().filter(move |&size| size <= most);
+    let sizes = |name| Architecture::by_name(name).expect("is known").carve_outs.iter().map(|bytes| bytes / 1024);
+    assert!(sizes("sm_70").eq([0, 8, 16, 32, 64, 96]));
+    assert!(sizes("sm_75").eq([32, 64]));
+    for (most, names) in [
+        (100, &["sm_86", "sm_89", "sm_120", "sm_121"][..]),
+        (164, &["sm_80", "sm_87"]),
+        (228, &["sm_90", "sm_100", "sm_103", "sm_110"]),
+    ] {
+        names.iter().for_each(|name| assert!(sizes(name).eq(up_to(most)), "{name}"));
+    }
+}
+
+/// The carve-out of a launch is the smallest with which an SM holds as many blocks as with all of its memory, and what
+/// more bytes cost in cache is the difference.
+#[test]
+fn carve_outs_hold_all_blocks() {
+    arbtest(|u| {
+        let (machine, launch) = (architecture(u)?, launch(u)?);
+        let launch = Launch { carve_out: None, ..launch };
+        let now = machine.occupancy(&launch);
+        let needed = now.blocks.saturating_mul(now.shared_per_block);
+        let smallest = machine.carve_outs.iter().find(|&&size| size >= needed).copied();
+        assert_eq!(machine.carve_out_for(&launch), smallest.unwrap_or(machine.shared()), "{launch:?}");
+        let more = u.int_in_range(0..=48 * 1024)?;
+        let with = Launch { static_shared: launch.static_shared.saturating_add(more), ..launch };
+        let given_up = machine.carve_out_for(&with).saturating_sub(machine.carve_out_for(&launch));
+        assert_eq!(machine.cache_given_up(&launch, more), given_up, "{launch:?}, {more} more");
+        Ok(())
+    })
+    .budget_ms(500);
+    // Eight blocks of 256 threads: without shared memory 8 KB of the driver's, with 6,000 bytes of slots 56 KB in all.
+    let hopper = Architecture::by_name("sm_90").expect("is known");
+    let launch = Launch::new(32).with_threads(256);
+    assert_eq!(hopper.carve_out_for(&launch), 8 * 1024);
+    assert_eq!(hopper.cache_given_up(&launch, 6000), (64 - 8) * 1024);
+    assert_eq!(hopper.cache_given_up(&launch, 0), 0);
+    // Two blocks of 1,024 threads with 8 KB of slots: 18 KB in all, of which 8 were there.
+    let launch = Launch::new(32).with_threads(1024);
+    assert_eq!(hopper.cache_given_up(&launch, 8 * 1024), (32 - 8) * 1024);
+    // Turing's least is 32 KB, which four blocks of 8 KB fill; its driver takes nothing.
+    let turing = Architecture::by_name("sm_75").expect("is known");
+    let launch = Launch::new(64).with_threads(256);
+    assert_eq!([8, 9].map(|kib| turing.cache_given_up(&launch, kib * 1024)), [0, 32 * 1024]);
+}
+
 /// The budget of a block, and of so many resident blocks, are what trying all register counts finds.
 #[test]
 fn budgets_are_what_trying_all_finds() {

@@ -1,0 +1,168 @@
+//! The stores and reloads of an edited function.
+
+use super::finding::{Finding, FindingKind, Place};
+use crate::function::{
+    Applied, Block, Edit, EditList, Effects, Function, Inst, Operand, Origin, Position, Role, Slot, VReg, Value,
+};
+use crate::index::{EntityIndex, IndexVec};
+
+/// The opcode that opens a call sequence: what stands in front of it is outside.
+const CALL_SEQUENCE_START: &str = "Callseq_Start";
+
+/// A store to a slot, or a reload. An instruction that accesses several slots is one of these for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) inst: Inst,
+    pub(super) is_store: bool,
+    pub(super) reg: VReg,
+    pub(super) slot: Slot,
+}
+
+/// The register that a reload's register stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StandsFor {
+    /// None is known: nothing of the view reads it.
+    Unknown,
+    /// What all its readers read before the edits.
+    One(VReg),
+    /// Its readers read these.
+    Two(VReg, VReg),
+}
+
+/// What the verifier knows of an edited function.
+pub(super) struct Accesses<'a> {
+    pub(super) before: &'a Function,
+    pub(super) applied: &'a Applied,
+    /// In the order of the code.
+    pub(super) all: Vec<Access>,
+    /// For each register, what it stands for, if a reload writes it.
+    stands_for: IndexVec<VReg, StandsFor>,
+}
+
+impl<'a> Accesses<'a> {
+    pub(super) fn new(before: &'a Function, edits: &EditList, applied: &'a Applied) -> Self {
+        let after = &applied.function;
+        let inserted = after.insts().filter(|&inst| applied.origin[inst] == Origin::Inserted);
+        let all: Vec<Access> = inserted.flat_map(|inst| accesses(after, inst)).collect();
+        let mut accesses =
+            Self { before, applied, all, stands_for: IndexVec::filled(StandsFor::Unknown, after.num_regs()) };
+        if !accesses.is_empty() {
+            accesses.find_readers(edits);
+        }
+        accesses
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The edited function.
+    pub(super) fn after(&self) -> &'a Function {
+        &self.applied.function
+    }
+
+    /// The slots that the edits make, as dense numbers: so many, and the number of one.
+    pub(super) fn num_slots(&self) -> usize {
+        self.after().num_slots() - self.before.num_slots()
+    }
+
+    pub(super) fn number(&self, slot: Slot) -> usize {
+        slot.index() - self.before.num_slots()
+    }
+
+    /// The accesses of a block, in order.
+    pub(super) fn of_block(&self, block: Block) -> &[Access] {
+        let range = self.after().block_range(block);
+        let place = |inst: Inst| self.all.partition_point(|access| access.inst < inst);
+        &self.all[place(range.start)..place(range.end)]
+    }
+
+    /// What the register of a reload stands for.
+    pub(super) fn stands_for(&self, reg: VReg) -> StandsFor {
+        self.stands_for[reg]
+    }
+
+    /// Finds out what the registers of reloads stand for: what their readers, or these readers' originals, read before.
+    fn find_readers(&mut self, edits: &EditList) {
+        let after = self.after();
+        let mut is_reloaded = IndexVec::filled(false, after.num_regs());
+        self.all.iter().filter(|access| !access.is_store).for_each(|access| is_reloaded[access.reg] = true);
+        let mut name: IndexVec<VReg, VReg> = after.regs().collect();
+        for edit in edits.edits() {
+            if let Edit::Merge { from, into } = *edit {
+                name[from] = into;
+            }
+        }
+        for inst in after.insts().filter(|&inst| after.role(inst) != Role::Debug) {
+            let (Origin::Kept(original) | Origin::Clone(original)) = self.applied.origin[inst] else { continue };
+            for (now, old) in after.operands(inst).iter().zip(self.before.operands(original)) {
+                if let (Some(reg), Some(old)) = (now.use_reg(), old.use_reg())
+                    && is_reloaded[reg]
+                {
+                    self.stands_for[reg] = match self.stands_for[reg] {
+                        StandsFor::Unknown => StandsFor::One(name[old]),
+                        StandsFor::One(other) if other != name[old] => StandsFor::Two(other, name[old]),
+                        known => known,
+                    };
+                }
+            }
+        }
+    }
+
+    /// A finding at an access.
+    pub(super) fn finding(&self, kind: FindingKind, access: &Access, reason: String) -> Finding {
+        let place = self.place(access.inst);
+        Finding { kind, slot: access.slot, reg: Some(access.reg), place: Some(place), reason }
+    }
+
+    /// Where an instruction of the edited function stands in the view: in front of the next that is still in its block.
+    pub(super) fn place(&self, inst: Inst) -> Place {
+        let block = self.after().block_of(inst);
+        let end = self.after().block_range(block).end;
+        let kept = |inst: Inst| match self.applied.origin[inst] {
+            Origin::Kept(original) => Some(original),
+            Origin::Clone(_) | Origin::Inserted => None,
+        };
+        let next = (inst.0..end.0).map(Inst).find_map(kept);
+        Place::new(self.before, Position { block, before: next })
+    }
+
+    /// Finds accesses that stand between two members of one call sequence.
+    pub(super) fn check_call_sequences(&self, findings: &mut Vec<Finding>) {
+        let after = self.after();
+        let is_of_view =
+            |inst: &Inst| matches!(self.applied.origin[*inst], Origin::Kept(_)) && after.role(*inst) != Role::Debug;
+        let is_member = |inst: Inst| after.effects(inst).contains(Effects::CALL_SEQUENCE);
+        let opens = |inst: Inst| after.opcodes().name(after.opcode(inst)) == CALL_SEQUENCE_START;
+        for block in after.blocks() {
+            let range = after.block_range(block);
+            for access in self.of_block(block) {
+                let ahead = (range.start.0..access.inst.0).rev().map(Inst).find(is_of_view);
+                let behind = (access.inst.0 + 1..range.end.0).map(Inst).find(is_of_view);
+                if let (Some(ahead), Some(behind)) = (ahead, behind)
+                    && is_member(ahead)
+                    && is_member(behind)
+                    && !opens(behind)
+                {
+                    let reason = "it stands between two members of one call sequence".into();
+                    findings.push(self.finding(FindingKind::CallSequence, access, reason));
+                }
+            }
+        }
+    }
+}
+
+/// The accesses of an instruction that the edits inserted.
+fn accesses(function: &Function, inst: Inst) -> Vec<Access> {
+    let is_store = match function.role(inst) {
+        Role::Spill => true,
+        Role::Reload => false,
+        _ => return Vec::new(),
+    };
+    match function.operands(inst) {
+        [register, Operand { value: Value::Slot(slot), .. }] => {
+            register.reg().map(|reg| Access { inst, is_store, reg, slot: *slot }).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}

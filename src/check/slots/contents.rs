@@ -1,0 +1,196 @@
+//! What slots may hold, forwards over all paths.
+
+use super::access::{Access, Accesses, StandsFor};
+use super::finding::{Finding, FindingKind};
+use crate::function::{Block, Inst, Operand, Origin, RegClass, VReg};
+use crate::index::IndexVec;
+
+/// A value that a slot may hold, and where it came from.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// The register that was stored.
+    reg: VReg,
+    /// The store.
+    store: Inst,
+    /// The instruction that has written the register since.
+    overwritten: Option<Inst>,
+}
+
+impl Held {
+    /// What makes two values different.
+    fn key(&self) -> (VReg, bool) {
+        (self.reg, self.overwritten.is_some())
+    }
+}
+
+/// What a slot may hold at a point: see the [module](super) documentation.
+#[derive(Clone, Copy, Debug, Default)]
+struct Content {
+    /// The predecessor over which a path comes without a store; at the start of the function, that block itself.
+    unwritten: Option<Block>,
+    values: [Option<Held>; 2],
+}
+
+impl Content {
+    fn values(&self) -> impl Iterator<Item = &Held> {
+        self.values.iter().flatten()
+    }
+
+    /// Adds a value unless it is there already, or two others are. Returns whether it was added.
+    fn add(&mut self, value: Held) -> bool {
+        let is_new = self.values().all(|other| other.key() != value.key());
+        let free = self.values.iter_mut().find(|place| place.is_none());
+        match free.filter(|_| is_new) {
+            Some(place) => {
+                *place = Some(value);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The union with what comes from a predecessor. Returns whether anything is new.
+    fn join(&mut self, other: &Self, from: Block) -> bool {
+        let mut is_changed = false;
+        if other.unwritten.is_some() && self.unwritten.is_none() {
+            self.unwritten = Some(from);
+            is_changed = true;
+        }
+        for value in other.values() {
+            is_changed |= self.add(*value);
+        }
+        is_changed
+    }
+
+    /// An instruction of the view writes a register: what slots hold of it is old from here on.
+    fn overwrite(&mut self, reg: VReg, inst: Inst) {
+        let [first, second] = std::mem::take(&mut self.values);
+        for mut value in [first, second].into_iter().flatten() {
+            if value.reg == reg {
+                value.overwritten.get_or_insert(inst);
+            }
+            self.add(value);
+        }
+    }
+}
+
+/// The contents of all slots at a point.
+type Contents = Vec<Content>;
+
+/// Checks all reloads that are reached.
+pub(super) fn check(accesses: &Accesses<'_>, findings: &mut Vec<Finding>) {
+    let flow = Flow::new(accesses);
+    let entries = flow.entries();
+    for block in accesses.after().blocks() {
+        let Some(mut contents) = entries[block].clone() else { continue };
+        flow.run(block, &mut contents, |access, content| flow.check_reload(access, content, findings));
+    }
+}
+
+/// What the flow of contents needs.
+struct Flow<'a> {
+    accesses: &'a Accesses<'a>,
+    /// For each register, the slots to which it is stored somewhere.
+    slots_of: IndexVec<VReg, Vec<usize>>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(accesses: &'a Accesses<'a>) -> Self {
+        let mut slots_of: IndexVec<VReg, Vec<usize>> = IndexVec::filled(Vec::new(), accesses.after().num_regs());
+        for store in accesses.all.iter().filter(|access| access.is_store) {
+            let slots = &mut slots_of[store.reg];
+            let slot = accesses.number(store.slot);
+            if !slots.contains(&slot) {
+                slots.push(slot);
+            }
+        }
+        Self { accesses, slots_of }
+    }
+
+    /// What the slots may hold at the entry of each block that is reached.
+    fn entries(&self) -> IndexVec<Block, Option<Contents>> {
+        let after = self.accesses.after();
+        let mut entries: IndexVec<Block, Option<Contents>> = IndexVec::filled(None, after.num_blocks());
+        let mut is_waiting = IndexVec::filled(false, after.num_blocks());
+        let mut worklist = Vec::new();
+        if let Some(start) = after.blocks().next() {
+            let nothing = Content { unwritten: Some(start), ..Content::default() };
+            entries[start] = Some(vec![nothing; self.accesses.num_slots()]);
+            worklist.push(start);
+        }
+        while let Some(block) = worklist.pop() {
+            is_waiting[block] = false;
+            let Some(mut contents) = entries[block].clone() else { continue };
+            self.run(block, &mut contents, |_, _| {});
+            for &succ in after.succs(block) {
+                let is_first = entries[succ].is_none();
+                let entry = entries[succ].get_or_insert_with(|| vec![Content::default(); contents.len()]);
+                let mut is_changed = is_first;
+                for (at, content) in entry.iter_mut().zip(&contents) {
+                    is_changed |= at.join(content, block);
+                }
+                if is_changed && !std::mem::replace(&mut is_waiting[succ], true) {
+                    worklist.push(succ);
+                }
+            }
+        }
+        entries
+    }
+
+    /// Runs a block. `reload` sees what the slot of each reload may hold there.
+    fn run(&self, block: Block, contents: &mut Contents, mut reload: impl FnMut(&Access, &Content)) {
+        let after = self.accesses.after();
+        let mut accesses = self.accesses.of_block(block).iter().peekable();
+        for inst in after.block_insts(block) {
+            while let Some(access) = accesses.next_if(|access| access.inst == inst) {
+                let content = &mut contents[self.accesses.number(access.slot)];
+                if access.is_store {
+                    let value = Held { reg: access.reg, store: inst, overwritten: None };
+                    *content = Content { unwritten: None, values: [Some(value), None] };
+                } else {
+                    reload(access, content);
+                }
+            }
+            // What the edits insert writes what its readers ask for, or the symbolic checker finds it.
+            let is_kept = matches!(self.accesses.applied.origin[inst], Origin::Kept(_));
+            for reg in after.operands(inst).iter().filter_map(Operand::def).filter(|_| is_kept) {
+                self.slots_of[reg].iter().for_each(|&slot| contents[slot].overwrite(reg, inst));
+            }
+        }
+    }
+
+    fn check_reload(&self, access: &Access, content: &Content, findings: &mut Vec<Finding>) {
+        let mut find = |kind, reason| findings.push(self.accesses.finding(kind, access, reason));
+        let slot = access.slot;
+        match (content.unwritten, content.values().next()) {
+            (_, None) => find(FindingKind::NoStore, format!("no path leads from a store to {slot} to here")),
+            (Some(from), Some(_)) => {
+                find(FindingKind::MaybeUnwritten, format!("over {from} a path comes without a store to {slot}"));
+            }
+            (None, Some(_)) => {}
+        }
+        let class = |reg: VReg| self.accesses.after().class(reg);
+        if let Some(held) = content.values().find(|held| class(held.reg) != class(access.reg)) {
+            let of = |reg: VReg| if class(reg) == RegClass::B1 { "a predicate" } else { class(reg).name() };
+            let (stored, loaded, store) = (of(held.reg), of(access.reg), self.accesses.place(held.store));
+            let reason = format!("it loads {loaded}, and {} was stored as {stored} {store}", held.reg);
+            return find(FindingKind::Encoding, reason);
+        }
+        let expected = match self.accesses.stands_for(access.reg) {
+            StandsFor::Unknown => return,
+            StandsFor::One(reg) => reg,
+            StandsFor::Two(one, other) => {
+                return find(FindingKind::TwoValues, format!("its readers read {one} and {other} before"));
+            }
+        };
+        if let Some(held) = content.values().find(|held| held.reg != expected) {
+            let store = self.accesses.place(held.store);
+            let reason = format!("its readers read {expected}, and the slot has {}, stored {store}", held.reg);
+            find(FindingKind::Overwritten, reason);
+        } else if let Some((held, inst)) = content.values().find_map(|held| Some((held, held.overwritten?))) {
+            let (store, definition) = (self.accesses.place(held.store), self.accesses.place(inst));
+            let reason = format!("{expected} was stored {store} and written anew {definition}");
+            find(FindingKind::Old, reason);
+        }
+    }
+}

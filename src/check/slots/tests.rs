@@ -1,0 +1,192 @@
+//! What the verifier says of edits that are right, and of each that is wrong.
+
+use super::{FindingKind, verify};
+use crate::check::check;
+use crate::function::{Block, Edit, EditList, Function, Inst, Position, RegClass, SharedArray, Slot, VReg};
+
+/// `%0` is read behind a branch; a second definition of it may come in between, and a call.
+const TEXT: &str = "mfv 1\nfunction \"k\"\nkernel maxntid 64\nopcode LD_i32\nopcode ST_i32\nopcode ST_i64\nopcode CALL\n\
+    opcode SETP_i32rr\nopcode CBranch\nopcode Callseq_Start\nopcode Return\nregs %0 B32 B32 B1 B64\n\
+    bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read @ 10\n  %1 = LD_i32 1 :: read @ 11\n\
+    %2 = SETP_i32rr %1, %1\n  CBranch %2, bb2 :: terminator\n\
+    bb1: frequency 0.5 depth 0 -> bb2\n  Callseq_Start 0 :: call_sequence\n  CALL 0 :: call_sequence\n\
+    %0 = LD_i32 2 :: read @ 12\n\
+    bb2: frequency 1.0 depth 0\n  ST_i32 %0, 1 :: write @ 13\n  ST_i32 %1, 2 :: write\n  Return :: terminator\nend\n";
+
+const CALL: Inst = Inst(5);
+const SECOND: Inst = Inst(6);
+const STORE: Inst = Inst(7);
+
+fn function() -> Function {
+    let function = Function::parse(&TEXT.replace(" @ ", " line ")).unwrap_or_else(|error| panic!("{error}"));
+    function.validate().expect("a valid view");
+    function
+}
+
+fn before(function: &Function, inst: Inst) -> Position {
+    Position { block: function.block_of(inst), before: Some(inst) }
+}
+
+fn end(block: u32) -> Position {
+    Position { block: Block(block), before: None }
+}
+
+/// Where `%0` is stored, and which slot the reload in front of `bb2`'s store takes, of two.
+fn judge(stores: &[(VReg, Position, usize)], reload: usize) -> Vec<FindingKind> {
+    let function = function();
+    let mut edits = EditList::new(&function);
+    let slots = [edits.create_slot(4, 4), edits.create_slot(4, 4)];
+    let again = edits.create_register(RegClass::B32);
+    for &(reg, at, slot) in stores {
+        edits.insert_spill(at, reg, slots[slot]);
+    }
+    edits.insert_reload(before(&function, STORE), again, slots[reload]);
+    edits.push(Edit::SetRegister { inst: STORE, operand: 0, reg: again });
+    edits.finish();
+    let kinds = kinds(&function, &edits);
+    let is_proven = check(&function, &edits).is_ok();
+    assert_eq!(is_proven, !kinds.iter().any(|kind| kind.is_error()), "both agree: {kinds:?}");
+    kinds
+}
+
+fn kinds(function: &Function, edits: &EditList) -> Vec<FindingKind> {
+    verify(function, edits).iter().map(|finding| finding.kind).collect()
+}
+
+/// A store behind each definition is right. Everything that is missing, stale or another value is found.
+#[test]
+fn reloads() {
+    let function = function();
+    let value = VReg(0);
+    let first = before(&function, Inst(1));
+    let both = [(value, first, 0), (value, end(1), 0)];
+    assert_eq!(judge(&both, 0), []);
+    assert_eq!(judge(&both, 1), [FindingKind::NoStore, FindingKind::Unread, FindingKind::Unread]);
+    assert_eq!(judge(&both[..1], 0), [FindingKind::Old]);
+    assert_eq!(judge(&both[1..], 0), [FindingKind::MaybeUnwritten]);
+    assert_eq!(judge(&[both[0], (value, before(&function, SECOND), 0)], 0), [FindingKind::Old]);
+    assert_eq!(judge(&[both[0], both[1], (VReg(1), end(1), 0)], 0), [FindingKind::Overwritten, FindingKind::Unread]);
+    assert_eq!(judge(&[both[0], (value, end(1), 1)], 0), [FindingKind::Old, FindingKind::Unread]);
+    let ahead_of_definition = [(value, before(&function, Inst(0)), 0), both[1]];
+    assert_eq!(judge(&ahead_of_definition, 0), [FindingKind::Old]);
+    let in_the_call = [both[0], both[1], (value, before(&function, CALL), 1)];
+    assert_eq!(judge(&in_the_call, 0), [FindingKind::CallSequence, FindingKind::Unread]);
+    let ahead_of_the_call = [both[0], both[1], (value, before(&function, Inst(4)), 1)];
+    assert_eq!(judge(&ahead_of_the_call, 0), [FindingKind::Unread]);
+}
+
+/// What is stored on one side of a branch reaches a reload behind more blocks, and what is stored behind a reload reaches
+/// it in the loop's next turn.
+#[test]
+fn joins_and_loops() {
+    let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nopcode CBranch\nopcode Return\nregs %0 B32 B32 B1\n\
+        bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
+        bb1: frequency 1.0 depth 1 -> bb2 bb3\n  CBranch %2, bb3 :: terminator\n\
+        bb2: frequency 0.5 depth 1 -> bb4\n  ST_i32 %1, 0 :: write\n\
+        bb3: frequency 0.5 depth 1 -> bb4\n  ST_i32 %1, 1 :: write\n\
+        bb4: frequency 1.0 depth 1 -> bb5\n  ST_i32 %1, 2 :: write\n\
+        bb5: frequency 1.0 depth 1 -> bb1 bb6\n  ST_i32 %0, 3 :: write\n  CBranch %2, bb6 :: terminator\n\
+        bb6: frequency 1.0 depth 0\n  Return :: terminator\nend\n";
+    let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let of = |clobber: Option<u32>| {
+        let mut edits = EditList::new(&function);
+        let slot = edits.create_slot(4, 4);
+        let again = edits.create_register(RegClass::B32);
+        edits.insert_spill(end(0), VReg(0), slot);
+        let read = Inst(6);
+        edits.insert_reload(before(&function, read), again, slot);
+        edits.push(Edit::SetRegister { inst: read, operand: 0, reg: again });
+        clobber.iter().for_each(|&block| _ = edits.insert_spill(end(block), VReg(1), slot));
+        edits.finish();
+        kinds(&function, &edits)
+    };
+    assert_eq!(of(None), []);
+    for block in 1..=5 {
+        assert_eq!(of(Some(block)).first(), Some(&FindingKind::Overwritten), "at the end of bb{block}");
+    }
+}
+
+/// What one access does: to a slot of a size and an alignment, as a class.
+fn access(size: u64, align: u64, stored: VReg, loaded: RegClass) -> Vec<FindingKind> {
+    let function = function();
+    let mut edits = EditList::new(&function);
+    let slot = edits.create_slot(size, align);
+    let again = edits.create_register(loaded);
+    edits.insert_spill(end(0), stored, slot);
+    edits.insert_reload(end(0), again, slot);
+    edits.finish();
+    kinds(&function, &edits)
+}
+
+/// A slot is as large as what goes there and aligned to it. A predicate takes two bytes, and comes back as a predicate:
+/// the number that stands for it is no register of 16 bits.
+#[test]
+fn widths_and_encodings() {
+    let (word, predicate) = (VReg(1), VReg(2));
+    assert_eq!(access(4, 4, word, RegClass::B32), []);
+    assert_eq!(access(2, 2, predicate, RegClass::B1), []);
+    assert_eq!(access(8, 8, word, RegClass::B32), [FindingKind::Width; 2]);
+    assert_eq!(access(2, 2, word, RegClass::B32), [FindingKind::Width; 2]);
+    assert_eq!(access(4, 2, word, RegClass::B32), [FindingKind::Misaligned; 2]);
+    assert_eq!(access(4, 4, predicate, RegClass::B1), [FindingKind::Width; 2]);
+    assert_eq!(access(2, 2, predicate, RegClass::B16), [FindingKind::Encoding]);
+    assert_eq!(access(4, 4, word, RegClass::B64), [FindingKind::Width]);
+}
+
+/// Slots of the shared array lie within it, aligned and apart for all threads.
+#[test]
+fn layouts() {
+    let function = function();
+    let of = |array: Option<u32>, slots: &[(u32, u32)]| {
+        let mut edits = EditList::new(&function);
+        array.iter().for_each(|&bytes| edits.push(Edit::CreateSharedArray(SharedArray { threads: 64, bytes })));
+        slots.iter().for_each(|&(size, offset)| _ = edits.create_shared_slot(size, offset));
+        let kinds = kinds(&function, &edits);
+        assert_eq!(edits.apply(&function).is_ok(), kinds.is_empty(), "{slots:?}: {kinds:?}");
+        kinds
+    };
+    assert_eq!(of(Some(768), &[(8, 0), (4, 512)]), []);
+    assert_eq!(of(None, &[(8, 0)]), [FindingKind::Outside]);
+    assert_eq!(of(Some(768), &[(4, 516)]), [FindingKind::Outside]);
+    assert_eq!(of(Some(768), &[(8, 4)]), [FindingKind::Misaligned]);
+    assert_eq!(of(Some(768), &[(8, 0), (4, 508)]), [FindingKind::Overlap]);
+    assert_eq!(of(Some(768), &[(4, 508), (8, 0)]), [FindingKind::Overlap]);
+    // The row that reaches farthest is not the nearest one.
+    assert_eq!(of(Some(1024), &[(8, 0), (2, 0), (4, 256)]), [FindingKind::Overlap; 2]);
+}
+
+/// One register may not stand for two.
+#[test]
+fn two_values() {
+    let function = function();
+    let mut edits = EditList::new(&function);
+    let slot = edits.create_slot(4, 4);
+    let again = edits.create_register(RegClass::B32);
+    edits.insert_spill(before(&function, STORE), VReg(0), slot);
+    edits.insert_reload(before(&function, STORE), again, slot);
+    edits.push(Edit::SetRegister { inst: STORE, operand: 0, reg: again });
+    assert_eq!(kinds(&function, &edits), []);
+    edits.push(Edit::SetRegister { inst: Inst(8), operand: 0, reg: again });
+    assert_eq!(kinds(&function, &edits), [FindingKind::TwoValues]);
+}
+
+/// A finding says what, where, why and what to do.
+#[test]
+fn words() {
+    let function = function();
+    let mut edits = EditList::new(&function);
+    let slot = edits.create_slot(4, 4);
+    let again = edits.create_register(RegClass::B32);
+    edits.insert_spill(end(1), VReg(0), slot);
+    edits.insert_reload(before(&function, STORE), again, slot);
+    edits.push(Edit::SetRegister { inst: STORE, operand: 0, reg: again });
+    let [finding] = &verify(&function, &edits)[..] else { panic!("one finding") };
+    assert_eq!((finding.slot, finding.reg), (Slot(0), Some(again)));
+    assert_eq!(
+        finding.to_string(),
+        "reload of unwritten memory: %4 and slot0, in front of i7 in bb2 (line 13): over bb0 a path comes without a store \
+         to slot0; move the store to where all paths to the reload lead through it"
+    );
+    let names: std::collections::BTreeSet<&str> = FindingKind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(names.len(), FindingKind::ALL.len());
+}

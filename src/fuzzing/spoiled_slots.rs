@@ -1,0 +1,394 @@
+//! Stores and reloads that are spoiled, one by one: the verifier of slots finds each, the symbolic checker most.
+
+use arbitrary::{Result, Unstructured};
+
+use super::reached;
+use crate::analysis::{Cfg, Dominators};
+use crate::check::{check, slots};
+use crate::function::{Block, Edit, EditList, Function, Inst, Position, RegClass, SharedArray, Slot, VReg};
+use crate::index::EntityIndex;
+
+/// What is done wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    StoreToAnotherSlot,
+    LoadFromAnotherSlot,
+    AnotherRegisterIsStored,
+    StoreIsMissing,
+    StoreIsMissingOnOnePath,
+    StoreAheadOfTheDefinition,
+    LoadAheadOfTheStore,
+    AnotherValueOverwrites,
+    OffsetOfAnotherSlot,
+    SlotsOverlap,
+    SlotIsWider,
+    SlotIsNarrower,
+    SlotIsLessAligned,
+    LoadOfAnotherWidth,
+}
+
+impl Fault {
+    pub(super) const ALL: [Self; 14] = [
+        Self::StoreToAnotherSlot,
+        Self::LoadFromAnotherSlot,
+        Self::AnotherRegisterIsStored,
+        Self::StoreIsMissing,
+        Self::StoreIsMissingOnOnePath,
+        Self::StoreAheadOfTheDefinition,
+        Self::LoadAheadOfTheStore,
+        Self::AnotherValueOverwrites,
+        Self::OffsetOfAnotherSlot,
+        Self::SlotsOverlap,
+        Self::SlotIsWider,
+        Self::SlotIsNarrower,
+        Self::SlotIsLessAligned,
+        Self::LoadOfAnotherWidth,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::StoreToAnotherSlot => "a store to another slot",
+            Self::LoadFromAnotherSlot => "a load from another slot",
+            Self::AnotherRegisterIsStored => "another register is stored",
+            Self::StoreIsMissing => "a store is missing",
+            Self::StoreIsMissingOnOnePath => "a store is missing on one path",
+            Self::StoreAheadOfTheDefinition => "a store ahead of the definition",
+            Self::LoadAheadOfTheStore => "a load ahead of the store",
+            Self::AnotherValueOverwrites => "another value overwrites",
+            Self::OffsetOfAnotherSlot => "a slot at the offset of another",
+            Self::SlotsOverlap => "slots overlap by one thread",
+            Self::SlotIsWider => "a slot is wider than its value",
+            Self::SlotIsNarrower => "a slot is narrower than its value",
+            Self::SlotIsLessAligned => "a slot is less aligned",
+            Self::LoadOfAnotherWidth => "a load of another width",
+        }
+    }
+}
+
+/// Who finds a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) by_verifier: bool,
+    pub(super) by_checker: bool,
+}
+
+/// Spoils one value that a function keeps in a slot, in a random way. The verifier must find that.
+pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, edits: &EditList) -> Result<()> {
+    let values = values(function, edits);
+    let fault = *u.choose(&Fault::ALL)?;
+    if values.is_empty() {
+        return Ok(());
+    }
+    let value = &values[u.choose_index(values.len())?];
+    if let Some(spoiled) = spoil(function, edits, value, fault) {
+        let found = find(function, &spoiled);
+        assert!(
+            found.by_verifier,
+            "{}: the verifier does not find it in\n{function}\n{:?}",
+            fault.name(),
+            spoiled.edits()
+        );
+        reached(fault.name(), true);
+    }
+    Ok(())
+}
+
+/// Who finds something in edits.
+pub(super) fn find(function: &Function, edits: &EditList) -> Found {
+    Found { by_verifier: !slots::errors(function, edits).is_empty(), by_checker: check(function, edits).is_err() }
+}
+
+/// A value in a slot: its store and one of its reloads, by their numbers in the list of edits.
+#[derive(Debug)]
+pub(super) struct Value {
+    reg: VReg,
+    slot: Slot,
+    definition: Inst,
+    store: usize,
+    load: usize,
+}
+
+/// The values of a function that are kept in slots and come back where control flow reaches.
+pub(super) fn values(function: &Function, edits: &EditList) -> Vec<Value> {
+    let dominators = dominators(function);
+    let list = edits.edits();
+    let mut values = Vec::new();
+    for (store, edit) in list.iter().enumerate() {
+        let Edit::InsertSpill { reg, slot, at, .. } = *edit else { continue };
+        let writes = |&inst: &Inst| function.operands(inst).iter().any(|operand| operand.def() == Some(reg));
+        let Some(definition) = function.insts().find(writes) else { continue };
+        let reads = |loaded: VReg| {
+            list.iter().any(|edit| match *edit {
+                Edit::SetRegister { inst, operand, reg: now } => {
+                    now == loaded && function.operands(inst)[operand as usize].reg() == Some(reg)
+                }
+                _ => false,
+            })
+        };
+        let is_own = |edit: &Edit| match *edit {
+            Edit::InsertReload { at: load, reg: loaded, slot: from, .. } => {
+                let is_reached = dominators.dominates(Block(0), load.block);
+                from == slot && reads(loaded) && is_reached && dominators.dominates(at.block, load.block)
+            }
+            _ => false,
+        };
+        values.extend(list.iter().position(is_own).map(|load| Value { reg, slot, definition, store, load }));
+    }
+    values
+}
+
+fn dominators(function: &Function) -> Dominators {
+    Dominators::new(function, &Cfg::new(function))
+}
+
+/// The edits with one fault; `None` where there is no place for it.
+pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault: Fault) -> Option<EditList> {
+    let mut list = edits.edits().to_vec();
+    let (
+        Edit::InsertSpill { inst: store, at: stored, .. },
+        Edit::InsertReload { inst: load, at: loaded, reg: again, .. },
+    ) = (list[value.store].clone(), list[value.load].clone())
+    else {
+        return None;
+    };
+    let &Value { reg, slot, definition, .. } = value;
+    let store_at = |at, reg, slot| Edit::InsertSpill { inst: store, at, reg, slot };
+    let made = list.iter().position(|edit| made_slot(edit) == Some(slot))?;
+    match fault {
+        Fault::StoreToAnotherSlot => list[value.store] = store_at(stored, reg, other_slot(&list, slot)?),
+        Fault::LoadFromAnotherSlot => {
+            let slot = other_slot(&list, slot)?;
+            list[value.load] = Edit::InsertReload { inst: load, at: loaded, reg: again, slot };
+        }
+        Fault::AnotherRegisterIsStored => {
+            list[value.store] = store_at(stored, other_register(function, reg)?, slot);
+        }
+        // An instruction that stays, so that all others keep their numbers, and does nothing.
+        Fault::StoreIsMissing => list[value.store] = Edit::InsertCopy { inst: store, at: stored, dst: reg, src: reg },
+        Fault::StoreIsMissingOnOnePath => {
+            let around = around(function, stored.block, loaded.block)?;
+            let inst = function.block_insts(around).find(|&inst| function.role(inst) != crate::function::Role::Phi);
+            list[value.store] = store_at(Position { block: around, before: inst }, reg, slot);
+        }
+        Fault::StoreAheadOfTheDefinition => list[value.store] = store_at(before(function, definition), reg, slot),
+        Fault::LoadAheadOfTheStore => {
+            let at = before(function, definition);
+            list[value.load] = Edit::InsertReload { inst: load, at, reg: again, slot };
+        }
+        // A load at the same place stands ahead of what is inserted last.
+        Fault::AnotherValueOverwrites if stored == loaded => return None,
+        Fault::AnotherValueOverwrites => {
+            let reg = other_register(function, reg)?;
+            let inserted = |edit: &&Edit| inserted_inst(edit).is_some();
+            let inst = Inst::new(function.num_insts() + list.iter().filter(inserted).count());
+            list.push(Edit::InsertSpill { inst, at: stored, reg, slot });
+        }
+        Fault::OffsetOfAnotherSlot | Fault::SlotsOverlap => {
+            let Edit::CreateSharedSlot { size, offset, .. } = list[made] else { return None };
+            let (other, other_size) = list.iter().find_map(|edit| match *edit {
+                Edit::CreateSharedSlot { size, offset: other, .. } if other != offset => Some((other, size)),
+                _ => None,
+            })?;
+            let threads = list.iter().find_map(|edit| match edit {
+                Edit::CreateSharedArray(SharedArray { threads, .. }) => Some(threads - 1),
+                _ => None,
+            })?;
+            let last = (other + threads * other_size) / size * size;
+            let offset = if fault == Fault::SlotsOverlap { last } else { other };
+            list[made] = Edit::CreateSharedSlot { slot, size, offset };
+        }
+        Fault::SlotIsWider => resize(&mut list[made], |size| 2 * size),
+        Fault::SlotIsNarrower => resize(&mut list[made], |size| size / 2),
+        Fault::SlotIsLessAligned => {
+            let Edit::CreateSlot { size, .. } = list[made] else { return None };
+            list[made] = Edit::CreateSlot { slot, size, align: 1 };
+        }
+        Fault::LoadOfAnotherWidth => {
+            let class = if function.class(reg) == RegClass::B32 { RegClass::B64 } else { RegClass::B32 };
+            let create = list.iter().position(|edit| matches!(edit, Edit::CreateRegister { reg, .. } if *reg == again));
+            list[create?] = Edit::CreateRegister { reg: again, class };
+        }
+    }
+    Some(listed(function, list))
+}
+
+/// The same edits as a list, which knows the registers that they create.
+fn listed(function: &Function, list: Vec<Edit>) -> EditList {
+    let mut spoiled = EditList::new(function);
+    for edit in list {
+        match edit {
+            Edit::CreateRegister { class, .. } => _ = spoiled.create_register(class),
+            edit => spoiled.push(edit),
+        }
+    }
+    spoiled.finish();
+    spoiled
+}
+
+fn before(function: &Function, inst: Inst) -> Position {
+    Position { block: function.block_of(inst), before: Some(inst) }
+}
+
+/// The slot that an edit makes.
+fn made_slot(edit: &Edit) -> Option<Slot> {
+    match *edit {
+        Edit::CreateSlot { slot, .. } | Edit::CreateSharedSlot { slot, .. } => Some(slot),
+        _ => None,
+    }
+}
+
+fn resize(edit: &mut Edit, to: impl Fn(u64) -> u64) {
+    match edit {
+        Edit::CreateSlot { size, .. } => *size = to(*size),
+        Edit::CreateSharedSlot { size, .. } => *size = to((*size).into()) as u32,
+        _ => {}
+    }
+}
+
+fn inserted_inst(edit: &Edit) -> Option<Inst> {
+    match *edit {
+        Edit::InsertCopy { inst, .. }
+        | Edit::InsertConstant { inst, .. }
+        | Edit::InsertClone { inst, .. }
+        | Edit::InsertSpill { inst, .. }
+        | Edit::InsertReload { inst, .. } => Some(inst),
+        _ => None,
+    }
+}
+
+/// Another slot; of several, one of the same size.
+fn other_slot(list: &[Edit], slot: Slot) -> Option<Slot> {
+    let size = |edit: &Edit| match *edit {
+        Edit::CreateSlot { size, .. } => size,
+        Edit::CreateSharedSlot { size, .. } => size.into(),
+        _ => 0,
+    };
+    let own = list.iter().find(|edit| made_slot(edit) == Some(slot)).map_or(0, size);
+    let others = || list.iter().filter(|edit| made_slot(edit).is_some_and(|other| other != slot));
+    others().find(|edit| size(edit) == own).or_else(|| others().next()).and_then(made_slot)
+}
+
+fn other_register(function: &Function, reg: VReg) -> Option<VReg> {
+    function.regs().find(|&other| other != reg && function.class(other) == function.class(reg))
+}
+
+/// A block behind one, through which not all paths from there to another lead.
+fn around(function: &Function, from: Block, to: Block) -> Option<Block> {
+    let dominators = dominators(function);
+    let mut behind = function.blocks().filter(|&block| block != from && dominators.dominates(from, block));
+    behind.find(|&block| !dominators.dominates(block, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::{KeepInLoops, SpillTo};
+    use crate::function::LaunchBounds;
+    use crate::fuzzing::{Options, check_same_effects, lowered_function};
+    use crate::spill::shared::{Aim, Launch, keep_values};
+    use crate::target::Classification;
+    use crate::target::machine::Architecture;
+
+    /// Of the faults that were tried, how many each has found.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    struct Row {
+        tried: u32,
+        by_verifier: u32,
+        by_checker: u32,
+    }
+
+    /// Keeps values in one memory, so that at most so many words are live, and tries all faults.
+    fn keep_and_try((function, words): (&Function, u32), to: SpillTo, table: &mut BTreeMap<&'static str, Row>) {
+        let classification = Classification::by_name(function.opcodes());
+        let architecture = Architecture::by_name("sm_90").expect("a processor");
+        let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
+        let aim = Aim { words, values: 40, in_loops: KeepInLoops::On, among: None, to };
+        if let Ok(outcome) = keep_values((function, &classification), &aim, &launch) {
+            try_all(function, &outcome.edits, table);
+        }
+    }
+
+    fn try_all(function: &Function, edits: &EditList, table: &mut BTreeMap<&'static str, Row>) {
+        assert_eq!(find(function, edits), Found { by_verifier: false, by_checker: false });
+        let values = values(function, edits);
+        // A few values, from all over the function, are as good as all.
+        for value in values.iter().step_by(values.len().div_ceil(3).max(1)) {
+            for fault in Fault::ALL {
+                if let Some(spoiled) = spoil(function, edits, value, fault) {
+                    let found = find(function, &spoiled);
+                    let row = table.entry(fault.name()).or_default();
+                    row.tried += 1;
+                    row.by_verifier += u32::from(found.by_verifier);
+                    row.by_checker += u32::from(found.by_checker);
+                    if !found.by_checker
+                        && let Ok(applied) = spoiled.apply(function)
+                    {
+                        let name = fault.name();
+                        check_same_effects(function, &applied).unwrap_or_else(|mismatch| panic!("{name}: {mismatch}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The verifier finds every fault. The symbolic checker finds at least so many percent of each kind, which are those
+    /// that make a function compute something else; it does not know what a slot that is too wide, or not aligned, costs.
+    fn judge(percent: u32, table: &BTreeMap<&'static str, Row>) {
+        println!("{:36}{:>8}{:>10}{:>10}", "fault", "tried", "verifier", "checker");
+        for (name, row) in table {
+            println!("{name:36}{:>8}{:>10}{:>10}", row.tried, row.by_verifier, row.by_checker);
+        }
+        for fault in Fault::ALL {
+            let row = table.get(fault.name()).copied().unwrap_or_default();
+            let Row { tried, by_verifier, by_checker } = row;
+            let name = fault.name();
+            assert!(tried > 0, "{name}: it was never tried");
+            assert_eq!(by_verifier, tried, "{name}: the verifier misses some");
+            match fault {
+                Fault::SlotIsLessAligned => assert_eq!(by_checker, 0, "{name}"),
+                Fault::SlotIsWider => assert!(by_checker < tried, "{name}"),
+                _ => assert!(100 * by_checker >= percent * tried, "{name}: the symbolic checker misses {row:?}"),
+            }
+        }
+    }
+
+    /// Each fault in real kernels, of which values go to shared and to local memory.
+    #[test]
+    fn recorded_functions() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/recorded");
+        let mut table = BTreeMap::new();
+        for name in ["bitonic_sort", "causal_attention", "search_nonce"] {
+            let text = std::fs::read_to_string(folder.join(format!("{name}.mfv"))).expect("a recorded function");
+            let mut function = Function::parse(&text).expect("a view");
+            function.kernel = Some(LaunchBounds { max_threads: Some(64), ..LaunchBounds::default() });
+            for to in [SpillTo::SHARED, SpillTo::LOCAL] {
+                keep_and_try((&function, 8), to, &mut table);
+            }
+        }
+        judge(100, &table);
+    }
+
+    /// Each fault in generated functions: as many rounds as it takes to try all.
+    #[test]
+    fn generated_functions() {
+        let mut table = BTreeMap::new();
+        for _ in 0..20 {
+            arbtest::arbtest(|u| {
+                let options = Options { undefined_paths: u.arbitrary()?, max_insts: 40, held: 4, ..Options::default() };
+                let mut function = lowered_function(u, &options)?;
+                function.kernel = Some(LaunchBounds { max_threads: Some(64), ..LaunchBounds::default() });
+                let to = *u.choose(&[SpillTo::SHARED, SpillTo::LOCAL])?;
+                keep_and_try((&function, 2), to, &mut table);
+                Ok(())
+            })
+            .budget_ms(1_000);
+            if table.len() == Fault::ALL.len() && table.values().all(|row| row.tried >= 10) {
+                break;
+            }
+        }
+        judge(60, &table);
+    }
+}
