@@ -18,7 +18,6 @@ pub(crate) const FUNCTIONS: [InputKind; 5] =
 /// An input of a kind that its command takes.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
-    #[cfg_attr(not(feature = "llvm"), expect(dead_code, reason = "commands that need LLVM ask for it"))]
     pub(crate) kind: InputKind,
     /// The whole of it.
     pub(crate) reader: Box<dyn BufRead>,

@@ -16,7 +16,6 @@ mod allocate;
 mod codegen;
 #[cfg(feature = "llvm")]
 mod compile;
-#[cfg(feature = "llvm")]
 mod dynamic_shared;
 mod explain;
 mod functions;
@@ -24,9 +23,7 @@ mod functions;
 #[path = "../../tests/rust/golden.rs"]
 mod golden;
 mod input;
-#[cfg(feature = "llvm")]
 mod interrupt;
-#[cfg(feature = "llvm")]
 mod kernel_names;
 #[cfg(feature = "llvm")]
 mod mir;
@@ -36,13 +33,11 @@ mod output;
 #[cfg(feature = "llvm")]
 mod processor;
 mod ptx;
-#[cfg(feature = "llvm")]
 mod ptxas;
 mod replay;
 #[cfg(feature = "llvm")]
 mod report;
 mod stats;
-#[cfg(feature = "llvm")]
 mod tune;
 #[cfg(feature = "llvm")]
 mod views;
@@ -84,7 +79,6 @@ enum Command {
     #[cfg(feature = "llvm")]
     #[command(hide = true)]
     ForkServer(tune::fork_server::Arguments),
-    #[cfg(feature = "llvm")]
     Judge(tune::edge::Arguments),
     #[cfg(feature = "llvm")]
     Mir(mir::Arguments),
@@ -96,7 +90,6 @@ enum Command {
     #[cfg(feature = "llvm")]
     Report(report::Arguments),
     Stats(stats::Arguments),
-    #[cfg(feature = "llvm")]
     Tune(tune::Arguments),
 }
 
@@ -112,7 +105,6 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::ForkServer(arguments) => tune::fork_server::run(&arguments),
-        #[cfg(feature = "llvm")]
         Command::Judge(arguments) => tune::edge::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Mir(arguments) => mir::run(&arguments),
@@ -123,7 +115,6 @@ fn main() -> ExitCode {
         #[cfg(feature = "llvm")]
         Command::Report(arguments) => report::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
-        #[cfg(feature = "llvm")]
         Command::Tune(arguments) => tune::run(&arguments),
     };
     match result {

@@ -48,7 +48,10 @@ const WAYS: [Way; 7] = [
 
 /// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
 /// optimisations do.
-pub(super) fn first(stock: &Figures) -> VecDeque<Variant> {
+pub(super) fn first(stock: &Figures, has_optimisations: bool) -> VecDeque<Variant> {
+    if !has_optimisations {
+        return first_of_text();
+    }
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
@@ -58,6 +61,13 @@ pub(super) fn first(stock: &Figures) -> VecDeque<Variant> {
     let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
     // The default is one of the orders, too; what was proposed is not proposed again.
     iter::once(Variant::DEFAULT).chain(toggled).chain(orders).chain(with_loads).collect()
+}
+
+/// What is tried on every kernel of which LLVM's optimisations are done. Loads of text move in every order.
+fn first_of_text() -> VecDeque<Variant> {
+    let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
+    let again = ["source", "eager", "late"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
+    orders.chain(again).collect()
 }
 
 impl Kernel {
@@ -84,11 +94,11 @@ impl Kernel {
         around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
-        around.truncate(1);
+        around.truncate(if self.has_optimisations { 1 } else { 4 });
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
-        let toggled = loads.into_iter().chain(toggled);
+        let toggled = loads.into_iter().chain(toggled).filter(|_| self.has_optimisations);
         around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
@@ -136,7 +146,8 @@ impl Kernel {
     fn with_free_registers(&self, aim: &Aim) -> Option<Variant> {
         let edge = self.free_registers(aim);
         let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
-        is_free.then(|| Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(edge))
+        let told = if self.has_optimisations { Optimisations::TOLD } else { Optimisations::STOCK };
+        is_free.then(|| Variant::DEFAULT.optimised(told).with_limit(edge))
     }
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.
@@ -258,7 +269,7 @@ mod tests {
             let mut stock = figures(100, 8, 500);
             stock.real.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into());
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), true);
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
             assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");
