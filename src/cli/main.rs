@@ -10,7 +10,6 @@ macro_rules! say {
     }};
 }
 
-#[cfg(feature = "llvm")]
 mod allocate;
 #[cfg(feature = "llvm")]
 mod codegen;
@@ -35,11 +34,9 @@ mod processor;
 mod ptx;
 mod ptxas;
 mod replay;
-#[cfg(feature = "llvm")]
 mod report;
 mod stats;
 mod tune;
-#[cfg(feature = "llvm")]
 mod views;
 
 use std::process::ExitCode;
@@ -71,7 +68,6 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    #[cfg(feature = "llvm")]
     Allocate(allocate::Arguments),
     #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
@@ -87,7 +83,6 @@ enum Command {
     Optimum(optimum::Arguments),
     Ptx(ptx::Arguments),
     Replay(replay::Arguments),
-    #[cfg(feature = "llvm")]
     Report(report::Arguments),
     Stats(stats::Arguments),
     Tune(tune::Arguments),
@@ -98,7 +93,6 @@ fn main() -> ExitCode {
     nvptx_ra::ffi::start_logging();
     let arguments = ptx::spelled_as_here(std::env::args_os());
     let result = match Arguments::parse_from(arguments).command {
-        #[cfg(feature = "llvm")]
         Command::Allocate(arguments) => allocate::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),
@@ -112,7 +106,6 @@ fn main() -> ExitCode {
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Ptx(arguments) => ptx::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
-        #[cfg(feature = "llvm")]
         Command::Report(arguments) => report::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
