@@ -4,7 +4,7 @@ use super::body::Body;
 use super::edit::{Patch, begin, edit};
 use super::file::File;
 use super::parts::Parts;
-use super::slice::slice;
+use super::slice::Slicer;
 use super::statement::{Statement, StatementKind};
 use super::text::Text;
 use super::token::Token;
@@ -118,14 +118,16 @@ impl<'a> Module<'a> {
         &text.bytes()[text.start(first)..text.start(end)]
     }
 
-    /// A kernel with what it names, as a file of its own. Functions keep every byte, and passes make the same of them
-    /// as in the whole file. `None` where the file has no such function. O(bytes).
-    pub fn slice(&self, kernel: &str) -> Option<Vec<u8>> {
+    /// Kernels, each with what it names as a file of its own. Functions keep every byte, and passes make the same of them
+    /// as in the whole file. `None` where the file has no such function.
+    pub fn slices(&self, kernels: &[&str]) -> Vec<Option<Vec<u8>>> {
         // Without the debug information that forbids edits, edits would be made.
         if self.facts.odd.is_some() {
-            return self.bodies.iter().any(|body| body.name(&self.file) == kernel).then(|| self.file.print());
+            let is_there = |kernel: &str| self.bodies.iter().any(|body| body.name(&self.file) == kernel);
+            return kernels.iter().map(|kernel| is_there(kernel).then(|| self.file.print())).collect();
         }
-        slice(&self.file, kernel)
+        let slicer = Slicer::new(&self.file);
+        kernels.iter().map(|kernel| slicer.slice(kernel)).collect()
     }
 
     /// Whether the file has shared memory whose size only the launch says.

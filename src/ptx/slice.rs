@@ -17,31 +17,46 @@ struct Item<'a> {
     names: Vec<&'a str>,
 }
 
-/// The text of a kernel, of what it names, directly or not, and of what belongs to the whole file, in their order.
-/// Statements keep their bytes. `None` where the file has no such function. O(bytes).
-pub(super) fn slice(file: &File<'_>, kernel: &str) -> Option<Vec<u8>> {
-    let items = items(file);
-    let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-    for (number, item) in items.iter().enumerate() {
-        for name in &item.names {
-            by_name.entry(name).or_default().push(number);
+/// A file, ready to be cut.
+pub(super) struct Slicer<'f, 'a> {
+    file: &'f File<'a>,
+    items: Vec<Item<'a>>,
+    /// The items that give a name.
+    by_name: FxHashMap<&'a str, Vec<usize>>,
+}
+
+impl<'f, 'a> Slicer<'f, 'a> {
+    /// O(bytes).
+    pub(super) fn new(file: &'f File<'a>) -> Self {
+        let items = items(file);
+        let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (number, item) in items.iter().enumerate() {
+            for name in &item.names {
+                by_name.entry(name).or_default().push(number);
+            }
         }
+        Self { file, items, by_name }
     }
-    by_name.get(kernel)?;
-    let mut is_kept = vec![false; items.len()];
-    let mut waiting: Vec<usize> = (0..items.len()).filter(|&number| items[number].names.is_empty()).collect();
-    waiting.extend(&by_name[kernel]);
-    while let Some(number) = waiting.pop() {
-        if std::mem::replace(&mut is_kept[number], true) {
-            continue;
+
+    /// The text of a kernel, of what it names, directly or not, and of what belongs to the whole file, in their order.
+    /// Statements keep their bytes. `None` where the file has no such function. O(items + bytes of the slice).
+    pub(super) fn slice(&self, kernel: &str) -> Option<Vec<u8>> {
+        let (file, items) = (self.file, &self.items);
+        let mut is_kept = vec![false; items.len()];
+        let mut waiting = self.by_name.get(kernel)?.clone();
+        waiting.extend((0..items.len()).filter(|&number| items[number].names.is_empty()));
+        while let Some(number) = waiting.pop() {
+            if std::mem::replace(&mut is_kept[number], true) {
+                continue;
+            }
+            let (first, end) = tokens(file, items[number].first, items[number].end);
+            let words = (first.0..end.0).map(Token).filter(|&token| file.text().kind(token) == TokenKind::Word);
+            waiting.extend(words.filter_map(|word| self.by_name.get(file.text().str(word))).flatten());
         }
-        let (first, end) = tokens(file, items[number].first, items[number].end);
-        let words = (first.0..end.0).map(Token).filter(|&token| file.text().kind(token) == TokenKind::Word);
-        waiting.extend(words.filter_map(|word| by_name.get(file.text().str(word))).flatten());
+        let kept = items.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+        let statements = kept.flat_map(|(item, _)| (item.first.0..item.end.0).map(Statement));
+        Some(statements.flat_map(|statement| file.bytes_of(statement)).copied().collect())
     }
-    let kept = items.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
-    let statements = kept.flat_map(|(item, _)| (item.first.0..item.end.0).map(Statement));
-    Some(statements.flat_map(|statement| file.bytes_of(statement)).copied().collect())
 }
 
 /// The tokens of some statements: the first one, and the one behind the last.

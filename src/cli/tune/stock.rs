@@ -64,11 +64,11 @@ pub(super) fn kernels<'a>(
     dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &input)?;
     let said = dynamic_shared::all_said(path, judges.dynamic_shared);
     let judges = Judges { dynamic_shared: &said, ..judges };
-    names.iter().filter_map(|name| Some((name, code.why_kept(name)?))).for_each(|(name, reason)| {
-        say!("nvptx-ra: kernel '{}' keeps its instructions: {reason}", kernel_names::readable(name));
-    });
     let slices = code.slices(&names)?;
     let slices: Vec<(&str, Box<dyn Code + 'a>)> = names.into_iter().zip(slices).collect();
+    slices.iter().filter_map(|(name, slice)| Some((name, slice.why_kept(name)?))).for_each(|(name, reason)| {
+        say!("nvptx-ra: kernel '{}' keeps its instructions: {reason}", kernel_names::readable(name));
+    });
     // Whether reading the machine code will do is found out on the first, and on those with local memory.
     let (first, others) = slices.split_at(1);
     let start = |&(name, ref slice): &(&str, Box<dyn Code>), look| judges.start(name, &**slice, in_code[name], look);

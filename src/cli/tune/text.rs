@@ -70,12 +70,11 @@ impl Code for Text {
 
     fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error> {
         let module = self.module()?;
-        let of_kernel = |kernel: &&str| {
+        let of_kernel = |(kernel, slice): (&&str, Option<Vec<u8>>)| {
             let missing = || Error::internal("it is no function of the file", None).in_function(kernel);
-            let slice = module.slice(kernel).ok_or_else(missing)?;
-            Ok(Box::new(Self::new(slice, &self.name, Some(&self.cpu))?) as Box<dyn Code>)
+            Ok(Box::new(Self::new(slice.ok_or_else(missing)?, &self.name, Some(&self.cpu))?) as Box<dyn Code>)
         };
-        kernels.iter().map(of_kernel).collect()
+        kernels.iter().zip(module.slices(kernels)).map(of_kernel).collect()
     }
 
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {

@@ -14,7 +14,7 @@ const FILE: &str = "// Two kernels.\n.version 8.7\n.target sm_90\n.address_size 
 
 fn slice(file: &str, kernel: &str) -> Option<String> {
     let module = Module::read("a.ptx", file.as_bytes()).expect("it is right");
-    module.slice(kernel).map(|slice| String::from_utf8(slice).expect("it was text"))
+    module.slices(&[kernel]).remove(0).map(|slice| String::from_utf8(slice).expect("it was text"))
 }
 
 /// A kernel has what it names, directly or not, what belongs to the whole file, and nothing else; all keeps its bytes and

@@ -63,10 +63,10 @@ pub(super) fn first(stock: &Figures, has_optimisations: bool) -> VecDeque<Varian
     iter::once(Variant::DEFAULT).chain(toggled).chain(orders).chain(with_loads).collect()
 }
 
-/// What is tried on every kernel of which LLVM's optimisations are done. Loads of text move in every order.
+/// What is tried on every kernel of PTX: orders, and of those that gain most the same with values computed again.
 fn first_of_text() -> VecDeque<Variant> {
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
-    let again = ["source", "eager", "late"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
+    let again = ["eager", "latency"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
     orders.chain(again).collect()
 }
 
@@ -86,15 +86,21 @@ impl Kernel {
         if let Some(other) = orders.iter().find(|variant| **variant != best) {
             around.extend(self.limits(aim, other, &figures));
         }
-        around.push(best.with_registers(Names::Fewest, true));
-        around.push(best.with_registers(Names::Some, false));
-        around.push(best.with_registers(Names::Llvm, true));
-        // Of all that is near these help the fewest kernels.
-        around.extend(Variant::orders().skip(FIRST_ORDERS).map(|order| best.with_order(order, 0)));
-        around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
+        let registers = [(Names::Fewest, true), (Names::Some, false), (Names::Llvm, true)];
+        let registers = registers.map(|(names, coalesces)| best.with_registers(names, coalesces));
+        // Of all that is near these help the fewest kernels of LLVM IR. In PTX, ptxas seldom notices names and copies.
+        let orders_and_values = Variant::orders()
+            .skip(FIRST_ORDERS)
+            .map(|order| best.with_order(order, 0))
+            .chain(Variant::remats().map(|remat| best.with_remat(remat)));
+        if self.has_optimisations {
+            around.extend(registers.into_iter().chain(orders_and_values));
+        } else {
+            around.extend(orders_and_values.chain(registers));
+        }
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
-        around.truncate(if self.has_optimisations { 1 } else { 4 });
+        around.truncate(if self.has_optimisations { 1 } else { 3 });
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
@@ -228,6 +234,24 @@ mod tests {
         let for_warps = Optimisations::FOR_WARPS.map(|optimisations| Variant::DEFAULT.optimised(optimisations));
         assert_eq!(variants[1..5], for_warps);
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
+    }
+
+    /// PTX is tried without LLVM's optimisations, in all orders, and with values computed again.
+    #[test]
+    fn variants_of_text() {
+        let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), false);
+        let mut seen: Vec<Variant> = Vec::new();
+        for number in 0..60u32 {
+            let variant = kernel.propose(&aim(0));
+            assert!(!seen.contains(&variant), "{variant}");
+            assert_eq!(variant.optimisations(), Optimisations::STOCK);
+            assert!(!variant.to_string().contains("assembly-loads"), "{variant}");
+            kernel.record(&aim(0), variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            seen.push(variant);
+        }
+        assert!(Variant::orders().all(|order| seen.iter().any(|variant| variant.order() == order)));
+        assert!(Variant::remats().all(|remat| seen.iter().any(|variant| *variant == variant.with_remat(remat))));
     }
 
     /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
