@@ -116,7 +116,10 @@ impl InputKind {
     /// What somebody can do who has this and needs something else.
     fn remedy(self) -> String {
         let text = match self {
-            Self::Ptx => "`nvptx-ra ptx` reads it; for all else compile the source with -emit-llvm",
+            Self::Assembly | Self::Bitcode | Self::MachineCode if cfg!(not(feature = "llvm")) => {
+                "a build with LLVM reads it, and this one is without"
+            }
+            Self::Ptx => "ptx, tune, report and allocate read it; for all else compile the source with -emit-llvm",
             Self::Source => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
             Self::Cubin | Self::FatBinary | Self::Elf | Self::Archive => {
                 "compile the source with -emit-llvm: the IR cannot be had from it"

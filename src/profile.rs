@@ -1,6 +1,7 @@
 //! Profiles: the choices that `nvptx-ra tune` found for each function, kept in a file and replayed by later builds.
 //!
-//! The file is TOML. A function's hash is that of its LLVM IR, so that choices which were made for other code are seen.
+//! The file is TOML. A function's hash is that of its LLVM IR, or of its text in PTX, so that choices which were made for
+//! other code are seen.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ pub struct Profile {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// The hash of its code, as [`fingerprint`] has it of what [`code_only`] leaves.
+    /// The hash of its code, as [`fingerprint`] has it of what [`code_only`] leaves of LLVM IR, or of a function of PTX.
     pub hash: String,
     /// Options as the function attribute `"nvptx-ra"` takes them, or `off`.
     pub options: String,
@@ -38,6 +39,44 @@ pub struct Entry {
     /// Whether ptxas may spill to shared memory, `.pragma "enable_smem_spilling"`: in kernels alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub smem_spilling: bool,
+}
+
+/// What lets ptxas spill to shared memory. It stands anywhere in a kernel, once.
+pub const SMEM_SPILLING: &str = ".pragma \"enable_smem_spilling\";";
+
+/// Functions that a profile does not fit, by their names: they are left as they are.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Unfit {
+    /// Their code is another one than the profile was made for.
+    pub changed: Vec<String>,
+    /// Their choices need a later version of PTX.
+    pub ahead: Vec<String>,
+}
+
+impl Unfit {
+    /// Whether the profile fits all functions.
+    pub fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.ahead.is_empty()
+    }
+
+    /// What is said of these functions; `None` where the profile fits all. `fate` is what becomes of one of them and of
+    /// several, `again` what to do about changed code, and `newer` about a version of PTX.
+    pub fn warning(&self, [one, many]: [&str; 2], again: &str, newer: &str) -> Option<String> {
+        let verbs = |[first, all]: [&str; 2]| [format!("{first} and {one}"), format!("{all} and {many}")];
+        let parts = [
+            about(&self.changed, verbs(["has changed", "have changed"]), again),
+            about(&self.ahead, verbs(["needs a later version of PTX", "need a later version of PTX"]), newer),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// What is said of functions that a profile does not fit.
+fn about(names: &[String], [one, many]: [String; 2], remedy: &str) -> Option<String> {
+    let verb = if names.len() == 1 { one } else { many };
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    (!names.is_empty()).then(|| format!("{} {verb}; {remedy}", names.join(", ")))
 }
 
 impl Profile {
@@ -68,10 +107,10 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The text that [`parse`](Self::parse) reads back.
-    pub fn print(&self) -> Result<String, Error> {
+    /// The text that [`parse`](Self::parse) reads back. `replayed_by` is the option that replays it.
+    pub fn print(&self, replayed_by: &str) -> Result<String, Error> {
         let text = toml::to_string(self).map_err(|error| Error::internal(error, None))?;
-        Ok(format!("# Made by nvptx-ra tune; replayed by -nvptx-ra-profile=FILE.\n{text}"))
+        Ok(format!("# Made by nvptx-ra tune; replayed by {replayed_by}.\n{text}"))
     }
 
     /// The entry of a function. O(functions).
@@ -131,7 +170,7 @@ mod tests {
     /// A profile reads back as it was printed.
     #[test]
     fn reads_back() {
-        let text = sample().print().expect("it prints");
+        let text = sample().print("-nvptx-ra-profile=FILE").expect("it prints");
         assert_eq!(Profile::parse(&text).expect(&text), sample());
         assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
     }
@@ -139,7 +178,7 @@ mod tests {
     /// Whatever is broken is said with its place, and is no panic.
     #[test]
     fn broken_files() {
-        let text = sample().print().expect("it prints");
+        let text = sample().print("-nvptx-ra-profile=FILE").expect("it prints");
         let broken = [
             (text.replace("version = 1", "version = 7"), "version 7"),
             (text.replace("order=late", "order=sideways"), "order=sideways"),

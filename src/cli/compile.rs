@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let options = llvm_options(&[said.as_slice(), arguments.options.as_slice()].concat())?;
     let content = input::read(&arguments.input, "compile", &input::IR)?;
     processor::check(&arguments.cpu)?;
-    let output = output_of(arguments.output.as_deref(), &arguments.input);
+    let output = output::beside(arguments.output.as_deref(), &arguments.input, "ptx");
     if !input::is_stream(&output) {
         output::check(&output)?;
     }
@@ -51,15 +51,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     output::write(&output, &ptx)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Where the PTX goes: where that is said, else beside the input.
-pub(crate) fn output_of(output: Option<&Path>, input: &Path) -> PathBuf {
-    match output {
-        Some(output) => output.to_owned(),
-        None if input::is_stream(input) => PathBuf::from("-"),
-        None => input.with_extension("ptx"),
-    }
 }
 
 /// The dynamic shared memory that Triton wrote down beside the input, unless an option says it.

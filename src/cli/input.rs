@@ -12,13 +12,21 @@ use nvptx_ra::input_kind::InputKind;
 pub(crate) const IR: [InputKind; 3] = [InputKind::Assembly, InputKind::Bitcode, InputKind::Text];
 /// The kinds that functions come from.
 #[cfg(feature = "llvm")]
-pub(crate) const FUNCTIONS: [InputKind; 5] =
-    [InputKind::Assembly, InputKind::Bitcode, InputKind::MachineCode, InputKind::Functions, InputKind::Text];
+pub(crate) const FUNCTIONS: [InputKind; 6] = [
+    InputKind::Assembly,
+    InputKind::Bitcode,
+    InputKind::MachineCode,
+    InputKind::Ptx,
+    InputKind::Functions,
+    InputKind::Text,
+];
+/// The kinds that functions come from without LLVM.
+#[cfg(not(feature = "llvm"))]
+pub(crate) const FUNCTIONS: [InputKind; 3] = [InputKind::Ptx, InputKind::Functions, InputKind::Text];
 
 /// An input of a kind that its command takes.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
-    #[cfg_attr(not(feature = "llvm"), expect(dead_code, reason = "commands that need LLVM ask for it"))]
     pub(crate) kind: InputKind,
     /// The whole of it.
     pub(crate) reader: Box<dyn BufRead>,

@@ -10,13 +10,11 @@ macro_rules! say {
     }};
 }
 
-#[cfg(feature = "llvm")]
 mod allocate;
 #[cfg(feature = "llvm")]
 mod codegen;
 #[cfg(feature = "llvm")]
 mod compile;
-#[cfg(feature = "llvm")]
 mod dynamic_shared;
 mod explain;
 mod functions;
@@ -24,9 +22,7 @@ mod functions;
 #[path = "../../tests/rust/golden.rs"]
 mod golden;
 mod input;
-#[cfg(feature = "llvm")]
 mod interrupt;
-#[cfg(feature = "llvm")]
 mod kernel_names;
 #[cfg(feature = "llvm")]
 mod mir;
@@ -36,15 +32,11 @@ mod output;
 #[cfg(feature = "llvm")]
 mod processor;
 mod ptx;
-#[cfg(feature = "llvm")]
 mod ptxas;
 mod replay;
-#[cfg(feature = "llvm")]
 mod report;
 mod stats;
-#[cfg(feature = "llvm")]
 mod tune;
-#[cfg(feature = "llvm")]
 mod views;
 
 use std::process::ExitCode;
@@ -76,7 +68,6 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    #[cfg(feature = "llvm")]
     Allocate(allocate::Arguments),
     #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
@@ -84,7 +75,6 @@ enum Command {
     #[cfg(feature = "llvm")]
     #[command(hide = true)]
     ForkServer(tune::fork_server::Arguments),
-    #[cfg(feature = "llvm")]
     Judge(tune::edge::Arguments),
     #[cfg(feature = "llvm")]
     Mir(mir::Arguments),
@@ -93,10 +83,8 @@ enum Command {
     Optimum(optimum::Arguments),
     Ptx(ptx::Arguments),
     Replay(replay::Arguments),
-    #[cfg(feature = "llvm")]
     Report(report::Arguments),
     Stats(stats::Arguments),
-    #[cfg(feature = "llvm")]
     Tune(tune::Arguments),
 }
 
@@ -105,14 +93,12 @@ fn main() -> ExitCode {
     nvptx_ra::ffi::start_logging();
     let arguments = ptx::spelled_as_here(std::env::args_os());
     let result = match Arguments::parse_from(arguments).command {
-        #[cfg(feature = "llvm")]
         Command::Allocate(arguments) => allocate::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::ForkServer(arguments) => tune::fork_server::run(&arguments),
-        #[cfg(feature = "llvm")]
         Command::Judge(arguments) => tune::edge::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Mir(arguments) => mir::run(&arguments),
@@ -120,10 +106,8 @@ fn main() -> ExitCode {
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Ptx(arguments) => ptx::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
-        #[cfg(feature = "llvm")]
         Command::Report(arguments) => report::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
-        #[cfg(feature = "llvm")]
         Command::Tune(arguments) => tune::run(&arguments),
     };
     match result {

@@ -8,6 +8,17 @@ use std::path::{Path, PathBuf};
 use nvptx_ra::error::Error;
 use tempfile::{Builder, NamedTempFile};
 
+use crate::input;
+
+/// Where code goes: where that is said, else beside the input, under its name with another extension.
+pub(crate) fn beside(output: Option<&Path>, input: &Path, extension: &str) -> PathBuf {
+    match output {
+        Some(output) => output.to_owned(),
+        None if input::is_stream(input) => PathBuf::from("-"),
+        None => input.with_extension(extension),
+    }
+}
+
 /// Tries whether a file can be written, and leaves what is there as it is. A command calls this before it begins to
 /// work, so that a search of an hour does not end with a mistyped path.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {

@@ -1,12 +1,15 @@
 //! `nvptx-ra ptx`: passes on PTX, without LLVM.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::input_kind::InputKind;
-use nvptx_ra::passes::{PtxRun, pipeline, run_on_ptx};
+use nvptx_ra::passes::{PtxOutput, PtxRun, pipeline, replay_on_ptx, run_on_ptx};
+use nvptx_ra::profile::Profile;
+use nvptx_ra::ptx::Module;
+use nvptx_ra::target::PtxVersion;
 
 use crate::{input, output};
 
@@ -19,6 +22,10 @@ pub(crate) struct Arguments {
     /// same
     #[arg(long, default_value = "", hide_default_value = true)]
     passes: String,
+    /// Make the choices again that `nvptx-ra tune` found for each function and wrote to this file; functions that the
+    /// profile does not fit keep their text, with a warning
+    #[arg(long, value_name = "FILE", conflicts_with = "passes")]
+    profile: Option<PathBuf>,
     /// An option for all passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
@@ -54,9 +61,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         output::check(&arguments.output)?;
     }
     let content = input::read(&arguments.input, "ptx", &[InputKind::Ptx, InputKind::Text])?;
-    let steps = if arguments.passes.trim().is_empty() { Vec::new() } else { pipeline(&arguments.passes)? };
-    let wanted = PtxRun { steps, options: &arguments.options.join(";"), target: &arguments.cpu };
-    let done = run_on_ptx(&input::name(&arguments.input), &content, &wanted)?;
+    let name = input::name(&arguments.input);
+    let options = arguments.options.join(";");
+    let done = match &arguments.profile {
+        Some(path) => replay(&name, &content, path, &options, &arguments.cpu)?,
+        None => {
+            let steps = if arguments.passes.trim().is_empty() { Vec::new() } else { pipeline(&arguments.passes)? };
+            run_on_ptx(&name, &content, &PtxRun { steps, options: &options, target: &arguments.cpu })?
+        }
+    };
     if !done.output.is_empty() {
         say!("{}", done.output.trim_end());
     }
@@ -68,4 +81,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     output::write(&arguments.output, &done.text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the choices of a profile. What does not fit is a warning.
+fn replay(name: &str, content: &[u8], path: &Path, options: &str, cpu: &str) -> Result<PtxOutput, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?;
+    let named = |error: Error| Error { problem: format!("{}: {}", path.display(), error.problem), ..error };
+    let mut profile = Profile::parse(&text).map_err(named)?;
+    let target = if cpu.is_empty() { Module::read(name, content)?.target() } else { cpu };
+    let again = "run nvptx-ra tune again";
+    if profile.cpu != target {
+        let made_for = &profile.cpu;
+        say!(
+            "nvptx-ra: {}: made for {made_for}, and this is {target}: every function keeps its text; {again}",
+            path.display()
+        );
+        profile.functions.clear();
+    }
+    let (output, unfit) = replay_on_ptx(name, content, &profile, options, target)?;
+    let newest = PtxVersion::SMEM_SPILLING.0;
+    let newer = format!("{again} without it, or make PTX of version {}.{}", newest / 10, newest % 10);
+    if let Some(warning) = unfit.warning(["keeps its text", "keep their text"], again, &newer) {
+        say!("nvptx-ra: {}: {warning}", path.display());
+    }
+    Ok(output)
 }

@@ -11,30 +11,11 @@ use super::guard::{entry, guard};
 use super::response::Response;
 use crate::config::{Config, Layers};
 use crate::error::Error;
-use crate::profile::{Entry, Profile, code_only, fingerprint};
+use crate::profile::{Entry, Profile, SMEM_SPILLING, Unfit, code_only, fingerprint};
 use crate::target::PtxVersion;
 
 /// The attribute that becomes `.maxnreg`.
 const MAXNREG: &str = "nvvm.maxnreg";
-
-/// What lets ptxas spill to shared memory. It stands anywhere in a kernel, once.
-const SMEM_SPILLING: &str = ".pragma \"enable_smem_spilling\";";
-
-/// Functions that a profile does not fit, by their names: they are left as they are.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Unfit {
-    /// Their code is another one than the profile was made for.
-    pub changed: Vec<String>,
-    /// Their choices need a later version of PTX.
-    pub ahead: Vec<String>,
-}
-
-impl Unfit {
-    /// Whether the profile fits all functions.
-    pub fn is_empty(&self) -> bool {
-        self.changed.is_empty() && self.ahead.is_empty()
-    }
-}
 
 /// The name and the hash of each function that a module defines, in its order.
 pub fn functions(module: &OwnedModule<'_>) -> Vec<(String, String)> {
@@ -114,21 +95,10 @@ fn replay_options(module: &Module, config: &Config, target: &str, features: &str
         let problem = format!("made for {}, and this is {target}: every function gets the defaults", profile.cpu);
         return Ok(Some(format!("nvptx-ra: {}: {problem}; {again}", path.display())));
     }
-    let Unfit { changed, ahead } = replay_in(module, &profile, features);
+    let unfit = replay_in(module, &profile, features);
     let newer = format!("{again} without it, or use -mattr=+ptx{}", PtxVersion::SMEM_SPILLING.0);
-    let parts = [
-        about(&changed, ["has changed and gets", "have changed and get"], again),
-        about(&ahead, ["needs a later version of PTX and gets", "need a later version of PTX and get"], &newer),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    Ok((!parts.is_empty()).then(|| format!("nvptx-ra: {}: {}", path.display(), parts.join("; "))))
-}
-
-/// What is said of functions that get the defaults.
-fn about(names: &[String], [one, many]: [&str; 2], remedy: &str) -> Option<String> {
-    let verb = if names.len() == 1 { one } else { many };
-    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
-    (!names.is_empty()).then(|| format!("{} {verb} the defaults; {remedy}", names.join(", ")))
+    let warning = unfit.warning(["gets the defaults", "get the defaults"], again, &newer);
+    Ok(warning.map(|warning| format!("nvptx-ra: {}: {warning}", path.display())))
 }
 
 /// Replays the profile that the options name. Null where there is nothing to say.

@@ -5,6 +5,7 @@ mod copy_coalescer;
 mod cssa;
 mod forecast;
 mod ptx;
+mod ptx_profile;
 mod regalloc;
 mod remat;
 mod rename;
@@ -13,6 +14,7 @@ mod spilled;
 
 pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
 pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
+pub use ptx_profile::{functions_of_ptx, replay_on_ptx};
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ModuleOutput, PassOutput, Remark, RunContext, Scope, run, run_on_module, scope};
+use super::{FunctionSummary, ModuleOutput, PassOutput, Remark, RunContext, Scope, run, run_on_module, scope};
 use crate::config::{Config, FORECAST, Layers, REGALLOC};
 use crate::error::{Error, ErrorKind};
 use crate::ptx::{Module, Patch};
@@ -112,28 +112,39 @@ pub fn run_on_ptx(name: &str, bytes: &[u8], wanted: &PtxRun<'_>) -> Result<PtxOu
         let layers = Layers { parameters: &step.parameters, command_line: wanted.options, attribute: "" };
         let config = Config::resolve(&layers)?;
         let text = std::mem::take(&mut output.text);
-        let patch = run_step(name, &text, step, &config, wanted.target, &mut output)?;
+        let module = Module::read(name, &text)?;
+        let target = if wanted.target.is_empty() { module.target() } else { wanted.target };
+        let (patch, summaries) = run_step(&module, &step.name, &|_| Some(&config), target, &mut output)?;
+        if step.name == FORECAST {
+            let known: Vec<_> =
+                summaries.iter().map(|summary| summary.as_ref().map(|summary| &summary.summary)).collect();
+            let ModuleOutput { forecasts, .. } = run_on_module(&step.name, &known, target, &config)?;
+            forecasts.iter().for_each(|(_, forecast)| output.output += &forecast.to_text());
+        }
         output.text = if patch.is_empty() { text } else { patch.apply(&text) };
     }
     Ok(output)
 }
 
-fn run_step(
-    name: &str,
-    bytes: &[u8],
-    step: &Step,
-    config: &Config,
+/// What the forecast keeps of each function.
+type Summaries = Vec<Option<Box<FunctionSummary>>>;
+
+/// Runs a pass on those functions of a module for which `config` has options, by their names.
+pub(super) fn run_step<'c>(
+    module: &Module<'_>,
+    pass: &str,
+    config: &dyn Fn(&str) -> Option<&'c Config>,
     target: &str,
     output: &mut PtxOutput,
-) -> Result<Patch, Error> {
-    let module = Module::read(name, bytes)?;
-    let target = if target.is_empty() { module.target() } else { target };
-    let callees =
-        (step.name == REGALLOC && scope(REGALLOC, config) != Scope::Nothing).then(|| Arc::new(callees(&module)));
+) -> Result<(Patch, Summaries), Error> {
+    let acts = |function: &str| config(function).is_some_and(|config| scope(REGALLOC, config) != Scope::Nothing);
+    let looks_at_callees = pass == REGALLOC && module.bodies().iter().any(|body| acts(body.name(module.file())));
+    let callees = looks_at_callees.then(|| Arc::new(callees(module)));
     let (mut patch, mut summaries) = (Patch::default(), Vec::new());
     for body in module.bodies() {
         let function = body.name(module.file());
-        let remark = |message: String| PtxRemark { function: function.into(), pass: step.name.clone(), message };
+        let Some(config) = config(function) else { continue };
+        let remark = |message: String| PtxRemark { function: function.into(), pass: pass.to_owned(), message };
         let view = match module.view(body) {
             Ok(view) => view,
             Err(reason) => {
@@ -148,7 +159,7 @@ fn run_step(
             callees: callees.clone(),
             ..RunContext::new(config.clone(), Arc::clone(&view.classification), target)
         };
-        let done = run(&step.name, &view.function, &context).map_err(|error| error.in_function(function))?;
+        let done = run(pass, &view.function, &context).map_err(|error| error.in_function(function))?;
         let PassOutput { edits, remarks, output: said, summary, .. } = done;
         output.output += &said;
         output.remarks.extend(remarks.into_iter().map(|Remark { message, .. }| remark(message)));
@@ -166,12 +177,7 @@ fn run_step(
             }
         }
     }
-    if step.name == FORECAST {
-        let known: Vec<_> = summaries.iter().map(|summary| summary.as_ref().map(|summary| &summary.summary)).collect();
-        let ModuleOutput { forecasts, .. } = run_on_module(&step.name, &known, target, config)?;
-        forecasts.iter().for_each(|(_, forecast)| output.output += &forecast.to_text());
-    }
-    Ok(patch)
+    Ok((patch, summaries))
 }
 
 /// What the functions of a file have of shared memory. Those that cannot be shown are as if they were elsewhere.

@@ -9,6 +9,7 @@ mod file;
 mod lines;
 mod module;
 mod parts;
+mod slice;
 mod statement;
 #[cfg(test)]
 mod tests;

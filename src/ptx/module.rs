@@ -1,15 +1,17 @@
 //! A file with its functions.
 
 use super::body::Body;
-use super::edit::{Patch, edit};
+use super::edit::{Patch, begin, edit};
 use super::file::File;
 use super::parts::Parts;
+use super::slice::Slicer;
 use super::statement::{Statement, StatementKind};
 use super::text::Text;
 use super::token::Token;
 use super::view::{Facts, View, add_shared, view};
 use crate::error::Error;
 use crate::function::EditList;
+use crate::target::PtxVersion;
 
 /// A file of PTX with its functions.
 #[derive(Debug)]
@@ -95,12 +97,60 @@ impl<'a> Module<'a> {
         edit(&self.file, body, view, edits)
     }
 
+    /// Why a function keeps its instructions, whatever the edits. `None`: some edits can be made.
+    pub fn why_kept(&self, body: &Body) -> Option<String> {
+        self.facts.odd.map(str::to_owned).or_else(|| match self.view(body) {
+            Ok(view) => view.odd,
+            Err(reason) => Some(reason),
+        })
+    }
+
+    /// What gives a kernel a limit of registers, `.maxnreg`, and its body a first line. Every kernel can have these.
+    pub fn begin(&self, body: &Body, registers: Option<u32>, line: Option<&str>) -> Patch {
+        begin(&self.file, body, registers, line)
+    }
+
+    /// The text of a function, from its head's first word to the brace that closes its body.
+    pub fn text_of(&self, body: &Body) -> &'a [u8] {
+        let (text, statements) = (self.file.text(), self.file.statements());
+        let first = text.skip_trivia(statements.first(body.head));
+        let end = statements.end(text, body.statements.end);
+        &text.bytes()[text.start(first)..text.start(end)]
+    }
+
+    /// Kernels, each with what it names as a file of its own. Functions keep every byte, and passes make the same of them
+    /// as in the whole file. `None` where the file has no such function.
+    pub fn slices(&self, kernels: &[&str]) -> Vec<Option<Vec<u8>>> {
+        // Without the debug information that forbids edits, edits would be made.
+        if self.facts.odd.is_some() {
+            let is_there = |kernel: &str| self.bodies.iter().any(|body| body.name(&self.file) == kernel);
+            return kernels.iter().map(|kernel| is_there(kernel).then(|| self.file.print())).collect();
+        }
+        let slicer = Slicer::new(&self.file);
+        kernels.iter().map(|kernel| slicer.slice(kernel)).collect()
+    }
+
+    /// Whether the file has shared memory whose size only the launch says.
+    pub fn sizes_shared_at_launch(&self) -> bool {
+        self.facts.shared.values().any(Option::is_none)
+    }
+
+    /// The version of PTX that the file is of.
+    pub fn version(&self) -> Option<PtxVersion> {
+        let (major, minor) = self.header(".version").split_once('.')?;
+        Some(PtxVersion(10 * major.parse::<u32>().ok()? + minor.parse::<u32>().ok()?))
+    }
+
     /// The processor that the file is for: `sm_90a`. Empty where it does not say.
     pub fn target(&self) -> &'a str {
+        self.header(".target")
+    }
+
+    /// The first value of a directive of the whole file, empty where it has none.
+    fn header(&self, word: &str) -> &'a str {
         let headers = self.facts.headers.iter();
-        let mut targets = headers.filter(|&&id| self.file.first_word(id) == ".target");
-        let target = targets.find_map(|&id| self.file.parts(id));
-        match target {
+        let mut headers = headers.filter(|&&id| self.file.first_word(id) == word);
+        match headers.find_map(|&id| self.file.parts(id)) {
             Some(Parts::Values(values, _)) => {
                 values.values.first().map(|&(_, name)| self.file.text().str(name)).unwrap_or_default()
             }

@@ -7,7 +7,6 @@ use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::target::Classification;
 
 use super::Arguments;
-use crate::codegen::DEFAULT_LEVEL;
 use crate::input::{FUNCTIONS, Input};
 use crate::views::Source;
 
@@ -33,11 +32,12 @@ pub(super) fn for_each(
             each(Given::Problem(&Problem::parse(&text)?), None)?;
             continue;
         }
-        let mut source = Source::read(input, &arguments.cpu, "", DEFAULT_LEVEL)?;
+        let mut source = Source::read(input, arguments.compilation())?;
         if !source.is_ir() {
             source.for_each(&mut |function, classification| each(Given::Function(&function, &classification), None))?;
             continue;
         }
+        #[cfg(feature = "llvm")]
         for &level in &arguments.levels {
             source.set_level(level);
             source.for_each(&mut |function, classification| {

@@ -30,15 +30,18 @@ use picture::Picture;
 use split::Split;
 use summary::Summary;
 
+#[cfg(feature = "llvm")]
 use crate::codegen::DEFAULT_LEVEL;
+use crate::views::Compilation;
 
 /// Allocate hardware registers for functions, and print registers, spills, rounds and time
 ///
 /// No code is changed. Copies are coalesced first.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir), functions in text form (.mfv), or an allocation problem in text form,
-    /// recognised by their content; - is standard input
+    /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler, functions in text form (.mfv), or an allocation problem
+    /// in text form, recognised by their content; - is standard input. A build without LLVM takes no LLVM IR and no machine
+    /// code
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
     /// Which allocators
@@ -57,10 +60,11 @@ pub(crate) struct Arguments {
     /// The number of general registers, or none for as many as needed; several, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "REGISTERS", value_parser = budget)]
     budget: Vec<Budget>,
-    /// The processor that LLVM IR is compiled for
+    /// The processor, also that which LLVM IR is compiled for
     #[arg(long, default_value = "sm_90")]
     cpu: String,
     /// The optimisation level for LLVM IR; several, separated by commas, are used one after the other
+    #[cfg(feature = "llvm")]
     #[arg(short = 'O', value_name = "LEVEL", value_delimiter = ',', default_values_t = [DEFAULT_LEVEL],
         value_parser = clap::value_parser!(u8).range(0..=3))]
     levels: Vec<u8>,
@@ -136,7 +140,22 @@ struct Proof {
     least: LeastCosts,
 }
 
+impl Arguments {
+    /// How LLVM IR is compiled.
+    fn compilation(&self) -> Compilation {
+        Compilation {
+            #[cfg(feature = "llvm")]
+            cpu: self.cpu.clone(),
+            #[cfg(feature = "llvm")]
+            mattr: String::new(),
+            #[cfg(feature = "llvm")]
+            level: DEFAULT_LEVEL,
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    #[cfg(feature = "llvm")]
     crate::processor::check(&arguments.cpu)?;
     [&arguments.dot, &arguments.svg].into_iter().flatten().try_for_each(|path| crate::output::check(path))?;
     let preset = preset(arguments)?;

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::forecast::UnknownCallee;
+use nvptx_ra::ptx::{Module, Patch};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::{Arguments, Report};
@@ -18,13 +19,14 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
     report.source.as_ref().map_or(Ok(()), |source| source.write_ptx(&ptx))?;
     let forecasts = &report.forecasts;
     if let Some(limit) = arguments.max_regs {
-        let text = std::fs::read_to_string(&ptx).map_err(|error| Error::file(&ptx, &error))?;
+        let text = std::fs::read(&ptx).map_err(|error| Error::file(&ptx, &error))?;
         let has_less = |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.budget < limit);
-        std::fs::write(&ptx, limited(&text, limit, has_less)).map_err(|error| Error::file(&ptx, &error))?;
+        let text = limited(&report.input, &text, limit, has_less)?;
+        std::fs::write(&ptx, text).map_err(|error| Error::file(&ptx, &error))?;
     }
     // What is called and not there is no error then.
     let assembled = Command::new(ptxas::tool("ptxas"))
-        .args(["-v", "-O3", "-arch", &arguments.cpu, "-o", "/dev/null"])
+        .args(["-v", "-O3", "-arch", &report.cpu, "-o", "/dev/null"])
         .args(report.calls_outside.then_some("-c"))
         .arg(&ptx)
         .output()
@@ -62,26 +64,17 @@ fn ptx_file() -> Result<TempPath, Error> {
     file.map(NamedTempFile::into_temp_path).map_err(|error| Error::file(&std::env::temp_dir(), &error))
 }
 
-/// PTX with `.maxnreg` behind the parameters of each kernel, in the place of its own, but for kernels that have less by
-/// their bounds: `-maxrregcount` does nothing to those with bounds, and `.maxnreg` would raise what `.maxntid` leaves.
-fn limited(text: &str, limit: u32, has_less: impl Fn(&str) -> bool) -> String {
-    let mut limited = String::with_capacity(text.len());
-    let mut in_head = false;
-    for line in text.lines() {
-        if let Some(name) = line.split(".entry ").nth(1) {
-            in_head = !has_less(name.split('(').next().unwrap_or_default());
+/// PTX with `.maxnreg` in the head of each kernel, in the place of its own, but for kernels that have less by their bounds:
+/// `-maxrregcount` does nothing to those with bounds, and `.maxnreg` would raise what `.maxntid` leaves.
+fn limited(name: &str, text: &[u8], limit: u32, has_less: impl Fn(&str) -> bool) -> Result<Vec<u8>, Error> {
+    let module = Module::read(name, text)?;
+    let mut patch = Patch::default();
+    for body in module.bodies() {
+        if body.launch_bounds(module.file()).is_some() && !has_less(body.name(module.file())) {
+            patch.append(module.begin(body, Some(limit), None));
         }
-        if in_head && line.starts_with(".maxnreg") {
-            continue;
-        }
-        if in_head && line.starts_with('{') {
-            limited += &format!(".maxnreg {limit}\n");
-            in_head = false;
-        }
-        limited += line;
-        limited.push('\n');
     }
-    limited
+    Ok(patch.apply(text))
 }
 
 #[cfg(test)]
@@ -93,7 +86,12 @@ mod tests {
     fn limits_are_lowered_and_never_raised() {
         let text = ".visible .entry a(\n\t.param .u64 a_param_0\n)\n.maxntid 512\n.maxnreg 200\n{\n\tret;\n}\n\
                     .visible .entry b()\n.maxntid 1024\n{\n\tret;\n}\n.func f()\n{\n\tret;\n}\n";
-        let limited = limited(text, 80, |name| name == "b");
-        assert_eq!(limited, text.replace(".maxnreg 200", ".maxnreg 80"));
+        let limited = |text: &str| {
+            let limited = limited("k.ptx", text.as_bytes(), 80, |name| name == "b").expect("it is PTX");
+            String::from_utf8(limited).expect("it was text")
+        };
+        assert_eq!(limited(text), text.replace(".maxnreg 200", ".maxnreg 80"));
+        let free = text.replace("\n.maxnreg 200", "");
+        assert_eq!(limited(&free), free.replacen(".maxntid 512", ".maxntid 512\n.maxnreg 80", 1));
     }
 }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use nvptx_ra::forecast::{Holder, LiveValue, Peak};
 use nvptx_ra::function::Function;
 
+/// So many names of a line are shown: PTX names every register.
+const SHOWN_NAMES: usize = 12;
+
 /// The values that one source line computes and that are live at a peak.
 pub(super) struct Line<'a> {
     /// Counted from 1; 0 where unknown.
@@ -22,7 +25,7 @@ impl<'a> Line<'a> {
         Self { number, words: values.iter().map(|value| value.words).sum(), values }
     }
 
-    /// The source variables, each once; those of the stack are marked.
+    /// The source variables, each once, as far as there is room; those of the stack are marked.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         let name = |value: &&'a LiveValue| match (value.holder, value.name.as_deref()) {
@@ -34,6 +37,11 @@ impl<'a> Line<'a> {
             if !names.contains(&name) {
                 names.push(name);
             }
+        }
+        if names.len() > SHOWN_NAMES {
+            let more = format!("{} more", names.len() - SHOWN_NAMES);
+            names.truncate(SHOWN_NAMES);
+            names.push(more);
         }
         names
     }

@@ -24,12 +24,13 @@ use nvptx_ra::target::Classification;
 use nvptx_ra::target::machine::Architecture;
 use serde_json::Value;
 
+#[cfg(feature = "llvm")]
 use crate::codegen::DEFAULT_LEVEL;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::input::{self, FUNCTIONS, Input};
 use crate::kernel_names;
 use crate::ptxas::Measured;
-use crate::views::Source;
+use crate::views::{Compilation, Source};
 use slots::Slots;
 
 /// Forecast registers, spills and occupancy of each kernel, and say which lines hold the registers
@@ -37,17 +38,20 @@ use slots::Slots;
 /// The forecast does not run ptxas. It counts what the code needs, and knows what ptxas made of thousands of kernels.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR (.ll, .bc), machine code (.mir) or functions in text form (.mfv), recognised by their content; - is
-    /// standard input. Several files are reported one after the other
+    /// LLVM IR (.ll, .bc), machine code (.mir), PTX of any compiler or functions in text form (.mfv), recognised by their
+    /// content; - is standard input. Several files are reported one after the other. A build without LLVM takes PTX and
+    /// functions in text form
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// The processor
-    #[arg(long, default_value = "sm_90")]
-    cpu: String,
+    /// The processor. Unless given, the one that the PTX names, or sm_90
+    #[arg(long)]
+    cpu: Option<String>,
     /// Features of the processor and the PTX version, e.g. +ptx88
+    #[cfg(feature = "llvm")]
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
     /// The optimisation level that LLVM IR is compiled with
+    #[cfg(feature = "llvm")]
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
         value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
@@ -92,8 +96,33 @@ pub(crate) struct Arguments {
     warn_on_spills: bool,
 }
 
+/// The processor, where neither the user nor the code names one.
+const DEFAULT_CPU: &str = "sm_90";
+
+impl Arguments {
+    /// How LLVM IR is compiled.
+    fn compilation(&self) -> Compilation {
+        Compilation {
+            #[cfg(feature = "llvm")]
+            cpu: self.cpu.clone().unwrap_or_else(|| DEFAULT_CPU.to_owned()),
+            #[cfg(feature = "llvm")]
+            mattr: self.mattr.clone(),
+            #[cfg(feature = "llvm")]
+            level: self.level,
+        }
+    }
+
+    /// Whether what is reported is optimised.
+    fn optimises(&self) -> bool {
+        #[cfg(feature = "llvm")]
+        return self.level > 0;
+        #[cfg(not(feature = "llvm"))]
+        true
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let architecture = Architecture::by_name(&arguments.cpu)?;
+    arguments.cpu.as_deref().map(Architecture::by_name).transpose()?;
     if let (Some(path), [_, _, ..]) = (&arguments.html, &*arguments.inputs) {
         let problem =
             format!("--html {}: a page is of one file, and {} are given", path.display(), arguments.inputs.len());
@@ -105,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut reports = Vec::new();
     let mut failed = false;
     for path in &arguments.inputs {
-        match Report::new(path, arguments, architecture) {
+        match Report::new(path, arguments) {
             Ok(report) => reports.push(report),
             Err(error) if arguments.inputs.len() == 1 => return Err(error),
             // The others can be reported all the same.
@@ -115,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             }
         }
     }
-    choose_kernels(&mut reports, arguments, architecture)?;
+    choose_kernels(&mut reports, arguments)?;
     if arguments.compare_ptxas {
         reports.iter_mut().for_each(|report| report.compare(arguments));
     }
@@ -141,6 +170,8 @@ struct Report {
     input: String,
     /// To have ptxas compile it, where that is asked for.
     source: Option<Source>,
+    /// The processor, as it was named.
+    cpu: String,
     architecture: &'static Architecture,
     /// All its functions.
     code: Code,
@@ -158,25 +189,35 @@ struct Report {
 
 impl Report {
     /// Forecasts all kernels of an input.
-    fn new(path: &Path, arguments: &Arguments, architecture: &'static Architecture) -> Result<Self, Error> {
+    fn new(path: &Path, arguments: &Arguments) -> Result<Self, Error> {
         let input = Input::open(path, "report", &FUNCTIONS)?;
-        let mut source = Source::read(input, &arguments.cpu, &arguments.mattr, arguments.level)?;
-        if arguments.compare_ptxas && !source.is_ir() {
-            let problem = format!("--compare-ptxas: {} is no LLVM IR", input::name(path));
-            return Err(Error::new(ErrorKind::Option, problem, "give the .ll or .bc file"));
+        let mut source = Source::read(input, arguments.compilation())?;
+        if arguments.compare_ptxas && !source.has_ptx() {
+            let problem = format!("--compare-ptxas: {} is no LLVM IR and no PTX", input::name(path));
+            return Err(Error::new(ErrorKind::Option, problem, "give the .ll, .bc or .ptx file"));
         }
+        let cpu = match &arguments.cpu {
+            Some(cpu) => cpu.clone(),
+            None => source.own_processor()?.unwrap_or_else(|| DEFAULT_CPU.to_owned()),
+        };
+        let architecture = Architecture::by_name(&cpu)?;
         let code = Code::read(&mut source, arguments)?;
         let forecasts = forecast(code.iter(), &Case { architecture, max_registers: arguments.max_regs })?;
         let input = input::name(path);
         if forecasts.is_empty() {
             let problem = format!("{input}: no kernel");
-            return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
+            return Err(Error::new(
+                ErrorKind::View,
+                problem,
+                "kernels have the calling convention ptx_kernel, and are .entry in PTX",
+            ));
         }
         let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unknown_callees));
         Ok(Self {
             path: path.to_owned(),
             input,
             source: arguments.compare_ptxas.then_some(source),
+            cpu,
             architecture,
             code,
             forecasts,
@@ -201,7 +242,7 @@ impl Report {
 
 /// Leaves out the kernels that are not wanted, and says of the others how they are launched. What is said of kernels
 /// must fit one in any of the inputs.
-fn choose_kernels(reports: &mut [Report], arguments: &Arguments, architecture: &Architecture) -> Result<(), Error> {
+fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), Error> {
     let inputs = reports.iter().map(|report| report.input.as_str()).collect::<Vec<_>>().join(", ");
     let names = |reports: &[Report]| -> Vec<String> {
         reports.iter().flat_map(|report| &report.forecasts).map(|forecast| forecast.name.clone()).collect()
@@ -218,11 +259,11 @@ fn choose_kernels(reports: &mut [Report], arguments: &Arguments, architecture: &
         for forecast in &mut report.forecasts {
             let dynamic = dynamic_shared::bytes_of(&said, &forecast.name);
             if let Some(bytes) = dynamic {
-                forecast.launch_with(bytes, architecture);
+                forecast.launch_with(bytes, report.architecture);
             }
-            if arguments.level > 0 && forecast.spill_bytes() > 0 {
+            if arguments.optimises() && forecast.spill_bytes() > 0 {
                 let own = report.code.find(&forecast.name);
-                let slots = own.map_or(Ok(None), |own| slots::slots(own, architecture, dynamic))?;
+                let slots = own.map_or(Ok(None), |own| slots::slots(own, report.architecture, dynamic))?;
                 report.slots.extend(slots.map(|slots| (forecast.name.clone(), slots)));
             }
         }

@@ -105,7 +105,10 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
         quoted(&source, peak.line)
     );
     if !has_lines(function) {
-        let _ = writeln!(text, "  compile with -gline-tables-only or -g to see the lines and variables that hold them");
+        let _ = writeln!(
+            text,
+            "  compile with -gline-tables-only, -g or nvcc's -lineinfo to see the lines and variables that hold them"
+        );
         return;
     }
     let lines = by_line(peak);
@@ -115,7 +118,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
         let names = if names.is_empty() { String::new() } else { format!("  ({})", names.join(", ")) };
         let uniform = if line.is_uniform() { "  uniform" } else { "" };
         let quoted = match line.number {
-            0 => "  | no line: LLVM moved or made it".to_owned(),
+            0 => "  | no line: the compiler moved or made it".to_owned(),
             number => quoted(&source, number),
         };
         let _ = writeln!(text, "  {:>5} from line {at:>5}{uniform}{names}{quoted}", line.words);

@@ -8,10 +8,9 @@ use inkwell::context::Context;
 use nvptx_ra::error::Error;
 use nvptx_ra::ffi::codegen::{slice, write_bitcode};
 use nvptx_ra::ffi::profile;
-use nvptx_ra::profile::{Entry, Profile};
+use nvptx_ra::profile::Profile;
 use nvptx_ra::target::PtxVersion;
 
-use super::variant::Variant;
 use crate::codegen::{self, Settings};
 
 /// A module and how it is compiled. Several threads may compile at once.
@@ -46,6 +45,11 @@ impl<'a> Compiler<'a> {
         kernels.map(of_kernel).collect()
     }
 
+    /// The processor.
+    pub(super) fn cpu(&self) -> &str {
+        self.cpu
+    }
+
     /// What the module is.
     pub(super) fn content(&self) -> &[u8] {
         &self.content
@@ -61,14 +65,6 @@ impl<'a> Compiler<'a> {
     /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
     pub(super) fn knows_smem_spilling(&self) -> bool {
         PtxVersion::of_features(self.settings.features()) >= Some(PtxVersion::SMEM_SPILLING)
-    }
-
-    /// The profile that gives functions their variants. Where there is none, a function is left as LLVM makes it: its
-    /// figures may be part of those of several kernels.
-    pub(super) fn profile(&self, variants: impl Fn(&str) -> Option<Variant>) -> Profile {
-        let entry =
-            |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(Variant::Stock).entry(name, hash) };
-        Profile::new(self.cpu, self.functions.iter().map(entry).collect())
     }
 
     /// The PTX with the choices of a profile, the same as a later build replays them.

@@ -65,8 +65,8 @@ impl Whole {
         let in_slice =
             |name: &str, at: usize| search.slices[at].variant_of(name, &search.kernels[at].name, &variants[at]);
         let of = |name: &str| (0..search.kernels.len()).find_map(|at| in_slice(name, at));
-        let profile = search.compiler.profile(of);
-        let ptx = search.compiler.compile(&profile)?;
+        let profile = search.code.profile(&of);
+        let ptx = search.code.compile(&profile)?;
         let limit = search.slices.iter().map(|slice| slice.limit).sum();
         let judged = match search.judge.judge(&ptx, limit, Look::Closely) {
             Err(NoAnswer::Later) => return Ok(None),

@@ -1,11 +1,13 @@
 //! `nvptx-ra tune`: the best way to compile each kernel, with ptxas itself as the judge.
 //!
 //! In the order of the files:
-//! * [`compiler`]: the module, and each kernel as a module of its own, compiled in process;
-//! * [`branches`], [`fork_server`]: what variants have in common, done once;
-//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: [`ptx`], [`listing`],
+//! * [`code`]: what the search asks of code, wherever that comes from: [`text`], PTX; and where there is LLVM:
+//!   * `ir`: LLVM IR;
+//!   * `compiler`: the module, and each kernel as a module of its own, compiled in process;
+//!   * `branches`, `fork_server`: what variants have in common, done once;
+//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: `ptx`, [`listing`],
 //!   [`machine_code`], [`sass`], [`figures`], [`answer`]; [`benchmark`]: the user's own judge;
-//! * [`stock`]: LLVM's own code, where the search starts;
+//! * [`stock`]: the code without the passes, where the search starts;
 //! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
 //! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
 //! * [`compose`]: the best of each in one module, judged once more;
@@ -14,24 +16,32 @@
 
 mod answer;
 mod benchmark;
+#[cfg(feature = "llvm")]
 mod branches;
+mod code;
+#[cfg(feature = "llvm")]
 mod compiler;
 mod compose;
 pub(crate) mod edge;
 mod figures;
+#[cfg(feature = "llvm")]
 pub(crate) mod fork_server;
 mod graph;
+#[cfg(feature = "llvm")]
+mod ir;
 mod judge;
 mod listing;
 mod machine_code;
 mod optimisations;
 mod print;
 mod process;
+#[cfg(feature = "llvm")]
 mod ptx;
 mod rounds;
 mod sass;
 mod search;
 mod stock;
+mod text;
 mod turns;
 mod variant;
 
@@ -40,40 +50,64 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
+use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::Architecture;
 
 use self::benchmark::Benchmark;
+#[cfg(feature = "llvm")]
 use self::branches::Servers;
+use self::code::Code;
+#[cfg(feature = "llvm")]
 use self::compiler::Compiler;
 use self::compose::compose;
 use self::figures::{Allowance, Measure, SHARED_COST, preference};
+#[cfg(feature = "llvm")]
+use self::ir::Ir;
 use self::judge::{Judge, Tools};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
 use self::stock::Judges;
+use self::text::Text;
+#[cfg(feature = "llvm")]
 use crate::codegen::Settings;
-use crate::compile::output_of;
 use crate::dynamic_shared::DynamicShared;
+use crate::input::Input;
 use crate::{input, interrupt, output, ptxas};
 
-/// Search for the best way to compile each kernel, with ptxas as the judge; the result is never worse than LLVM's own
-/// A variant counts only if it is no worse than LLVM's own code in each of three figures: bytes spilled, warps that an
+/// What the search takes.
+#[cfg(feature = "llvm")]
+const KINDS: [InputKind; 4] = [InputKind::Assembly, InputKind::Bitcode, InputKind::Ptx, InputKind::Text];
+/// What the search takes.
+#[cfg(not(feature = "llvm"))]
+const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
+
+/// The processor, where neither the user nor the code names one.
+const DEFAULT_CPU: &str = "sm_90";
+
+/// Search for the best way to compile each kernel, with ptxas as the judge; the result is never worse than stock
+///
+/// Stock is the code without the passes: LLVM's own code of LLVM IR, and PTX as it is given. A variant counts only if it
+/// is no worse than stock in each of three figures: bytes spilled, warps that an
 /// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
 /// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
 /// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// LLVM IR, as text or bitcode; - is standard input
+    /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build without
+    /// LLVM takes PTX alone
     input: PathBuf,
-    /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx
+    /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx, or with .tuned.ptx if the input
+    /// is PTX
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// The processor
-    #[arg(long, default_value = "sm_90")]
-    cpu: String,
+    /// The processor. Unless given, the one that the PTX names, or sm_90
+    #[arg(long)]
+    cpu: Option<String>,
+    #[cfg(feature = "llvm")]
     #[command(flatten)]
     settings: Settings,
-    /// How many variants of each kernel ptxas judges, beside LLVM's own code and the result
+    /// How many variants of each kernel ptxas judges, beside stock and the result
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
     /// Start no round of runs after this many seconds. The result then depends on the machine
@@ -82,7 +116,7 @@ pub(crate) struct Arguments {
     /// What changes at random are drawn by
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u32,
-    /// Tune only the kernels whose name contains this text; repeat for more. The other kernels stay as LLVM makes them
+    /// Tune only the kernels whose name contains this text; repeat for more. The other kernels stay as they are
     #[arg(long, value_name = "TEXT")]
     kernel: Vec<String>,
     /// Bytes of dynamic shared memory of the kernels whose name contains KERNEL, or of all kernels; repeat for more. If
@@ -93,16 +127,16 @@ pub(crate) struct Arguments {
     /// then on: a launch of larger blocks fails
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
-    /// Allow variants with fewer warps on an SM than LLVM's own code; --run always allows them
+    /// Allow variants with fewer warps on an SM than stock; --run always allows them
     #[arg(long)]
     allow_occupancy_loss: bool,
-    /// Allow variants with more machine instructions than LLVM's own code, which spills to shared memory need; --run
-    /// always allows them
+    /// Allow variants with more machine instructions than stock, which spills to shared memory need; --run always
+    /// allows them
     #[arg(long)]
     allow_more_instructions: bool,
     /// A benchmark that decides between the variants that count: a shell command, in which {cubin} stands for a file
     /// with the machine code and {kernel} for the kernel's name. The last number in its last line of output is the
-    /// result; less is better. A variant wins only if it beats LLVM's own code by more than the spread of the results
+    /// result; less is better. A variant wins only if it beats stock by more than the spread of the results
     #[arg(long, value_name = "CMD")]
     run: Option<String>,
     /// How often --run measures each variant; the median counts
@@ -129,6 +163,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// How long LLVM takes for a kernel, at least, whose variants are compiled by a process that forks for each of them
+    #[cfg(feature = "llvm")]
     #[arg(long, value_name = "MS", default_value_t = 200, hide = true)]
     fork_from: u64,
     /// A folder that keeps the results of ptxas, so that a later search runs only what is new
@@ -139,7 +174,7 @@ pub(crate) struct Arguments {
     /// results
     #[arg(long, value_name = "FILE", requires = "cache", conflicts_with_all = ["run", "seconds"])]
     ninja: Option<PathBuf>,
-    /// Write the choices to this file, which -nvptx-ra-profile=FILE replays
+    /// Write the choices to this file, which -nvptx-ra-profile=FILE replays, and for PTX `nvptx-ra ptx --profile FILE`
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// Print one JSON object instead of the table
@@ -150,12 +185,24 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let start = Instant::now();
     interrupt::watch()?;
-    let architecture = Architecture::by_name(&arguments.cpu)?;
-    let content = input::read(&arguments.input, "tune", &input::IR)?;
-    check_outputs(arguments)?;
+    arguments.cpu.as_deref().map(Architecture::by_name).transpose()?;
+    let input = Input::open(&arguments.input, "tune", &KINDS)?;
+    let is_ptx = input.kind == InputKind::Ptx || cfg!(not(feature = "llvm"));
+    let content = input.content()?;
+    check_outputs(arguments, is_ptx)?;
     let tools = Tools::find();
-    ptxas::check_processor(&tools.ptxas, &arguments.cpu)?;
-    let compiler = Compiler::new(&content, &arguments.input, &arguments.settings, &arguments.cpu)?;
+    let name = input::name(&arguments.input);
+    let named = if is_ptx { Module::read(&name, &content)?.target().to_owned() } else { String::new() };
+    let cpu = arguments.cpu.clone().unwrap_or(if named.is_empty() { DEFAULT_CPU.to_owned() } else { named });
+    let architecture = Architecture::by_name(&cpu)?;
+    ptxas::check_processor(&tools.ptxas, &cpu)?;
+    #[cfg(feature = "llvm")]
+    let servers = Servers::new(Duration::from_millis(arguments.fork_from))?;
+    let code: Box<dyn Code> = match is_ptx {
+        #[cfg(feature = "llvm")]
+        false => Box::new(Ir::new(Compiler::new(&content, &arguments.input, &arguments.settings, &cpu)?, &servers)),
+        _ => Box::new(Text::new(content, &name, Some(&cpu))?),
+    };
     let benchmark = arguments
         .run
         .as_ref()
@@ -163,8 +210,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let benchmark = benchmark.transpose()?;
     let cache = arguments.cache.as_deref();
     let judge = match cache.filter(|_| arguments.ninja.is_some()) {
-        Some(cache) => Judge::planning(tools, &arguments.cpu, cache)?,
-        None => Judge::new(tools, &arguments.cpu, cache, benchmark.is_some())?,
+        Some(cache) => Judge::planning(tools, &cpu, cache)?,
+        None => Judge::new(tools, &cpu, cache, benchmark.is_some())?,
     };
     let aim = Aim {
         architecture,
@@ -181,7 +228,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };
-    let servers = Servers::new(Duration::from_millis(arguments.fork_from))?;
     let judges = Judges {
         judge: &judge,
         benchmark: benchmark.as_ref(),
@@ -190,11 +236,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         dynamic_shared: &arguments.dynamic_shared,
         jobs: budget.jobs,
     };
-    let result =
-        search(arguments, &compiler, judges, &servers, budget, start).and_then(|search| match &arguments.ninja {
-            Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
-            _ => finish(arguments, &search),
-        });
+    let result = search(arguments, &*code, judges, budget, start).and_then(|search| match &arguments.ninja {
+        Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
+        _ => finish(arguments, &search, is_ptx),
+    });
     if interrupt::is_interrupted() {
         say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
         return Ok(interrupt::exit_code());
@@ -209,27 +254,32 @@ fn shared_cost(text: &str) -> Result<f64, String> {
 }
 
 /// Tries all that will be written: a search may take hours.
-fn check_outputs(arguments: &Arguments) -> Result<(), Error> {
-    let path = output_of(arguments.output.as_deref(), &arguments.input);
+fn check_outputs(arguments: &Arguments, is_ptx: bool) -> Result<(), Error> {
+    let path = output_of(arguments, is_ptx);
     // A step of a graph writes no code.
     let code = Some(&path).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
     let outputs = [code, arguments.profile.as_ref(), arguments.ninja.as_ref()];
     outputs.into_iter().flatten().try_for_each(|path| output::check(path))
 }
 
+/// Where the PTX goes. What is read is not overwritten.
+fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
+    let extension = if is_ptx { "tuned.ptx" } else { "ptx" };
+    output::beside(arguments.output.as_deref(), &arguments.input, extension)
+}
+
 /// Searches. Interrupted, or without the answers that it needs, it ends early.
 fn search<'a>(
     arguments: &Arguments,
-    compiler: &'a Compiler<'_>,
+    code: &'a dyn Code,
     judges: Judges<'a>,
-    servers: &'a Servers,
     budget: Budget,
     start: Instant,
 ) -> Result<Search<'a>, Error> {
-    let (kernels, slices) = stock::kernels(compiler, &arguments.input, &arguments.kernel, judges)?;
+    let (kernels, slices) = stock::kernels(code, &arguments.input, &arguments.kernel, judges)?;
     let progress = print::Progress::new(start, kernels.len() * budget.runs);
     let Judges { judge, benchmark, aim, .. } = judges;
-    let mut search = Search { compiler, judge, servers, benchmark, aim: *aim, kernels, slices, budget };
+    let mut search = Search { code, judge, benchmark, aim: *aim, kernels, slices, budget };
     if judge.is_waiting() {
         return Ok(search);
     }
@@ -243,7 +293,7 @@ fn search<'a>(
 }
 
 /// Puts the best together, and writes what was asked for.
-fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error> {
+fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool) -> Result<ExitCode, Error> {
     if interrupt::is_interrupted() {
         return Ok(interrupt::exit_code());
     }
@@ -253,14 +303,14 @@ fn finish(arguments: &Arguments, search: &Search<'_>) -> Result<ExitCode, Error>
     if interrupt::is_interrupted() {
         return Ok(interrupt::exit_code());
     }
-    let output = output_of(arguments.output.as_deref(), &arguments.input);
+    let output = output_of(arguments, is_ptx);
     if input::is_stream(&output) {
         super::print(&composed.ptx)?;
     } else {
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        output::write(path, composed.profile.print()?.as_bytes())?;
+        output::write(path, composed.profile.print(search.code.words().replayed_by)?.as_bytes())?;
     }
     let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };
     if input::is_stream(&output) {

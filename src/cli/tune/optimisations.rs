@@ -68,6 +68,7 @@ impl Optimisations {
     }
 
     /// What of it is done to LLVM IR, ahead of the choice of instructions.
+    #[cfg(any(feature = "llvm", test))]
     pub(super) fn of_ir(self) -> Self {
         Self { skip: self.skip & Skip::OF_IR, ..self }
     }

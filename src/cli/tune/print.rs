@@ -106,8 +106,9 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     let default = sum(search.kernels.iter().filter_map(|kernel| kernel.default()));
     let (stock, tuned) =
         (sum(search.kernels.iter().map(|kernel| kernel.stock)), sum(composed.chosen.iter().map(|c| c.1)));
-    let _ = writeln!(text, "\nbytes spilled: {} by LLVM, {} by default, {} tuned", stock.0, default.0, tuned.0);
-    let _ = writeln!(text, "instructions: {} by LLVM, {} by default, {} tuned", stock.1, default.1, tuned.1);
+    let by = search.code.words().stock;
+    let _ = writeln!(text, "\nbytes spilled: {} {by}, {} by default, {} tuned", stock.0, default.0, tuned.0);
+    let _ = writeln!(text, "instructions: {} {by}, {} by default, {} tuned", stock.1, default.1, tuned.1);
     let shared = composed.chosen.iter().filter(|(variant, _)| variant.spills_to_shared()).count();
     if shared > 0 {
         let bytes: u64 = composed.chosen.iter().map(|(_, figures)| figures.shared_spills).sum();

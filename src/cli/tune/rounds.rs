@@ -8,8 +8,7 @@ use nvptx_ra::profile::fingerprint;
 
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
-use super::branches::{Branches, Servers};
-use super::compiler::Compiler;
+use super::code::Code;
 use super::figures::{Block, Figures};
 use super::judge::{Judge, Look};
 use super::search::{Aim, Kernel};
@@ -37,24 +36,22 @@ pub(super) struct Budget {
 
 /// A kernel as a module of its own, without the other kernels.
 pub(super) struct Slice<'a> {
-    pub(super) compiler: Compiler<'a>,
+    pub(super) code: Box<dyn Code + 'a>,
     /// The functions that this kernel reaches and no other one of the module does, by name, sorted.
     pub(super) owned: Vec<String>,
-    /// How long LLVM took for it.
+    /// How long its PTX took.
     pub(super) took: Duration,
-    pub(super) branches: Branches,
     /// How long one run of ptxas may take.
     pub(super) limit: Duration,
-    /// Of LLVM's own code.
+    /// Of the code as it is without the passes.
     pub(super) stock: Figures,
 }
 
 /// The search and what it works with.
 pub(super) struct Search<'a> {
     /// The whole module.
-    pub(super) compiler: &'a Compiler<'a>,
+    pub(super) code: &'a dyn Code,
     pub(super) judge: &'a Judge,
-    pub(super) servers: &'a Servers,
     pub(super) benchmark: Option<&'a Benchmark>,
     pub(super) aim: Aim,
     pub(super) kernels: Vec<Kernel>,
@@ -77,7 +74,7 @@ impl Search<'_> {
 
     fn work(&self, slice: &Slice<'_>, task: Task) -> Outcome {
         match task {
-            Task::Compile { kernel, variant } => Outcome::Compiled(slice.compile(self.servers, &kernel, &variant)),
+            Task::Compile { kernel, variant } => Outcome::Compiled(slice.compile(&kernel, &variant)),
             Task::Judge { kernel, block, ptx } => Outcome::Judged(self.verdict(slice, &kernel, block, &ptx)),
         }
     }
@@ -98,18 +95,9 @@ impl Search<'_> {
 
 impl Slice<'_> {
     /// The PTX of the kernel's variant.
-    fn compile(&self, servers: &Servers, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
-        let profile_of = |variant: &Variant| self.compiler.profile(|name| self.variant_of(name, kernel, variant));
-        let profile = profile_of(variant);
-        // Spills to shared memory are asked for in the IR.
-        if self.took >= servers.least && !variant.spills_to_shared() {
-            let of_ir = variant.optimisations().of_ir();
-            let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
-            if let Some(ptx) = self.branches.compile(servers, &self.compiler, of_ir, shared, &profile) {
-                return Ok(ptx);
-            }
-        }
-        self.compiler.compile(&profile)
+    fn compile(&self, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
+        let profile_of = |variant: &Variant| self.code.profile(&|name| self.variant_of(name, kernel, variant));
+        self.code.compile_variant(variant, &profile_of, self.took)
     }
 
     /// How a function is compiled where the kernel is by that variant: what the kernel alone reaches like the kernel,

@@ -1,4 +1,4 @@
-//! LLVM's own code, which is where the search of each kernel starts.
+//! The code as it is without the passes, LLVM's own or the text itself, which is where the search of each kernel starts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,24 +10,22 @@ use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_B
 
 use super::answer::NoAnswer;
 use super::benchmark::Benchmark;
-use super::branches::Branches;
-use super::compiler::Compiler;
+use super::code::Code;
 use super::figures::{Block, launch};
 use super::judge::{Judge, Look};
-use super::ptx;
 use super::rounds::Slice;
 use super::search::{Aim, Kernel};
 use super::turns::in_parallel;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::kernel_names;
 
-/// How much longer than LLVM's own code a variant may take ptxas.
+/// How much longer than stock a variant may take ptxas.
 const TIMES_STOCK: u32 = 10;
 
 /// How long a run of ptxas may take in any case.
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
-/// How long ptxas may take on LLVM's own code.
+/// How long ptxas may take on stock.
 const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What kernels are started with.
@@ -43,43 +41,45 @@ pub(super) struct Judges<'a> {
     pub(super) jobs: usize,
 }
 
-/// The kernels whose names contain a part of `wanted`, or all, as LLVM compiles them, and each as a module of its own.
+/// The kernels whose names contain a part of `wanted`, or all, as they are without the passes, and each by itself.
 /// `path` is the module's, for messages. A kernel that ptxas or the benchmark refuses is left out, and named: the
 /// others can be tuned all the same.
 pub(super) fn kernels<'a>(
-    compiler: &Compiler<'a>,
+    code: &'a dyn Code,
     path: &Path,
     wanted: &[String],
     judges: Judges<'_>,
 ) -> Result<(Vec<Kernel>, Vec<Slice<'a>>), Error> {
-    let whole = compiler.compile(&compiler.profile(|_| None))?;
-    let in_code = ptx::kernels(&String::from_utf8_lossy(&whole));
-    let functions = compiler.functions.iter().map(|(name, _)| name.as_str());
+    let in_code = code.kernels()?;
+    let functions = code.functions().iter().map(|(name, _)| name.as_str());
     let mut names: Vec<&str> = functions.filter(|&name| in_code.contains_key(name)).collect();
     if names.is_empty() {
         let problem = format!("{}: no kernel", path.display());
-        return Err(Error::new(ErrorKind::View, problem, "kernels have the calling convention ptx_kernel"));
+        return Err(Error::new(ErrorKind::View, problem, code.words().kernels));
     }
     let input = path.to_string_lossy();
     kernel_names::check_wanted(wanted, names.iter().copied(), &input)?;
-    let owners = Owners::new(compiler, &names)?;
+    let owners = Owners::new(code, &names)?;
     names.retain(|name| kernel_names::is_wanted(wanted, name));
     dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &input)?;
     let said = dynamic_shared::all_said(path, judges.dynamic_shared);
     let judges = Judges { dynamic_shared: &said, ..judges };
-    let slices = compiler.slices(names.iter().copied())?;
-    let slices: Vec<(&str, Compiler<'_>)> = names.into_iter().zip(slices).collect();
+    let slices = code.slices(&names)?;
+    let slices: Vec<(&str, Box<dyn Code + 'a>)> = names.into_iter().zip(slices).collect();
+    slices.iter().filter_map(|(name, slice)| Some((name, slice.why_kept(name)?))).for_each(|(name, reason)| {
+        say!("nvptx-ra: kernel '{}' keeps its instructions: {reason}", kernel_names::readable(name));
+    });
     // Whether reading the machine code will do is found out on the first, and on those with local memory.
     let (first, others) = slices.split_at(1);
-    let start = |&(name, ref slice): &(&str, Compiler<'_>), look| judges.start(name, slice, in_code[name], look);
+    let start = |&(name, ref slice): &(&str, Box<dyn Code>), look| judges.start(name, &**slice, in_code[name], look);
     let mut judged = in_parallel(1, first, |slice| start(slice, Look::Closely));
     judged.extend(in_parallel(judges.jobs, others, |slice| start(slice, Look::WhereStack)));
     let (mut kernels, mut apart, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-    for ((name, compiler), judged) in slices.into_iter().zip(judged) {
+    for ((name, code), judged) in slices.into_iter().zip(judged) {
         match judged {
             Ok(Start { kernel, took, limit }) => {
-                let owned = owners.owned(&compiler);
-                apart.push(Slice { compiler, owned, took, branches: Branches::default(), limit, stock: kernel.stock });
+                let owned = owners.owned(&*code);
+                apart.push(Slice { code, owned, took, limit, stock: kernel.stock });
                 kernels.push(kernel);
             }
             Err(None) => {}
@@ -131,13 +131,13 @@ struct Owners {
 
 impl Owners {
     /// Of all kernels of a module, whatever is tuned. O(kernels) modules, where a function is no kernel.
-    fn new(compiler: &Compiler<'_>, kernels: &[&str]) -> Result<Self, Error> {
+    fn new(code: &dyn Code, kernels: &[&str]) -> Result<Self, Error> {
         let is_kernel = |name: &str| kernels.contains(&name);
-        let callees = compiler.functions.iter().map(|(name, _)| name).filter(|name| !is_kernel(name));
+        let callees = code.functions().iter().map(|(name, _)| name).filter(|name| !is_kernel(name));
         let mut reached: BTreeMap<String, usize> = callees.map(|name| (name.clone(), 0)).collect();
         if !reached.is_empty() {
-            for slice in compiler.slices(kernels.iter().copied())? {
-                for (name, _) in &slice.functions {
+            for slice in code.slices(kernels)? {
+                for (name, _) in slice.functions() {
                     reached.entry(name.clone()).and_modify(|kernels| *kernels += 1);
                 }
             }
@@ -146,18 +146,18 @@ impl Owners {
     }
 
     /// What the kernel of a slice reaches and no other one does, sorted.
-    fn owned(&self, slice: &Compiler<'_>) -> Vec<String> {
+    fn owned(&self, slice: &dyn Code) -> Vec<String> {
         let is_owned = |name: &&String| self.reached.get(*name) == Some(&1);
-        let mut owned: Vec<String> = slice.functions.iter().map(|(name, _)| name).filter(is_owned).cloned().collect();
+        let mut owned: Vec<String> = slice.functions().iter().map(|(name, _)| name).filter(is_owned).cloned().collect();
         owned.sort_unstable();
         owned
     }
 }
 
-/// A kernel of which LLVM's own code is known.
+/// A kernel of which stock is known.
 struct Start {
     kernel: Kernel,
-    /// How long LLVM took for it.
+    /// How long its PTX took.
     took: Duration,
     /// How long ptxas may take on its variants.
     limit: Duration,
@@ -165,23 +165,17 @@ struct Start {
 
 impl Judges<'_> {
     /// Where the search of a kernel starts; no error where ptxas is asked later.
-    fn start(
-        &self,
-        name: &str,
-        slice: &Compiler<'_>,
-        threads: Option<u32>,
-        look: Look,
-    ) -> Result<Start, Option<Error>> {
+    fn start(&self, name: &str, slice: &dyn Code, threads: Option<u32>, look: Look) -> Result<Start, Option<Error>> {
         let refused = |reason: NoAnswer| {
-            let problem = format!("{reason}, on the code that LLVM makes without the passes");
+            let problem = format!("{reason}, {}", slice.words().refused);
             (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
         };
         let start = Instant::now();
-        let ptx = slice.compile(&slice.profile(|_| None))?;
+        let ptx = slice.compile(&slice.profile(&|_| None))?;
         let took = start.elapsed();
         let judged = self.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
         let text = String::from_utf8_lossy(&ptx);
-        let sizes_shared_at_launch = ptx::sizes_shared_at_launch(&text);
+        let sizes_shared_at_launch = slice.sizes_shared_at_launch(&text);
         let said = dynamic_shared::bytes_of(self.dynamic_shared, name);
         let block = Block {
             threads: threads.or(self.threads),
@@ -194,8 +188,8 @@ impl Judges<'_> {
             let measured = benchmark.measure(&cubin, name).map_err(NoAnswer::Refused);
             figures.timing = Some(measured.map_err(refused)?);
         }
-        let hash = slice.functions.iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
-        let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text));
+        let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
+        let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.has_optimisations());
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
         Ok(Start { kernel, took, limit: (judged.took * TIMES_STOCK).max(LEAST_LIMIT) })
     }

@@ -1,10 +1,24 @@
 //! Directives at the top of a function, and the limits of its registers and threads.
 
+use super::Patch;
 use crate::function::{Edit, EditList};
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
-use crate::ptx::token::TokenKind;
+use crate::ptx::token::{Token, TokenKind};
 use crate::ptx::view::View;
+
+/// What gives a kernel a limit of registers, and its body a first line. What the body computes is not looked at.
+pub(in crate::ptx) fn begin(file: &File<'_>, body: &Body, registers: Option<u32>, line: Option<&str>) -> Patch {
+    let mut patch = Patch::default();
+    patch.pieces.extend(registers.map(|registers| limit(file, body, ".maxnreg", &registers.to_string())));
+    if let Some(line) = line {
+        // Directly behind the brace that opens the body.
+        let (text, statements) = (file.text(), file.statements());
+        let at = text.start(statements.first(body.statements.start));
+        patch.pieces.push((at, at, format!("\n\t{line}").into_bytes()));
+    }
+    patch
+}
 
 /// What changes at the top of a function.
 pub(super) struct Head {
@@ -48,7 +62,7 @@ fn limit(file: &File<'_>, body: &Body, directive: &str, value: &str) -> (usize, 
     }
     // Behind the last word of the head: white space ahead of the brace belongs to the brace.
     let mut end = statements.end(text, body.head);
-    while end.0 > 0 && text.kind(crate::ptx::Token(end.0 - 1)) == TokenKind::Trivia {
+    while end.0 > 0 && text.kind(Token(end.0 - 1)) == TokenKind::Trivia {
         end.0 -= 1;
     }
     let at = text.start(end);

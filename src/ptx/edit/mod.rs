@@ -29,6 +29,7 @@ use super::view::View;
 use crate::function::{EditList, Inst, Origin};
 use crate::index::EntityIndex;
 use head::Head;
+pub(super) use head::begin;
 use layout::Layout;
 use registers::Registers;
 use slots::Slots;

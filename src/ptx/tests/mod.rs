@@ -2,6 +2,7 @@
 
 mod editing;
 mod reading;
+mod slicing;
 mod viewing;
 
 use super::Module;

@@ -90,7 +90,7 @@
 ; RUN: not %nvptx-ra report %t.cu 2>&1 | FileCheck %s --check-prefix=SOURCE
 ; SOURCE: nvptx-ra: {{.*}}.cu: this is C++ or CUDA, and report reads {{.*}}; compile it first: clang++ -x cuda
 ; RUN: not %nvptx-ra report %t.mfv --compare-ptxas 2>&1 | FileCheck %s --check-prefix=NOIR
-; NOIR: nvptx-ra: --compare-ptxas: {{.*}}.mfv is no LLVM IR; give the .ll or .bc file
+; NOIR: nvptx-ra: --compare-ptxas: {{.*}}.mfv is no LLVM IR and no PTX; give the .ll, .bc or .ptx file
 @tile = internal addrspace(3) global [256 x i32] undef, align 4
 
 declare i32 @elsewhere(i32)

@@ -44,6 +44,7 @@ fn page_of(functions: &[Function]) -> String {
         path: "in/<page>.bc".into(),
         input: "in/<page>.bc".into(),
         source: None,
+        cpu: "sm_90".into(),
         architecture,
         code,
         forecasts,

@@ -17,6 +17,8 @@ pub(super) struct Kernel {
     pub(super) block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub(super) may_spill_to_shared: bool,
+    /// Whether LLVM's optimisations are among the choices.
+    has_optimisations: bool,
     pub(super) stock: Figures,
     /// In the order in which they were tried; none where ptxas did not take it.
     pub(super) tried: Vec<(Variant, Option<Figures>)>,
@@ -47,19 +49,27 @@ pub(super) struct Aim {
 
 impl Kernel {
     /// A kernel of which nothing but stock is known.
-    pub(super) fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String) -> Self {
+    pub(super) fn new(
+        name: &str,
+        hash: &str,
+        block: Block,
+        stock: Figures,
+        text: String,
+        has_optimisations: bool,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
+            has_optimisations,
             stock,
             tried: Vec::new(),
             lost: 0,
             first_loss: None,
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
-            queue: proposals::first(&stock),
+            queue: proposals::first(&stock, has_optimisations),
             perturbed: 0,
         }
     }
@@ -168,7 +178,7 @@ mod tests {
     /// A kernel in blocks of four warps of which nothing but this is known.
     pub(super) fn kernel_with(stock: Figures) -> Kernel {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        Kernel::new("k", "0", block, stock, "stock".into())
+        Kernel::new("k", "0", block, stock, "stock".into(), true)
     }
 
     pub(super) fn kernel() -> Kernel {

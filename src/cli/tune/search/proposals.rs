@@ -48,7 +48,10 @@ const WAYS: [Way; 7] = [
 
 /// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
 /// optimisations do.
-pub(super) fn first(stock: &Figures) -> VecDeque<Variant> {
+pub(super) fn first(stock: &Figures, has_optimisations: bool) -> VecDeque<Variant> {
+    if !has_optimisations {
+        return first_of_text();
+    }
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
@@ -58,6 +61,13 @@ pub(super) fn first(stock: &Figures) -> VecDeque<Variant> {
     let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
     // The default is one of the orders, too; what was proposed is not proposed again.
     iter::once(Variant::DEFAULT).chain(toggled).chain(orders).chain(with_loads).collect()
+}
+
+/// What is tried on every kernel of PTX: orders, and of those that gain most the same with values computed again.
+fn first_of_text() -> VecDeque<Variant> {
+    let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
+    let again = ["eager", "latency"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
+    orders.chain(again).collect()
 }
 
 impl Kernel {
@@ -76,19 +86,25 @@ impl Kernel {
         if let Some(other) = orders.iter().find(|variant| **variant != best) {
             around.extend(self.limits(aim, other, &figures));
         }
-        around.push(best.with_registers(Names::Fewest, true));
-        around.push(best.with_registers(Names::Some, false));
-        around.push(best.with_registers(Names::Llvm, true));
-        // Of all that is near these help the fewest kernels.
-        around.extend(Variant::orders().skip(FIRST_ORDERS).map(|order| best.with_order(order, 0)));
-        around.extend(Variant::remats().map(|remat| best.with_remat(remat)));
+        let registers = [(Names::Fewest, true), (Names::Some, false), (Names::Llvm, true)];
+        let registers = registers.map(|(names, coalesces)| best.with_registers(names, coalesces));
+        // Of all that is near these help the fewest kernels of LLVM IR. In PTX, ptxas seldom notices names and copies.
+        let orders_and_values = Variant::orders()
+            .skip(FIRST_ORDERS)
+            .map(|order| best.with_order(order, 0))
+            .chain(Variant::remats().map(|remat| best.with_remat(remat)));
+        if self.has_optimisations {
+            around.extend(registers.into_iter().chain(orders_and_values));
+        } else {
+            around.extend(orders_and_values.chain(registers));
+        }
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
-        around.truncate(1);
+        around.truncate(if self.has_optimisations { 1 } else { 3 });
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
-        let toggled = loads.into_iter().chain(toggled);
+        let toggled = loads.into_iter().chain(toggled).filter(|_| self.has_optimisations);
         around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
@@ -136,7 +152,8 @@ impl Kernel {
     fn with_free_registers(&self, aim: &Aim) -> Option<Variant> {
         let edge = self.free_registers(aim);
         let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
-        is_free.then(|| Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(edge))
+        let told = if self.has_optimisations { Optimisations::TOLD } else { Optimisations::STOCK };
+        is_free.then(|| Variant::DEFAULT.optimised(told).with_limit(edge))
     }
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.
@@ -219,6 +236,24 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
     }
 
+    /// PTX is tried without LLVM's optimisations, in all orders, and with values computed again.
+    #[test]
+    fn variants_of_text() {
+        let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), false);
+        let mut seen: Vec<Variant> = Vec::new();
+        for number in 0..60u32 {
+            let variant = kernel.propose(&aim(0));
+            assert!(!seen.contains(&variant), "{variant}");
+            assert_eq!(variant.optimisations(), Optimisations::STOCK);
+            assert!(!variant.to_string().contains("assembly-loads"), "{variant}");
+            kernel.record(&aim(0), variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            seen.push(variant);
+        }
+        assert!(Variant::orders().all(|order| seen.iter().any(|variant| variant.order() == order)));
+        assert!(Variant::remats().all(|remat| seen.iter().any(|variant| *variant == variant.with_remat(remat))));
+    }
+
     /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
     /// have and it spills, and not where they can only cost spills.
     #[test]
@@ -258,7 +293,7 @@ mod tests {
             let mut stock = figures(100, 8, 500);
             stock.real.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into());
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), true);
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
             assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");

@@ -39,16 +39,16 @@ KINDS = {
     "binary": (b"\x00\x01\xfe\xff", "binary data of no kind that is known here"),
 }
 IR = {"assembly", "bitcode", "wrapper"}
-FUNCTIONS = IR | {"mir", "functions"}
+FUNCTIONS = IR | {"mir", "ptx", "functions"}
 PASS = "-passes=machine-function(print<nvptx-ra-view>)"
 
 # Each command: its arguments around the input, what it reads, and how it says that.
 SAYS_IR = "reads LLVM IR as text or bitcode"
-SAYS_FUNCTIONS = "reads LLVM IR as text, bitcode, machine code (.mir)"
+SAYS_FUNCTIONS = "reads LLVM IR as text, bitcode, machine code (.mir), PTX"
 COMMANDS = {
     "compile": (["--cpu", "sm_90", "-o", "/dev/null"], IR, SAYS_IR),
     # It needs ptxas for what it reads.
-    "tune": (["-o", "/dev/null", "--runs", "1"], None, SAYS_IR),
+    "tune": (["-o", "/dev/null", "--runs", "1"], None, "reads LLVM IR as text, bitcode or PTX"),
     "report": ([], FUNCTIONS, SAYS_FUNCTIONS + " or functions in text form (.mfv)"),
     "allocate": (
         [],
@@ -61,7 +61,7 @@ COMMANDS = {
     "stats": ([], None, "reads JSON"),
 }
 # What these commands take of the kinds is no whole input of theirs.
-TAKEN = {"tune": IR, "replay": {"functions"}, "stats": {"json"}}
+TAKEN = {"tune": IR | {"ptx"}, "replay": {"functions"}, "stats": {"json"}}
 
 failures = []
 for kind, (content, name) in KINDS.items():

@@ -1,0 +1,76 @@
+//! Where the code under search comes from. The search asks a [`Code`] for its kernels and for the PTX of variants, and knows
+//! nothing else of what it is written in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::profile::{Entry, Profile};
+
+use super::variant::Variant;
+
+/// Code with kernels, whole or a kernel of it alone. Several threads may compile at once.
+pub(super) trait Code: Send + Sync {
+    /// The processor.
+    fn cpu(&self) -> &str;
+
+    /// The functions that it defines, with the hashes of their code.
+    fn functions(&self) -> &[(String, String)];
+
+    /// The kernels by name, each with the threads of a block, where it says how many at most.
+    fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error>;
+
+    /// Kernels, each with what it calls and names, as code of their own: one that takes long, or that ptxas refuses, is
+    /// no matter to the others.
+    fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error>;
+
+    /// The PTX with the choices of a profile, the same as a later replay makes.
+    fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error>;
+
+    /// The PTX of one of many variants of a slice, the same as by [`compile`](Self::compile). `profile_of` gives the
+    /// choices of a variant, and `took` is how long one took.
+    fn compile_variant(
+        &self,
+        variant: &Variant,
+        profile_of: &dyn Fn(&Variant) -> Profile,
+        took: Duration,
+    ) -> Result<Vec<u8>, Error> {
+        let _ = took;
+        self.compile(&profile_of(variant))
+    }
+
+    /// Whether shared memory of a size that only the launch says is used in its PTX, which is given.
+    fn sizes_shared_at_launch(&self, ptx: &str) -> bool;
+
+    /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
+    fn knows_smem_spilling(&self) -> bool;
+
+    /// Whether LLVM's own optimisations are among the choices.
+    fn has_optimisations(&self) -> bool;
+
+    /// Why no pass can change a kernel's instructions, where that is so.
+    fn why_kept(&self, kernel: &str) -> Option<String>;
+
+    /// What messages call it.
+    fn words(&self) -> &'static Words;
+
+    /// The profile that gives functions their variants. Where there is none, a function is left as it is: its figures may
+    /// be part of those of several kernels.
+    fn profile(&self, variants: &dyn Fn(&str) -> Option<Variant>) -> Profile {
+        let entry =
+            |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(Variant::Stock).entry(name, hash) };
+        Profile::new(self.cpu(), self.functions().iter().map(entry).collect())
+    }
+}
+
+/// What messages call code and what comes of it.
+pub(super) struct Words {
+    /// Whose doing it is where no pass did anything.
+    pub(super) stock: &'static str,
+    /// The code that ptxas refuses where it refuses that.
+    pub(super) refused: &'static str,
+    /// What a kernel is.
+    pub(super) kernels: &'static str,
+    /// The option that replays a profile.
+    pub(super) replayed_by: &'static str,
+}

@@ -1,0 +1,107 @@
+//! PTX under search: what passes make of its text.
+
+use std::collections::BTreeMap;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::passes::{functions_of_ptx, replay_on_ptx};
+use nvptx_ra::profile::Profile;
+use nvptx_ra::ptx::{Body, Module};
+use nvptx_ra::target::PtxVersion;
+
+use super::code::{Code, Words};
+
+const WORDS: Words = Words {
+    stock: "as given",
+    refused: "on the kernel as it is given",
+    kernels: "kernels are .entry",
+    replayed_by: "nvptx-ra ptx --profile FILE",
+};
+
+/// The checker proves what passes do: nobody runs the code that wins.
+const OPTIONS: &str = "verify";
+
+/// A file of PTX, or a kernel of it.
+pub(super) struct Text {
+    /// What messages call it.
+    name: String,
+    content: Vec<u8>,
+    cpu: String,
+    functions: Vec<(String, String)>,
+    version: Option<PtxVersion>,
+    sizes_shared_at_launch: bool,
+}
+
+impl Text {
+    /// Reads a file. `cpu` is the processor; without one, it is that which the file names.
+    pub(super) fn new(content: Vec<u8>, name: &str, cpu: Option<&str>) -> Result<Self, Error> {
+        let module = Module::read(name, &content)?;
+        Ok(Self {
+            name: name.to_owned(),
+            cpu: cpu.unwrap_or(module.target()).to_owned(),
+            functions: functions_of_ptx(&module),
+            version: module.version(),
+            sizes_shared_at_launch: module.sizes_shared_at_launch(),
+            content,
+        })
+    }
+
+    fn module(&self) -> Result<Module<'_>, Error> {
+        Module::read(&self.name, &self.content)
+    }
+}
+
+impl Code for Text {
+    fn cpu(&self) -> &str {
+        &self.cpu
+    }
+
+    fn functions(&self) -> &[(String, String)] {
+        &self.functions
+    }
+
+    fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error> {
+        let module = self.module()?;
+        let kernel = |body: &Body| {
+            let bounds = body.launch_bounds(module.file())?;
+            Some((body.name(module.file()).to_owned(), bounds.required_threads.or(bounds.max_threads)))
+        };
+        Ok(module.bodies().iter().filter_map(kernel).collect())
+    }
+
+    fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error> {
+        let module = self.module()?;
+        let of_kernel = |(kernel, slice): (&&str, Option<Vec<u8>>)| {
+            let missing = || Error::internal("it is no function of the file", None).in_function(kernel);
+            Ok(Box::new(Self::new(slice.ok_or_else(missing)?, &self.name, Some(&self.cpu))?) as Box<dyn Code>)
+        };
+        kernels.iter().zip(module.slices(kernels)).map(of_kernel).collect()
+    }
+
+    fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
+        let (output, unfit) = replay_on_ptx(&self.name, &self.content, profile, OPTIONS, &self.cpu)?;
+        debug_assert!(unfit.is_empty(), "the profile was made for this very text");
+        Ok(output.text)
+    }
+
+    fn sizes_shared_at_launch(&self, _ptx: &str) -> bool {
+        self.sizes_shared_at_launch
+    }
+
+    fn knows_smem_spilling(&self) -> bool {
+        self.version >= Some(PtxVersion::SMEM_SPILLING)
+    }
+
+    fn has_optimisations(&self) -> bool {
+        false
+    }
+
+    fn why_kept(&self, kernel: &str) -> Option<String> {
+        let module = self.module().ok()?;
+        let body = module.bodies().iter().find(|body| body.name(module.file()) == kernel)?;
+        module.why_kept(body)
+    }
+
+    fn words(&self) -> &'static Words {
+        &WORDS
+    }
+}

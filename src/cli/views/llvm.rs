@@ -1,0 +1,146 @@
+//! Functions of LLVM IR and of machine code: LLVM makes them, in this process or in another one.
+
+use std::io::{BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, LazyLock};
+
+use inkwell::context::Context;
+use nvptx_ra::config::COPY_COALESCER;
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::ffi::codegen as llvm;
+use nvptx_ra::function::Function;
+use nvptx_ra::target::Classification;
+
+use super::Source;
+use crate::codegen::{self, Settings};
+use crate::functions;
+use crate::input;
+
+impl Source {
+    /// How to have the tool itself compile LLVM IR.
+    pub(super) fn compile(&self, output: &Path) -> Vec<String> {
+        let (path, output) = (self.path.to_string_lossy(), output.to_string_lossy());
+        let command = ["compile", "-o", &output, "--cpu", &self.compilation.cpu, &path].map(str::to_owned);
+        command.into_iter().chain(Settings::new(&self.compilation.mattr, self.compilation.level).arguments()).collect()
+    }
+
+    /// How to have the tool itself print the functions of machine code.
+    pub(super) fn mir(&self) -> Vec<String> {
+        let cpu = format!("-mcpu={}", self.compilation.cpu);
+        let path = self.path.to_string_lossy();
+        let command = ["mir", "-passes=machine-function(print<nvptx-ra-view>)", &cpu, &path, "-o", "/dev/null"];
+        command.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Runs this tool in a process of its own, because LLVM's options are set once for a process, and reads what it
+    /// prints. It gets the content where ours was standard input.
+    pub(super) fn run_tool(
+        &self,
+        command: &[String],
+        content: &[u8],
+        each: &mut dyn FnMut(Function) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let failed = |error: std::io::Error| Error::pass(format!("{}: {error}", command[0]), "see its messages");
+        let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;
+        let is_piped = input::is_stream(&self.path);
+        let mut child = Command::new(program)
+            .args(command)
+            .stdin(if is_piped { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let mut complaint = Complaint::default();
+        let (input, output) = (child.stdin.take(), child.stderr.take());
+        let result = std::thread::scope(|scope| {
+            // A process that reads no more has failed, and says why.
+            scope.spawn(move || input.map(|mut input| input.write_all(content)));
+            let output = output.map(BufReader::new);
+            let hear = |output| functions::for_each(&self.path, output, each, &mut |line| complaint.hear(line));
+            let result = output.map_or(Ok(()), hear);
+            if result.is_err() {
+                let _ = child.kill();
+            }
+            result
+        });
+        let status = child.wait().map_err(failed)?;
+        result?;
+        if status.success() {
+            return Ok(());
+        }
+        let problem = complaint.problem().unwrap_or_else(|| format!("LLVM says nothing, {status}"));
+        Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", input::name(&self.path))))
+    }
+}
+
+/// Compiles LLVM IR in process as far as the coalescer.
+pub(super) fn generate(
+    content: &[u8],
+    path: &Path,
+    settings: &Settings,
+    cpu: &str,
+) -> Result<Vec<(Function, Arc<Classification>)>, Error> {
+    // LLVM's options are set once for a process, in which nothing else is compiled.
+    static STOP: LazyLock<Result<(), String>> =
+        LazyLock::new(|| llvm::parse_llvm_options(&[format!("-stop-after={COPY_COALESCER}")]));
+    STOP.clone().map_err(|message| Error::new(ErrorKind::Option, message, "report this"))?;
+    let context = Context::create();
+    let module = codegen::parse(&context, content, path)?;
+    settings.views(&module, cpu, &input::name(path))
+}
+
+/// What a process that fails says of it, among warnings, headings of functions and, where LLVM aborts, the stack.
+#[derive(Default)]
+struct Complaint {
+    /// The first line that says it is an error.
+    error: Option<String>,
+    /// The first line of all.
+    first: Option<String>,
+    /// What follows is where LLVM was, and not why.
+    is_over: bool,
+}
+
+impl Complaint {
+    /// Takes up a line that belongs to no function.
+    fn hear(&mut self, line: &str) {
+        self.is_over |= line.starts_with("PLEASE submit a bug report") || line.starts_with("Stack dump:");
+        if self.is_over || line.trim().is_empty() || line.starts_with("nvptx-ra: trace of '") {
+            return;
+        }
+        let said = line.trim_start_matches("nvptx-ra: ");
+        let error = said.strip_prefix("error: ").or_else(|| said.strip_prefix("LLVM ERROR: "));
+        if let Some(error) = error {
+            self.error.get_or_insert_with(|| error.trim_start_matches("nvptx-ra: ").to_owned());
+        }
+        self.first.get_or_insert_with(|| said.to_owned());
+    }
+
+    fn problem(self) -> Option<String> {
+        self.error.or(self.first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(lines: &[&str]) -> Option<String> {
+        let mut complaint = Complaint::default();
+        lines.iter().for_each(|line| complaint.hear(line));
+        complaint.problem()
+    }
+
+    /// The error is told, wherever it stands; without one the first line that is no heading and no part of a stack.
+    #[test]
+    fn errors_come_first() {
+        let says = |problem: &str| Some(problem.to_owned());
+        let (heading, stack) = ("nvptx-ra: trace of 'k'", "PLEASE submit a bug report to …");
+        let warning = "'+x' is not a recognized feature for this target (ignoring feature)";
+        let aborted = [warning, heading, "LLVM ERROR: Cannot select: x", stack, "Stack dump:", "error: y"];
+        assert_eq!(problem(&aborted), says("Cannot select: x"));
+        assert_eq!(problem(&["error: nvptx-ra: kernel 'k': no", "error: other"]), says("kernel 'k': no"));
+        assert_eq!(problem(&["", heading, "nvptx-ra: k.ll:1:1: expected x", "later"]), says("k.ll:1:1: expected x"));
+        assert_eq!(problem(&[heading, stack, "0. Program arguments: llc"]), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! Profiles on PTX: the choices that a search found for each function, made again.
+
+use std::collections::BTreeMap;
+
+use super::ptx::run_step;
+use super::{PtxOutput, Scope, scope};
+use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCHEDULE};
+use crate::error::Error;
+use crate::profile::{Entry, Profile, SMEM_SPILLING, Unfit, fingerprint};
+use crate::ptx::{Body, Module, Patch};
+use crate::target::PtxVersion;
+
+/// The passes that follow a function's choices, in the order in which LLVM's pipeline has them.
+const PASSES: [&str; 5] = [COPY_COALESCER, REMAT, SCHEDULE, REGALLOC, RENAME];
+
+/// The name and the hash of each function that a module defines, in its order.
+pub fn functions_of_ptx(module: &Module<'_>) -> Vec<(String, String)> {
+    let bodies = module.bodies().iter();
+    bodies.map(|body| (body.name(module.file()).to_owned(), hash(module, body))).collect()
+}
+
+fn hash(module: &Module<'_>, body: &Body) -> String {
+    fingerprint(&String::from_utf8_lossy(module.text_of(body)))
+}
+
+/// Gives each function of a file of PTX the choices that a profile has for it; the others keep every byte. `name` is the
+/// file's, for messages, `options` are for all functions and count more than the profile, and `target` is the processor.
+///
+/// # Errors
+/// A text that cannot be cut into statements, a wrong option, or a pass that fails.
+pub fn replay_on_ptx(
+    name: &str,
+    bytes: &[u8],
+    profile: &Profile,
+    options: &str,
+    target: &str,
+) -> Result<(PtxOutput, Unfit), Error> {
+    let (mut output, mut unfit) = (PtxOutput { text: bytes.to_vec(), ..PtxOutput::default() }, Unfit::default());
+    let module = Module::read(name, bytes)?;
+    let (mut configs, mut heads) = (BTreeMap::new(), Patch::default());
+    for body in module.bodies() {
+        let function = body.name(module.file());
+        let Some(entry) = profile.entry(function) else { continue };
+        if hash(&module, body) != entry.hash {
+            unfit.changed.push(function.to_owned());
+            continue;
+        }
+        // ptxas refuses the whole file for it.
+        if entry.smem_spilling && module.version() < Some(PtxVersion::SMEM_SPILLING) {
+            unfit.ahead.push(function.to_owned());
+            continue;
+        }
+        let Entry { options: chosen, maxnreg, smem_spilling, .. } = entry;
+        let config = Config::resolve(&Layers { attribute: chosen, command_line: options, ..Layers::default() })?;
+        if config.enabled {
+            configs.insert(function.to_owned(), config);
+        }
+        if body.launch_bounds(module.file()).is_some() {
+            heads.append(module.begin(body, *maxnreg, smem_spilling.then_some(SMEM_SPILLING)));
+        }
+    }
+    if !heads.is_empty() {
+        // What passes do may depend on the bounds.
+        output.text = heads.apply(bytes);
+    }
+    for pass in PASSES {
+        let wanted = |function: &str| configs.get(function).filter(|config| is_wanted(pass, config));
+        if !configs.values().any(|config| is_wanted(pass, config)) {
+            continue;
+        }
+        let text = std::mem::take(&mut output.text);
+        let (patch, _) = run_step(&Module::read(name, &text)?, pass, &wanted, target, &mut output)?;
+        output.text = if patch.is_empty() { text } else { patch.apply(&text) };
+    }
+    Ok((output, unfit))
+}
+
+/// Whether a pass does anything for a function with these options.
+fn is_wanted(pass: &str, config: &Config) -> bool {
+    scope(pass, config) != Scope::Nothing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO: &str = "// A file.\n.version 8.7\n.target sm_90\n.address_size 64\n\n\
+        .entry a(.param .u64 p)\n{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [p];\n\
+        \tld.global.u32 %r1, [%rd1];\n\tmov.u32 %r2, %r1;\n\tadd.s32 %r3, %r2, 1;\n\tst.global.u32 [%rd1], %r3;\n\tret;\n}\n\n\
+        .entry b()\n{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, 5;\n\tmov.u32 %r2, %r1;\n\tret;\n}\n";
+
+    fn entry(name: &str, options: &str) -> Entry {
+        let module = Module::read("two.ptx", TWO.as_bytes()).expect("it is right");
+        let (_, hash) = functions_of_ptx(&module).into_iter().find(|(other, _)| other == name).expect("it is there");
+        Entry { name: name.into(), hash, options: options.into(), maxnreg: None, smem_spilling: false }
+    }
+
+    fn replayed(text: &str, entries: Vec<Entry>) -> (String, Unfit) {
+        let profile = Profile::new("sm_90", entries);
+        let (output, unfit) = replay_on_ptx("two.ptx", text.as_bytes(), &profile, "verify", "sm_90").expect("it runs");
+        (String::from_utf8(output.text).expect("it is text"), unfit)
+    }
+
+    /// Only functions with choices change, and `off` is no change.
+    #[test]
+    fn only_what_is_chosen() {
+        assert_eq!(replayed(TWO, vec![]), (TWO.into(), Unfit::default()));
+        assert_eq!(replayed(TWO, vec![entry("a", "off"), entry("b", "off")]), (TWO.into(), Unfit::default()));
+        let (changed, unfit) = replayed(TWO, vec![entry("a", ""), entry("b", "off")]);
+        let at = TWO.find(".entry b").expect("there are two");
+        assert!(unfit.is_empty() && changed.ends_with(&TWO[at..]) && !changed.contains("mov.u32 %r2, %r1;\n\tadd"));
+    }
+
+    /// The limit of registers and the line about spills stand in the kernel that they are for, whatever its body.
+    #[test]
+    fn directives() {
+        let limited = Entry { maxnreg: Some(40), smem_spilling: true, ..entry("b", "off") };
+        let (changed, _) = replayed(TWO, vec![limited.clone()]);
+        let expected = TWO.replace(".entry b()\n{", ".entry b()\n.maxnreg 40\n{\n\t.pragma \"enable_smem_spilling\";");
+        assert_eq!(changed, expected);
+        let older = TWO.replace("8.7", "8.6");
+        let (same, unfit) = replayed(&older, vec![limited]);
+        assert_eq!((same, unfit.ahead), (older, vec!["b".to_owned()]));
+    }
+
+    /// A function with another text keeps it, and is named.
+    #[test]
+    fn other_code() {
+        let text = TWO.replace("%r1, 5", "%r1, 6");
+        let (same, unfit) = replayed(&text, vec![Entry { maxnreg: Some(40), ..entry("b", "") }]);
+        assert_eq!((same, unfit.changed), (text, vec!["b".to_owned()]));
+    }
+}

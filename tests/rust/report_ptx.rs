@@ -1,0 +1,92 @@
+//! `nvptx-ra report` and `nvptx-ra allocate` on PTX: forecasts, lines and allocations without the compiler that wrote it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A kernel that keeps many words live, with source lines; and one that cannot be shown, because a branch enters a scope.
+fn kernels(words: usize) -> String {
+    let mut text =
+        ".version 8.7\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n.visible .entry k(.param .u64 p)\n{\n\
+        \t.reg .b32 %r<90>;\n\t.reg .b64 %rd<3>;\n\t.loc 1 7 1\n\tld.param.u64 %rd1, [p];\n\t.loc 1 9 1\n"
+            .to_owned();
+    // Writing to a string cannot fail.
+    for number in 0..words {
+        let _ = writeln!(text, "\tld.global.u32 %r{number}, [%rd1+{}];", 4 * number);
+    }
+    text += "\t.loc 1 11 1\n\tbar.sync 0;\n";
+    for number in 0..words {
+        let _ = writeln!(text, "\tst.global.u32 [%rd1+{}], %r{number};", 400 + 4 * number);
+    }
+    text + "\tret;\n}\n.entry odd()\n{\n\tbra $L;\n\t{\n$L:\n\tret;\n\t}\n}\n"
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
+    command.args(arguments).current_dir(folder).output().expect("the tool starts")
+}
+
+fn succeeds(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let output = run(folder, arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), said)
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("there is space");
+    fs::write(folder.path().join("k.ptx"), kernels(40)).expect("there is space");
+    folder
+}
+
+/// The report has the processor that the file names, the words of each source line, and a page.
+#[test]
+fn reports() {
+    let folder = folder();
+    let folder = folder.path();
+    let (table, said) = succeeds(folder, &["report", "k.ptx", "--html", "k.html"]);
+    assert!(said.contains("k.ptx: 'odd' is left out: "), "{said}");
+    assert!(table.contains("k            "), "{table}");
+    assert!(table.contains("   40 from line     9  (%r0, %r1, "), "{table}");
+    assert!(table.contains("%r11, 28 more)"), "{table}");
+    assert!(fs::read_to_string(folder.join("k.html")).is_ok_and(|page| page.contains("sm_80")));
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&succeeds(folder, arguments).0).expect("it is JSON")
+    };
+    let of_file = json(&["report", "k.ptx", "--json"]);
+    assert_eq!((&of_file["processor"], &of_file["kernels"][0]["name"]), (&"sm_80".into(), &"k".into()));
+    assert_eq!(of_file["kernels"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json(&["report", "k.ptx", "--json", "--cpu", "sm_90"])["processor"], "sm_90");
+
+    // A baseline is written once, and what grows fails.
+    succeeds(folder, &["report", "k.ptx", "--baseline", "base.json"]);
+    succeeds(folder, &["report", "k.ptx", "--baseline", "base.json"]);
+    fs::write(folder.join("k.ptx"), kernels(10)).expect("there is space");
+    fs::remove_file(folder.join("base.json")).expect("it is there");
+    succeeds(folder, &["report", "k.ptx", "--baseline", "base.json"]);
+    fs::write(folder.join("k.ptx"), kernels(40)).expect("there is space");
+    assert!(!run(folder, &["report", "k.ptx", "--baseline", "base.json"]).status.success());
+}
+
+/// Registers are allocated for each function that can be shown, and the checker agrees.
+#[test]
+fn allocations() {
+    let folder = folder();
+    let (table, said) = succeeds(folder.path(), &["allocate", "k.ptx", "--budget", "24,none"]);
+    assert!(table.contains('k') && table.matches("greedy").count() >= 2, "{table}");
+    assert!(said.contains("'odd' is left out"), "{said}");
+}
+
+/// A damaged file is an error with its place, for every command.
+#[test]
+fn damaged() {
+    let folder = folder();
+    fs::write(folder.path().join("k.ptx"), kernels(40).replace("\tbar.sync 0;", "\tbar.sync 0; }}"))
+        .expect("there is space");
+    for command in ["report", "allocate"] {
+        let output = run(folder.path(), &[command, "k.ptx"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("nvptx-ra: k.ptx:53:15: "), "{said}");
+    }
+}

@@ -1,0 +1,230 @@
+//! `nvptx-ra tune` on PTX: what comes out is never worse, only what wins changes, and a profile makes it again.
+//!
+//! Most tests have a judge of their own, which takes copies for spills. One asks ptxas where it is on this machine, unless
+//! `PTXAS=skip` is in the environment.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A judge that takes each copy between registers for eight bytes stored and eight loaded, and each statement for an
+/// instruction.
+const JUDGE: &str = r#"#!/bin/sh
+case $1 in --version) echo "a judge for tests"; exit;; --help) exit;; esac
+while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
+: > "$out"
+awk -v out="$out" '
+/\.entry /{ name = $0; sub(/.*\.entry /, "", name); sub(/[ (].*/, "", name); count = copies = 0 }
+/\.func /{ name = "" }
+/mov\.u32 .*%r[0-9]+, %r[0-9]+;/{ copies++ }
+/;/{ count++ }
+/^}/{
+    if (name == "") next
+    printf "ptxas info : Compiling entry function \047%s\047 for \047sm_90\047\n", name
+    printf "    %d bytes stack frame, %d bytes spill stores, %d bytes spill loads\n", 8 * copies, 8 * copies, 8 * copies
+    printf "ptxas info : Used 32 registers\n"
+    print "Function : " name > out
+    for (at = 0; at < count; at++) printf "/*%04x*/ MOV R1, R2 ;\n", 16 * at > out
+    name = ""
+}' "$1"
+"#;
+
+/// The disassembler of that judge: what it writes is a listing already.
+const DISASSEMBLER: &str = "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\ncat \"$1\"\n";
+
+/// Two kernels and a function that one of them calls. `moves` has copies; so has `fixed`, which cannot be edited.
+const KERNELS: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\n\
+    .func (.param .b32 r) half(.param .b32 a)\n{\n\t.reg .b32 %r<4>;\n\tld.param.u32 %r1, [a];\n\tshr.u32 %r2, %r1, 1;\n\
+    \tmov.u32 %r3, %r2;\n\tst.param.b32 [r], %r3;\n\tret;\n}\n\n\
+    .visible .entry moves(\n\t.param .u64 p\n)\n.maxntid 128, 1, 1\n{\n\t.reg .b32 %r<6>;\n\t.reg .b64 %rd<2>;\n\n\
+    \tld.param.u64 %rd1, [p];\n\tld.global.u32 %r1, [%rd1];\n\tmov.u32 %r2, %r1;\n\tadd.s32 %r3, %r2, 1;\n\
+    \t{ .param .b32 a0;\n\tst.param.b32 [a0], %r3;\n\t.param .b32 r0;\n\tcall.uni (r0), half, (a0);\n\
+    \tld.param.b32 %r4, [r0];\n\t}\n\tmov.u32 %r5, %r4;\n\tst.global.u32 [%rd1], %r5;\n\tret;\n}\n\n\
+    // Left alone.\n.visible .entry fixed(.param .u64 q)\n{\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<2>;\n\
+    \tld.param.u64 %rd1, [q];\n\tld.global.u32 %r1, [%rd1];\n\t.reg .b32 %late;\n\tmov.u32 %r2, %r1;\n\
+    \tst.global.u32 [%rd1], %r2;\n\tret;\n}\n// The end.\n";
+
+/// Runs the tool in a folder, with the programs of the folder first.
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
+    command.args(arguments).current_dir(folder).env("PATH", path).output().expect("the tool starts")
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn succeeds(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    said(&output)
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).expect(name)
+}
+
+/// A folder with a file of PTX, and with the judge where that is wanted.
+fn folder(text: &str, with_judge: bool) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("there is space");
+    let write = |name: &str, text: &str, mode| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("there is space");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    write("k.ptx", text, 0o644);
+    if with_judge {
+        write("ptxas", JUDGE, 0o755);
+        write("cuobjdump", DISASSEMBLER, 0o755);
+    }
+    folder
+}
+
+/// The text of a kernel up to the brace that closes it.
+fn kernel<'t>(text: &'t str, name: &str) -> &'t str {
+    let from = &text[text.find(&format!(".entry {name}")).expect(name)..];
+    &from[..from.find("\n}").expect("its end")]
+}
+
+/// The kernel that can be edited wins, with the function that it alone calls; the other one is named and keeps every
+/// byte; and a replay makes the same file.
+#[test]
+fn the_best_of_each_kernel() {
+    let folder = folder(KERNELS, true);
+    let folder = folder.path();
+    let table = succeeds(folder, &["tune", "k.ptx", "--runs", "6", "--profile", "k.toml", "--cache", "cache"]);
+    let tuned = read(folder, "k.tuned.ptx");
+    let copies = |text: &str| text.matches(", %r").count();
+    assert!(copies(kernel(&tuned, "moves")) < copies(kernel(KERNELS, "moves")), "{table}\n{tuned}");
+    assert!(!tuned.contains("mov.u32 %r3, %r2;\n\tst.param"), "the callee is compiled like its kernel: {tuned}");
+    let fixed = KERNELS.find("// Left alone.").expect("it is there");
+    assert!(tuned.ends_with(&KERNELS[fixed..]), "{tuned}");
+    assert!(table.contains("kernel 'fixed' keeps its instructions: it declares registers"), "{table}");
+    assert!(table.contains("bytes spilled: 48 as given"), "{table}");
+    assert_eq!(read(folder, "k.ptx"), KERNELS);
+
+    let profile = read(folder, "k.toml");
+    assert!(profile.contains("replayed by nvptx-ra ptx --profile FILE"), "{profile}");
+    assert_eq!(succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]), "");
+    assert_eq!(read(folder, "replayed.ptx"), tuned);
+
+    // The same search again asks nothing and finds the same.
+    fs::remove_file(folder.join("ptxas")).expect("it is there");
+    fs::write(folder.join("ptxas"), "#!/bin/sh\n[ $1 = --version ] && echo \"a judge for tests\"\n").expect("space");
+    fs::set_permissions(folder.join("ptxas"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    succeeds(folder, &["tune", "k.ptx", "--runs", "6", "--cache", "cache", "-o", "again.ptx"]);
+    assert_eq!(read(folder, "again.ptx"), tuned);
+}
+
+/// A profile is of one text and one processor: of another one it is a warning, and nothing changes.
+#[test]
+fn profiles_of_other_files() {
+    let folder = folder(KERNELS, true);
+    let folder = folder.path();
+    succeeds(folder, &["tune", "k.ptx", "--runs", "2", "--profile", "k.toml", "--kernel", "moves"]);
+    let other = KERNELS.replace("%r2, 1", "%r2, 2");
+    fs::write(folder.join("other.ptx"), &other).expect("there is space");
+    let warning = succeeds(folder, &["ptx", "other.ptx", "--profile", "k.toml", "-o", "same.ptx"]);
+    assert!(warning.contains("k.toml: 'moves' has changed and keeps its text; run nvptx-ra tune again"), "{warning}");
+    assert_eq!(kernel(&read(folder, "same.ptx"), "moves"), kernel(&other, "moves"));
+    let warning = succeeds(folder, &["ptx", "k.ptx", "--cpu", "sm_80", "--profile", "k.toml", "-o", "same.ptx"]);
+    assert!(warning.contains("made for sm_90, and this is sm_80: every function keeps its text"), "{warning}");
+    assert_eq!(read(folder, "same.ptx"), KERNELS);
+}
+
+/// What is no PTX, or damaged PTX, is an error with a place; so is a file without kernels. Nothing is written.
+#[test]
+fn errors() {
+    let folder = folder(&KERNELS[..KERNELS.len() - 20], true);
+    let folder = folder.path();
+    let fails = |arguments: &[&str]| {
+        let output = run(folder, arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        said(&output)
+    };
+    assert!(fails(&["tune", "k.ptx"]).contains("nvptx-ra: k.ptx:40:1: "), "{}", fails(&["tune", "k.ptx"]));
+    assert!(!folder.join("k.tuned.ptx").exists());
+    let end = KERNELS.find(".visible").expect("there are kernels");
+    fs::write(folder.join("none.ptx"), &KERNELS[..end]).expect("there is space");
+    assert!(fails(&["tune", "none.ptx"]).contains("none.ptx: no kernel; kernels are .entry"));
+    fs::write(folder.join("k.ptx"), KERNELS).expect("there is space");
+    assert!(
+        fails(&["tune", "k.ptx", "--kernel", "nobody"]).contains("k.ptx has no kernel whose name contains 'nobody'")
+    );
+}
+
+/// The runs may be planned for other machines, and then give the same.
+#[test]
+fn planned_runs() {
+    let folder = folder(KERNELS, true);
+    let folder = folder.path();
+    succeeds(folder, &["tune", "k.ptx", "--runs", "4", "-o", "direct.ptx"]);
+    let plan = ["tune", "k.ptx", "--runs", "4", "-o", "planned.ptx", "--cache", "cache", "--ninja", "step.ninja"];
+    for _ in 0..20 {
+        if succeeds(folder, &plan).contains("nothing left to run") {
+            break;
+        }
+        // What Ninja would do.
+        let graph = read(folder, "step.ninja");
+        for line in graph.lines().filter_map(|line| line.strip_prefix("build cache/")) {
+            let key = line.split('.').next().expect("a name");
+            let (input, output) = (format!("cache/{key}.ptx"), format!("cache/{key}.txt"));
+            let (ptxas, cuobjdump) = (folder.join("ptxas"), folder.join("cuobjdump"));
+            let tools = [("--ptxas", ptxas), ("--cuobjdump", cuobjdump)]
+                .map(|(name, path)| format!("{name}={}", path.display()));
+            succeeds(
+                folder,
+                &["judge", &input, "-o", &output, "--cpu", "sm_90", "--limit-ms", "9999", &tools[0], &tools[1]],
+            );
+        }
+    }
+    succeeds(folder, &plan[..8]);
+    assert_eq!(read(folder, "planned.ptx"), read(folder, "direct.ptx"));
+}
+
+/// A kernel that keeps many words live with few registers.
+fn spilling() -> String {
+    let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 256\n\
+        .minnctapersm 8\n{\n\t.reg .b32 %r<90>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n"
+        .to_owned();
+    // Writing to a string cannot fail.
+    for number in 0..40 {
+        let _ = writeln!(text, "\tld.volatile.global.u32 %r{number}, [%rd1+{}];", 4 * number);
+    }
+    for number in 0..40 {
+        let _ = writeln!(text, "\tmul.lo.s32 %r{}, %r{number}, %r{};", 40 + number, (number + 17) % 40);
+    }
+    for number in 0..40 {
+        let _ = writeln!(text, "\tadd.s32 %r81, %r{}, %r{};", 40 + number, 40 + (number * 7 + 3) % 40);
+        let _ = writeln!(text, "\tst.volatile.global.u32 [%rd1+{}], %r81;", 4 * number);
+    }
+    text + "\tret;\n}\n"
+}
+
+/// ptxas itself judges, and what comes out spills less.
+#[test]
+fn with_ptxas() {
+    if std::env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") {
+        return;
+    }
+    let in_toolkit = std::env::var("CUDA_PATH").is_ok_and(|path| Path::new(&path).join("bin/ptxas").is_file());
+    let is_there = in_toolkit || Command::new("ptxas").arg("--version").output().is_ok();
+    if !is_there {
+        return;
+    }
+    let folder = folder(&spilling(), false);
+    let folder = folder.path();
+    let output = run(folder, &["tune", "k.ptx", "--runs", "8", "--json", "--profile", "k.toml"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let bytes = |of: &str| {
+        let figures = &json["kernels"][0][of];
+        ["spill_store_bytes", "spill_load_bytes"].map(|key| figures[key].as_u64().expect(key)).iter().sum::<u64>()
+    };
+    assert!(bytes("stock") > 0 && bytes("tuned") < bytes("stock"), "{json:#}");
+    succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]);
+    assert_eq!(read(folder, "replayed.ptx"), read(folder, "k.tuned.ptx"));
+}
