@@ -7,10 +7,10 @@ use arbitrary::{Result, Unstructured};
 use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
-use crate::config::{KeepInLoops, SpillTo};
+use crate::config::{KeepInLoops, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray};
 use crate::index::EntityIndex;
-use crate::spill::shared::{Aim, Kept, Launch, Outcome, Place, keep_values};
+use crate::spill::shared::{Aim, Facts, Kept, Launch, Outcome, Place, keep_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
@@ -29,22 +29,29 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let aim = Aim {
         words: u.int_in_range(0..=3)?,
         values: u.int_in_range(1..=40)?,
-        in_loops: *u.choose(&[KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
+        in_loops: *u.choose(&[KeepInLoops::Auto, KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
+        redefined: *u.choose(&[Redefined::Auto, Redefined::Off, Redefined::On])?,
         among: is_chosen.then(|| chosen.into_iter().collect()),
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
+        trials: u.int_in_range(1..=6)?,
     };
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
     let most_bytes = u.int_in_range(1024..=49152)?;
     let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes };
-    let keep = || keep_values((&function, &classification), &aim, &launch);
+    let facts = Facts::new((&function, &classification));
+    let keep = || keep_values(&facts, &aim, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);
     check_owners(&function, &outcome, launch.most_bytes);
     assert_eq!(keep().expect("as before").edits, outcome.edits, "the same again");
     note_kinds(&function, aim.to, &outcome);
-    let is_among = |kept: &Kept| aim.among.as_ref().is_none_or(|among| among[kept.reg]);
+    check_trials(&aim, &outcome);
+    let is_first = outcome.trials.len() <= 1;
+    let is_among = |kept: &Kept| !is_first || aim.among.as_ref().is_none_or(|among| among[kept.reg]);
     assert!(outcome.kept.iter().all(is_among), "a value is moved that nobody chose");
+    let may_be_redefined = aim.redefined == Redefined::On || (aim.redefined == Redefined::Auto && !is_first);
+    assert!(may_be_redefined || outcome.kept.iter().all(|kept| kept.stores == 1), "several definitions are stored");
     assert!(outcome.kept.len() <= aim.values, "more values are moved than wanted");
     let applied = outcome.edits.apply(&function).expect("they are sound").function;
     let bound = applied.kernel().and_then(LaunchBounds::threads);
@@ -53,6 +60,21 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         check_spoiled(u, &function, &outcome.edits)?;
     }
     Ok(())
+}
+
+/// The trials end with the first that reaches what is wanted, and what is done is the best of them.
+fn check_trials(aim: &Aim, outcome: &Outcome) {
+    let Some((last, others)) = outcome.trials.split_last() else {
+        assert!(outcome.kept.is_empty() && outcome.fullest.is_none());
+        return;
+    };
+    assert!(others.len() < aim.trials as usize, "more trials than allowed");
+    assert!(others.iter().all(|trial| trial.score.words > aim.words), "a trial behind one that was enough");
+    let least = outcome.trials.iter().map(|trial| trial.score.words).min();
+    assert_eq!(Some(outcome.peaks[1].max(aim.words)), least, "a worse trial was taken");
+    assert_eq!(outcome.fullest.is_some(), outcome.peaks[1] > aim.words);
+    reached("a later trial is better", others.iter().any(|trial| trial.score.words > last.score.words));
+    reached("a later trial is no better", others.iter().any(|trial| trial.score.words <= last.score.words));
 }
 
 /// Notes which places and which classes there are, and checks that the places are allowed.
@@ -69,12 +91,20 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
         assert!(to.contains(flag), "{name}: not allowed");
         assert!(kept.reloads > 0, "{}: it does not come back", kept.reg);
         reached(name, true);
+        reached("several definitions", kept.stores > 1);
+        reached("a tied read", kept.place != Place::Recomputed && is_tied(function, kept));
         match function.class(kept.reg) {
             RegClass::B16 => reached("16 bits", true),
             RegClass::B64 => reached("64 bits", true),
             _ => {}
         }
     }
+}
+
+/// Whether an operand of a value's register is tied.
+fn is_tied(function: &Function, kept: &Kept) -> bool {
+    let operands = function.insts().flat_map(|inst| function.operands(inst));
+    operands.filter(|operand| operand.reg() == Some(kept.reg)).any(|operand| operand.tied.is_some())
 }
 
 /// The bytes of the slot that an edit makes.
@@ -236,6 +266,10 @@ mod tests {
             ("computed again", 1),
             ("16 bits", 1),
             ("64 bits", 1),
+            ("several definitions", 1),
+            ("a tied read", 1),
+            ("a later trial is better", 1),
+            ("a later trial is no better", 1),
             ("a slot is shared", 0),
             ("a store is missing", 0),
             ("a store is elsewhere", 0),
