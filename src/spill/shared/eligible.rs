@@ -59,8 +59,8 @@ fn value_of(
         }
     };
     let is_read = |read: &Occurrence| !is_alone || (read.is_use() && dominates(dominators, &first, read));
-    let fits = !is_fused
-        && !(is_alone && is_at_hand(function, first.inst))
+    let stays = is_fused || (is_alone && is_at_hand(function, first.inst));
+    let fits = !stays
         && definitions.iter().all(is_movable)
         && occurrences.of(reg).iter().all(|access| is_free(access) && is_plain(access))
         && reads.iter().all(is_read)
