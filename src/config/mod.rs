@@ -15,8 +15,8 @@ pub use grammar::{Origin, assignments, find};
 pub use optimisations::{Add, Skip};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST, Injection, KeepInLoops,
-    OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Remat, SCHEDULE, Scope, SpillTo,
-    Trace,
+    OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, Scope,
+    SpillTo, Trace,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};

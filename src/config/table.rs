@@ -52,11 +52,25 @@ choices! {
 choices! {
     /// Whether values that are kept in memory may be stored and loaded in loops.
     pub enum KeepInLoops {
+        /// Nowhere in a loop, unless a later one of `regalloc-trials` does so.
+        "auto" => Auto,
         /// Nowhere in a loop.
         "off" => Off,
         /// Only where it happens four times more rarely than what it frees registers for.
         "around" => Around,
         /// Everywhere. Most kernels lose by it.
+        "on" => On,
+    }
+}
+
+choices! {
+    /// Whether values with several definitions are kept in memory.
+    pub enum Redefined {
+        /// Not, unless a later one of `regalloc-trials` does so.
+        "auto" => Auto,
+        /// Not.
+        "off" => Off,
+        /// Stored behind each definition.
         "on" => On,
     }
 }
@@ -393,7 +407,13 @@ options! {
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
         "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
         /// Whether values may be stored and loaded in loops.
-        "regalloc-loops" => regalloc_loops: KeepInLoops = KeepInLoops::Off;
+        "regalloc-loops" => regalloc_loops: KeepInLoops = KeepInLoops::Auto;
+        /// Whether values with several definitions are kept, as what a loop carries or the arms of a branch both set.
+        "regalloc-redefined" => regalloc_redefined: Redefined = Redefined::Auto;
+        /// Tries at most this many choices of values, until one makes what is live fit. Each has more means than the one
+        /// before: slots shared anew, values that the allocator does not spill, values with several definitions, stores
+        /// and loads around loops, then everywhere. The best is kept. None does what an option forbids.
+        "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
         /// The most values of a function that are kept, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
         /// Threads of a block, for kernels that do not say how many there are. A kernel that keeps values says so from then

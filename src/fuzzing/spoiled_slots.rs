@@ -285,10 +285,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::config::{KeepInLoops, SpillTo};
+    use crate::config::{KeepInLoops, Redefined, SpillTo};
     use crate::function::LaunchBounds;
     use crate::fuzzing::{Options, check_same_effects, lowered_function};
-    use crate::spill::shared::{Aim, Launch, keep_values};
+    use crate::spill::shared::{Aim, Facts, Launch, keep_values};
     use crate::target::Classification;
     use crate::target::machine::Architecture;
 
@@ -305,8 +305,9 @@ mod tests {
         let classification = Classification::by_name(function.opcodes());
         let architecture = Architecture::by_name("sm_90").expect("a processor");
         let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
-        let aim = Aim { words, values: 40, in_loops: KeepInLoops::On, among: None, to };
-        if let Ok(outcome) = keep_values((function, &classification), &aim, &launch) {
+        let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
+        let aim = Aim { words, values: 40, in_loops, redefined, among: None, to, trials: 1 };
+        if let Ok(outcome) = keep_values(&Facts::new((function, &classification)), &aim, &launch) {
             try_all(function, &outcome.edits, table);
         }
     }

@@ -3,6 +3,7 @@
 mod apply_edits;
 mod copy_coalescer;
 mod cssa;
+mod excess;
 mod forecast;
 mod ptx;
 mod ptx_profile;

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use super::spilled::spilled;
+use super::excess::{self, excess, failure};
+use super::spilled::{Spilled, spilled};
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
-use crate::config::{Config, REGALLOC, RegisterTarget, SpillTo, Trace};
+use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, forecast};
 use crate::function::Function;
-use crate::spill::shared::{Aim, Kept, Launch, Outcome, Place, Refusal, bounds, keep_values};
+use crate::spill::shared::{Aim, Facts, Kept, Launch, Outcome, Place, Refusal, Trial, bounds, keep_values};
 use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
@@ -54,15 +55,34 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         most_bytes: config.shared_limit,
         callees: context.callees.as_deref(),
     };
+    let facts = Facts::new((function, &context.classification));
+    let mut output = PassOutput::unchanged(function);
+    let mut told = String::new();
+    let among = match facts.peak() > words {
+        true => spilled(config.allocator, (function, &context.classification), words)?,
+        false => Spilled::NotAsked,
+    };
+    let among = match among {
+        Spilled::Registers(registers) => Some(registers),
+        Spilled::NotAsked => None,
+        Spilled::BudgetNotMet(error) => {
+            told += &format!("{error}; the cheapest values go\n");
+            None
+        }
+    };
     let aim = Aim {
         words,
         values: config.regalloc_values as usize,
         in_loops: config.regalloc_loops,
-        among: spilled(config.allocator, (function, &context.classification), words)?,
+        redefined: config.regalloc_redefined,
+        among,
         to: config.spill_to,
+        trials: config.regalloc_trials,
     };
-    let mut output = PassOutput::unchanged(function);
-    let told = match keep_values((function, &context.classification), &aim, &launch) {
+    if facts.peak() > words {
+        output.remarks.extend(failure(function, config, &facts));
+    }
+    told += &match keep_values(&facts, &aim, &launch) {
         Ok(outcome)
             if config.regalloc == RegisterTarget::Auto && !is_enough(&outcome, words + config.regalloc_slack) =>
         {
@@ -73,12 +93,13 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
                 _ => "moves no value: too little can go of what does not fit",
             };
             output.remarks.push(not_spilled(message.into()));
-            told(function, &outcome, words) + message + "\n"
+            self::told(function, &outcome, words) + message + "\n"
         }
         Ok(outcome) => {
-            let told = told(function, &outcome, words);
+            let told = self::told(function, &outcome, words);
+            output.remarks.extend(excess(config, &outcome, config.regalloc_slack + ADDRESSES));
             if context.wants_remarks {
-                output.remarks = remarks(function, &outcome);
+                output.remarks.extend(remarks(function, &outcome));
             }
             output.remarks.extend(outcome.refusal.as_ref().and_then(refused));
             output.stats.values_kept = outcome.kept.len() as u64;
@@ -95,6 +116,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             refusal_told(&refusal)
         }
     };
+    let of_excess = |remark: &&Remark| remark.inst.is_some() && remark.kind == RemarkKind::Missed;
+    output.remarks.iter().filter(of_excess).for_each(|remark| told += &excess::told(function, remark));
     output.stats.lap("regalloc", start);
     let wanted = config.trace;
     let own = if wanted.contains(Trace::REGALLOC) { told } else { String::new() };
@@ -128,7 +151,7 @@ fn spills(
     architecture: &'static Architecture,
 ) -> Result<SpillBytes, Error> {
     let kept = |place: Place| outcome.kept.iter().filter(move |kept| kept.place == place);
-    let stored = |place: Place| kept(place).map(|kept| u64::from(kept.bytes)).sum::<u64>();
+    let stored = |place: Place| kept(place).map(|kept| u64::from(kept.bytes) * kept.stores as u64).sum::<u64>();
     let loaded = |place: Place| kept(place).map(|kept| u64::from(kept.bytes) * kept.reloads as u64).sum::<u64>();
     let mut spills = SpillBytes {
         local_stored: stored(Place::Local),
@@ -217,6 +240,9 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         text += &(cache_told(outcome) + "\n");
     }
     text += &outcome.refusal.as_ref().map(refusal_told).unwrap_or_default();
+    if let trials @ [_, _, ..] = &outcome.trials[..] {
+        trials.iter().zip(1..).for_each(|(trial, number)| text += &trial_told(trial, number));
+    }
     for kept in &outcome.kept {
         let line = function.line(kept.definition);
         let place = match kept.place {
@@ -227,4 +253,27 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
         text += &format!("{} of line {line}: {} bytes, {place}\n", kept.reg, kept.bytes);
     }
     text
+}
+
+/// What a trial reached, and what it could do.
+fn trial_told(trial: &Trial, number: u32) -> String {
+    let Trial { means, score } = trial;
+    let in_loops = match means.in_loops {
+        KeepInLoops::Auto | KeepInLoops::Off => "outside of loops",
+        KeepInLoops::Around => "around loops",
+        KeepInLoops::On => "everywhere",
+    };
+    let mut text = format!(
+        "trial {number}: {} words live, {} at a cost of {:.1} loads, {in_loops}",
+        score.words,
+        counted(score.values, "value"),
+        score.cost
+    );
+    let more = [
+        (means.packs, ", slots shared anew"),
+        (means.is_any, ", all values"),
+        (means.is_redefined, ", several definitions"),
+    ];
+    more.iter().filter(|(has, _)| *has).for_each(|(_, what)| text += what);
+    text + "\n"
 }

@@ -3,32 +3,49 @@
 use crate::allocate::briggs::Briggs;
 use crate::allocate::fatpoint::Fatpoint;
 use crate::allocate::greedy::Greedy;
-use crate::allocate::{Allocator, Placement, Preset, Problem, split};
+use crate::allocate::{Allocator, Placement, Preset, Problem, ProblemError, split};
 use crate::config::Chooser;
 use crate::error::Error;
 use crate::function::{Function, VReg};
 use crate::index::IndexVec;
 use crate::target::Classification;
 
-/// The registers of which an allocator keeps the whole or a part in memory, if it has `registers` of the hardware's;
-/// `None` if no allocator is to choose.
+/// What an allocator spills.
+pub(super) enum Spilled {
+    /// No allocator is to choose.
+    NotAsked,
+    /// By register: the whole or a part of it is kept in memory.
+    Registers(IndexVec<VReg, bool>),
+    /// Instructions need more registers than there are, whatever is spilled.
+    BudgetNotMet(ProblemError),
+}
+
+/// What an allocator spills that has `registers` of the hardware's.
 ///
 /// # Errors
-/// Says so if instructions need more registers than these, whatever is spilled.
+/// Only where the function is none that an allocator takes, which is an internal error.
 pub(super) fn spilled(
     chooser: Chooser,
     (function, classification): (&Function, &Classification),
     registers: u32,
-) -> Result<Option<IndexVec<VReg, bool>>, Error> {
+) -> Result<Spilled, Error> {
     let preset = Preset { budget: Some(registers), ..Preset::HW };
     let allocator: &dyn Allocator = match chooser {
-        Chooser::Price => return Ok(None),
+        Chooser::Price => return Ok(Spilled::NotAsked),
         Chooser::Greedy => &Greedy::default(),
         Chooser::Briggs => &Briggs { coalescing: preset.coalescing.clone() },
         Chooser::Fatpoint => &Fatpoint { knobs: preset.fatpoint.clone() },
     };
     let problem = Problem::from_function(function, classification, &preset)?;
-    let found = split::allocate(allocator, &problem, &preset.splitting)?;
+    let found = match split::allocate(allocator, &problem, &preset.splitting) {
+        Err(
+            error @ (ProblemError::BudgetNotMet { .. }
+            | ProblemError::TooWide { .. }
+            | ProblemError::EmptyFile { .. }
+            | ProblemError::Place { .. }),
+        ) => return Ok(Spilled::BudgetNotMet(error)),
+        found => found?,
+    };
     let allocated = found.problem.as_ref().unwrap_or(&problem);
     let mut spilled = IndexVec::filled(false, function.num_regs());
     for range in allocated.ranges().ids() {
@@ -38,5 +55,5 @@ pub(super) fn spilled(
             spilled[reg] = true;
         }
     }
-    Ok(Some(spilled))
+    Ok(Spilled::Registers(spilled))
 }

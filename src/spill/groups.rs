@@ -1,4 +1,4 @@
-//! The reads of a value that it comes back for once: by one clone of its definition, or one reload.
+//! The reads of a register that its value comes back for once: by one clone of its definition, or one reload.
 
 use std::ops::Range;
 
@@ -12,41 +12,46 @@ pub(crate) struct Group {
     pub(crate) reads: Vec<Occurrence>,
     /// The instruction that the clone or the reload stands in front of.
     pub(crate) place: Inst,
-    /// Whether the definition itself is near enough.
+    /// Whether a definition itself is near enough.
     pub(crate) has_definition: bool,
+    /// The first instruction at whose reads the group's register is live: behind that definition, or `place`.
+    start: u32,
 }
 
 impl Group {
-    /// The instructions at whose reads the group's register is live: behind the definition, or from the first read.
-    fn kept(&self, definition: Inst) -> Range<u32> {
-        let start = if self.has_definition { definition.0 + 1 } else { self.place.0 };
-        start..self.reads.last().map_or(start, |last| last.inst.0 + 1)
+    /// The instructions at whose reads the group's register is live.
+    fn kept(&self) -> Range<u32> {
+        self.start..self.reads.last().map_or(self.start, |last| last.inst.0 + 1)
     }
 }
 
-/// Groups the reads of a value, in the order of the code, with one definition that dominates them all. Full are points
-/// with at least `threshold` words.
+/// Groups the reads of a register; `occurrences` are all of its reads and definitions, in the order of the code. Full
+/// are points with at least `threshold` words. No group goes on behind a definition.
 pub(crate) fn group(
     function: &Function,
-    definition: &Occurrence,
-    reads: &[Occurrence],
+    occurrences: &[Occurrence],
     pressure: &Pressure,
     threshold: u32,
 ) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut last = (definition.inst, definition.block);
-    for &read in reads {
-        let place = place(function, &read);
-        let between = last.0.0 + 1..place.0;
-        let is_near = last.1 == read.block && (between.is_empty() || pressure.most_in(&between) < threshold);
-        match groups.last_mut() {
-            Some(group) if is_near => group.reads.push(read),
-            group => {
-                let has_definition = is_near && group.is_none();
-                groups.push(Group { reads: vec![read], place, has_definition });
+    let mut last: Option<&Occurrence> = None;
+    for access in occurrences.iter().filter(|access| access.is_def() || access.is_use()) {
+        if access.is_use() {
+            let place = place(function, access);
+            let is_near = |last: &&Occurrence| {
+                let between = last.inst.0 + 1..place.0;
+                last.block == access.block && (between.is_empty() || pressure.most_in(&between) < threshold)
+            };
+            let near = last.filter(is_near);
+            match groups.last_mut().filter(|_| near.is_some_and(|last| !last.is_def())) {
+                Some(group) => group.reads.push(*access),
+                None => {
+                    let start = near.map_or(place.0, |definition| definition.inst.0 + 1);
+                    groups.push(Group { reads: vec![*access], place, has_definition: near.is_some(), start });
+                }
             }
         }
-        last = (read.inst, read.block);
+        last = Some(access);
     }
     groups
 }
@@ -61,11 +66,16 @@ fn place(function: &Function, read: &Occurrence) -> Inst {
     before.take_while(is_of_row).last().filter(|_| !row.is_empty()).unwrap_or(read.inst)
 }
 
-/// The stretches of instructions that the value's register is free of, when each group has one of its own. The definition
+/// The stretches of instructions that the value's register is free of, when each group has one of its own. A definition
 /// itself is never free of it, even where it writes the register before it reads others.
-pub(crate) fn freed(reg: VReg, definition: Inst, groups: &[Group], live: &LiveRanges) -> Vec<Range<u32>> {
-    let mut kept: Vec<Range<u32>> = groups.iter().map(|group| group.kept(definition)).collect();
-    kept.push(definition.0..definition.0 + 1);
+pub(crate) fn freed(
+    reg: VReg,
+    definitions: impl Iterator<Item = Inst>,
+    groups: &[Group],
+    live: &LiveRanges,
+) -> Vec<Range<u32>> {
+    let mut kept: Vec<Range<u32>> = groups.iter().map(Group::kept).collect();
+    kept.extend(definitions.map(|definition| definition.0..definition.0 + 1));
     kept.sort_by_key(|kept| kept.start);
     let mut freed = Vec::new();
     for segment in live.segments(reg) {

@@ -7,6 +7,7 @@ use crate::function::{Function, VReg};
 
 /// The words that are live where each instruction reads: the most of any stretch, and less over a stretch, in
 /// O(log instructions). A tree of maxima over halves; what is taken away from all of a node stays at the node.
+#[derive(Clone)]
 pub(crate) struct Pressure {
     /// Instructions, rounded up to a power of two.
     width: usize,

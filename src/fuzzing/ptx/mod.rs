@@ -72,7 +72,9 @@ fn draw_pass(u: &mut Unstructured<'_>) -> Result<(&'static str, String)> {
         }
         3 => {
             let (registers, to) = (u.int_in_range(16..=28)?, u.choose(&["shared", "local", "all"])?);
-            (REGALLOC, format!("regalloc={registers};regalloc-slack=0;regalloc-loops=on;spill-to={to}"))
+            let more =
+                u.choose(&["regalloc-loops=on;regalloc-redefined=on", "regalloc-loops=on", "regalloc-trials=6"])?;
+            (REGALLOC, format!("regalloc={registers};regalloc-slack=0;{more};spill-to={to}"))
         }
         _ => (RENAME, "rename;rename-all".to_owned()),
     })

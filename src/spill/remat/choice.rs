@@ -114,12 +114,12 @@ impl Facts<'_> {
         threshold: u32,
         settled: &Settled,
     ) -> Option<(Chosen, Vec<Range<u32>>)> {
-        let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
+        let definition = *self.occurrences.only_definition(reg)?;
         if settled.held[reg] || sources(self.function, definition.inst).any(|source| settled.gone[source]) {
             return None;
         }
-        let groups = group(self.function, &definition, &reads, pressure, threshold);
-        let freed = freed(reg, definition.inst, &groups, &self.live);
+        let groups = group(self.function, self.occurrences.of(reg), pressure, threshold);
+        let freed = freed(reg, std::iter::once(definition.inst), &groups, &self.live);
         let full = self.most_frequent(&freed, pressure, threshold)?;
         let mut clones = groups.iter().filter(|group| !group.has_definition);
         let is_worth = |group: &Group| {

@@ -8,42 +8,26 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::eligible::{Candidate, eligible};
+use super::Place;
+use super::aim::{Aim, Means};
+use super::facts::Facts;
 use super::full::FullPoints;
 use super::places::{Around, Home, Places};
 use super::slots::Slots;
-use crate::analysis::{
-    Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, Segment, UniformityInfo, block_frequencies,
-};
-use crate::config::{KeepInLoops, SpillTo};
-use crate::function::{Block, Function, Role, VReg};
-use crate::index::IndexVec;
+use crate::analysis::{Occurrence, Segment};
+use crate::config::KeepInLoops;
+use crate::function::{Inst, VReg};
+use crate::index::EntityIndex;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::{Pressure, instructions};
-use crate::target::Classification;
 
 /// Traffic is around what it frees registers for where it runs at most so many times more rarely.
 const AROUND: f64 = 4.0;
 
-/// What values are chosen for.
-#[derive(Clone, Debug)]
-pub struct Aim {
-    /// At most so many words are to be live at each instruction.
-    pub words: u32,
-    /// At most so many values are chosen.
-    pub values: usize,
-    /// Whether values may be stored and loaded in loops.
-    pub in_loops: KeepInLoops,
-    /// The values that may be chosen; `None`: all.
-    pub among: Option<IndexVec<VReg, bool>>,
-    /// Where they may go.
-    pub to: SpillTo,
-}
-
 /// A value that is moved out of the way.
 pub(super) struct Chosen {
     pub(super) reg: VReg,
-    pub(super) definition: Occurrence,
+    pub(super) definitions: Vec<Occurrence>,
     pub(super) groups: Vec<Group>,
     pub(super) home: Home,
 }
@@ -53,53 +37,29 @@ impl Chosen {
     pub(super) fn reloads(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
     }
+
+    /// Its first definition; its only one if it is computed again.
+    pub(super) fn definition(&self) -> Inst {
+        self.definitions[0].inst
+    }
 }
 
-/// What is known of a function, and the pressure that what was chosen leaves.
-pub(super) struct Facts<'a> {
-    function: &'a Function,
-    pub(super) occurrences: Occurrences,
-    frequencies: IndexVec<Block, f64>,
-    live: LiveRanges,
-    values: Vec<Candidate>,
-    places: Places<'a>,
-    pressure: Pressure,
-}
-
-impl<'a> Facts<'a> {
-    /// Words that a whole warp shares count for uniform registers, and constants for none.
-    pub(super) fn new((function, classification): (&'a Function, &'a Classification), to: SpillTo) -> Self {
-        let cfg = Cfg::new(function);
-        let dominators = Dominators::new(function, &cfg);
-        let frequencies = block_frequencies(function, &cfg, &dominators);
-        let occurrences = Occurrences::new(function, &|_| true);
-        let all: Vec<VReg> = function.regs().collect();
-        let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &all);
-        let is_kernel = function.kernel().is_some();
-        let uniformity =
-            UniformityInfo::new((function, classification), &cfg, &dominators, &occurrences, &live, is_kernel);
-        let is_constant = |reg: VReg| {
-            let definition = occurrences.only_definition(reg);
-            definition.is_some_and(|definition| function.role(definition.inst) == Role::Constant)
-        };
-        let counts: IndexVec<VReg, bool> =
-            function.regs().map(|reg| !uniformity.is_uniform(reg) && !is_constant(reg)).collect();
-        let mut values = eligible(function, &occurrences, &dominators);
-        values.retain(|value| counts[value.reg]);
-        let pressure = Pressure::of(function, &live, |reg| counts[reg]);
-        let places = Places::new((function, classification), Loops::new(&cfg, &dominators), to);
-        Self { function, occurrences, frequencies, live, values, places, pressure }
-    }
-
-    pub(super) fn peak(&self) -> u32 {
-        self.pressure.peak()
-    }
+/// A choice of values, and what it leaves.
+pub(super) struct Choice {
+    /// In the order in which they were chosen.
+    pub(super) chosen: Vec<Chosen>,
+    /// The words that are then live at each instruction.
+    pub(super) pressure: Pressure,
+    /// What the places of the values cost, in loads from shared memory, each as often as it runs.
+    pub(super) cost: f64,
 }
 
 /// What keeping a value would do.
 struct Offer {
     /// The cost of its place for each full instruction that is freed of a word, both as often as they run.
     price: f64,
+    /// That cost alone.
+    cost: f64,
     home: Home,
     groups: Vec<Group>,
     freed: Vec<Range<u32>>,
@@ -114,76 +74,130 @@ fn queued(price: f64, number: usize) -> Queued {
 }
 
 /// Chooses values, the cheapest first, until at most `aim.words` words are live everywhere, the memory is used up, or there
-/// are enough. Returns how many words are then live at most, too.
+/// are enough.
 ///
 /// What is chosen makes others dearer, seldom cheaper: a value is looked at again when it comes to the front of the
 /// queue, and chosen if it is still there. O((instructions + looks · reads) · log instructions).
-pub(super) fn choose(facts: &mut Facts<'_>, aim: &Aim, slots: &mut Slots<'_>) -> (Vec<Chosen>, u32) {
-    let mut chosen: Vec<Chosen> = Vec::new();
-    let mut full = facts.full_points(aim.words);
-    let is_among = |reg: VReg| aim.among.as_ref().is_none_or(|among| among[reg]);
-    let mut queue: BinaryHeap<Queued> = (0..facts.values.len())
-        .filter(|&number| is_among(facts.values[number].reg))
-        .filter_map(|number| Some(queued(facts.offer(number, aim, &full, slots)?.price, number)))
-        .collect();
-    while facts.peak() > aim.words && chosen.len() < aim.values {
-        let Some(Reverse((_, number))) = queue.pop() else { break };
-        let Some(Offer { price, home, groups, freed }) = facts.offer(number, aim, &full, slots) else { continue };
-        let again = queued(price, number);
-        if queue.peek().is_some_and(|next| again < *next) {
-            queue.push(again);
-            continue;
+pub(super) fn choose(facts: &Facts<'_>, aim: &Aim, means: Means, slots: &mut Slots<'_>) -> Choice {
+    let mut chooser = Chooser::new(facts, aim, means);
+    chooser.choose(slots);
+    if means.packs && chooser.is_short() && slots.pack(&facts.live) {
+        for value in chooser.chosen.iter_mut().filter(|value| value.home.place == Place::Shared) {
+            value.home.slot = slots.of(value.reg);
         }
-        let value = &facts.values[number];
-        if let Some(slot) = home.slot {
-            slots.put(value.reg, home.place, slot, &facts.live);
-        }
-        facts.places.settle(value, home);
-        let size = facts.function.class(value.reg).words();
-        for stretch in &freed {
-            facts.pressure.take(stretch, size);
-            full.take(stretch, size);
-        }
-        chosen.push(Chosen { reg: value.reg, definition: value.definition, groups, home });
+        chooser.choose(slots);
     }
-    (chosen, facts.peak())
+    Choice { chosen: chooser.chosen, pressure: chooser.pressure, cost: chooser.cost }
 }
 
-impl Facts<'_> {
-    /// The instructions that have more words live than there is room for.
-    fn full_points(&self, words: u32) -> FullPoints {
-        let mut frequencies = vec![0.0; self.function.num_insts()];
-        for block in self.function.blocks() {
-            self.function.block_insts(block).for_each(|inst| frequencies[inst.0 as usize] = self.frequencies[block]);
+/// A choice in the making.
+struct Chooser<'c> {
+    facts: &'c Facts<'c>,
+    aim: &'c Aim,
+    means: Means,
+    places: Places<'c>,
+    /// By candidate: it is chosen.
+    is_chosen: Vec<bool>,
+    chosen: Vec<Chosen>,
+    pressure: Pressure,
+    full: FullPoints,
+    cost: f64,
+}
+
+impl<'c> Chooser<'c> {
+    fn new(facts: &'c Facts<'c>, aim: &'c Aim, means: Means) -> Self {
+        Self {
+            facts,
+            aim,
+            means,
+            places: Places::new((facts.function, facts.classification), &facts.loops, aim.to),
+            is_chosen: vec![false; facts.values.len()],
+            chosen: Vec::new(),
+            pressure: facts.pressure.clone(),
+            full: facts.full_points(aim.words),
+            cost: 0.0,
         }
-        let live = self.pressure.all();
-        FullPoints::new(frequencies.into_iter().enumerate().map(|(at, runs)| (live[at], runs)), words)
+    }
+
+    /// Whether more is live than wanted, and more values may be chosen.
+    fn is_short(&self) -> bool {
+        self.pressure.peak() > self.aim.words && self.chosen.len() < self.aim.values
+    }
+
+    fn choose(&mut self, slots: &mut Slots<'_>) {
+        let mut queue: BinaryHeap<Queued> = (0..self.facts.values.len())
+            .filter(|&number| !self.is_chosen[number] && self.may_go(number))
+            .filter_map(|number| Some(queued(self.offer(number, slots)?.price, number)))
+            .collect();
+        while self.is_short() {
+            let Some(Reverse((_, number))) = queue.pop() else { break };
+            let Some(offer) = self.offer(number, slots) else { continue };
+            let again = queued(offer.price, number);
+            if queue.peek().is_some_and(|next| again < *next) {
+                queue.push(again);
+                continue;
+            }
+            self.take(number, offer, slots);
+        }
+    }
+
+    fn may_go(&self, number: usize) -> bool {
+        let value = &self.facts.values[number];
+        let is_among = self.means.is_any || self.aim.among.as_ref().is_none_or(|among| among[value.reg]);
+        is_among && (self.means.is_redefined || value.only_definition().is_some())
+    }
+
+    fn take(&mut self, number: usize, offer: Offer, slots: &mut Slots<'_>) {
+        let value = &self.facts.values[number];
+        let Offer { cost, home, groups, freed, .. } = offer;
+        if let Some(slot) = home.slot {
+            slots.put(value.reg, home.place, slot, &self.facts.live);
+        }
+        self.places.settle(value, home);
+        let size = self.facts.function.class(value.reg).words();
+        for stretch in &freed {
+            self.pressure.take(stretch, size);
+            self.full.take(stretch, size);
+        }
+        self.cost += cost;
+        self.is_chosen[number] = true;
+        self.chosen.push(Chosen { reg: value.reg, definitions: value.definitions.clone(), groups, home });
     }
 
     /// What moving a value would do now; `None` if it would free no full instruction, if there is no place for it, or if
     /// it would move where nothing may.
-    fn offer(&self, number: usize, aim: &Aim, full: &FullPoints, slots: &Slots<'_>) -> Option<Offer> {
-        let value = &self.values[number];
-        let has_full = |of: &Segment| full.count(&instructions(of)) > 0;
-        if !self.live.segments(value.reg).iter().any(has_full) {
+    fn offer(&self, number: usize, slots: &Slots<'_>) -> Option<Offer> {
+        let Facts { function, frequencies, live, occurrences, .. } = self.facts;
+        let value = &self.facts.values[number];
+        let has_full = |of: &Segment| self.full.count(&instructions(of)) > 0;
+        if !live.segments(value.reg).iter().any(has_full) {
             return None;
         }
-        let groups = group(self.function, &value.definition, &value.reads, &self.pressure, aim.words + 1);
-        let freed = freed(value.reg, value.definition.inst, &groups, &self.live);
-        let count: u32 = freed.iter().map(|stretch| full.count(stretch)).sum();
+        let groups = group(function, occurrences.of(value.reg), &self.pressure, self.aim.words + 1);
+        let definitions = value.definitions.iter().map(|definition| definition.inst);
+        let freed = freed(value.reg, definitions, &groups, live);
+        let count: u32 = freed.iter().map(|stretch| self.full.count(stretch)).sum();
         if count == 0 {
             return None;
         }
-        let covered: f64 = freed.iter().map(|stretch| full.runs(stretch)).sum();
+        let covered: f64 = freed.iter().map(|stretch| self.full.runs(stretch)).sum();
         let loads = groups.iter().filter(|group| !group.has_definition);
-        let loads = loads.map(|group| self.frequencies[group.reads[0].block]);
-        let often = loads.fold(self.frequencies[value.definition.block], f64::max);
-        if often > most_often(aim.in_loops, covered / f64::from(count)) {
+        let loads = loads.map(|group| frequencies[group.reads[0].block]);
+        let stores = value.definitions.iter().map(|definition| frequencies[definition.block]);
+        let often = loads.chain(stores).fold(0.0, f64::max);
+        if often > most_often(self.means.in_loops, covered / f64::from(count)) {
             return None;
         }
-        let around = Around { frequencies: &self.frequencies, live: &self.live, slots };
-        let (cost, home) = self.places.cheapest(value, &groups, &around)?;
-        Some(Offer { price: cost / covered, home, groups, freed })
+        let (cost, home) = self.places.cheapest(value, &groups, &Around { frequencies, live, slots })?;
+        Some(Offer { price: cost / covered, cost, home, groups, freed })
+    }
+}
+
+impl Choice {
+    /// The instruction at which the most words are live: the first of several.
+    pub(super) fn fullest(&self) -> Inst {
+        let peak = self.pressure.peak();
+        Inst::new(self.pressure.all().iter().position(|&words| words == peak).unwrap_or(0))
     }
 }
 
@@ -191,7 +205,7 @@ impl Facts<'_> {
 /// function does so in a loop.
 fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
     match in_loops {
-        KeepInLoops::Off => 1.0,
+        KeepInLoops::Auto | KeepInLoops::Off => 1.0,
         KeepInLoops::Around => f64::max(1.0, freed / AROUND),
         KeepInLoops::On => f64::INFINITY,
     }

@@ -2,18 +2,25 @@
 
 use crate::analysis::{Dominators, Occurrence, Occurrences};
 use crate::function::{Effects, Function, Inst, OperandFlags, RegClass, Role, VReg};
-use crate::spill::single_definition::{definition_and_reads, dominates};
+use crate::spill::single_definition::dominates;
 use crate::target::{asynchrony, is_fusible_product, is_fusible_sum};
 
-/// A value with one definition, and its reads in the order of the code.
+/// A value, with its definitions in the order of the code.
 pub(super) struct Candidate {
     pub(super) reg: VReg,
-    pub(super) definition: Occurrence,
-    pub(super) reads: Vec<Occurrence>,
+    pub(super) definitions: Vec<Occurrence>,
 }
 
-/// The values of 16, 32 and 64 bits that have one definition ahead of all their reads, and that no instruction needs in a
-/// register of its own choice: no tied operands and no operands of asynchronous instructions.
+impl Candidate {
+    /// The definition of a value that has one; `None` if several instructions write the register.
+    pub(super) fn only_definition(&self) -> Option<Inst> {
+        if let [definition] = self.definitions[..] { Some(definition.inst) } else { None }
+    }
+}
+
+/// The values of 16, 32 and 64 bits that no instruction needs in a register of its own choice: no operands of asynchronous
+/// instructions. Either one definition stands ahead of all reads and no operand is tied; or there are several definitions,
+/// none within a call sequence, and an operand is tied to a definition of the same register at most.
 pub(super) fn eligible(function: &Function, occurrences: &Occurrences, dominators: &Dominators) -> Vec<Candidate> {
     let is_asynchronous: Vec<bool> = function.insts().map(|inst| asynchrony(function, inst).is_some()).collect();
     function.regs().filter_map(|reg| value_of(function, occurrences, dominators, &is_asynchronous, reg)).collect()
@@ -29,25 +36,41 @@ fn value_of(
     if !matches!(function.class(reg), RegClass::B16 | RegClass::B32 | RegClass::B64) {
         return None;
     }
-    let (definition, reads) = definition_and_reads(occurrences, reg)?;
-    let is_plain = |occurrence: &Occurrence| {
-        let operand = &function.operands(occurrence.inst)[occurrence.operand as usize];
-        operand.tied.is_none()
-            && !operand.flags.contains(OperandFlags::UNDEF)
-            && !is_asynchronous[occurrence.inst.0 as usize]
-    };
-    // Constants, parameters, addresses and special registers are at hand everywhere: ptxas reads them again itself.
-    let is_at_hand = function.effects(definition.inst).is_pure()
-        && function.operands(definition.inst).iter().all(|operand| operand.read_reg().is_none());
+    let (definitions, reads): (Vec<_>, Vec<_>) = occurrences.of(reg).iter().copied().partition(Occurrence::is_def);
+    let (&first, is_alone) = (definitions.first()?, definitions.len() == 1);
     // ptxas computes a product together with the sums that read it, and no register holds it.
     let name = |inst: Inst| function.opcodes().name(function.opcode(inst));
-    let is_fused =
-        is_fusible_product(name(definition.inst)) && reads.iter().any(|read| is_fusible_sum(name(read.inst)));
-    let is_movable = !is_at_hand
-        && !is_fused
-        && !function.effects(definition.inst).contains(Effects::TERMINATOR)
-        && !matches!(function.role(definition.inst), Role::Undef | Role::Phi);
-    let is_read = |read: &Occurrence| read.is_use() && is_plain(read) && dominates(dominators, &definition, read);
-    let fits = is_movable && is_plain(&definition) && !reads.is_empty() && reads.iter().all(is_read);
-    fits.then_some(Candidate { reg, definition, reads })
+    let is_fused = definitions.iter().any(|definition| is_fusible_product(name(definition.inst)))
+        && reads.iter().any(|read| is_fusible_sum(name(read.inst)));
+    let is_movable = |definition: &Occurrence| {
+        let is_in_call = function.effects(definition.inst).contains(Effects::CALL_SEQUENCE);
+        !function.effects(definition.inst).contains(Effects::TERMINATOR)
+            && !matches!(function.role(definition.inst), Role::Undef | Role::Phi)
+            // The store would stand behind the sequence, where the slot may hold another value already.
+            && (is_alone || !is_in_call)
+    };
+    let is_free = |access: &Occurrence| !is_asynchronous[access.inst.0 as usize];
+    let is_plain = |access: &Occurrence| {
+        let operand = &function.operands(access.inst)[access.operand as usize];
+        let is_undefined = operand.flags.contains(OperandFlags::UNDEF);
+        match operand.tied {
+            None => !is_undefined,
+            Some(other) => !is_alone && function.operands(access.inst)[other as usize].reg() == Some(reg),
+        }
+    };
+    let is_read = |read: &Occurrence| !is_alone || (read.is_use() && dominates(dominators, &first, read));
+    let stays = is_fused || (is_alone && is_at_hand(function, first.inst));
+    let fits = !stays
+        && definitions.iter().all(is_movable)
+        && occurrences.of(reg).iter().all(|access| is_free(access) && is_plain(access))
+        && reads.iter().all(is_read)
+        && reads.iter().any(Occurrence::is_use);
+    fits.then_some(Candidate { reg, definitions })
+}
+
+/// Whether a definition is of a constant, a parameter, an address or a special register. These are at hand everywhere:
+/// ptxas reads them again itself.
+fn is_at_hand(function: &Function, definition: Inst) -> bool {
+    function.effects(definition).is_pure()
+        && function.operands(definition).iter().all(|operand| operand.read_reg().is_none())
 }

@@ -8,36 +8,44 @@
 //! In the order of the files:
 //! * [`callees`]: which functions of a module have shared memory;
 //! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
+//! * [`facts`]: what is known of the function;
+//! * [`aim`]: what values are chosen for, and by which means;
 //! * [`eligible`]: which values can be moved at all;
-//! * [`choice`]: which of them are, those that free the highest pressure for the lowest cost;
+//! * [`trials`]: choices of values with more and more means, of which the best is kept;
+//! * [`choice`]: a choice, of those values that free the highest pressure for the lowest cost;
 //! * [`full`]: the instructions with more words live than there is room for;
 //! * [`places`]: what each place costs for a value, and which is the cheapest;
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
+//! * [`packing`]: the fewest slots for values that are all known;
 //! * here: the edits.
 
+mod aim;
 mod callees;
 mod choice;
 mod eligible;
+mod facts;
 mod full;
+mod packing;
 mod places;
 mod room;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod trials;
 
+pub use aim::{Aim, Means};
 pub use callees::{Call, CalleeMemory, CalleeTable};
-pub use choice::Aim;
+pub use facts::Facts;
 pub use room::{Launch, Refusal, bounds};
 pub use slots::Bytes;
+pub use trials::{Score, Trial};
 
 use crate::analysis::Occurrence;
 use crate::config::SpillTo;
 use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, Slot, VReg};
 use crate::spill::remat::compute_again;
-use crate::target::Classification;
-use choice::{Chosen, choose};
+use choice::Chosen;
 use room::{Room, room};
-use slots::Slots;
 
 /// Where a value goes that is moved out of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +63,12 @@ pub enum Place {
 pub struct Kept {
     /// Its register.
     pub reg: VReg,
-    /// Its only definition.
+    /// Its first definition.
     pub definition: Inst,
     /// Where it is meanwhile.
     pub place: Place,
+    /// In how many places it is stored, if it goes to memory: behind each definition.
+    pub stores: usize,
     /// In how many places it comes back.
     pub reloads: usize,
     /// Its bytes.
@@ -78,6 +88,10 @@ pub struct Outcome {
     pub cache_given_up: u32,
     /// The most words that are live at one instruction, before and after.
     pub peaks: [u32; 2],
+    /// The first of the instructions at which the most words are live afterwards, if these are more than wanted.
+    pub fullest: Option<Inst>,
+    /// The choices that were tried, in order.
+    pub trials: Vec<Trial>,
     /// Why the function got no slots in shared memory, though other places than that were allowed, too.
     pub refusal: Option<Refusal>,
 }
@@ -88,12 +102,8 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Says why a function with more live words must have no slots in shared memory, if no other place is allowed.
-pub fn keep_values(
-    (function, classification): (&Function, &Classification),
-    aim: &Aim,
-    launch: &Launch<'_>,
-) -> Result<Outcome, Refusal> {
-    let mut facts = choice::Facts::new((function, classification), aim.to);
+pub fn keep_values(facts: &Facts<'_>, aim: &Aim, launch: &Launch<'_>) -> Result<Outcome, Refusal> {
+    let (function, classification) = (facts.function, facts.classification);
     let before = facts.peak();
     let mut outcome = Outcome {
         edits: EditList::new(function),
@@ -101,6 +111,8 @@ pub fn keep_values(
         bytes: Bytes::default(),
         cache_given_up: 0,
         peaks: [before; 2],
+        fullest: None,
+        trials: Vec::new(),
         refusal: None,
     };
     if before <= aim.words {
@@ -115,18 +127,20 @@ pub fn keep_values(
             None
         }
     };
-    let mut slots = Slots::new(function, room.as_ref());
-    let (chosen, reached) = choose(&mut facts, aim, &mut slots);
+    let (choice, slots, trials) = trials::best(facts, aim, room.as_ref());
+    let reached = choice.pressure.peak();
     outcome.peaks = [before, reached];
+    outcome.fullest = (reached > aim.words).then(|| choice.fullest());
+    outcome.trials = trials;
     let (created, bytes) = slots.create(&mut outcome.edits);
     outcome.bytes = bytes;
     let given_up = |room: &Room| launch.architecture.cache_given_up(&room.as_it_is, bytes.shared);
     outcome.cache_given_up = room.as_ref().map_or(0, given_up);
-    for value in &chosen {
+    for value in &choice.chosen {
         match value.home.slot {
             Some(slot) => rewrite(function, value, created[slot], &mut outcome.edits),
             None => {
-                let register = (value.reg, value.definition.inst);
+                let register = (value.reg, value.definition());
                 compute_again(function, &facts.occurrences, register, &value.groups, &mut outcome.edits);
             }
         }
@@ -137,10 +151,11 @@ pub fn keep_values(
     }
     outcome.edits.finish();
     debug_assert_eq!(crate::check::slots::verify(function, &outcome.edits), [], "{function}");
-    let kept = chosen.iter().map(|value| Kept {
+    let kept = choice.chosen.iter().map(|value| Kept {
         reg: value.reg,
-        definition: value.definition.inst,
+        definition: value.definition(),
         place: value.home.place,
+        stores: value.definitions.len(),
         reloads: value.reloads().count(),
         bytes: function.class(value.reg).spilled_bytes().unwrap_or(0),
     });
@@ -148,10 +163,18 @@ pub fn keep_values(
     Ok(outcome)
 }
 
+/// Stores a value behind each of its definitions, and loads it in front of each group. What is tied to a definition is read
+/// in the register of that definition, so the value comes back there; elsewhere it has a register of its own.
 fn rewrite(function: &Function, value: &Chosen, slot: Slot, edits: &mut EditList) {
-    edits.insert_spill(behind(function, &value.definition), value.reg, slot);
+    for definition in &value.definitions {
+        edits.insert_spill(behind(function, definition), value.reg, slot);
+    }
     for group in value.reloads() {
         let at = Position { block: group.reads[0].block, before: Some(group.place) };
+        if group.reads.iter().any(|read| function.operands(read.inst)[read.operand as usize].tied.is_some()) {
+            edits.insert_reload(at, value.reg, slot);
+            continue;
+        }
         let reg = edits.create_register(function.class(value.reg));
         edits.insert_reload(at, reg, slot);
         for read in &group.reads {

@@ -35,7 +35,7 @@ pub(super) struct Places<'a> {
     function: &'a Function,
     allowed: SpillTo,
     costs: Costs<'a>,
-    loops: Loops,
+    loops: &'a Loops,
     /// Registers that have been moved out of the way: no clone may read them.
     gone: IndexVec<VReg, bool>,
     /// Registers that clones read: they stay.
@@ -52,7 +52,7 @@ pub(super) struct Around<'a> {
 impl<'a> Places<'a> {
     pub(super) fn new(
         (function, classification): (&'a Function, &'a Classification),
-        loops: Loops,
+        loops: &'a Loops,
         allowed: SpillTo,
     ) -> Self {
         let none = || IndexVec::filled(false, function.num_regs());
@@ -82,20 +82,22 @@ impl<'a> Places<'a> {
     /// Notes that a value has gone to its place.
     pub(super) fn settle(&mut self, value: &Candidate, home: Home) {
         self.gone[value.reg] = true;
-        if home.place == Place::Recomputed {
-            sources(self.function, value.definition.inst).for_each(|source| self.held[source] = true);
+        if let Some(definition) = value.only_definition().filter(|_| home.place == Place::Recomputed) {
+            sources(self.function, definition).for_each(|source| self.held[source] = true);
         }
     }
 
-    /// A store behind the definition and a load for each group.
+    /// A store behind each definition and a load for each group.
     fn traffic(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> f64 {
-        let store = STORE * around.frequencies[value.definition.block];
-        clones(groups).map(|group| around.frequencies[group.reads[0].block]).sum::<f64>() + store
+        let stores = value.definitions.iter().map(|definition| STORE * around.frequencies[definition.block]);
+        let stores = stores.fold(0.0, |sum, store| sum + store);
+        clones(groups).map(|group| around.frequencies[group.reads[0].block]).sum::<f64>() + stores
     }
 
-    /// A clone of the definition for each group; `None` where the definition cannot be cloned or a load is cheaper.
+    /// A clone of the definition for each group; `None` where there are several definitions, or that one cannot be cloned,
+    /// or a load is cheaper.
     fn again(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> Option<f64> {
-        let definition = value.definition.inst;
+        let definition = value.only_definition()?;
         let cost = self.costs.of(definition)?;
         let has_lost = |source: VReg| self.gone[source];
         if sources(self.function, definition).any(has_lost) || clones(groups).count() > MOST_OF_A_VALUE {

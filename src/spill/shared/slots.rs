@@ -1,6 +1,7 @@
 //! Slots: values that are never live together share one.
 
 use super::Place;
+use super::packing::fewest;
 use super::room::Room;
 use crate::analysis::{IntervalTree, LiveRanges};
 use crate::function::{Edit, EditList, Function, SharedArray, Slot, VReg};
@@ -30,11 +31,13 @@ pub(super) struct Slots<'a> {
     room: Option<&'a Room>,
     holders: Vec<Holder>,
     shared_bytes: u32,
+    /// The values in slots, and the holder of each.
+    values: Vec<(VReg, usize)>,
 }
 
 impl<'a> Slots<'a> {
     pub(super) fn new(function: &'a Function, room: Option<&'a Room>) -> Self {
-        Self { function, room, holders: Vec::new(), shared_bytes: 0 }
+        Self { function, room, holders: Vec::new(), shared_bytes: 0, values: Vec::new() }
     }
 
     /// The slot that a value would get in a memory: the first of its size in which no value is live together with it, or
@@ -61,6 +64,40 @@ impl<'a> Slots<'a> {
             self.holders.push(Holder { place, size, held: IntervalTree::new() });
         }
         self.holders[slot].held.insert(live.segments(reg), reg);
+        self.values.push((reg, slot));
+    }
+
+    /// The slot of a value that was put into one.
+    pub(super) fn of(&self, reg: VReg) -> Option<usize> {
+        self.values.iter().find(|value| value.0 == reg).map(|value| value.1)
+    }
+
+    /// Shares the slots in shared memory anew among their values, each where its slot is busy anyway just before, so that
+    /// others are free for longer; unless that takes more slots. Says whether it does so. The numbers of slots change:
+    /// ask [`of`](Self::of) for them.
+    pub(super) fn pack(&mut self, live: &LiveRanges) -> bool {
+        let mut packed = Slots::new(self.function, self.room);
+        for (number, Holder { place, size, .. }) in self.holders.iter().enumerate() {
+            // The slots of a size are packed together, where the first of them is met.
+            let of_size = |holder: &Holder| holder.place == Place::Shared && holder.size == *size;
+            let mut sets: Vec<Vec<VReg>> = Vec::new();
+            if *place != Place::Shared {
+                sets.push(self.values.iter().filter(|value| value.1 == number).map(|value| value.0).collect());
+            } else if !self.holders[..number].iter().any(of_size) {
+                let values = self.values.iter().filter(|value| of_size(&self.holders[value.1]));
+                let values: Vec<VReg> = values.map(|value| value.0).collect();
+                sets = fewest(&values, live);
+            }
+            for values in sets {
+                let slot = packed.holders.len();
+                values.into_iter().for_each(|reg| packed.put(reg, *place, slot, live));
+            }
+        }
+        let is_possible = packed.shared_bytes <= self.shared_bytes;
+        if is_possible {
+            *self = packed;
+        }
+        is_possible
     }
 
     /// Bytes of a register in memory; none of a class that is [never moved](super::eligible).

@@ -1,8 +1,8 @@
 //! Where values go, what moves, and what the checker says of stores and loads that are wrong.
 
-use super::{Aim, Kept, Launch, Outcome, Place, Refusal, keep_values};
+use super::{Aim, Facts, Kept, Launch, Outcome, Place, Refusal, keep_values};
 use crate::check::check;
-use crate::config::{KeepInLoops, SpillTo};
+use crate::config::{KeepInLoops, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, Position, RegClass};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
@@ -17,17 +17,21 @@ fn function(kernel: &str, regs: &str, body: &str) -> Function {
     function
 }
 
+/// One choice of all values, none with several definitions, and nothing in loops.
+fn aim(words: u32, to: SpillTo) -> Aim {
+    let (in_loops, redefined) = (KeepInLoops::Off, Redefined::Off);
+    Aim { words, values: usize::MAX, in_loops, redefined, among: None, to, trials: 1 }
+}
+
 fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal> {
+    keep_for(function, &aim(words, to), 49_152)
+}
+
+fn keep_for(function: &Function, aim: &Aim, most_bytes: u32) -> Result<Outcome, Refusal> {
     let classification = Classification::by_name(function.opcodes());
-    let launch = Launch {
-        architecture: Architecture::by_name("sm_90").expect("a processor"),
-        dynamic_shared: None,
-        most_bytes: 49_152,
-        threads: None,
-        callees: None,
-    };
-    let aim = Aim { words, values: usize::MAX, in_loops: KeepInLoops::Off, among: None, to };
-    let outcome = keep_values((function, &classification), &aim, &launch)?;
+    let architecture = Architecture::by_name("sm_90").expect("a processor");
+    let launch = Launch { architecture, dynamic_shared: None, most_bytes, threads: None, callees: None };
+    let outcome = keep_values(&Facts::new((function, &classification)), aim, &launch)?;
     assert_eq!(check(function, &outcome.edits), Ok(()));
     Ok(outcome)
 }
@@ -154,6 +158,108 @@ fn what_has_no_room_goes_to_local_memory() {
     assert!((1..=6).contains(&shared), "{found:?}");
     assert!(found.contains(&Place::Local), "{found:?}");
     assert!(found.is_sorted_by_key(|&place| place != Place::Shared), "{found:?}");
+}
+
+/// What both arms of a branch set is stored in both, and comes back behind them, but only where that is allowed.
+#[test]
+fn several_definitions_are_all_stored() {
+    let body = "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %1 = LD_i32 1 :: read\n  %4 = SETP_i32rr %1, %1\n\
+        CBranch %4, bb2 :: terminator\n\
+        bb1: frequency 0.5 depth 0 -> bb3\n  %0 = LD_i32 2 :: read\n\
+        bb2: frequency 0.5 depth 0 -> bb3\n  %0 = LD_i32 3 :: read\n\
+        bb3: frequency 1.0 depth 0\n  %2 = LD_i32 4 :: read\n  ST_i32 %2, %1 :: write\n  ST_i32 %0, %1 :: write\n\
+        Return :: terminator\n";
+    let function = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", body);
+    let kept = |redefined: Redefined| {
+        let aim = Aim { redefined, ..aim(2, SpillTo::LOCAL) };
+        keep_for(&function, &aim, 49_152).expect("local memory").kept
+    };
+    let is_redefined = |kept: &Kept| kept.stores == 2 && kept.reg.0 == 0;
+    assert!(kept(Redefined::On).iter().any(is_redefined), "{:?}", kept(Redefined::On));
+    assert!(!kept(Redefined::Off).iter().any(is_redefined));
+    assert!(!kept(Redefined::Auto).iter().any(is_redefined));
+}
+
+/// A value comes back in the register itself where a definition keeps a part of it.
+#[test]
+fn a_tied_value_comes_back_in_its_register() {
+    let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
+        ST_i32 %1, %2 :: write\n  %0 = ADD32ri %0 tied 0, 8\n  %1 = LD_i32 3 :: read\n  %2 = LD_i32 4 :: read\n\
+        ST_i32 %1, %2 :: write\n  ST_i32 %0, 5 :: write\n  Return :: terminator\n";
+    let function = function("kernel maxntid 64\n", "B32 B32 B32", body);
+    let aim = Aim { redefined: Redefined::On, ..aim(2, SpillTo::LOCAL) };
+    let outcome = keep_for(&function, &aim, 49_152).expect("local memory");
+    let [Kept { stores: 2, reloads: 2, .. }] = outcome.kept[..] else { panic!("{:?}", outcome.kept) };
+    let comes_back = |edit: &Edit| matches!(edit, Edit::InsertReload { reg, .. } if reg.0 == 0);
+    assert_eq!(outcome.edits.edits().iter().filter(|edit| comes_back(edit)).count(), 1);
+    assert_eq!((outcome.peaks[1], outcome.fullest), (2, None));
+}
+
+/// A later trial does in loops what an earlier one could not do outside of them, unless the option says no; and its
+/// result is taken only if fewer words are live.
+#[test]
+fn trials_go_on_until_one_is_enough() {
+    let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %4 = LD_i32 0 :: read\n\
+        bb1: frequency 10.0 depth 1 -> bb1 bb2\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
+        %2 = LD_i32 2 :: read\n  ST_i32 %1, %2 :: write\n  ST_i32 %0, 3 :: write\n  %3 = SETP_i32rr %4, %4\n\
+        CBranch %3, bb1 :: terminator\n\
+        bb2: frequency 1.0 depth 0\n  Return :: terminator\n";
+    let function = function("kernel maxntid 64\n", "B32 B32 B32 B1 B32", body);
+    let tried = |words, in_loops, trials| {
+        let aim = Aim { in_loops, trials, ..aim(words, SpillTo::LOCAL) };
+        let outcome = keep_for(&function, &aim, 49_152).expect("local memory");
+        (outcome.trials.len(), outcome.peaks[1], outcome.kept.len())
+    };
+    assert_eq!(tried(3, KeepInLoops::Auto, 1), (1, 4, 0));
+    assert_eq!(tried(3, KeepInLoops::Auto, 2), (2, 4, 0));
+    assert_eq!(tried(3, KeepInLoops::Auto, 6), (3, 3, 1));
+    assert_eq!(tried(3, KeepInLoops::Off, 6), (1, 4, 0));
+    assert_eq!(tried(4, KeepInLoops::Auto, 6), (0, 4, 0), "nothing is full");
+}
+
+/// Where shared memory is used up, slots that are shared anew have room for one value more. Of four values that follow
+/// each other, the first and the last get a slot first, so that the third finds none.
+#[test]
+fn slots_are_shared_anew() {
+    let full =
+        |times: usize| "  %4 = LD_i32 1 :: read\n  %5 = LD_i32 2 :: read\n  ST_i32 %4, %5 :: write\n".repeat(times);
+    let load = |reg: u32| format!("  %{reg} = LD_i32 {reg} :: read\n");
+    let store = |reg: u32| format!("  ST_i32 %{reg}, {reg} :: write\n");
+    let parts = [
+        load(0) + &full(6) + &load(1) + &full(1) + &store(0) + &full(4),
+        load(2) + &full(1) + &store(1) + &full(1),
+        load(3) + &full(1) + &store(2) + &full(5) + &store(3),
+    ];
+    let body = format!("bb0: frequency 1.0 depth 0\n{}  Return :: terminator\n", parts.concat());
+    let function = function("kernel maxntid 128\n", "B32 B32 B32 B32 B32 B32", &body);
+    let tried = |trials: u32, most_bytes: u32| {
+        let outcome =
+            keep_for(&function, &Aim { trials, ..aim(2, SpillTo::SHARED) }, most_bytes).expect("shared memory");
+        (outcome.kept.len(), outcome.peaks[1], outcome.bytes.shared)
+    };
+    assert_eq!(tried(1, 2048), (4, 2, 1536), "three slots");
+    assert_eq!(tried(1, 1024), (3, 3, 1024));
+    assert_eq!(tried(2, 1024), (4, 2, 1024));
+}
+
+/// Where more words stay live than wanted, the first instruction with the most is named.
+#[test]
+fn what_stays_full_is_named() {
+    let outcome = keep(&across("B32", "LD_i32", "ST_i32"), 1, SpillTo::LOCAL).expect("local memory");
+    assert_eq!((outcome.peaks, outcome.fullest), ([3, 2], Some(Inst(3))));
+    let enough = keep(&across("B32", "LD_i32", "ST_i32"), 2, SpillTo::LOCAL).expect("local memory");
+    assert_eq!((enough.peaks, enough.fullest), ([3, 2], None));
+}
+
+/// Each register counts once for the widest instruction, what is read apart from what is written.
+#[test]
+fn the_widest_instruction_is_found() {
+    let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i64 0 :: read\n  %1 = LD_i32 1 :: read\n\
+        %2 = ADD32ri %1, 1\n  ST_i64 %0, %0 :: write\n  ST_i32 %0, %1, %2 :: write\n  ST_i32 %0, %1, %2 :: write\n\
+        Return :: terminator\n";
+    let function = function("kernel maxntid 64\n", "B64 B32 B32", body);
+    let classification = Classification::by_name(function.opcodes());
+    assert_eq!(Facts::new((&function, &classification)).widest(), Some((Inst(4), 4)));
 }
 
 /// A function in which `%0` is read on both sides of a branch and behind it, and two values are stored there.

@@ -1,0 +1,102 @@
+//! What `nvptx-regalloc` says where more words stay live than were wanted.
+//!
+//! These are remarks: ptxas spills what is left, so the code is right as it is.
+
+use super::{Remark, RemarkKind};
+use crate::config::{Config, RegisterTarget};
+use crate::function::{Function, Inst};
+use crate::spill::shared::{Facts, Outcome};
+use crate::target::machine::MAX_REGISTERS;
+
+/// Where more words stay live than were wanted with `regalloc=N`: the instruction, and how many registers would do.
+/// `reserved` of the registers are not for values. `None` where the number of values was what ended the choice.
+pub(super) fn excess(config: &Config, outcome: &Outcome, reserved: u32) -> Option<Remark> {
+    let RegisterTarget::Most(_) = config.regalloc else { return None };
+    let fullest = outcome.fullest.filter(|_| outcome.kept.len() < config.regalloc_values as usize)?;
+    let reached = outcome.peaks[1];
+    let enough = reached + reserved;
+    let remedy = match enough <= MAX_REGISTERS {
+        true => format!("use regalloc={enough}"),
+        false => "no kernel has so many registers; compute fewer values at once here".into(),
+    };
+    let message = format!("{reached} words are live here though all values are moved that may go; {remedy}");
+    Some(missed(fullest, "ExcessPressure", message))
+}
+
+/// Where an instruction alone needs more registers than `regalloc=N` says, whatever goes: in ptxas's words.
+pub(super) fn failure(function: &Function, config: &Config, facts: &Facts<'_>) -> Option<Remark> {
+    let RegisterTarget::Most(registers) = config.regalloc else { return None };
+    let (widest, needed) = facts.widest().filter(|&(_, needed)| needed > registers)?;
+    let message = format!(
+        "Register allocation failed with register count of '{registers}'. Compile the program with a higher register \
+         target: the operands of this instruction of '{}' alone take {needed}; use regalloc={} or more",
+        function.name(),
+        needed.min(MAX_REGISTERS),
+    );
+    Some(missed(widest, "RegisterAllocationFailed", message))
+}
+
+/// The remark as a line of the trace.
+pub(super) fn told(function: &Function, remark: &Remark) -> String {
+    let line = remark.inst.map_or_else(String::new, |inst| format!("line {}: ", function.line(inst)));
+    format!("{line}{}\n", remark.message)
+}
+
+fn missed(inst: Inst, name: &'static str, message: String) -> Remark {
+    Remark { kind: RemarkKind::Missed, inst: Some(inst), name, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::tests::context;
+    use super::super::{PassOutput, RunContext, run};
+    use super::*;
+    use crate::config::REGALLOC;
+    use crate::target::Classification;
+
+    /// A kernel that loads so many words, and stores them all with one instruction.
+    fn kernel(words: usize) -> Function {
+        let regs: Vec<String> = (0..words).map(|reg| format!("%{reg}")).collect();
+        let loads: String = (0..words).map(|reg| format!("  %{reg} = LD_i32 {reg} :: read\n")).collect();
+        let text = format!(
+            "mfv 1\nfunction \"k\"\nkernel maxntid 64\nopcode LD_i32\nopcode ST_i32\nopcode Return\nregs %0{}\n\
+             bb0: frequency 1.0 depth 0\n{loads}  ST_i32 {} :: write\n  Return :: terminator\nend\n",
+            " B32".repeat(words),
+            regs.join(", ")
+        );
+        Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn output(function: &Function, parameters: &str) -> PassOutput {
+        let classification = Arc::new(Classification::by_name(function.opcodes()));
+        let context = RunContext { classification, ..context(parameters) };
+        run(REGALLOC, function, &context).expect("too few registers are no error")
+    }
+
+    fn names(output: &PassOutput) -> Vec<&'static str> {
+        output.remarks.iter().map(|remark| remark.name).collect()
+    }
+
+    /// A kernel that fits nowhere is compiled all the same, whatever chooses, and remarks say what would do.
+    #[test]
+    fn too_few_registers_are_told() {
+        let function = kernel(40);
+        for allocator in ["price", "greedy", "briggs", "fatpoint"] {
+            for registers in [16, 32] {
+                let set = format!("regalloc={registers};regalloc-slack=0;allocator={allocator};verify;trace=regalloc");
+                let output = output(&function, &set);
+                assert_eq!(names(&output), ["RegisterAllocationFailed", "ExcessPressure"], "{set}");
+                let message = &output.remarks[0].message;
+                let said = format!("Register allocation failed with register count of '{registers}'. Compile the");
+                assert!(message.starts_with(&said) && message.ends_with("use regalloc=40 or more"), "{message}");
+                assert!(output.remarks[1].message.ends_with("use regalloc=42"), "{}", output.remarks[1].message);
+                assert!(output.output.contains("Compile the program with a higher register target"));
+            }
+        }
+        assert_eq!(names(&output(&function, "regalloc=40;regalloc-slack=0")), ["ExcessPressure"]);
+        assert_eq!(names(&output(&function, "regalloc=42;regalloc-slack=0")), [""; 0]);
+        assert_eq!(names(&output(&function, "regalloc=16;regalloc-values=0")), ["RegisterAllocationFailed"]);
+    }
+}

@@ -1,0 +1,89 @@
+//! What values are chosen for, and by which means.
+
+use crate::config::{KeepInLoops, Redefined, SpillTo};
+use crate::function::VReg;
+use crate::index::IndexVec;
+
+/// What values are chosen for.
+#[derive(Clone, Debug)]
+pub struct Aim {
+    /// At most so many words are to be live at each instruction.
+    pub words: u32,
+    /// At most so many values are chosen.
+    pub values: usize,
+    /// Whether values may be stored and loaded in loops.
+    pub in_loops: KeepInLoops,
+    /// Whether values with several definitions may be chosen.
+    pub redefined: Redefined,
+    /// The values that may be chosen; `None`: all.
+    pub among: Option<IndexVec<VReg, bool>>,
+    /// Where they may go.
+    pub to: SpillTo,
+    /// At most so many choices are tried, until one reaches `words`.
+    pub trials: u32,
+}
+
+/// What a trial may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Means {
+    /// Where shared memory is used up, its slots are shared anew, and what is saved is given to more values.
+    pub packs: bool,
+    /// Values go, too, that the allocator does not spill.
+    pub is_any: bool,
+    /// Values with several definitions go.
+    pub is_redefined: bool,
+    /// Whether values may be stored and loaded in loops.
+    pub in_loops: KeepInLoops,
+}
+
+impl Aim {
+    /// The means of the trials, each with those of the one before and more.
+    pub(super) fn means(&self, has_room: bool) -> Vec<Means> {
+        let first = Means {
+            packs: false,
+            is_any: false,
+            is_redefined: self.redefined == Redefined::On,
+            in_loops: self.in_loops,
+        };
+        let may_be_redefined = self.redefined != Redefined::Off;
+        let loops = |wider: KeepInLoops| if self.in_loops == KeepInLoops::Auto { wider } else { self.in_loops };
+        let packed = Means { packs: has_room, ..first };
+        let any = Means { is_any: self.among.is_some(), ..packed };
+        let redefined = Means { is_redefined: may_be_redefined, ..any };
+        let around = Means { in_loops: loops(KeepInLoops::Around), ..redefined };
+        let all = Means { in_loops: loops(KeepInLoops::On), ..around };
+        let mut means = vec![first, packed, any, redefined, around, all];
+        means.dedup();
+        means
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each trial has more means than the one before, and none does what an option forbids.
+    #[test]
+    fn means_grow_as_far_as_options_allow() {
+        let aim = |in_loops, redefined, among| Aim {
+            words: 1,
+            values: 1,
+            in_loops,
+            redefined,
+            among,
+            to: SpillTo::SHARED,
+            trials: 9,
+        };
+        let some = Some(IndexVec::default());
+        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, some.clone()).means(true).len(), 6);
+        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, None).means(false).len(), 4);
+        for in_loops in [KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On] {
+            for redefined in [Redefined::Off, Redefined::On] {
+                let fixed = aim(in_loops, redefined, some.clone()).means(true);
+                assert_eq!(fixed.len(), 3);
+                assert!(fixed.iter().all(|means| means.in_loops == in_loops));
+                assert!(fixed.iter().all(|means| means.is_redefined == (redefined == Redefined::On)));
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What is known of a function before any value is chosen.
+
+use super::eligible::{Candidate, eligible};
+use super::full::FullPoints;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, UniformityInfo, block_frequencies};
+use crate::function::{Block, Function, Inst, Role, VReg};
+use crate::index::IndexVec;
+use crate::spill::pressure::Pressure;
+use crate::target::Classification;
+
+/// A function that has left SSA form, its values that can be moved out of the way, and the words that are live at each
+/// instruction. Words that a whole warp shares count for uniform registers, and constants for none.
+pub struct Facts<'a> {
+    pub(super) function: &'a Function,
+    pub(super) classification: &'a Classification,
+    pub(super) occurrences: Occurrences,
+    pub(super) frequencies: IndexVec<Block, f64>,
+    pub(super) live: LiveRanges,
+    pub(super) loops: Loops,
+    pub(super) values: Vec<Candidate>,
+    pub(super) pressure: Pressure,
+    /// The registers whose words count.
+    counts: IndexVec<VReg, bool>,
+}
+
+impl<'a> Facts<'a> {
+    /// Looks at a function.
+    pub fn new((function, classification): (&'a Function, &'a Classification)) -> Self {
+        let cfg = Cfg::new(function);
+        let dominators = Dominators::new(function, &cfg);
+        let frequencies = block_frequencies(function, &cfg, &dominators);
+        let occurrences = Occurrences::new(function, &|_| true);
+        let all: Vec<VReg> = function.regs().collect();
+        let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &all);
+        let is_kernel = function.kernel().is_some();
+        let uniformity =
+            UniformityInfo::new((function, classification), &cfg, &dominators, &occurrences, &live, is_kernel);
+        let is_constant = |reg: VReg| {
+            let definition = occurrences.only_definition(reg);
+            definition.is_some_and(|definition| function.role(definition.inst) == Role::Constant)
+        };
+        let counts: IndexVec<VReg, bool> =
+            function.regs().map(|reg| !uniformity.is_uniform(reg) && !is_constant(reg)).collect();
+        let mut values = eligible(function, &occurrences, &dominators);
+        values.retain(|value| counts[value.reg]);
+        let pressure = Pressure::of(function, &live, |reg| counts[reg]);
+        let loops = Loops::new(&cfg, &dominators);
+        Self { function, classification, occurrences, frequencies, live, loops, values, pressure, counts }
+    }
+
+    /// The most words that are live at one instruction.
+    pub fn peak(&self) -> u32 {
+        self.pressure.peak()
+    }
+
+    /// The instruction whose own operands are the most words, the first of several, and these words: what it reads, or
+    /// what it writes, whichever is more. No choice of values leaves fewer words live there. `None` without instructions.
+    pub fn widest(&self) -> Option<(Inst, u32)> {
+        let words = |inst: Inst| {
+            let [mut read, mut written]: [Vec<VReg>; 2] = Default::default();
+            for operand in self.function.operands(inst) {
+                read.extend(operand.read_reg().filter(|&reg| self.counts[reg]));
+                written.extend(operand.def().filter(|&reg| self.counts[reg]));
+            }
+            let sum = |mut regs: Vec<VReg>| {
+                regs.sort_unstable();
+                regs.dedup();
+                regs.into_iter().map(|reg| self.function.class(reg).words()).sum::<u32>()
+            };
+            sum(read).max(sum(written))
+        };
+        let of_all = self.function.insts().map(|inst| (inst, words(inst)));
+        of_all.reduce(|most, next| if next.1 > most.1 { next } else { most })
+    }
+
+    /// The instructions that have more words live than there is room for.
+    pub(super) fn full_points(&self, words: u32) -> FullPoints {
+        let mut frequencies = vec![0.0; self.function.num_insts()];
+        for block in self.function.blocks() {
+            self.function.block_insts(block).for_each(|inst| frequencies[inst.0 as usize] = self.frequencies[block]);
+        }
+        let live = self.pressure.all();
+        FullPoints::new(frequencies.into_iter().enumerate().map(|(at, runs)| (live[at], runs)), words)
+    }
+}
