@@ -35,7 +35,9 @@ pub(crate) fn group(
 ) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut last = (definition.inst, definition.block);
-    for &read in reads {
+    // A block that stands ahead of the definition's may read the value, too: the reads behind the definition come first.
+    let own = reads.iter().filter(|read| read.block == definition.block);
+    for &read in own.chain(reads.iter().filter(|read| read.block != definition.block)) {
         let place = place(function, &read);
         let between = last.0.0 + 1..place.0;
         let is_near = last.1 == read.block && (between.is_empty() || pressure.most_in(&between) < threshold);

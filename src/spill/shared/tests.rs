@@ -248,3 +248,16 @@ fn predicates_can_be_stored() {
     assert!(proven(2, true) && proven(4, true));
     assert!(!proven(1, true) && !proven(2, false));
 }
+
+/// The reads behind a definition come first, even if the block of another read stands ahead of the definition's: within
+/// the call sequence behind the definition, nothing can come back.
+#[test]
+fn blocks_ahead_may_read_what_is_defined_behind() {
+    let body = "bb0: frequency 1.0 depth 0 -> bb2\n  %1 = LD_i32 1 :: read\n\
+        bb1: frequency 1.0 depth 0\n  ST_i32 %0, %1 :: write\n  Return :: terminator\n\
+        bb2: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  CALL 0 :: call_sequence\n\
+        ST_i32 %0, 0 :: write call_sequence\n  %2 = LD_i32 2 :: read\n  ST_i32 %2, %1 :: write\n";
+    let called = function("kernel maxntid 64\n", "B32 B32 B32", body);
+    let kept = keep(&called, 2, SpillTo::LOCAL).expect("local memory").kept;
+    assert!(kept.iter().any(|kept| (kept.reg.0, kept.reloads) == (0, 1)), "{kept:?}");
+}
