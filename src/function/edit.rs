@@ -4,7 +4,7 @@
 //! them, so that later edits can name them. An [`EditList`] is total (every id is checked), sorted into phases and
 //! replayable: applying it to the same view gives the same function, here ([`EditList::apply`]) and in LLVM.
 
-use super::{Block, Function, Inst, Opcode, RegClass, SharedArray, Slot, VReg, Value};
+use super::{Block, Function, Inst, Opcode, RegClass, SharedArray, SharedPlace, Slot, VReg, Value};
 use crate::index::EntityIndex;
 
 /// A place in a block: before an instruction of the view, or at the block's end.
@@ -39,13 +39,17 @@ pub enum Edit {
     /// An array in shared memory, with room for slots of each thread of a block. A kernel gets one at most.
     CreateSharedArray(SharedArray),
     /// A new slot in the shared array, of 2, 4 or 8 bytes. `slot` is the next free id; slots in local memory come first.
+    /// It is the only slot of its row, or one of the slots in a row of 8 or 16 bytes for each thread.
     CreateSharedSlot {
         /// The id it gets.
         slot: Slot,
         /// Bytes of each thread.
         size: u32,
-        /// Where thread 0's part lies in the array: a multiple of the size, apart from all other slots.
+        /// Where thread 0's part lies in the array: a multiple of the size, apart from all other slots. The row begins at
+        /// a multiple of its bytes.
         offset: u32,
+        /// Bytes of each thread's part of the row: the size, or 8 or 16 and more than the size.
+        row: u32,
     },
     /// A new, empty block on an edge, laid out after all others, that goes on to `to`. `block` is the next free id.
     SplitEdge {
@@ -112,6 +116,25 @@ pub enum Edit {
         reg: VReg,
         /// From where.
         slot: Slot,
+    },
+    /// One store of 2 or 4 registers of 4 or 8 bytes to slots beside each other, 8 or 16 bytes in all and aligned to that:
+    /// in shared memory, slots of one row; in local memory, slots made one behind the other, the first with that alignment.
+    InsertWideSpill {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// The registers stored, all of one class, and where to.
+        parts: Vec<(VReg, Slot)>,
+    },
+    /// One load of as many registers, all different, from such slots.
+    InsertWideReload {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// The registers loaded, and where from.
+        parts: Vec<(VReg, Slot)>,
     },
     /// Moves an instruction to another place, in its block or another. PHIs and terminators stay.
     Move {
@@ -195,6 +218,8 @@ impl Edit {
             Edit::InsertClone { .. } => "insert-clone",
             Edit::InsertSpill { .. } => "insert-spill",
             Edit::InsertReload { .. } => "insert-reload",
+            Edit::InsertWideSpill { .. } => "insert-wide-spill",
+            Edit::InsertWideReload { .. } => "insert-wide-reload",
             Edit::Move { .. } => "move",
             Edit::Permute { .. } => "permute",
             Edit::SetRegister { .. } => "set-register",
@@ -219,7 +244,9 @@ impl Edit {
             | Edit::InsertConstant { .. }
             | Edit::InsertClone { .. }
             | Edit::InsertSpill { .. }
-            | Edit::InsertReload { .. } => 1,
+            | Edit::InsertReload { .. }
+            | Edit::InsertWideSpill { .. }
+            | Edit::InsertWideReload { .. } => 1,
             Edit::Move { .. } => 2,
             Edit::Permute { .. } => 3,
             Edit::SetRegister { .. } | Edit::SetImmediate { .. } | Edit::SetDebugValue { .. } => 4,
@@ -315,10 +342,15 @@ impl EditList {
         slot
     }
 
-    /// A new slot in the shared array.
+    /// A new slot in the shared array, with a row of its own.
     pub fn create_shared_slot(&mut self, size: u32, offset: u32) -> Slot {
+        self.create_slot_of_row(size, SharedPlace { offset, row: size })
+    }
+
+    /// A new slot in the shared array, beside others of its row.
+    pub fn create_slot_of_row(&mut self, size: u32, SharedPlace { offset, row }: SharedPlace) -> Slot {
         let slot = next(&mut self.next_slot);
-        self.edits.push(Edit::CreateSharedSlot { slot, size, offset });
+        self.edits.push(Edit::CreateSharedSlot { slot, size, offset, row });
         slot
     }
 
@@ -361,6 +393,20 @@ impl EditList {
     pub fn insert_reload(&mut self, at: Position, reg: VReg, slot: Slot) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertReload { inst, at, reg, slot });
+        inst
+    }
+
+    /// One store to slots beside each other at a place.
+    pub fn insert_wide_spill(&mut self, at: Position, parts: Vec<(VReg, Slot)>) -> Inst {
+        let inst = next(&mut self.next_inst);
+        self.edits.push(Edit::InsertWideSpill { inst, at, parts });
+        inst
+    }
+
+    /// One load from slots beside each other at a place.
+    pub fn insert_wide_reload(&mut self, at: Position, parts: Vec<(VReg, Slot)>) -> Inst {
+        let inst = next(&mut self.next_inst);
+        self.edits.push(Edit::InsertWideReload { inst, at, parts });
         inst
     }
 }
