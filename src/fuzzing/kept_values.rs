@@ -32,6 +32,8 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         in_loops: *u.choose(&[KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
         among: is_chosen.then(|| chosen.into_iter().collect()),
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
+        hoists: u.arbitrary()?,
+        access_bytes: *u.choose(&[4, 8, 16])?,
     };
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
@@ -290,6 +292,12 @@ mod tests {
             ("a store takes another slot", 0),
             ("a load is elsewhere", 0),
             ("a load takes another slot", 0),
+            ("8 bytes at once", 1),
+            ("16 bytes at once", 0),
+            ("a wide store is elsewhere", 0),
+            ("a wide store is of others", 0),
+            ("a wide load is elsewhere", 0),
+            ("a wide load is of others", 0),
             ("a clone is elsewhere", 0),
             ("a clone is of another instruction", 0),
             ("a slot is another thread's", 0),

@@ -59,6 +59,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         in_loops: config.regalloc_loops,
         among: spilled(config.allocator, (function, &context.classification), words)?,
         to: config.spill_to,
+        hoists: config.regalloc_hoist,
+        access_bytes: config.regalloc_wide,
     };
     let mut output = PassOutput::unchanged(function);
     let told = match keep_values((function, &context.classification), &aim, &launch) {

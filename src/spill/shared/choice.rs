@@ -38,6 +38,10 @@ pub struct Aim {
     pub among: Option<IndexVec<VReg, bool>>,
     /// Where they may go.
     pub to: SpillTo,
+    /// Whether one load may serve what several were chosen for.
+    pub hoists: bool,
+    /// The most bytes of a store or load: 4, or 8 or 16 for several values at once.
+    pub access_bytes: u32,
 }
 
 /// A value that is moved out of the way.
@@ -57,13 +61,13 @@ impl Chosen {
 
 /// What is known of a function, and the pressure that what was chosen leaves.
 pub(super) struct Facts<'a> {
-    function: &'a Function,
+    pub(super) function: &'a Function,
     pub(super) occurrences: Occurrences,
-    frequencies: IndexVec<Block, f64>,
+    pub(super) frequencies: IndexVec<Block, f64>,
     live: LiveRanges,
     values: Vec<Candidate>,
     places: Places<'a>,
-    pressure: Pressure,
+    pub(super) pressure: Pressure,
 }
 
 impl<'a> Facts<'a> {

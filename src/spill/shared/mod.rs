@@ -12,11 +12,15 @@
 //! * [`full`]: the instructions with more words live than there is room for;
 //! * [`places`]: what each place costs for a value, and which is the cheapest;
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
+//! * [`hoist`]: the places where values come back, one for several groups of reads where that is rarer;
+//! * [`neighbours`]: slots beside each other, and stores and loads of several values at once;
 //! * here: the edits.
 
 mod choice;
 mod eligible;
 mod full;
+mod hoist;
+mod neighbours;
 mod places;
 mod room;
 mod slots;
@@ -29,10 +33,12 @@ pub use slots::Bytes;
 
 use crate::analysis::Occurrence;
 use crate::config::SpillTo;
-use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, Slot, VReg};
+use crate::function::{Edit, EditList, Effects, Function, Inst, Role, Slot, VReg};
 use crate::spill::remat::compute_again;
 use crate::target::Classification;
-use choice::{Chosen, choose};
+use choice::choose;
+use hoist::{At, Moved, place_reloads};
+use neighbours::{Joint, Neighbours};
 use room::room;
 use slots::Slots;
 
@@ -112,52 +118,77 @@ pub fn keep_values(
     let mut slots = Slots::new(function, room.as_ref());
     let (chosen, reached) = choose(&mut facts, aim, &mut slots);
     outcome.peaks = [before, reached];
-    let (created, bytes) = slots.create(&mut outcome.edits);
+    let moved = place_reloads(&mut facts, chosen, aim.words, aim.hoists);
+    let neighbours = Neighbours {
+        function,
+        frequencies: &facts.frequencies,
+        moved: &moved,
+        pressure: &mut facts.pressure,
+        words: aim.words,
+        bytes: aim.access_bytes,
+        stores: moved.iter().map(|value| behind(function, &value.chosen.definition)).collect(),
+    };
+    let (rows, joints) = neighbours.find();
+    let mut is_used = vec![false; slots.len()];
+    moved.iter().filter_map(|value| value.chosen.home.slot).for_each(|slot| is_used[slot] = true);
+    let (created, bytes) = slots.create(&is_used, rows, &mut outcome.edits);
     outcome.bytes = bytes;
-    for value in &chosen {
-        match value.home.slot {
-            Some(slot) => rewrite(function, value, created[slot], &mut outcome.edits),
-            None => {
-                let register = (value.reg, value.definition.inst);
-                compute_again(function, &facts.occurrences, register, &value.groups, &mut outcome.edits);
-            }
-        }
+    for joint in &joints {
+        access(function, &moved, joint, &created, &mut outcome.edits);
+    }
+    for Moved { chosen, .. } in moved.iter().filter(|value| value.chosen.home.slot.is_none()) {
+        let register = (chosen.reg, chosen.definition.inst);
+        compute_again(function, &facts.occurrences, register, &chosen.groups, &mut outcome.edits);
     }
     let is_unbounded = function.kernel().is_some_and(|bounds| bounds.threads().is_none());
     if let Some(room) = room.filter(|_| is_unbounded && bytes.shared > 0) {
         outcome.edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: room.threads.to_string() });
     }
     outcome.edits.finish();
-    let kept = chosen.iter().map(|value| Kept {
-        reg: value.reg,
-        definition: value.definition.inst,
-        place: value.home.place,
-        reloads: value.reloads().count(),
-        bytes: function.class(value.reg).spilled_bytes().unwrap_or(0),
+    let kept = moved.iter().map(|Moved { chosen, reloads, .. }| Kept {
+        reg: chosen.reg,
+        definition: chosen.definition.inst,
+        place: chosen.home.place,
+        reloads: reloads.len(),
+        bytes: function.class(chosen.reg).spilled_bytes().unwrap_or(0),
     });
     outcome.kept = kept.collect();
     Ok(outcome)
 }
 
-fn rewrite(function: &Function, value: &Chosen, slot: Slot, edits: &mut EditList) {
-    edits.insert_spill(behind(function, &value.definition), value.reg, slot);
-    for group in value.reloads() {
-        let at = Position { block: group.reads[0].block, before: Some(group.place) };
-        let reg = edits.create_register(function.class(value.reg));
-        edits.insert_reload(at, reg, slot);
-        for read in &group.reads {
-            edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
-        }
+/// Stores or loads, at once where there are several. What read a loaded value reads its new register.
+fn access(function: &Function, moved: &[Moved], joint: &Joint, slots: &[Slot], edits: &mut EditList) {
+    let mut parts = Vec::new();
+    for part in &joint.parts {
+        let Moved { chosen, reloads, .. } = &moved[part.value];
+        let Some(slot) = chosen.home.slot.map(|slot| slots[slot]) else { continue };
+        let reg = match part.reload {
+            None => chosen.reg,
+            Some(reload) => {
+                let reg = edits.create_register(function.class(chosen.reg));
+                for read in &reloads[reload].reads {
+                    edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
+                }
+                reg
+            }
+        };
+        parts.push((reg, slot));
     }
+    let is_store = joint.parts.first().is_some_and(|part| part.reload.is_none());
+    let at = joint.at.position(function);
+    match (is_store, parts.as_slice()) {
+        (true, &[(reg, slot)]) => edits.insert_spill(at, reg, slot),
+        (false, &[(reg, slot)]) => edits.insert_reload(at, reg, slot),
+        (true, _) => edits.insert_wide_spill(at, parts),
+        (false, _) => edits.insert_wide_reload(at, parts),
+    };
 }
 
 /// The place behind a definition: not within a call sequence, where nothing may stand.
-fn behind(function: &Function, definition: &Occurrence) -> Position {
-    let end = function.block_range(definition.block).end;
+fn behind(function: &Function, definition: &Occurrence) -> At {
+    let end = At::end(function, definition.block);
     let is_free =
         |&inst: &Inst| !function.effects(inst).contains(Effects::CALL_SEQUENCE) && function.role(inst) != Role::Debug;
-    let next = (definition.inst.0 + 1..end.0).map(Inst).find(is_free);
-    // In front of terminators is the end of the block.
-    let next = next.filter(|&inst| !function.effects(inst).contains(Effects::TERMINATOR));
-    Position { block: definition.block, before: next }
+    let next = (definition.inst.0 + 1..end.before).map(Inst).find(is_free);
+    next.map_or(end, |next| At { block: definition.block, before: next.0 })
 }
