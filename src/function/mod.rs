@@ -9,6 +9,7 @@ mod builder;
 mod debug_value;
 mod directives;
 mod edit;
+mod edit_list;
 mod effects;
 mod launch;
 mod opcode;
@@ -22,7 +23,8 @@ use std::sync::Arc;
 
 pub use apply::{Applied, ApplyError, Origin};
 pub use builder::FunctionBuilder;
-pub use edit::{Edit, EditList, Position};
+pub use edit::{Edit, Position};
+pub use edit_list::EditList;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use effects::Conditions;
 pub use effects::{Effects, MemorySpace};
