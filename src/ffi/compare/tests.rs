@@ -12,6 +12,7 @@ fn opcodes() -> Arc<OpcodeTable> {
         ("MOV_B32_sym", Role::Constant),
         ("DBG_VALUE", Role::Debug),
         ("ST_i32", Role::Other),
+        ("STV_i32_v2", Role::Other),
         ("LD_i32", Role::Other),
         ("LD_i16", Role::Other),
         ("ST_i16", Role::Other),
