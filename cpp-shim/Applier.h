@@ -40,6 +40,7 @@ private:
   llvm::MachineInstr *insertClone(const nvptx_ra_edit &E);
   llvm::MachineInstr *insertSpill(const nvptx_ra_edit &E);
   llvm::MachineInstr *insertReload(const nvptx_ra_edit &E);
+  llvm::MachineInstr *insertWide(const nvptx_ra_edit &E);
   void permute(const nvptx_ra_edit &E);
   void setRegister(const nvptx_ra_edit &E);
   void setImmediate(const nvptx_ra_edit &E);
@@ -62,10 +63,10 @@ private:
   llvm::MachineBasicBlock::iterator place(const nvptx_ra_edit &E) const;
   void createLocalSlot(const nvptx_ra_edit &E);
   /// The register that holds an address in the slots' memory: of the local
-  /// array, or of this thread's part of a shared slot of so many bytes at
-  /// offset 0.
+  /// array, or of this thread's part of a shared row of so many bytes at offset
+  /// 0.
   llvm::Register localAddress();
-  llvm::Register sharedAddress(uint64_t Size);
+  llvm::Register sharedAddress(uint64_t Row);
   /// Adds the code at the entry that declares the arrays and computes these
   /// addresses, once everything else is in its place.
   void computeSlotAddresses();
@@ -87,8 +88,13 @@ private:
   /// Puts the conversions between predicates and these registers in front of
   /// stores and behind loads, once the instructions have their order.
   void convertPredicates();
-  SlotAccess accessSlot(const nvptx_ra_edit &E,
-                        llvm::MachineMemOperand::Flags Flags);
+  /// An access to the slot and, with several registers, to those behind it.
+  SlotAccess accessSlot(uint32_t Reg, uint32_t Slot,
+                        llvm::MachineMemOperand::Flags Flags,
+                        unsigned Registers = 1);
+  /// Ends a store or load behind its registers.
+  static void endStore(llvm::MachineInstrBuilder &MIB, const SlotAccess &Access);
+  static void endLoad(llvm::MachineInstrBuilder &MIB, const SlotAccess &Access);
   uint32_t classOf(llvm::Register Reg) const;
   llvm::StringRef text(const nvptx_ra_edit &E) const {
     return llvm::StringRef(Response.text.data + E.a, E.b - E.a);
@@ -126,8 +132,8 @@ private:
   const nvptx_ra_edit *SharedArray = nullptr;
   uint32_t FirstSharedSlot = ~0U;
   llvm::SmallVector<const nvptx_ra_edit *, 0> SharedSlots;
-  /// By size: 2, 4 and 8 bytes.
-  std::array<llvm::Register, 3> SharedAddresses;
+  /// By the bytes of a row: 2, 4, 8 and 16.
+  std::array<llvm::Register, 4> SharedAddresses;
   /// Stores and loads of predicates.
   llvm::SmallVector<std::pair<llvm::MachineInstr *, llvm::Register>, 0>
       Predicates;

@@ -212,6 +212,10 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
   case NVPTX_RA_EDIT_INSERT_RELOAD:
     NewInsts.push_back(insertReload(E));
     break;
+  case NVPTX_RA_EDIT_INSERT_WIDE_SPILL:
+  case NVPTX_RA_EDIT_INSERT_WIDE_RELOAD:
+    NewInsts.push_back(insertWide(E));
+    break;
   case NVPTX_RA_EDIT_MOVE:
     touchAll(*inst(E.id));
     block(E.block)->splice(place(E), inst(E.id)->getParent(),

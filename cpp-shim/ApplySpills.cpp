@@ -51,8 +51,8 @@ Register Applier::localAddress() {
   return LocalAddress;
 }
 
-Register Applier::sharedAddress(uint64_t Size) {
-  Register &Address = SharedAddresses[Log2_64(Size) - 1];
+Register Applier::sharedAddress(uint64_t Row) {
+  Register &Address = SharedAddresses[Log2_64(Row) - 1];
   if (!Address)
     Address = MRI.createVirtualRegister(Classes[B32Class]);
   return Address;
@@ -99,8 +99,8 @@ static void printThreadNumber(raw_ostream &OS, const Function &F) {
 }
 
 /// Declares the array in shared memory and computes the addresses of this
-/// thread's parts: the array's own and the thread's number times the size of a
-/// slot.
+/// thread's parts: the array's own and the thread's number times the bytes of
+/// a row.
 static void printSharedAddresses(raw_ostream &OS, const Function &F,
                                  const nvptx_ra_edit &Array,
                                  ArrayRef<uint64_t> Sizes) {
@@ -131,15 +131,15 @@ static void printLocalAddress(raw_ostream &OS, uint64_t Bytes,
 }
 
 void Applier::computeSlotAddresses() {
-  SmallVector<uint64_t, 3> Sizes;
-  for (uint64_t Size : {2, 4, 8})
+  SmallVector<uint64_t, 4> Sizes;
+  for (uint64_t Size : {2, 4, 8, 16})
     if (SharedAddresses[Log2_64(Size) - 1])
       Sizes.push_back(Size);
   if (Sizes.empty() && !LocalAddress)
     return;
   std::string Text;
   raw_string_ostream OS(Text);
-  SmallVector<Register, 4> Addresses;
+  SmallVector<Register, 5> Addresses;
   for (uint64_t Size : Sizes)
     Addresses.push_back(sharedAddress(Size));
   if (!Sizes.empty())
@@ -169,25 +169,48 @@ static MachineMemOperand *slotAccess(MachineFunction &MF, unsigned Space,
                                  LLT::scalar(Size * 8), Align(Size));
 }
 
-Applier::SlotAccess Applier::accessSlot(const nvptx_ra_edit &E,
-                                        MachineMemOperand::Flags Flags) {
-  uint32_t Class = classOf(reg(E.a));
+Applier::SlotAccess Applier::accessSlot(uint32_t Reg, uint32_t Slot,
+                                        MachineMemOperand::Flags Flags,
+                                        unsigned Registers) {
+  uint32_t Class = classOf(reg(Reg));
   uint64_t Size = spillSize(Class);
   int64_t Bits = static_cast<int64_t>(Size * 8);
-  if (const nvptx_ra_edit *Shared = sharedSlot(E.b))
+  if (const nvptx_ra_edit *Shared = sharedSlot(Slot))
     return {Class,
             Bits,
             Volatile,
             SharedSpace,
             Shared->b,
-            sharedAddress(Size),
-            slotAccess(MF, SharedSpace, Size,
+            sharedAddress(static_cast<uint64_t>(Shared->value)),
+            slotAccess(MF, SharedSpace, Size * Registers,
                        Flags | MachineMemOperand::MOVolatile)};
   int64_t Offset =
-      static_cast<int64_t>(LocalOffsets[E.b - Flat.view().num_slots]);
-  return {Class,  Bits,           NotAtomic,
+      static_cast<int64_t>(LocalOffsets[Slot - Flat.view().num_slots]);
+  return {Class,      Bits,   NotAtomic,
           LocalSpace, Offset, localAddress(),
-          slotAccess(MF, LocalSpace, Size, Flags)};
+          slotAccess(MF, LocalSpace, Size * Registers, Flags)};
+}
+
+void Applier::endStore(MachineInstrBuilder &MIB, const SlotAccess &Access) {
+  MIB.addImm(Access.Semantics)
+      .addImm(ThreadScope)
+      .addImm(Access.Space)
+      .addImm(Access.Bits)
+      .addReg(Access.Address)
+      .addImm(Access.Offset)
+      .addMemOperand(Access.Memory);
+}
+
+void Applier::endLoad(MachineInstrBuilder &MIB, const SlotAccess &Access) {
+  MIB.addImm(Access.Semantics)
+      .addImm(ThreadScope)
+      .addImm(Access.Space)
+      .addImm(Untyped)
+      .addImm(Access.Bits)
+      .addImm(AllBytesUsed)
+      .addReg(Access.Address)
+      .addImm(Access.Offset)
+      .addMemOperand(Access.Memory);
 }
 
 Register Applier::accessedRegister(const nvptx_ra_edit &E) {
@@ -197,37 +220,46 @@ Register Applier::accessedRegister(const nvptx_ra_edit &E) {
 }
 
 MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
-  SlotAccess Access = accessSlot(E, MachineMemOperand::MOStore);
-  MachineInstr *Store = build(E, Opcodes.spilling().Store[Access.Class])
-                            .addReg(accessedRegister(E))
-                            .addImm(Access.Semantics)
-                            .addImm(ThreadScope)
-                            .addImm(Access.Space)
-                            .addImm(Access.Bits)
-                            .addReg(Access.Address)
-                            .addImm(Access.Offset)
-                            .addMemOperand(Access.Memory);
+  SlotAccess Access = accessSlot(E.a, E.b, MachineMemOperand::MOStore);
+  MachineInstrBuilder Store = build(E, Opcodes.spilling().Store[Access.Class])
+                                  .addReg(accessedRegister(E));
+  endStore(Store, Access);
   if (Access.Class == PredicateClass)
     Predicates.push_back({Store, reg(E.a)});
   return Store;
 }
 
 MachineInstr *Applier::insertReload(const nvptx_ra_edit &E) {
-  SlotAccess Access = accessSlot(E, MachineMemOperand::MOLoad);
-  MachineInstr *Load = build(E, Opcodes.spilling().Load[Access.Class])
-                           .addDef(accessedRegister(E))
-                           .addImm(Access.Semantics)
-                           .addImm(ThreadScope)
-                           .addImm(Access.Space)
-                           .addImm(Untyped)
-                           .addImm(Access.Bits)
-                           .addImm(AllBytesUsed)
-                           .addReg(Access.Address)
-                           .addImm(Access.Offset)
-                           .addMemOperand(Access.Memory);
+  SlotAccess Access = accessSlot(E.a, E.b, MachineMemOperand::MOLoad);
+  MachineInstrBuilder Load = build(E, Opcodes.spilling().Load[Access.Class])
+                                 .addDef(accessedRegister(E));
+  endLoad(Load, Access);
   if (Access.Class == PredicateClass)
     Predicates.push_back({Load, reg(E.a)});
   return Load;
+}
+
+MachineInstr *Applier::insertWide(const nvptx_ra_edit &E) {
+  bool IsStore = E.kind == NVPTX_RA_EDIT_INSERT_WIDE_SPILL;
+  ArrayRef<uint32_t> Parts(Response.numbers + E.a, E.b - E.a);
+  unsigned Registers = Parts.size() / 2;
+  SlotAccess Access = accessSlot(Parts[0], Parts[1],
+                                 IsStore ? MachineMemOperand::MOStore
+                                         : MachineMemOperand::MOLoad,
+                                 Registers);
+  const SpillOpcodes &Spilling = Opcodes.spilling();
+  unsigned Index = wideIndex(spillSize(Access.Class) * Registers, Registers);
+  MachineInstrBuilder MIB = build(
+      E, (IsStore ? Spilling.WideStore : Spilling.WideLoad)[Index]);
+  for (unsigned Part = 0; Part != Registers; ++Part) {
+    Register Reg = reg(Parts[2 * Part]);
+    IsStore ? MIB.addReg(Reg) : MIB.addDef(Reg);
+  }
+  if (IsStore)
+    endStore(MIB, Access);
+  else
+    endLoad(MIB, Access);
+  return MIB;
 }
 
 void Applier::convertPredicates() {

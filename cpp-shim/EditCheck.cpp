@@ -35,6 +35,7 @@ constexpr KindInfo Kinds[] = {
     {"set immediate", 4}, {"set debug value", 4},  {"merge", 5},
     {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
     {"create shared array", 0}, {"create shared slot", 0},
+    {"insert wide spill", 1}, {"insert wide reload", 1},
 };
 
 /// The lines of PTX and the attributes that edits may give to a function: those
@@ -69,7 +70,7 @@ Reason EditChecker::createSlot(const nvptx_ra_edit &E) {
     return "the alignment is not a power of two";
   if (!SharedRows.empty())
     return "slots in local memory come ahead of those in shared memory";
-  NewSlots.push_back({static_cast<uint64_t>(E.value), /*IsShared=*/false});
+  NewSlots.push_back({static_cast<uint64_t>(E.value), E.a, 0, 0});
   return nullptr;
 }
 
@@ -91,15 +92,23 @@ Reason EditChecker::createSharedSlot(const nvptx_ra_edit &E) {
     return "the function has no array in shared memory";
   if ((E.a != 2 && E.a != 4 && E.a != 8) || E.b % E.a != 0)
     return "the slot has other than 2, 4 or 8 bytes at a multiple of them";
-  uint64_t End = E.b + static_cast<uint64_t>(E.a) * SharedArray->a;
+  if (E.value != E.a && ((E.value != 8 && E.value != 16) || E.value < E.a))
+    return "the row has other than the slot's bytes, 8 or 16 for each thread";
+  uint32_t Bytes = static_cast<uint32_t>(E.value), Start = E.b / Bytes * Bytes;
+  uint64_t End = Start + static_cast<uint64_t>(Bytes) * SharedArray->a;
   if (End > SharedArray->b)
     return "the slot ends behind the array";
-  auto Next = SharedRows.lower_bound(E.b);
-  if ((Next != SharedRows.end() && Next->first < End) ||
-      (Next != SharedRows.begin() && std::prev(Next)->second > E.b))
+  uint32_t Used = ((1u << E.a) - 1) << (E.b - Start);
+  auto Next = SharedRows.lower_bound(Start);
+  bool IsBeside = Next != SharedRows.end() && Next->first == Start &&
+                  Next->second.Bytes == Bytes && !(Next->second.Used & Used);
+  if (!IsBeside &&
+      ((Next != SharedRows.end() && Next->first < End) ||
+       (Next != SharedRows.begin() && std::prev(Next)->second.End > Start)))
     return "the slot lies where another slot lies";
-  SharedRows.emplace(E.b, End);
-  NewSlots.push_back({E.a, /*IsShared=*/true});
+  SharedRows.try_emplace(Start, SharedRow{Bytes, 0, End}).first->second.Used |=
+      Used;
+  NewSlots.push_back({E.a, E.a, E.b, Bytes});
   return nullptr;
 }
 
@@ -172,6 +181,9 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
            : E.kind == NVPTX_RA_EDIT_INSERT_CONSTANT ? insertConstant(E)
            : E.kind == NVPTX_RA_EDIT_INSERT_CLONE    ? insertClone(E)
                                                      : insertSpillOrReload(E);
+  case NVPTX_RA_EDIT_INSERT_WIDE_SPILL:
+  case NVPTX_RA_EDIT_INSERT_WIDE_RELOAD:
+    return insertWide(E);
   case NVPTX_RA_EDIT_MOVE:
     return move(E);
   case NVPTX_RA_EDIT_PERMUTE:

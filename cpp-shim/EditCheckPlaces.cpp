@@ -137,7 +137,7 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
   const NewSlot &Slot = NewSlots[E.b - View.num_slots];
   if (Slot.Size < spillSize(Class))
     return "the slot is too small";
-  if (Slot.IsShared && Slot.Size != spillSize(Class))
+  if (Slot.isShared() && Slot.Size != spillSize(Class))
     return "a slot in shared memory has the register's size";
   const SpillOpcodes &Spilling = Opcodes.spilling();
   unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL ? Spilling.Store[Class]
@@ -146,6 +146,59 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
   if (Opcode == SpillOpcodes::None ||
       (IsPredicate && (Spilling.FromPredicate == SpillOpcodes::None ||
                        Spilling.ToPredicate == SpillOpcodes::None)))
+    return "this LLVM lacks an opcode that spilling needs";
+  return nullptr;
+}
+
+Reason EditChecker::insertWide(const nvptx_ra_edit &E) {
+  if (!between(E.a, E.b, Response.num_numbers) || (E.b - E.a) % 2 != 0 ||
+      E.b - E.a < 4)
+    return "not a list of registers, each with its slot";
+  bool IsSpill = E.kind == NVPTX_RA_EDIT_INSERT_WIDE_SPILL;
+  nvptx_ra_edit Part = E;
+  Part.kind = IsSpill ? NVPTX_RA_EDIT_INSERT_SPILL : NVPTX_RA_EDIT_INSERT_RELOAD;
+  const uint32_t *Pairs = Response.numbers + E.a;
+  uint32_t Number = (E.b - E.a) / 2, Class = OtherClass;
+  uint64_t All = 0;
+  DenseSet<uint32_t> Loaded;
+  for (uint32_t Index = 0; Index != Number; ++Index) {
+    Part.a = Pairs[2 * Index];
+    Part.b = Pairs[2 * Index + 1];
+    // The instruction is inserted with its first register; the others follow.
+    if (Index == 0) {
+      if (Reason R = insertion(Part))
+        return R;
+      Class = classOf(Part.a);
+      All = spillSize(Class) * Number;
+      if (spillSize(Class) < 4 || (All != 8 && All != 16))
+        return "not 8 or 16 bytes of 4 or 8 bytes each";
+    } else if (!isReg(Part.a) || classOf(Part.a) != Class) {
+      return "no such register, or none of the first one's class";
+    } else {
+      gains(Flat.reg(Part.a), !IsSpill);
+    }
+    if (Reason R = insertSpillOrReload(Part))
+      return R;
+    if (!IsSpill && !Loaded.insert(Part.a).second)
+      return "a register is loaded twice at once";
+    const NewSlot &First = NewSlots[Pairs[1] - View.num_slots],
+                  &Slot = NewSlots[Part.b - View.num_slots];
+    uint64_t Behind = Index * spillSize(Class);
+    bool IsBehind = First.isShared()
+                        ? Slot.Row == First.Row && All <= First.Row &&
+                              Slot.Offset == First.Offset + Behind
+                        : !Slot.isShared() && Part.b == Pairs[1] + Index &&
+                              Slot.Size == spillSize(Class) &&
+                              Behind % Slot.Alignment == 0;
+    if (!IsBehind)
+      return "the slots do not lie beside each other";
+  }
+  const NewSlot &First = NewSlots[Pairs[1] - View.num_slots];
+  if ((First.isShared() ? First.Offset : First.Alignment) % All != 0)
+    return "the slots are not aligned to all their bytes";
+  const SpillOpcodes &Spilling = Opcodes.spilling();
+  if ((IsSpill ? Spilling.WideStore : Spilling.WideLoad)[wideIndex(All, Number)] ==
+      SpillOpcodes::None)
     return "this LLVM lacks an opcode that spilling needs";
   return nullptr;
 }

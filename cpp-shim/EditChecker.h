@@ -49,6 +49,7 @@ private:
   Reason insertConstant(const nvptx_ra_edit &E);
   Reason insertClone(const nvptx_ra_edit &E);
   Reason insertSpillOrReload(const nvptx_ra_edit &E);
+  Reason insertWide(const nvptx_ra_edit &E);
   Reason move(const nvptx_ra_edit &E);
   Reason permute(const nvptx_ra_edit &E);
   Reason setRegister(const nvptx_ra_edit &E);
@@ -97,12 +98,21 @@ private:
   llvm::SmallVector<uint32_t, 0> NewRegs;   // classes
   struct NewSlot {
     uint64_t Size;
-    bool IsShared;
+    uint32_t Alignment;
+    /// In shared memory, where it lies; in local memory 0.
+    uint32_t Offset, Row;
+    bool isShared() const { return Row != 0; }
   };
   llvm::SmallVector<NewSlot, 0> NewSlots;
   const nvptx_ra_edit *SharedArray = nullptr;
-  /// The end of each shared slot's row of parts, by its offset.
-  std::map<uint32_t, uint64_t> SharedRows;
+  /// A row of the shared array: the bytes of each thread's part, a bit for each
+  /// of them that belongs to a slot, and the row's end.
+  struct SharedRow {
+    uint32_t Bytes, Used;
+    uint64_t End;
+  };
+  /// By the offset.
+  std::map<uint32_t, SharedRow> SharedRows;
   llvm::SmallVector<uint32_t, 0> NewInsts;  // blocks
   llvm::DenseMap<uint32_t, uint32_t> Moved; // instruction to block
   llvm::DenseMap<uint32_t, int64_t> Growth; // block to instructions gained

@@ -112,6 +112,12 @@ const SpillOpcodes &OpcodeTable::spilling() const {
                         .Case("ST_i16", &Spilling.Store[1])
                         .Case("ST_i32", &Spilling.Store[2])
                         .Case("ST_i64", &Spilling.Store[3])
+                        .Case("LDV_i32_v2", &Spilling.WideLoad[0])
+                        .Case("LDV_i32_v4", &Spilling.WideLoad[1])
+                        .Case("LDV_i64_v2", &Spilling.WideLoad[2])
+                        .Case("STV_i32_v2", &Spilling.WideStore[0])
+                        .Case("STV_i32_v4", &Spilling.WideStore[1])
+                        .Case("STV_i64_v2", &Spilling.WideStore[2])
                         .Default(nullptr);
       if (Place)
         *Place = Opcode;

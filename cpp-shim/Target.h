@@ -59,7 +59,15 @@ struct SpillOpcodes {
   /// By register class. A predicate has those of 16 bits.
   std::array<unsigned, NumClasses> Load{None, None, None, None, None},
       Store{None, None, None, None, None};
+  /// Two registers of 32 bits, four of them, and two of 64 bits.
+  std::array<unsigned, 3> WideLoad{None, None, None},
+      WideStore{None, None, None};
 };
+
+/// The place of so many registers with so many bytes in all among these.
+inline unsigned wideIndex(uint64_t Bytes, uint64_t Registers) {
+  return Registers == 4 ? 1 : Bytes == 8 ? 0 : 2;
+}
 
 /// A target's opcodes, for the core and for the shim.
 ///

@@ -188,7 +188,11 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */
 #define NVPTX_RA_EDIT_INSERT_DIRECTIVE 16u /* a, b: range of edits.text */
 #define NVPTX_RA_EDIT_CREATE_SHARED_ARRAY 18u /* a: threads, b: bytes */
-#define NVPTX_RA_EDIT_CREATE_SHARED_SLOT 19u  /* id, a: bytes of a thread, b: offset */
+/* id, a: bytes of a thread, b: offset, value: bytes of each thread's part of its row */
+#define NVPTX_RA_EDIT_CREATE_SHARED_SLOT 19u
+/* id, block, before, a, b: range of edits.numbers, each register with its slot */
+#define NVPTX_RA_EDIT_INSERT_WIDE_SPILL 20u
+#define NVPTX_RA_EDIT_INSERT_WIDE_RELOAD 21u
 #define NVPTX_RA_EDIT_SET_ATTRIBUTE 17u   /* a, b: range of edits.text, key '=' value; id: of a module, the function */
 
 typedef struct nvptx_ra_edit {

@@ -77,6 +77,13 @@ impl Dominators {
         a != b && self.dominates(a, b)
     }
 
+    /// A number for each reachable block: that of a block is less than those of the blocks that it dominates strictly, and
+    /// their numbers follow it.
+    #[inline]
+    pub fn preorder(&self, block: Block) -> u32 {
+        self.places[block].pre
+    }
+
     /// A reachable block's depth in the tree: the entry's is 0.
     #[inline]
     pub fn level(&self, block: Block) -> u32 {

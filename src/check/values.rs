@@ -287,8 +287,16 @@ impl<'a> Numbering<'a> {
     fn write_operands(&mut self, function: &Function, inst: Inst, terms: &mut Terms) {
         if self.values.which == Which::After && self.values.pair.origin[inst] == Origin::Inserted {
             match (function.role(inst), function.operands(inst)) {
-                (Role::Spill, [reg, slot]) => return self.spill(function, inst, reg, slot),
-                (Role::Reload, [reg, slot]) => return self.reload(function, reg, slot),
+                (Role::Spill, parts) => {
+                    for (number, [reg, slot]) in (0..).step_by(2).zip(parts.as_chunks().0) {
+                        self.spill(function, (inst, number), reg, slot);
+                    }
+                    return;
+                }
+                // A load writes all of its registers behind all that it reads, and those are slots.
+                (Role::Reload, parts) => {
+                    return parts.as_chunks().0.iter().for_each(|[reg, slot]| self.reload(function, reg, slot));
+                }
                 _ => {}
             }
         }
@@ -329,9 +337,15 @@ impl<'a> Numbering<'a> {
     }
 
     /// A spill makes the slot hold the register's value for reloads of its class, and nothing for others.
-    fn spill(&mut self, function: &Function, inst: Inst, reg: &function::Operand, slot: &function::Operand) {
+    fn spill(
+        &mut self,
+        function: &Function,
+        (inst, operand): (Inst, u32),
+        reg: &function::Operand,
+        slot: &function::Operand,
+    ) {
         if let (Some(reg), function::Value::Slot(slot)) = (reg.reg(), slot.value) {
-            let value = self.values.read(inst, 0);
+            let value = self.values.read(inst, operand);
             for class in RegClass::ALL {
                 let held = if class == function.class(reg) { value } else { Value::Undefined };
                 self.set(slot_location(function, slot, class), held);

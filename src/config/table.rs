@@ -416,6 +416,13 @@ options! {
         "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
         /// The most values of a function that are kept, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
+        /// Lets one load of a value serve several groups of reads, where its register has room on the way and the load runs
+        /// no more often than those that it replaces. Off by default, because ptxas makes a few instructions more of some
+        /// kernels.
+        "regalloc-hoist" => regalloc_hoist: bool = false;
+        /// The most bytes of one store or load. With 8 or 16, values that are stored or loaded near each other move at once.
+        /// Their registers must then lie beside each other, too, so kernels that spill may spill more.
+        "regalloc-wide" => regalloc_wide: u32 = 4, range 4..=16, unit "bytes";
         /// Threads of a block, for kernels that do not say how many there are. A kernel that keeps values says so from then
         /// on, so that a launch of larger blocks fails.
         "threads" => threads: Threads = Threads::Unknown;

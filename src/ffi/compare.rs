@@ -44,7 +44,7 @@ struct Comparison<'a> {
 enum Address {
     /// The array in local memory.
     Local,
-    /// This thread's part of the shared array, for slots of so many bytes.
+    /// This thread's part of the shared array, for rows of so many bytes.
     Shared(u64),
 }
 
@@ -147,7 +147,9 @@ impl<'a> Comparison<'a> {
     fn slot_access(&self, role: Role, wanted: Inst, found: Inst) -> Result<(), String> {
         let expected = self.wanted.operands(wanted);
         let same = match (expected, self.access(role, expected, found)) {
-            ([_, Operand { value: Value::Slot(slot), .. }], Some(access)) => self.is_access(role, *slot, access),
+            ([_, Operand { value: Value::Slot(slot), .. }, rest @ ..], Some(access)) => {
+                self.is_access(role, *slot, access) && self.has_registers(rest, access)
+            }
             _ => false,
         };
         if same {
@@ -182,14 +184,26 @@ impl<'a> Comparison<'a> {
         (is_beside && (name(self.found, conversion), values) == wanted).then_some(access)
     }
 
+    /// Whether an access stores or loads, behind its first register, the registers of the slots behind its first and no
+    /// others. That those slots lie beside the first was checked with the edits.
+    fn has_registers(&self, rest: &[Operand], access: Inst) -> bool {
+        let accessed = self.found.operands(access).iter().filter(|operand| operand.reg().is_some());
+        let mut accessed: Vec<&Operand> = accessed.skip(1).collect();
+        // The last register is the address.
+        accessed.pop();
+        let wanted = rest.iter().step_by(2);
+        accessed.len() == wanted.len()
+            && wanted.zip(accessed).all(|(one, other)| one.reg() == other.reg() && one.is_def() == other.is_def())
+    }
+
     /// Whether an instruction accesses a slot of the edits where it lies.
     fn is_access(&self, role: Role, slot: Slot, access: Inst) -> bool {
         let operands = self.found.operands(access);
         let address = operands.iter().rev().find_map(Operand::read_reg);
         let address = address.and_then(|address| self.addresses.get(&address).copied());
         let data = self.wanted.slot(slot);
-        let (expected, offset) = match data.shared_offset {
-            Some(offset) => (Address::Shared(data.size), u64::from(offset)),
+        let (expected, offset) = match data.shared {
+            Some(place) => (Address::Shared(place.row.into()), u64::from(place.offset)),
             None => (Address::Local, self.local_offset(slot)),
         };
         let effect = if role == Role::Spill { Effects::WRITE } else { Effects::READ };
@@ -202,7 +216,7 @@ impl<'a> Comparison<'a> {
     fn local_offset(&self, slot: Slot) -> u64 {
         let mut end: u64 = 0;
         let slots = (self.found.num_slots()..=slot.index()).map(|index| self.wanted.slot(Slot::new(index)));
-        slots.filter(|data| data.shared_offset.is_none()).fold(0, |_, data| {
+        slots.filter(|data| data.shared.is_none()).fold(0, |_, data| {
             let largest = 1 << data.size.max(1).ilog2();
             let offset = end.next_multiple_of(data.align.max(largest.min(8)));
             end = offset + data.size;

@@ -1,7 +1,7 @@
 //! From an [`EditList`] to the ABI's flat edits.
 
 use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
-use crate::function::{Edit, EditList, Inst, Position, SharedArray, Value};
+use crate::function::{Edit, EditList, Inst, Position, SharedArray, Slot, VReg, Value};
 
 /// Edits as they cross, with the pools that they refer to.
 #[derive(Debug, Default)]
@@ -48,9 +48,13 @@ impl RawEdits {
             Edit::CreateSharedArray(SharedArray { threads, bytes }) => {
                 nvptx_ra_edit { a: threads, b: bytes, ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY) }
             }
-            Edit::CreateSharedSlot { slot, size, offset } => {
-                nvptx_ra_edit { id: slot.0, a: size, b: offset, ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT) }
-            }
+            Edit::CreateSharedSlot { slot, size, offset, row } => nvptx_ra_edit {
+                id: slot.0,
+                a: size,
+                b: offset,
+                value: row.into(),
+                ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT)
+            },
             Edit::SplitEdge { block, from, to } => {
                 nvptx_ra_edit { id: block.0, block: from.0, a: to.0, ..blank(abi::NVPTX_RA_EDIT_SPLIT_EDGE) }
             }
@@ -71,6 +75,12 @@ impl RawEdits {
             }
             Edit::InsertReload { inst, at, reg, slot } => {
                 nvptx_ra_edit { a: reg.0, b: slot.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_RELOAD, inst, at) }
+            }
+            Edit::InsertWideSpill { inst, at, ref parts } => {
+                self.wide(abi::NVPTX_RA_EDIT_INSERT_WIDE_SPILL, (inst, at), parts)
+            }
+            Edit::InsertWideReload { inst, at, ref parts } => {
+                self.wide(abi::NVPTX_RA_EDIT_INSERT_WIDE_RELOAD, (inst, at), parts)
             }
             Edit::Move { inst, at } => placed(abi::NVPTX_RA_EDIT_MOVE, inst, at),
             Edit::Permute { block, ref order } => {
@@ -95,6 +105,12 @@ impl RawEdits {
                 self.with_text(abi::NVPTX_RA_EDIT_SET_ATTRIBUTE, &[key, "=", value])
             }
         }
+    }
+
+    fn wide(&mut self, kind: u32, (inst, at): (Inst, Position), parts: &[(VReg, Slot)]) -> nvptx_ra_edit {
+        let start = self.numbers.len() as u32;
+        self.numbers.extend(parts.iter().flat_map(|(reg, slot)| [reg.0, slot.0]));
+        nvptx_ra_edit { a: start, b: self.numbers.len() as u32, ..placed(kind, inst, at) }
     }
 
     fn with_text(&mut self, kind: u32, parts: &[&str]) -> nvptx_ra_edit {

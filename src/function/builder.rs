@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Block, BlockData, Effects, Function, Inst, LaunchBounds, MemorySpace, Opcode, OpcodeTable, Operand, RegClass,
-    RegData, Slot, SlotData, Symbol, SymbolData, VReg,
+    RegData, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -67,7 +67,7 @@ impl FunctionBuilder {
 
     /// Declares a stack slot with the variable in it and the line of its declaration, 0 where that is unknown.
     pub fn named_slot(&mut self, size: u64, align: u64, name: Option<&str>, line: u32) -> Slot {
-        self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line, shared_offset: None })
+        self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line, shared: None })
     }
 
     /// Declares a symbol.
@@ -85,9 +85,9 @@ impl FunctionBuilder {
         self.function.symbols.push(SymbolData { text: text.into(), shared_bytes: 0, is_dynamic_shared: true })
     }
 
-    /// Puts a slot into shared memory, thread 0's part at an offset.
-    pub(crate) fn place_in_shared(&mut self, slot: Slot, offset: u32) {
-        self.function.slots[slot].shared_offset = Some(offset);
+    /// Puts a slot into shared memory.
+    pub(crate) fn place_in_shared(&mut self, slot: Slot, place: SharedPlace) {
+        self.function.slots[slot].shared = Some(place);
     }
 
     /// Begins the next block. Successors may name blocks that are begun later.

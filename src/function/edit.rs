@@ -3,9 +3,11 @@
 //! New registers, instructions, blocks and slots get the ids after the view's own, in the order of the edits that make
 //! them, so that later edits can name them. An [`EditList`] is total (every id is checked), sorted into phases and
 //! replayable: applying it to the same view gives the same function, here ([`EditList::apply`]) and in LLVM.
+//!
+//! [`EditList`]: super::EditList
+//! [`EditList::apply`]: super::EditList::apply
 
-use super::{Block, Function, Inst, Opcode, RegClass, SharedArray, Slot, VReg, Value};
-use crate::index::EntityIndex;
+use super::{Block, Inst, Opcode, RegClass, SharedArray, Slot, VReg, Value};
 
 /// A place in a block: before an instruction of the view, or at the block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,13 +41,17 @@ pub enum Edit {
     /// An array in shared memory, with room for slots of each thread of a block. A kernel gets one at most.
     CreateSharedArray(SharedArray),
     /// A new slot in the shared array, of 2, 4 or 8 bytes. `slot` is the next free id; slots in local memory come first.
+    /// It is the only slot of its row, or one of the slots in a row of 8 or 16 bytes for each thread.
     CreateSharedSlot {
         /// The id it gets.
         slot: Slot,
         /// Bytes of each thread.
         size: u32,
-        /// Where thread 0's part lies in the array: a multiple of the size, apart from all other slots.
+        /// Where thread 0's part lies in the array: a multiple of the size, apart from all other slots. The row begins at
+        /// a multiple of its bytes.
         offset: u32,
+        /// Bytes of each thread's part of the row: the size, or 8 or 16 and more than the size.
+        row: u32,
     },
     /// A new, empty block on an edge, laid out after all others, that goes on to `to`. `block` is the next free id.
     SplitEdge {
@@ -112,6 +118,25 @@ pub enum Edit {
         reg: VReg,
         /// From where.
         slot: Slot,
+    },
+    /// One store of 2 or 4 registers of 4 or 8 bytes to slots beside each other, 8 or 16 bytes in all and aligned to that:
+    /// in shared memory, slots of one row; in local memory, slots made one behind the other, the first with that alignment.
+    InsertWideSpill {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// The registers stored, all of one class, and where to.
+        parts: Vec<(VReg, Slot)>,
+    },
+    /// One load of as many registers, all different, from such slots.
+    InsertWideReload {
+        /// The id it gets.
+        inst: Inst,
+        /// Where.
+        at: Position,
+        /// The registers loaded, and where from.
+        parts: Vec<(VReg, Slot)>,
     },
     /// Moves an instruction to another place, in its block or another. PHIs and terminators stay.
     Move {
@@ -195,6 +220,8 @@ impl Edit {
             Edit::InsertClone { .. } => "insert-clone",
             Edit::InsertSpill { .. } => "insert-spill",
             Edit::InsertReload { .. } => "insert-reload",
+            Edit::InsertWideSpill { .. } => "insert-wide-spill",
+            Edit::InsertWideReload { .. } => "insert-wide-reload",
             Edit::Move { .. } => "move",
             Edit::Permute { .. } => "permute",
             Edit::SetRegister { .. } => "set-register",
@@ -219,7 +246,9 @@ impl Edit {
             | Edit::InsertConstant { .. }
             | Edit::InsertClone { .. }
             | Edit::InsertSpill { .. }
-            | Edit::InsertReload { .. } => 1,
+            | Edit::InsertReload { .. }
+            | Edit::InsertWideSpill { .. }
+            | Edit::InsertWideReload { .. } => 1,
             Edit::Move { .. } => 2,
             Edit::Permute { .. } => 3,
             Edit::SetRegister { .. } | Edit::SetImmediate { .. } | Edit::SetDebugValue { .. } => 4,
@@ -240,133 +269,4 @@ impl RegClass {
             Self::B128 | Self::Other => None,
         }
     }
-}
-
-/// Edits in the order of their phases; within a phase in the order in which they were made.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EditList {
-    edits: Vec<Edit>,
-    next_reg: u32,
-    /// The classes of the registers that the edits create.
-    created: Vec<RegClass>,
-    next_inst: u32,
-    next_block: u32,
-    next_slot: u32,
-}
-
-impl EditList {
-    /// No edits yet, to a function whose ids they continue.
-    pub fn new(function: &Function) -> Self {
-        Self {
-            edits: Vec::new(),
-            next_reg: function.num_regs() as u32,
-            created: Vec::new(),
-            next_inst: function.num_insts() as u32,
-            next_block: function.num_blocks() as u32,
-            next_slot: function.num_slots() as u32,
-        }
-    }
-
-    /// The edits, sorted by phase.
-    pub fn edits(&self) -> &[Edit] {
-        &self.edits
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.edits.is_empty()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.edits.len()
-    }
-
-    /// Adds an edit that makes no new id.
-    pub fn push(&mut self, edit: Edit) {
-        self.edits.push(edit);
-    }
-
-    /// Sorts into phases; stable, so that insertions at one place keep their order. Call once, when all are made.
-    pub fn finish(&mut self) {
-        self.edits.sort_by_key(Edit::phase);
-    }
-
-    /// A new register of a class.
-    pub fn create_register(&mut self, class: RegClass) -> VReg {
-        let reg = next(&mut self.next_reg);
-        self.created.push(class);
-        self.edits.push(Edit::CreateRegister { reg, class });
-        reg
-    }
-
-    /// The class of a register of the function or of these edits. O(1).
-    pub fn class(&self, function: &Function, reg: VReg) -> Option<RegClass> {
-        match reg.index().checked_sub(function.num_regs()) {
-            None => Some(function.class(reg)),
-            Some(created) => self.created.get(created).copied(),
-        }
-    }
-
-    /// A new stack slot.
-    pub fn create_slot(&mut self, size: u64, align: u64) -> Slot {
-        let slot = next(&mut self.next_slot);
-        self.edits.push(Edit::CreateSlot { slot, size, align });
-        slot
-    }
-
-    /// A new slot in the shared array.
-    pub fn create_shared_slot(&mut self, size: u32, offset: u32) -> Slot {
-        let slot = next(&mut self.next_slot);
-        self.edits.push(Edit::CreateSharedSlot { slot, size, offset });
-        slot
-    }
-
-    /// A new block on an edge.
-    pub fn split_edge(&mut self, from: Block, to: Block) -> Block {
-        let block = next(&mut self.next_block);
-        self.edits.push(Edit::SplitEdge { block, from, to });
-        block
-    }
-
-    /// A copy at a place.
-    pub fn insert_copy(&mut self, at: Position, dst: VReg, src: VReg) -> Inst {
-        let inst = next(&mut self.next_inst);
-        self.edits.push(Edit::InsertCopy { inst, at, dst, src });
-        inst
-    }
-
-    /// `dst = opcode value` at a place.
-    pub fn insert_constant(&mut self, at: Position, opcode: Opcode, dst: VReg, value: Value) -> Inst {
-        let inst = next(&mut self.next_inst);
-        self.edits.push(Edit::InsertConstant { inst, at, opcode, dst, value });
-        inst
-    }
-
-    /// A clone of a pure instruction at a place.
-    pub fn insert_clone(&mut self, at: Position, of: Inst, dst: VReg) -> Inst {
-        let inst = next(&mut self.next_inst);
-        self.edits.push(Edit::InsertClone { inst, at, of, dst });
-        inst
-    }
-
-    /// A store to a slot at a place.
-    pub fn insert_spill(&mut self, at: Position, reg: VReg, slot: Slot) -> Inst {
-        let inst = next(&mut self.next_inst);
-        self.edits.push(Edit::InsertSpill { inst, at, reg, slot });
-        inst
-    }
-
-    /// A load from a slot at a place.
-    pub fn insert_reload(&mut self, at: Position, reg: VReg, slot: Slot) -> Inst {
-        let inst = next(&mut self.next_inst);
-        self.edits.push(Edit::InsertReload { inst, at, reg, slot });
-        inst
-    }
-}
-
-fn next<I: EntityIndex>(counter: &mut u32) -> I {
-    let id = I::new(*counter as usize);
-    *counter += 1;
-    id
 }

@@ -9,6 +9,7 @@ mod builder;
 mod debug_value;
 mod directives;
 mod edit;
+mod edit_list;
 mod effects;
 mod launch;
 mod opcode;
@@ -22,7 +23,8 @@ use std::sync::Arc;
 
 pub use apply::{Applied, ApplyError, Origin};
 pub use builder::FunctionBuilder;
-pub use edit::{Edit, EditList, Position};
+pub use edit::{Edit, Position};
+pub use edit_list::EditList;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use effects::Conditions;
 pub use effects::{Effects, MemorySpace};
@@ -142,12 +144,22 @@ pub struct SlotData {
     pub name: Option<Box<str>>,
     /// The line of the function's file where the variable is declared; 0 where unknown.
     pub line: u32,
-    /// Where thread 0's part lies, if the slot is in the function's [`SharedArray`]; `None`: it is in local memory.
-    pub shared_offset: Option<u32>,
+    /// Where it lies, if the slot is in the function's [`SharedArray`]; `None`: it is in local memory.
+    pub shared: Option<SharedPlace>,
+}
+
+/// Where a slot lies in the array in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedPlace {
+    /// Where thread 0's part lies.
+    pub offset: u32,
+    /// Bytes from a thread's part to that of the next thread: the slot's size, or 8 or 16 where slots beside each other
+    /// share a row.
+    pub row: u32,
 }
 
 /// An array in shared memory that holds slots of each thread of a block: thread `t` has its part of a slot at the slot's
-/// offset plus `t` times the slot's size.
+/// offset plus `t` times the bytes of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedArray {
     /// The most threads of a block.

@@ -219,14 +219,18 @@ impl<'a> Machine<'a> {
             Role::Extract { index, parts } => self.write(inst, 0, first.part(index.into(), parts.into())),
             Role::Undef => self.write(inst, 0, nothing),
             Role::Spill => {
-                if let [_, Operand { value: Value::Slot(slot), .. }, ..] = *operands {
-                    self.slots.insert(slot, first);
+                for ([_, to], value) in operands.as_chunks().0.iter().zip(reads.into_iter().step_by(2)) {
+                    if let Value::Slot(slot) = to.value {
+                        self.slots.insert(slot, value);
+                    }
                 }
             }
             Role::Reload => {
-                if let [_, Operand { value: Value::Slot(slot), .. }, ..] = *operands {
-                    let value = self.slots.get(&slot).copied().unwrap_or(nothing);
-                    self.write(inst, 0, value);
+                for (number, [_, from]) in (0..).zip(operands.as_chunks().0) {
+                    if let Value::Slot(slot) = from.value {
+                        let value = self.slots.get(&slot).copied().unwrap_or(nothing);
+                        self.write(inst, number, value);
+                    }
                 }
             }
             Role::Phi | Role::Debug => {}

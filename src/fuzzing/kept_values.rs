@@ -10,7 +10,7 @@ use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
 use crate::coalesce::coalesce;
 use crate::config::{Config, KeepInLoops, Redefined, SpillTo};
-use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray};
+use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
 use crate::index::EntityIndex;
 use crate::spill::shared::{Aim, Facts, Kept, Launch, Outcome, Place, keep_values};
 use crate::target::Classification;
@@ -42,6 +42,8 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         among: is_chosen.then(|| chosen.into_iter().collect()),
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
         trials: u.int_in_range(1..=6)?,
+        hoists: u.arbitrary()?,
+        access_bytes: *u.choose(&[4, 8, 16])?,
     };
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
@@ -93,6 +95,13 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
     reached("a slot is shared", slots < in_memory);
     let is_own = |edit: &Edit| matches!(edit, Edit::InsertReload { reg, .. } if reg.index() < function.num_regs());
     reached("a tied value comes back", outcome.edits.edits().iter().any(is_own));
+    for edit in outcome.edits.edits() {
+        if let Edit::InsertWideSpill { parts, .. } | Edit::InsertWideReload { parts, .. } = edit {
+            let class = outcome.edits.class(function, parts[0].0).and_then(RegClass::spilled_bytes);
+            let bytes = class.expect("a register in memory") * parts.len() as u32;
+            reached(if bytes == 8 { "8 bytes at once" } else { "16 bytes at once" }, true);
+        }
+    }
     for kept in &outcome.kept {
         let (flag, name) = match kept.place {
             Place::Shared => (SpillTo::SHARED, "in shared memory"),
@@ -133,26 +142,38 @@ fn check_owners(function: &Function, outcome: &Outcome, most_bytes: u32) {
                 array = Some(new);
                 shared = new.bytes;
             }
-            Edit::CreateSharedSlot { size, offset, .. } => {
+            Edit::CreateSharedSlot { size, offset, row, .. } => {
                 let SharedArray { threads, bytes } = array.expect("an array comes first");
                 assert!(bytes <= most_bytes, "{bytes} bytes are more than {most_bytes}");
-                for byte in offset..offset + size * threads {
+                for byte in bytes_of(offset, size, row, threads) {
                     assert!(byte < bytes && owned.insert(byte), "byte {byte} has two owners, or none");
                 }
             }
             Edit::CreateSlot { size, align, .. } => {
-                assert_eq!(size, align, "it is aligned to its size");
+                assert!(align.is_multiple_of(size), "it is aligned to its size");
                 local += size as u32;
             }
             Edit::InsertSpill { reg, slot, .. } | Edit::InsertReload { reg, slot, .. } => {
-                let class = outcome.edits.class(function, reg).expect("a register");
-                let size = sizes[slot.index() - function.num_slots()];
-                assert_eq!(class.spilled_bytes().map(u64::from), Some(size));
+                check_size(function, outcome, (reg, slot), &sizes);
+            }
+            Edit::InsertWideSpill { ref parts, .. } | Edit::InsertWideReload { ref parts, .. } => {
+                parts.iter().for_each(|&part| check_size(function, outcome, part, &sizes));
             }
             _ => {}
         }
     }
     assert_eq!((outcome.bytes.shared, outcome.bytes.local), (shared, local));
+}
+
+fn check_size(function: &Function, outcome: &Outcome, (reg, slot): (VReg, Slot), sizes: &[u64]) {
+    let class = outcome.edits.class(function, reg).expect("a register");
+    let size = sizes[slot.index() - function.num_slots()];
+    assert_eq!(class.spilled_bytes().map(u64::from), Some(size));
+}
+
+/// The bytes of the array that belong to a slot of all threads.
+fn bytes_of(offset: u32, size: u32, row: u32, threads: u32) -> impl Iterator<Item = u32> {
+    (0..threads).flat_map(move |thread| (0..size).map(move |byte| offset + row * thread + byte))
 }
 
 /// Spoils one edit. What the checker then lets pass means the same.
@@ -163,11 +184,18 @@ fn check_spoiled(u: &mut Unstructured<'_>, function: &Function, edits: &EditList
             edit,
             Edit::InsertSpill { .. }
                 | Edit::InsertReload { .. }
+                | Edit::InsertWideSpill { .. }
+                | Edit::InsertWideReload { .. }
                 | Edit::InsertClone { .. }
                 | Edit::CreateSharedSlot { .. }
         )
     };
-    let at = *u.choose(&(0..all.len()).filter(|&at| is_moved(&all[at])).collect::<Vec<_>>())?;
+    let moved: Vec<usize> = (0..all.len()).filter(|&at| is_moved(&all[at])).collect();
+    // Few of them are wide.
+    let is_wide = |edit: &Edit| matches!(edit, Edit::InsertWideSpill { .. } | Edit::InsertWideReload { .. });
+    let wide: Vec<usize> = moved.iter().copied().filter(|&at| is_wide(&all[at])).collect();
+    let is_any = wide.is_empty() || u.ratio(1, 4)?;
+    let at = *u.choose(if is_any { &moved } else { &wide })?;
     let Some((name, edit)) = spoil(u, function, all, &all[at])? else { return Ok(()) };
     let mut spoiled = EditList::new(function);
     for (number, original) in all.iter().enumerate() {
@@ -226,6 +254,18 @@ fn spoil(
         Edit::InsertReload { inst, at, reg, .. } => {
             Some(("a load takes another slot", Edit::InsertReload { inst, at, reg, slot: *u.choose(&slots)? }))
         }
+        Edit::InsertWideSpill { inst, ref parts, .. } if elsewhere => {
+            Some(("a wide store is elsewhere", Edit::InsertWideSpill { inst, at: there, parts: parts.clone() }))
+        }
+        Edit::InsertWideSpill { inst, at, ref parts } => {
+            Some(("a wide store is of others", Edit::InsertWideSpill { inst, at, parts: other_registers(u, parts)? }))
+        }
+        Edit::InsertWideReload { inst, ref parts, .. } if elsewhere => {
+            Some(("a wide load is elsewhere", Edit::InsertWideReload { inst, at: there, parts: parts.clone() }))
+        }
+        Edit::InsertWideReload { inst, at, ref parts } => {
+            Some(("a wide load is of others", Edit::InsertWideReload { inst, at, parts: other_registers(u, parts)? }))
+        }
         Edit::InsertClone { inst, of, dst, .. } if elsewhere => {
             Some(("a clone is elsewhere", Edit::InsertClone { inst, at: there, of, dst }))
         }
@@ -233,13 +273,21 @@ fn spoil(
             let of = Inst::new(u.choose_index(function.num_insts())?);
             Some(("a clone is of another instruction", Edit::InsertClone { inst, at, of, dst }))
         }
-        Edit::CreateSharedSlot { slot, size, offset } => {
+        Edit::CreateSharedSlot { slot, size, offset, row } => {
             let by = size * u.int_in_range(1..=4)?;
             let offset = if goes { offset + by } else { offset.saturating_sub(by) };
-            Some(("a slot is another thread's", Edit::CreateSharedSlot { slot, size, offset }))
+            Some(("a slot is another thread's", Edit::CreateSharedSlot { slot, size, offset, row }))
         }
         _ => None,
     })
+}
+
+/// The same slots with the registers of two of them exchanged.
+fn other_registers(u: &mut Unstructured<'_>, parts: &[(VReg, Slot)]) -> Result<Vec<(VReg, Slot)>> {
+    let mut parts = parts.to_vec();
+    let (one, other) = (u.choose_index(parts.len())?, u.choose_index(parts.len())?);
+    (parts[one].0, parts[other].0) = (parts[other].0, parts[one].0);
+    Ok(parts)
 }
 
 /// Whether all slots in shared memory lie apart.
@@ -251,7 +299,9 @@ fn applies_apart(edits: &EditList) -> bool {
             threads = array.threads;
             true
         }
-        Edit::CreateSharedSlot { size, offset, .. } => (offset..offset + size * threads).all(|byte| owned.insert(byte)),
+        Edit::CreateSharedSlot { size, offset, row, .. } => {
+            bytes_of(offset, size, row, threads).all(|byte| owned.insert(byte))
+        }
         _ => true,
     })
 }
@@ -280,6 +330,12 @@ mod tests {
             ("a store takes another slot", 0),
             ("a load is elsewhere", 0),
             ("a load takes another slot", 0),
+            ("8 bytes at once", 1),
+            ("16 bytes at once", 0),
+            ("a wide store is elsewhere", 0),
+            ("a wide store is of others", 0),
+            ("a wide load is elsewhere", 0),
+            ("a wide load is of others", 0),
             ("a clone is elsewhere", 0),
             ("a clone is of another instruction", 0),
             ("a slot is another thread's", 0),

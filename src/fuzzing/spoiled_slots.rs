@@ -184,7 +184,7 @@ pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault:
             list.push(Edit::InsertSpill { inst, at: stored, reg, slot });
         }
         Fault::OffsetOfAnotherSlot | Fault::SlotsOverlap => {
-            let Edit::CreateSharedSlot { size, offset, .. } = list[made] else { return None };
+            let Edit::CreateSharedSlot { size, offset, row, .. } = list[made] else { return None };
             let (other, other_size) = list.iter().find_map(|edit| match *edit {
                 Edit::CreateSharedSlot { size, offset: other, .. } if other != offset => Some((other, size)),
                 _ => None,
@@ -195,7 +195,7 @@ pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault:
             })?;
             let last = (other + threads * other_size) / size * size;
             let offset = if fault == Fault::SlotsOverlap { last } else { other };
-            list[made] = Edit::CreateSharedSlot { slot, size, offset };
+            list[made] = Edit::CreateSharedSlot { slot, size, offset, row };
         }
         Fault::SlotIsWider => resize(&mut list[made], |size| 2 * size),
         Fault::SlotIsNarrower => resize(&mut list[made], |size| size / 2),
@@ -240,7 +240,10 @@ fn made_slot(edit: &Edit) -> Option<Slot> {
 fn resize(edit: &mut Edit, to: impl Fn(u64) -> u64) {
     match edit {
         Edit::CreateSlot { size, .. } => *size = to(*size),
-        Edit::CreateSharedSlot { size, .. } => *size = to((*size).into()) as u32,
+        Edit::CreateSharedSlot { size, row, .. } => {
+            *size = to((*size).into()) as u32;
+            *row = to((*row).into()) as u32;
+        }
         _ => {}
     }
 }
@@ -251,7 +254,9 @@ fn inserted_inst(edit: &Edit) -> Option<Inst> {
         | Edit::InsertConstant { inst, .. }
         | Edit::InsertClone { inst, .. }
         | Edit::InsertSpill { inst, .. }
-        | Edit::InsertReload { inst, .. } => Some(inst),
+        | Edit::InsertReload { inst, .. }
+        | Edit::InsertWideSpill { inst, .. }
+        | Edit::InsertWideReload { inst, .. } => Some(inst),
         _ => None,
     }
 }
@@ -305,8 +310,9 @@ mod tests {
         let classification = Classification::by_name(function.opcodes());
         let architecture = Architecture::by_name("sm_90").expect("a processor");
         let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
-        let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
-        let aim = Aim { words, values: 40, in_loops, redefined, among: None, to, trials: 1 };
+        let (in_loops, redefined, access_bytes) = (KeepInLoops::On, Redefined::On, 4);
+        let aim =
+            Aim { words, values: 40, in_loops, redefined, among: None, to, trials: 1, hoists: true, access_bytes };
         if let Ok(outcome) = keep_values(&Facts::new((function, &classification)), &aim, &launch) {
             try_all(function, &outcome.edits, table);
         }

@@ -78,6 +78,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         among,
         to: config.spill_to,
         trials: config.regalloc_trials,
+        hoists: config.regalloc_hoist,
+        access_bytes: config.regalloc_wide,
     };
     if facts.peak() > words {
         output.remarks.extend(failure(function, config, &facts));

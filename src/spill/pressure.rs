@@ -71,13 +71,14 @@ impl Pressure {
 
     /// The most in a stretch; 0 where that is empty.
     pub(crate) fn most_in(&self, stretch: &Range<u32>) -> u32 {
-        self.most_below(1, 0..self.width, stretch) as u32
+        self.most_below(1, 0..self.width, stretch).max(0) as u32
     }
 
+    /// Far below 0 where a node has nothing of the stretch.
     fn most_below(&self, node: usize, covers: Range<usize>, stretch: &Range<u32>) -> i64 {
         let (start, end) = (stretch.start as usize, stretch.end as usize);
         if end <= covers.start || covers.end <= start {
-            return 0;
+            return i64::MIN / 2;
         }
         if start <= covers.start && covers.end <= end {
             return self.most[node];
@@ -85,12 +86,17 @@ impl Pressure {
         let middle = covers.start.midpoint(covers.end);
         let left = self.most_below(2 * node, covers.start..middle, stretch);
         let right = self.most_below(2 * node + 1, middle..covers.end, stretch);
-        (left.max(right) - self.taken[node]).max(0)
+        left.max(right) - self.taken[node]
     }
 
     /// So many words less in a stretch.
     pub(crate) fn take(&mut self, stretch: &Range<u32>, words: u32) {
         self.take_below(1, 0..self.width, stretch, i64::from(words));
+    }
+
+    /// So many words more in a stretch.
+    pub(crate) fn put(&mut self, stretch: &Range<u32>, words: u32) {
+        self.take_below(1, 0..self.width, stretch, -i64::from(words));
     }
 
     fn take_below(&mut self, node: usize, covers: Range<usize>, stretch: &Range<u32>, words: i64) {
@@ -134,8 +140,14 @@ mod tests {
                 let expected = list[places.clone()].iter().copied().max().unwrap_or(0);
                 assert_eq!(i64::from(tree.most_in(&stretch)), expected);
                 let words = u.int_in_range(0..=4)?;
-                tree.take(&stretch, words);
-                list[places].iter_mut().for_each(|at| *at -= i64::from(words));
+                let is_more = u.arbitrary()?;
+                if is_more {
+                    tree.put(&stretch, words)
+                } else {
+                    tree.take(&stretch, words)
+                }
+                let change = if is_more { i64::from(words) } else { -i64::from(words) };
+                list[places].iter_mut().for_each(|at| *at += change);
                 assert_eq!(Some(i64::from(tree.peak())), list.iter().copied().max());
                 assert!(tree.all().iter().zip(&list).all(|(&at, &expected)| i64::from(at) == expected));
             }

@@ -159,10 +159,10 @@ fn accesses(function: &Function, inst: Inst) -> Vec<Access> {
         Role::Reload => false,
         _ => return Vec::new(),
     };
-    match function.operands(inst) {
-        [register, Operand { value: Value::Slot(slot), .. }] => {
-            register.reg().map(|reg| Access { inst, is_store, reg, slot: *slot }).into_iter().collect()
-        }
-        _ => Vec::new(),
-    }
+    let parts = function.operands(inst).as_chunks().0.iter();
+    let access = |[register, place]: &[Operand; 2]| match place.value {
+        Value::Slot(slot) => register.reg().map(|reg| Access { inst, is_store, reg, slot }),
+        _ => None,
+    };
+    parts.filter_map(access).collect()
 }

@@ -1,19 +1,24 @@
 //! Where slots lie, and whether accesses are as wide as their slot.
 
 use super::finding::{Finding, FindingKind, Place};
-use crate::function::{Edit, EditList, Function, SharedArray, Slot};
+use crate::function::{Edit, EditList, Function, Position, SharedArray, SharedPlace, Slot, VReg};
 
 /// A slot that an edit makes.
 struct Made {
     slot: Slot,
     size: u64,
     align: u64,
+    /// Of a slot in shared memory.
+    place: Option<SharedPlace>,
 }
 
-/// The rows of a shared array: from the part of thread 0 to behind the part of the last thread.
-struct Row {
+/// A slot in the shared array. All threads' parts of its row lie from `start` up to `end`.
+struct Part {
     start: u64,
     end: u64,
+    /// Bytes of a thread's part of the row, and those that the slot takes of them.
+    row: u64,
+    within: std::ops::Range<u64>,
     slot: Slot,
 }
 
@@ -21,72 +26,165 @@ struct Row {
 /// O(edits · log slots).
 pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let about = |kind, slot, reason| Finding { kind, slot, reg: None, place: None, reason };
     let mut array: Option<SharedArray> = None;
-    let mut rows = Vec::new();
+    let mut parts = Vec::new();
     let mut made: Vec<Made> = Vec::new();
     for edit in edits.edits() {
         match *edit {
             Edit::CreateSharedArray(new) => array = Some(new),
-            Edit::CreateSlot { slot, size, align } => made.push(Made { slot, size, align }),
-            Edit::CreateSharedSlot { slot, size, offset } => {
-                let (size, offset) = (u64::from(size), u64::from(offset));
-                made.push(Made { slot, size, align: size });
-                if size == 0 || !offset.is_multiple_of(size) {
-                    let reason = format!("it has {size} bytes and begins at byte {offset} of the array");
-                    findings.push(about(FindingKind::Misaligned, slot, reason));
-                }
-                let Some(array) = array else {
-                    let reason = "there is no array in shared memory".into();
-                    findings.push(about(FindingKind::Outside, slot, reason));
-                    continue;
-                };
-                let end = offset + size * u64::from(array.threads);
-                if end > array.bytes.into() {
-                    let (threads, bytes) = (array.threads, array.bytes);
-                    let reason = format!("with {threads} threads it ends at byte {end} of an array of {bytes} bytes");
-                    findings.push(about(FindingKind::Outside, slot, reason));
-                }
-                rows.push(Row { start: offset, end, slot });
+            Edit::CreateSlot { slot, size, align } => made.push(Made { slot, size, align, place: None }),
+            Edit::CreateSharedSlot { slot, size, offset, row } => {
+                let place = Some(SharedPlace { offset, row });
+                made.push(Made { slot, size: size.into(), align: size.into(), place });
+                parts.extend(part(slot, size.into(), (offset.into(), row.into()), array, &mut findings));
             }
             _ => {}
         }
     }
-    rows.sort_by_key(|row| (row.start, row.slot));
-    // Ahead of each row, the one that reaches farthest.
-    let mut farthest: Option<&Row> = None;
-    for row in &rows {
-        if let Some(other) = farthest.filter(|other| row.start < other.end) {
-            let (start, end) = (row.start, other.end);
-            let reason = format!("it begins at byte {start} of the array, and {} goes on to byte {end}", other.slot);
-            findings.push(about(FindingKind::Overlap, row.slot, reason));
-        }
-        farthest = [farthest, Some(row)].into_iter().flatten().max_by_key(|row| row.end);
-    }
+    check_overlaps(parts, &mut findings);
     made.sort_by_key(|made| made.slot);
-    check_widths(before, edits, &made, &mut findings);
+    for edit in edits.edits() {
+        match edit {
+            Edit::InsertSpill { at, reg, slot, .. } => {
+                check_width(before, edits, (&made, "stores"), *at, &[(*reg, *slot)], &mut findings);
+            }
+            Edit::InsertReload { at, reg, slot, .. } => {
+                check_width(before, edits, (&made, "loads"), *at, &[(*reg, *slot)], &mut findings);
+            }
+            Edit::InsertWideSpill { at, parts, .. } => {
+                check_width(before, edits, (&made, "stores"), *at, parts, &mut findings);
+            }
+            Edit::InsertWideReload { at, parts, .. } => {
+                check_width(before, edits, (&made, "loads"), *at, parts, &mut findings);
+            }
+            _ => {}
+        }
+    }
     findings
 }
 
-fn check_widths(before: &Function, edits: &EditList, made: &[Made], findings: &mut Vec<Finding>) {
-    for edit in edits.edits() {
-        let (at, reg, slot, verb) = match *edit {
-            Edit::InsertSpill { at, reg, slot, .. } => (at, reg, slot, "stores"),
-            Edit::InsertReload { at, reg, slot, .. } => (at, reg, slot, "loads"),
-            _ => continue,
-        };
-        let Ok(found) = made.binary_search_by_key(&slot, |made| made.slot) else { continue };
-        let Some(class) = edits.class(before, reg) else { continue };
-        let Some(bytes) = class.spilled_bytes().map(u64::from) else { continue };
-        let Made { size, align, .. } = made[found];
-        let mut find = |kind, reason| {
-            findings.push(Finding { kind, slot, reg: Some(reg), place: Some(Place::new(before, at)), reason });
-        };
-        if size != bytes {
-            let name = class.name();
-            find(FindingKind::Width, format!("it {verb} {bytes} bytes, as {name} has, and the slot has {size}"));
-        } else if align < bytes {
-            find(FindingKind::Misaligned, format!("it {verb} {bytes} bytes, and the slot is aligned to {align}"));
+fn about(kind: FindingKind, slot: Slot, reason: String) -> Finding {
+    Finding { kind, slot, reg: None, place: None, reason }
+}
+
+/// Where a slot lies in the array.
+fn part(
+    slot: Slot,
+    size: u64,
+    (offset, row): (u64, u64),
+    array: Option<SharedArray>,
+    findings: &mut Vec<Finding>,
+) -> Option<Part> {
+    let within = offset.checked_rem(row).unwrap_or_default();
+    if size == 0 || !offset.is_multiple_of(size) {
+        let reason = format!("it has {size} bytes and begins at byte {offset} of the array");
+        findings.push(about(FindingKind::Misaligned, slot, reason));
+    } else if within + size > row {
+        let reason = format!("it has {size} bytes from byte {within} of a row of {row}");
+        findings.push(about(FindingKind::Outside, slot, reason));
+    }
+    let Some(array) = array else {
+        findings.push(about(FindingKind::Outside, slot, "there is no array in shared memory".into()));
+        return None;
+    };
+    let (start, end) = (offset - within, offset - within + row * u64::from(array.threads));
+    if end > array.bytes.into() {
+        let (threads, bytes) = (array.threads, array.bytes);
+        let reason = format!("with {threads} threads it ends at byte {end} of an array of {bytes} bytes");
+        findings.push(about(FindingKind::Outside, slot, reason));
+    }
+    Some(Part { start, end, row, within: within..within + size, slot })
+}
+
+/// Slots of one row must not meet in it, and slots of different rows must not meet in the array.
+fn check_overlaps(mut parts: Vec<Part>, findings: &mut Vec<Finding>) {
+    parts.sort_by_key(|part| (part.start, part.row, part.within.start, part.slot));
+    // Ahead of each slot, the one that reaches farthest.
+    let mut farthest: Option<&Part> = None;
+    for part in &parts {
+        let is_of_row = |other: &Part| (part.start, part.row) == (other.start, other.row);
+        if let Some(other) = farthest.filter(|other| is_of_row(other)) {
+            if part.within.start < other.within.end {
+                let (start, end) = (part.within.start, other.within.end);
+                let reason = format!("it begins at byte {start} of its row, and {} goes on to byte {end}", other.slot);
+                findings.push(about(FindingKind::Overlap, part.slot, reason));
+            }
+        } else if let Some(other) = farthest.filter(|other| part.start < other.end) {
+            let (start, end) = (part.start, other.end);
+            let reason = format!("it begins at byte {start} of the array, and {} goes on to byte {end}", other.slot);
+            findings.push(about(FindingKind::Overlap, part.slot, reason));
         }
+        farthest = [farthest, Some(part)].into_iter().flatten().max_by_key(|part| (part.end, part.within.end));
+    }
+}
+
+/// Checks an access of some registers at once.
+fn check_width(
+    before: &Function,
+    edits: &EditList,
+    (made, verb): (&[Made], &str),
+    at: Position,
+    parts: &[(VReg, Slot)],
+    findings: &mut Vec<Finding>,
+) {
+    let mut find = |kind, reg, slot, reason| {
+        findings.push(Finding { kind, slot, reg: Some(reg), place: Some(Place::new(before, at)), reason });
+    };
+    let of = |slot: Slot| made.binary_search_by_key(&slot, |made| made.slot).ok().map(|found| &made[found]);
+    let mut all = 0;
+    for &(reg, slot) in parts {
+        let (Some(made), Some(class)) = (of(slot), edits.class(before, reg)) else { return };
+        let Some(bytes) = class.spilled_bytes().map(u64::from) else { return };
+        all += bytes;
+        if made.size != bytes {
+            let (name, size) = (class.name(), made.size);
+            let reason = format!("it {verb} {bytes} bytes, as {name} has, and the slot has {size}");
+            find(FindingKind::Width, reg, slot, reason);
+        } else if made.align < bytes {
+            let align = made.align;
+            find(
+                FindingKind::Misaligned,
+                reg,
+                slot,
+                format!("it {verb} {bytes} bytes, and the slot is aligned to {align}"),
+            );
+        }
+    }
+    let Some((&(reg, first), others)) = parts.split_first().filter(|(_, others)| !others.is_empty()) else { return };
+    let mut last = first;
+    for &(reg, slot) in others {
+        if !of(last).zip(of(slot)).is_some_and(|(last, next)| is_beside(last, next)) {
+            find(
+                FindingKind::Misaligned,
+                reg,
+                slot,
+                format!("it {verb} {all} bytes at once, and the slot lies not behind {last}"),
+            );
+        }
+        last = slot;
+    }
+    let is_aligned = of(first).is_some_and(|made| match made.place {
+        Some(place) => u64::from(place.offset).is_multiple_of(all) && u64::from(place.row).is_multiple_of(all),
+        None => made.align >= all,
+    });
+    if !is_aligned {
+        find(
+            FindingKind::Misaligned,
+            reg,
+            first,
+            format!("it {verb} {all} bytes at once, and the slot is not aligned to them"),
+        );
+    }
+}
+
+/// Whether a slot begins where another ends.
+fn is_beside(one: &Made, next: &Made) -> bool {
+    match (one.place, next.place) {
+        (Some(one_at), Some(next_at)) => {
+            one_at.row == next_at.row && u64::from(one_at.offset) + one.size == u64::from(next_at.offset)
+        }
+        // Local slots lie in the order in which they were made.
+        (None, None) => one.slot.0 + 1 == next.slot.0,
+        _ => false,
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{FindingKind, verify};
 use crate::check::check;
-use crate::function::{Block, Edit, EditList, Function, Inst, Position, RegClass, SharedArray, Slot, VReg};
+use crate::function::{
+    Block, Edit, EditList, Function, Inst, Position, RegClass, SharedArray, SharedPlace, Slot, VReg,
+};
 
 /// `%0` is read behind a branch; a second definition of it may come in between, and a call.
 const TEXT: &str = "mfv 1\nfunction \"k\"\nkernel maxntid 64\nopcode LD_i32\nopcode ST_i32\nopcode ST_i64\nopcode CALL\n\
@@ -153,6 +155,47 @@ fn layouts() {
     assert_eq!(of(Some(768), &[(4, 508), (8, 0)]), [FindingKind::Overlap]);
     // The row that reaches farthest is not the nearest one.
     assert_eq!(of(Some(1024), &[(8, 0), (2, 0), (4, 256)]), [FindingKind::Overlap; 2]);
+}
+
+/// Slots of one row lie apart in it, and within it.
+#[test]
+fn rows() {
+    let function = function();
+    let of = |slots: &[(u32, u32, u32)]| {
+        let mut edits = EditList::new(&function);
+        edits.push(Edit::CreateSharedArray(SharedArray { threads: 64, bytes: 1024 }));
+        for &(size, offset, row) in slots {
+            edits.create_slot_of_row(size, SharedPlace { offset, row });
+        }
+        kinds(&function, &edits)
+    };
+    assert_eq!(of(&[(4, 0, 8), (4, 4, 8), (8, 512, 8)]), []);
+    assert_eq!(of(&[(4, 0, 8), (4, 0, 8)]), [FindingKind::Overlap]);
+    assert_eq!(of(&[(8, 0, 16), (4, 4, 16), (4, 8, 16)]), [FindingKind::Overlap]);
+    assert_eq!(of(&[(4, 4, 8), (4, 256, 4)]), [FindingKind::Overlap]);
+    assert_eq!(of(&[(8, 8, 12)]), [FindingKind::Outside]);
+}
+
+/// Several values move at once only where their slots lie beside each other and are aligned to all of them.
+#[test]
+fn wide_accesses() {
+    let function = function();
+    let of = |slots: [(u32, u32); 2], order: [usize; 2]| {
+        let mut edits = EditList::new(&function);
+        edits.push(Edit::CreateSharedArray(SharedArray { threads: 64, bytes: 2048 }));
+        let slots = slots.map(|(offset, row)| edits.create_slot_of_row(4, SharedPlace { offset, row }));
+        let again = [0, 1].map(|_| edits.create_register(RegClass::B32));
+        let parts = |regs: [VReg; 2]| order.map(|number| (regs[number], slots[number])).to_vec();
+        edits.insert_wide_spill(end(0), parts([VReg(0), VReg(1)]));
+        edits.insert_wide_reload(end(0), parts(again));
+        edits.finish();
+        kinds(&function, &edits)
+    };
+    assert_eq!(of([(0, 8), (4, 8)], [0, 1]), []);
+    assert_eq!(of([(8, 16), (12, 16)], [0, 1]), []);
+    assert_eq!(of([(4, 16), (8, 16)], [0, 1]), [FindingKind::Misaligned; 2], "across the middle of the row");
+    assert_eq!(of([(0, 4), (256, 4)], [0, 1]).first(), Some(&FindingKind::Misaligned), "in two rows");
+    assert_eq!(of([(0, 8), (4, 8)], [1, 0]).first(), Some(&FindingKind::Misaligned), "the other way round");
 }
 
 /// One register may not stand for two.

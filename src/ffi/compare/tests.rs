@@ -12,6 +12,7 @@ fn opcodes() -> Arc<OpcodeTable> {
         ("MOV_B32_sym", Role::Constant),
         ("DBG_VALUE", Role::Debug),
         ("ST_i32", Role::Other),
+        ("STV_i32_v2", Role::Other),
         ("LD_i32", Role::Other),
         ("LD_i16", Role::Other),
         ("ST_i16", Role::Other),
@@ -154,6 +155,27 @@ fn spills() {
     assert_eq!(compare(&wanted, &found(4, VReg(1), VReg(3))), Ok(()));
     for wrong in [found(0, VReg(1), VReg(3)), found(4, VReg(2), VReg(3)), found(4, VReg(1), VReg(0))] {
         assert!(difference(&wanted, &wrong).contains("expected Spill"));
+    }
+}
+
+/// A wide store has the registers of its slots, in their order, and no others.
+#[test]
+fn wide_spills() {
+    let before = function(1, &[]);
+    let mut edits = EditList::new(&before);
+    let slots = [edits.create_slot(4, 8), edits.create_slot(4, 4)];
+    let at = Position { block: Block(0), before: None };
+    edits.insert_wide_spill(at, vec![(VReg(1), slots[0]), (VReg(2), slots[1])]);
+    edits.finish();
+    let wanted = edits.apply(&before).expect("the edits fit").function;
+    let found = |registers: &[VReg]| {
+        let registers = registers.iter().map(|&reg| Operand::read(reg));
+        let store = registers.chain([Operand::read(VReg(3)), Operand::immediate(0)]).collect();
+        function_with(&[RegClass::B32], 1, &[local_address(VReg(3)), ("STV_i32_v2", store, Effects::WRITE)])
+    };
+    assert_eq!(compare(&wanted, &found(&[VReg(1), VReg(2)])), Ok(()));
+    for wrong in [&[VReg(1)][..], &[VReg(2), VReg(1)], &[VReg(1), VReg(1)], &[VReg(1), VReg(2), VReg(2)]] {
+        assert!(difference(&wanted, &found(wrong)).contains("expected Spill"));
     }
 }
 

@@ -10,7 +10,7 @@ use super::{ApplyError, Origin};
 use crate::function::directives::{check_attribute, check_directive};
 use crate::function::{
     Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData, Role,
-    SharedArray, Slot, SlotData, VReg, Value,
+    SharedArray, SharedPlace, Slot, SlotData, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -51,13 +51,17 @@ impl<'f> Editor<'f> {
             Edit::CreateRegister { reg, class } => self.create_register(reg, class),
             Edit::CreateSlot { slot, size, align } => self.create_slot(slot, size, align),
             Edit::CreateSharedArray(array) => self.create_shared_array(array),
-            Edit::CreateSharedSlot { slot, size, offset } => self.create_shared_slot(slot, size, offset),
+            Edit::CreateSharedSlot { slot, size, offset, row } => {
+                self.create_shared_slot(slot, size, SharedPlace { offset, row })
+            }
             Edit::SplitEdge { block, from, to } => self.splits.add(self.before, index, block, from, to),
             Edit::InsertCopy { inst, at, dst, src } => self.insert_copy(inst, at, dst, src),
             Edit::InsertConstant { inst, at, opcode, dst, value } => self.insert_constant(inst, at, opcode, dst, value),
             Edit::InsertClone { inst, at, of, dst } => self.insert_clone(inst, at, of, dst),
             Edit::InsertSpill { inst, at, reg, slot } => self.insert_spill(inst, at, reg, slot),
             Edit::InsertReload { inst, at, reg, slot } => self.insert_reload(inst, at, reg, slot),
+            Edit::InsertWideSpill { inst, at, ref parts } => self.insert_wide((inst, at), parts, Role::Spill),
+            Edit::InsertWideReload { inst, at, ref parts } => self.insert_wide((inst, at), parts, Role::Reload),
             Edit::Move { inst, at } => self.move_inst(index, inst, at),
             Edit::Permute { block, ref order } => self.layout.permute(self.num_blocks(), index, block, order),
             Edit::SetRegister { inst, operand, reg } => self.set_register(inst, operand, reg),
@@ -149,7 +153,7 @@ impl<'f> Editor<'f> {
         if self.shared.has_slots() {
             return Err(format!("{slot} is in local memory: its slots come ahead of those in shared memory"));
         }
-        self.work.slots.push(SlotData { size, align, name: None, line: 0, shared_offset: None });
+        self.work.slots.push(SlotData { size, align, name: None, line: 0, shared: None });
         Ok(())
     }
 
@@ -160,11 +164,11 @@ impl<'f> Editor<'f> {
         self.shared.set_array(array)
     }
 
-    fn create_shared_slot(&mut self, slot: Slot, size: u32, offset: u32) -> Result<(), Reason> {
+    fn create_shared_slot(&mut self, slot: Slot, size: u32, place: SharedPlace) -> Result<(), Reason> {
         next_id(slot, self.work.slots.next_id())?;
-        self.shared.add(size, offset).map_err(|reason| format!("{slot} {reason}"))?;
+        self.shared.add(size, place).map_err(|reason| format!("{slot} {reason}"))?;
         let size = u64::from(size);
-        self.work.slots.push(SlotData { size, align: size, name: None, line: 0, shared_offset: Some(offset) });
+        self.work.slots.push(SlotData { size, align: size, name: None, line: 0, shared: Some(place) });
         Ok(())
     }
 

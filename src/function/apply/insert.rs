@@ -94,7 +94,7 @@ impl Editor<'_> {
         if data.size < u64::from(bytes) {
             return Err(format!("{slot} has {} bytes, too few for {reg} of class {}", data.size, class.name()));
         }
-        if data.shared_offset.is_some() && data.size != u64::from(bytes) {
+        if data.shared.is_some() && data.size != u64::from(bytes) {
             return Err(format!("{slot} is in shared memory and has {} bytes: {reg} needs as many", data.size));
         }
         Ok(())
@@ -118,5 +118,70 @@ impl Editor<'_> {
         self.add_inst(opcode, &operands, Effects::READ, MemorySpace::Local, Origin::Inserted);
         self.layout.place(inst, at);
         Ok(())
+    }
+
+    /// One access to slots beside each other: its operands are each register with its slot.
+    pub(super) fn insert_wide(
+        &mut self,
+        (inst, at): (Inst, Position),
+        parts: &[(VReg, Slot)],
+        role: Role,
+    ) -> Result<(), Reason> {
+        self.begin_insert(inst, at)?;
+        for &(reg, slot) in parts {
+            self.check_slot(reg, slot)?;
+        }
+        self.check_beside(parts)?;
+        let is_spill = role == Role::Spill;
+        let is_twice = |number: usize| parts[..number].iter().any(|part| part.0 == parts[number].0);
+        if !is_spill && let Some(number) = (1..parts.len()).find(|&number| is_twice(number)) {
+            return Err(format!("{} is loaded twice at once", parts[number].0));
+        }
+        let opcode = self.intern(if is_spill { "SPILL" } else { "RELOAD" }, role)?;
+        let register = |reg| if is_spill { Operand::read(reg) } else { Operand::write(reg) };
+        let operands: Vec<Operand> =
+            parts.iter().flat_map(|&(reg, slot)| [register(reg), Operand::plain(Value::Slot(slot))]).collect();
+        let effects = if is_spill { Effects::WRITE } else { Effects::READ };
+        self.add_inst(opcode, &operands, effects, MemorySpace::Local, Origin::Inserted);
+        self.layout.place(inst, at);
+        Ok(())
+    }
+
+    /// Checks that slots lie beside each other, so that one access of 8 or 16 bytes reaches them all.
+    fn check_beside(&self, parts: &[(VReg, Slot)]) -> Result<(), Reason> {
+        let Some((&(first_reg, first_slot), rest)) = parts.split_first() else {
+            return Err("an access to no slot".into());
+        };
+        let class = self.known_reg(first_reg)?;
+        let bytes = class.spilled_bytes().filter(|&bytes| bytes >= 4).unwrap_or(0);
+        let all = bytes * parts.len() as u32;
+        if !matches!(all, 8 | 16) || rest.is_empty() {
+            let (number, name) = (parts.len(), class.name());
+            return Err(format!("{number} registers of class {name} at once: need 8 or 16 bytes of 4 or 8 bytes each"));
+        }
+        let first = self.work.slot(first_slot);
+        for (number, &(reg, slot)) in (1..).zip(rest) {
+            self.same_class(first_reg, reg)?;
+            let data = self.work.slot(slot);
+            let is_behind = match (first.shared, data.shared) {
+                (Some(first), Some(place)) => {
+                    place.row == first.row && place.offset == first.offset + number * bytes && all <= place.row
+                }
+                (None, None) => {
+                    slot.0 == first_slot.0 + number
+                        && [data.size, first.size] == [u64::from(bytes); 2]
+                        && u64::from(number * bytes).is_multiple_of(data.align)
+                }
+                _ => false,
+            };
+            if !is_behind {
+                return Err(format!("{slot} does not lie {} bytes behind {first_slot}", number * bytes));
+            }
+        }
+        let is_aligned = match first.shared {
+            Some(place) => place.offset.is_multiple_of(all),
+            None => first.align.is_multiple_of(u64::from(all)),
+        };
+        if is_aligned { Ok(()) } else { Err(format!("{first_slot} is not aligned to {all} bytes")) }
     }
 }

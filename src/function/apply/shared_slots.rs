@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ids::Reason;
-use crate::function::SharedArray;
+use crate::function::{SharedArray, SharedPlace};
 
 /// The bytes of static shared memory that ptxas lets a kernel have.
 const MOST_BYTES: u32 = 48 * 1024;
@@ -15,8 +15,17 @@ const MOST_THREADS: u32 = 1024;
 #[derive(Default)]
 pub(super) struct SharedSlots {
     array: Option<SharedArray>,
-    /// The end of each slot's row of parts, by its offset.
-    rows: BTreeMap<u32, u32>,
+    /// The rows by their offsets.
+    rows: BTreeMap<u32, Row>,
+}
+
+/// A row of parts: one for each thread.
+struct Row {
+    /// Bytes of each thread's part.
+    bytes: u32,
+    end: u32,
+    /// The bytes of each part that belong to slots, a bit for each.
+    used: u32,
 }
 
 impl SharedSlots {
@@ -44,23 +53,32 @@ impl SharedSlots {
     }
 
     /// Adds a slot. O(log slots).
-    pub(super) fn add(&mut self, size: u32, offset: u32) -> Result<(), Reason> {
+    pub(super) fn add(&mut self, size: u32, SharedPlace { offset, row }: SharedPlace) -> Result<(), Reason> {
         let Some(array) = self.array else {
             return Err("has no array in shared memory: make that first".into());
         };
         if !matches!(size, 2 | 4 | 8) || !offset.is_multiple_of(size) {
             return Err(format!("has {size} bytes at offset {offset}: need 2, 4 or 8, and a multiple of that"));
         }
-        // At most 8 KiB, and no sum of two such numbers overflows.
-        let end = offset.saturating_add(size * array.threads);
+        if row != size && (!matches!(row, 8 | 16) || row < size) {
+            return Err(format!("lies in a row of {row} bytes: need its {size} bytes, or 8 or 16"));
+        }
+        let start = offset / row * row;
+        // At most 16 KiB, and no sum of two such numbers overflows.
+        let end = start.saturating_add(row * array.threads);
         if end > array.bytes {
             return Err(format!("ends at {end}, behind the array of {} bytes", array.bytes));
         }
-        let before = self.rows.range(..=offset).next_back();
-        if before.is_some_and(|(_, &other)| other > offset) || self.rows.range(offset..end).next().is_some() {
+        let used = ((1 << size) - 1) << (offset - start);
+        if let Some(other) = self.rows.get_mut(&start).filter(|other| other.bytes == row && other.used & used == 0) {
+            other.used |= used;
+            return Ok(());
+        }
+        let before = self.rows.range(..=start).next_back();
+        if before.is_some_and(|(_, other)| other.end > start) || self.rows.range(start..end).next().is_some() {
             return Err("lies where another slot lies".into());
         }
-        self.rows.insert(offset, end);
+        self.rows.insert(start, Row { bytes: row, end, used });
         Ok(())
     }
 }

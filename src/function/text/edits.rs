@@ -60,11 +60,11 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
             threads: labelled(line, "threads")?,
             bytes: labelled(line, "bytes")?,
         }),
-        "create-shared-slot" => Edit::CreateSharedSlot {
-            slot: slot(line)?,
-            size: labelled(line, "size")?,
-            offset: labelled(line, "offset")?,
-        },
+        "create-shared-slot" => {
+            let (slot, size, offset) = (slot(line)?, labelled(line, "size")?, labelled(line, "offset")?);
+            let row = if line.at_end() { size } else { labelled(line, "row")? };
+            Edit::CreateSharedSlot { slot, size, offset, row }
+        }
         "split-edge" => Edit::SplitEdge {
             block: block(line)?,
             from: line.expect("from").and_then(|()| block(line))?,
@@ -83,6 +83,8 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
         "insert-reload" => {
             Edit::InsertReload { inst: inst(line)?, at: place(line)?, reg: reg(line)?, slot: slot(line)? }
         }
+        "insert-wide-spill" => Edit::InsertWideSpill { inst: inst(line)?, at: place(line)?, parts: parts(line)? },
+        "insert-wide-reload" => Edit::InsertWideReload { inst: inst(line)?, at: place(line)?, parts: parts(line)? },
         "move" => Edit::Move { inst: inst(line)?, at: place(line)? },
         "permute" => {
             let block = block(line)?;
@@ -127,6 +129,15 @@ fn reg(line: &mut Cursor<'_>) -> Result<VReg, ParseError> {
 
 fn slot(line: &mut Cursor<'_>) -> Result<Slot, ParseError> {
     line.id("slot", "a slot, `slotN`").map(Slot)
+}
+
+/// Registers, each with its slot.
+fn parts(line: &mut Cursor<'_>) -> Result<Vec<(VReg, Slot)>, ParseError> {
+    let mut parts = Vec::new();
+    while !line.at_end() {
+        parts.push((reg(line)?, slot(line)?));
+    }
+    Ok(parts)
 }
 
 fn block(line: &mut Cursor<'_>) -> Result<Block, ParseError> {
@@ -179,7 +190,10 @@ impl Display for Line<'_> {
             Edit::CreateRegister { reg, class } => write!(f, "{reg} {}", class.name()),
             Edit::CreateSlot { slot, size, align } => write!(f, "{slot} size {size} align {align}"),
             Edit::CreateSharedArray(SharedArray { threads, bytes }) => write!(f, "threads {threads} bytes {bytes}"),
-            Edit::CreateSharedSlot { slot, size, offset } => write!(f, "{slot} size {size} offset {offset}"),
+            Edit::CreateSharedSlot { slot, size, offset, row } => {
+                write!(f, "{slot} size {size} offset {offset}")?;
+                if row == size { Ok(()) } else { write!(f, " row {row}") }
+            }
             Edit::SplitEdge { block, from, to } => write!(f, "{block} from {from} to {to}"),
             Edit::InsertCopy { inst, at, dst, src } => write!(f, "{inst} {at} {dst} {src}"),
             Edit::InsertConstant { inst, at, opcode, dst, value } => {
@@ -191,6 +205,10 @@ impl Display for Line<'_> {
             Edit::InsertClone { inst, at, of, dst } => write!(f, "{inst} {at} {dst} {of}"),
             Edit::InsertSpill { inst, at, reg, slot } | Edit::InsertReload { inst, at, reg, slot } => {
                 write!(f, "{inst} {at} {reg} {slot}")
+            }
+            Edit::InsertWideSpill { inst, at, ref parts } | Edit::InsertWideReload { inst, at, ref parts } => {
+                write!(f, "{inst} {at}")?;
+                parts.iter().try_for_each(|(reg, slot)| write!(f, " {reg} {slot}"))
             }
             Edit::Move { inst, at } => write!(f, "{inst} {at}"),
             Edit::Permute { block, ref order } => {
@@ -236,6 +254,7 @@ mod tests {
 create-slot slot0 size 8 align 4
 create-shared-array threads 256 bytes 3072
 create-shared-slot slot1 size 8 offset 1024
+create-shared-slot slot2 size 4 offset 3072 row 16
 split-edge bb3 from bb0 to bb2
 insert-copy i9 in bb0 before i3 %1 %2
 insert-constant i10 in bb1 %1 MOV_B32_i -7
@@ -244,6 +263,8 @@ insert-constant i12 in bb1 %1 \"a b\" @2
 insert-clone i13 in bb0 %1 i2
 insert-spill i14 in bb0 %1 slot0
 insert-reload i15 in bb0 %1 slot0
+insert-wide-spill i16 in bb0 before i3 %1 slot0 %2 slot1
+insert-wide-reload i17 in bb0 %1 slot0 %2 slot1
 move i2 in bb1 before i5
 permute bb0 i1 i0 i2
 set-register i2 operand 1 %3

@@ -11,7 +11,7 @@ use super::cursor::{Cursor, excerpt};
 use super::words::{self, BOUNDS, EFFECTS, FLAGS, ROLES, SPACES};
 use crate::function::{
     Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, OpcodeTable, Operand, OperandFlags, RegClass,
-    Role, Slot, Symbol, VReg, Value,
+    Role, SharedPlace, Slot, Symbol, VReg, Value,
 };
 
 /// Reads a function; `known` opcodes are added to its table.
@@ -182,14 +182,16 @@ impl Parser {
         let slot = line.id("slot", "a slot, `slotN`")?;
         in_order(line, "slot", slot, self.slots)?;
         line.expect("size")?;
-        let size = line.number("a number of bytes")?;
+        let size: u64 = line.number("a number of bytes")?;
         line.expect("align")?;
         let align = line.number("a number of bytes")?;
         let name = if line.peek() == b'"' { Some(line.string("a variable's name")?) } else { None };
         let declared = if line.eat_word("line") { line.number("a line")? } else { 0 };
         let slot = self.builder.named_slot(size, align, name.as_deref(), declared);
         if line.eat_word("shared") {
-            self.builder.place_in_shared(slot, line.number("an offset")?);
+            let offset = line.number("an offset")?;
+            let row = if line.eat_word("row") { line.number("bytes of a row")? } else { size as u32 };
+            self.builder.place_in_shared(slot, SharedPlace { offset, row });
         }
         self.slots += 1;
         Ok(())

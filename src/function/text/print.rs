@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::words::{self, BOUNDS, EFFECTS, FLAGS, REGS_PER_LINE, ROLES, SPACES};
-use crate::function::{Block, Function, Inst, MemorySpace, Operand, Role, Slot, SlotData, Value};
+use crate::function::{Block, Function, Inst, MemorySpace, Operand, Role, SharedPlace, Slot, SlotData, Value};
 use crate::index::EntityIndex;
 
 impl Display for Function {
@@ -18,7 +18,7 @@ impl Display for Function {
         print_regs(self, f)?;
         for index in 0..self.num_slots() {
             let slot = Slot::new(index);
-            let SlotData { size, align, name, line, shared_offset } = self.slot(slot);
+            let SlotData { size, align, name, line, shared } = self.slot(slot);
             write!(f, "{slot} size {size} align {align}")?;
             if let Some(name) = name {
                 f.write_char(' ')?;
@@ -27,8 +27,11 @@ impl Display for Function {
             if *line != 0 {
                 write!(f, " line {line}")?;
             }
-            if let Some(offset) = shared_offset {
+            if let Some(SharedPlace { offset, row }) = shared {
                 write!(f, " shared {offset}")?;
+                if u64::from(*row) != *size {
+                    write!(f, " row {row}")?;
+                }
             }
             f.write_char('\n')?;
         }

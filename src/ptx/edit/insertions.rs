@@ -55,13 +55,18 @@ pub(super) fn text_of(
             };
             format!("mov.{} {}, {value};", type_of(class(to)), registers.name(to))
         }
-        (Role::Spill | Role::Reload, [_, slot]) => {
+        (Role::Spill | Role::Reload, [_, slot, rest @ ..]) => {
             let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else { return Err("a slot is none".into()) };
             let (space, address) = slots.access(slot)?;
             if class(value) == RegClass::B1 {
                 return Err("predicates have no slots in the text".into());
             }
-            let (typed, name) = (type_of(class(value)), registers.name(value));
+            let names = (0..operands.len()).step_by(2).map(|at| Ok(registers.name(reg(at)?)));
+            let names = names.collect::<Result<Vec<_>, String>>()?.join(", ");
+            let (typed, name) = match rest {
+                [] => (type_of(class(value)).to_owned(), names),
+                _ => (format!("v{}.{}", operands.len() / 2, type_of(class(value))), format!("{{{names}}}")),
+            };
             match function.role(inst) {
                 Role::Spill => format!("st{space}.{typed} {address}, {name};"),
                 _ => format!("ld{space}.{typed} {name}, {address};"),

@@ -17,8 +17,8 @@ use crate::ptx::view::View;
 enum Place {
     /// So many bytes behind the start of the variable in local memory.
     Local(u64),
-    /// So many bytes behind the thread's part of rows of slots with so many bytes.
-    Shared { offset: u32, size: u32 },
+    /// So many bytes behind the thread's part of rows of so many bytes for each thread.
+    Shared { offset: u32, row: u32 },
 }
 
 /// The slots of an edited function.
@@ -33,8 +33,8 @@ pub(super) struct Slots {
     local_address: Option<String>,
     /// The array in shared memory and its name.
     array: Option<(String, SharedArray)>,
-    /// The registers that hold the thread's addresses of slots with two, four and eight bytes.
-    addresses: [Option<String>; 3],
+    /// The registers that hold the thread's addresses in rows of 2, 4, 8 and 16 bytes.
+    addresses: [Option<String>; 4],
     /// The registers in which the thread's number is computed.
     scratch: String,
     /// The dimensions of a block, where they are known.
@@ -64,7 +64,7 @@ impl Slots {
             local_align: 1,
             local_address: None,
             array: None,
-            addresses: [None, None, None],
+            addresses: [const { None }; 4],
             scratch: free("%nvptx_ra"),
             shape: shape(file, body),
         };
@@ -78,9 +78,9 @@ impl Slots {
                     slots.local_address.get_or_insert_with(|| registers.create_with(file, body, RegClass::B32));
                 }
                 Edit::CreateSharedArray(array) => slots.array = Some((free("nvptx_ra_spills"), array)),
-                Edit::CreateSharedSlot { size, offset, .. } => {
-                    slots.places.push(Place::Shared { offset, size });
-                    slots.addresses[row_of(size)]
+                Edit::CreateSharedSlot { offset, row, .. } => {
+                    slots.places.push(Place::Shared { offset, row });
+                    slots.addresses[number_of(row)]
                         .get_or_insert_with(|| registers.create_with(file, body, RegClass::B32));
                 }
                 _ => {}
@@ -103,7 +103,7 @@ impl Slots {
     }
 
     /// The code at the function's start that computes the addresses: that of the local variable, and those of the thread's
-    /// parts, the array's own and the thread's number times the size of a slot.
+    /// parts, the array's own and the thread's number times the bytes of a row.
     pub(super) fn addresses(&self) -> String {
         let scratch = &self.scratch;
         let mut text = String::new();
@@ -120,7 +120,7 @@ impl Slots {
         text += &format!("\n\t{{ .reg .b32 {scratch}<4>;");
         self.thread_number(&mut text);
         text += &format!("\n\tmov.u32 {scratch}3, {array};");
-        for (address, size) in self.addresses.iter().zip([2, 4, 8]) {
+        for (address, size) in self.addresses.iter().zip([2, 4, 8, 16]) {
             if let Some(address) = address {
                 text += &format!("\n\tmad.lo.u32 {address}, {scratch}0, {size}, {scratch}3;");
             }
@@ -164,8 +164,8 @@ impl Slots {
             Some(Place::Local(offset)) => {
                 Ok((".local", format!("[{}+{offset}]", self.local_address.as_deref().unwrap_or_default())))
             }
-            Some(Place::Shared { offset, size }) => {
-                let address = self.addresses[row_of(*size)].as_deref().unwrap_or_default();
+            Some(Place::Shared { offset, row }) => {
+                let address = self.addresses[number_of(*row)].as_deref().unwrap_or_default();
                 Ok((".volatile.shared", format!("[{address}+{offset}]")))
             }
             None => Err(format!("{slot} is none of the slots that the edits make")),
@@ -173,13 +173,9 @@ impl Slots {
     }
 }
 
-/// Which of the addresses is that of slots with so many bytes.
-fn row_of(size: u32) -> usize {
-    match size {
-        2 => 0,
-        4 => 1,
-        _ => 2,
-    }
+/// Which of the addresses is that of rows with so many bytes: 2, 4, 8 or 16.
+fn number_of(row: u32) -> usize {
+    (row.ilog2() as usize).saturating_sub(1).min(3)
 }
 
 /// The dimensions that every block of a kernel has, where `.reqntid` proves them.

@@ -21,6 +21,10 @@ pub struct Aim {
     pub to: SpillTo,
     /// At most so many choices are tried, until one reaches `words`.
     pub trials: u32,
+    /// Whether one load may serve what several were chosen for.
+    pub hoists: bool,
+    /// The most bytes of a store or load: 4, or 8 or 16 for several values at once.
+    pub access_bytes: u32,
 }
 
 /// What a trial may do.
@@ -73,6 +77,8 @@ mod tests {
             among,
             to: SpillTo::SHARED,
             trials: 9,
+            hoists: false,
+            access_bytes: 4,
         };
         let some = Some(IndexVec::default());
         assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, some.clone()).means(true).len(), 6);

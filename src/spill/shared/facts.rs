@@ -42,7 +42,11 @@ impl<'a> Facts<'a> {
         let counts: IndexVec<VReg, bool> =
             function.regs().map(|reg| !uniformity.is_uniform(reg) && !is_constant(reg)).collect();
         let mut values = eligible(function, &occurrences, &dominators);
-        values.retain(|value| counts[value.reg]);
+        // What is live into the function, or into code that is never reached, is read on some path without a definition, and
+        // no store would be there.
+        let is_inner = |block: Block| block != Block(0) && cfg.is_reachable(block);
+        let is_defined = |reg: VReg| live.live_ins(reg).iter().all(|live_in| is_inner(live_in.block));
+        values.retain(|value| counts[value.reg] && is_defined(value.reg));
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
         let loops = Loops::new(&cfg, &dominators);
         Self { function, classification, occurrences, frequencies, live, loops, values, pressure, counts }

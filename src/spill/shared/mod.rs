@@ -17,6 +17,9 @@
 //! * [`places`]: what each place costs for a value, and which is the cheapest;
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
 //! * [`packing`]: the fewest slots for values that are all known;
+//! * [`hoist`]: the places where values come back, one for several groups of reads where that is rarer;
+//! * [`stores`]: the places where they are stored;
+//! * [`neighbours`]: slots beside each other, and stores and loads of several values at once;
 //! * here: the edits.
 
 mod aim;
@@ -25,10 +28,13 @@ mod choice;
 mod eligible;
 mod facts;
 mod full;
+mod hoist;
+mod neighbours;
 mod packing;
 mod places;
 mod room;
 mod slots;
+mod stores;
 #[cfg(test)]
 mod tests;
 mod trials;
@@ -40,11 +46,11 @@ pub use room::{Launch, Refusal, bounds};
 pub use slots::Bytes;
 pub use trials::{Score, Trial};
 
-use crate::analysis::Occurrence;
 use crate::config::SpillTo;
-use crate::function::{Edit, EditList, Effects, Function, Inst, Position, Role, Slot, VReg};
+use crate::function::{Edit, EditList, Function, Inst, Slot, VReg};
 use crate::spill::remat::compute_again;
-use choice::Chosen;
+use hoist::{Moved, place_reloads};
+use neighbours::{Joint, Neighbours};
 use room::{Room, room};
 
 /// Where a value goes that is moved out of the way.
@@ -132,18 +138,29 @@ pub fn keep_values(facts: &Facts<'_>, aim: &Aim, launch: &Launch<'_>) -> Result<
     outcome.peaks = [before, reached];
     outcome.fullest = (reached > aim.words).then(|| choice.fullest());
     outcome.trials = trials;
-    let (created, bytes) = slots.create(&mut outcome.edits);
+    let (moved, mut pressure) = place_reloads(facts, choice, aim);
+    let neighbours = Neighbours {
+        function,
+        frequencies: &facts.frequencies,
+        moved: &moved,
+        pressure: &mut pressure,
+        words: aim.words,
+        bytes: aim.access_bytes,
+        stores: moved.iter().map(|value| value.stores[0]).collect(),
+    };
+    let (rows, joints) = neighbours.find();
+    let mut is_used = vec![false; slots.len()];
+    moved.iter().filter_map(|value| value.chosen.home.slot).for_each(|slot| is_used[slot] = true);
+    let (created, bytes) = slots.create(&is_used, rows, &mut outcome.edits);
     outcome.bytes = bytes;
     let given_up = |room: &Room| launch.architecture.cache_given_up(&room.as_it_is, bytes.shared);
     outcome.cache_given_up = room.as_ref().map_or(0, given_up);
-    for value in &choice.chosen {
-        match value.home.slot {
-            Some(slot) => rewrite(function, value, created[slot], &mut outcome.edits),
-            None => {
-                let register = (value.reg, value.definition());
-                compute_again(function, &facts.occurrences, register, &value.groups, &mut outcome.edits);
-            }
-        }
+    for joint in &joints {
+        access(function, &moved, joint, &created, &mut outcome.edits);
+    }
+    for Moved { chosen, .. } in moved.iter().filter(|value| value.chosen.home.slot.is_none()) {
+        let register = (chosen.reg, chosen.definition());
+        compute_again(function, &facts.occurrences, register, &chosen.groups, &mut outcome.edits);
     }
     let is_unbounded = function.kernel().is_some_and(|bounds| bounds.threads().is_none());
     if let Some(room) = room.filter(|_| is_unbounded && bytes.shared > 0) {
@@ -151,45 +168,44 @@ pub fn keep_values(facts: &Facts<'_>, aim: &Aim, launch: &Launch<'_>) -> Result<
     }
     outcome.edits.finish();
     debug_assert_eq!(crate::check::slots::verify(function, &outcome.edits), [], "{function}");
-    let kept = choice.chosen.iter().map(|value| Kept {
-        reg: value.reg,
-        definition: value.definition(),
-        place: value.home.place,
-        stores: value.definitions.len(),
-        reloads: value.reloads().count(),
-        bytes: function.class(value.reg).spilled_bytes().unwrap_or(0),
+    let kept = moved.iter().map(|Moved { chosen, stores, reloads, .. }| Kept {
+        reg: chosen.reg,
+        definition: chosen.definition(),
+        place: chosen.home.place,
+        stores: stores.len(),
+        reloads: reloads.len(),
+        bytes: function.class(chosen.reg).spilled_bytes().unwrap_or(0),
     });
     outcome.kept = kept.collect();
     Ok(outcome)
 }
 
-/// Stores a value behind each of its definitions, and loads it in front of each group. What is tied to a definition is read
-/// in the register of that definition, so the value comes back there; elsewhere it has a register of its own.
-fn rewrite(function: &Function, value: &Chosen, slot: Slot, edits: &mut EditList) {
-    for definition in &value.definitions {
-        edits.insert_spill(behind(function, definition), value.reg, slot);
+/// Stores or loads, at once where there are several. What read a loaded value reads its new register.
+fn access(function: &Function, moved: &[Moved], joint: &Joint, slots: &[Slot], edits: &mut EditList) {
+    let mut parts = Vec::new();
+    for part in &joint.parts {
+        let Moved { chosen, reloads, .. } = &moved[part.value];
+        let Some(slot) = chosen.home.slot.map(|slot| slots[slot]) else { continue };
+        let reg = match part.reload {
+            None => chosen.reg,
+            // What is tied to a definition is read in the register of that definition.
+            Some(reload) if reloads[reload].is_tied(function) => chosen.reg,
+            Some(reload) => {
+                let reg = edits.create_register(function.class(chosen.reg));
+                for read in &reloads[reload].reads {
+                    edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
+                }
+                reg
+            }
+        };
+        parts.push((reg, slot));
     }
-    for group in value.reloads() {
-        let at = Position { block: group.reads[0].block, before: Some(group.place) };
-        if group.reads.iter().any(|read| function.operands(read.inst)[read.operand as usize].tied.is_some()) {
-            edits.insert_reload(at, value.reg, slot);
-            continue;
-        }
-        let reg = edits.create_register(function.class(value.reg));
-        edits.insert_reload(at, reg, slot);
-        for read in &group.reads {
-            edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
-        }
-    }
-}
-
-/// The place behind a definition: not within a call sequence, where nothing may stand.
-fn behind(function: &Function, definition: &Occurrence) -> Position {
-    let end = function.block_range(definition.block).end;
-    let is_free =
-        |&inst: &Inst| !function.effects(inst).contains(Effects::CALL_SEQUENCE) && function.role(inst) != Role::Debug;
-    let next = (definition.inst.0 + 1..end.0).map(Inst).find(is_free);
-    // In front of terminators is the end of the block.
-    let next = next.filter(|&inst| !function.effects(inst).contains(Effects::TERMINATOR));
-    Position { block: definition.block, before: next }
+    let is_store = joint.parts.first().is_some_and(|part| part.reload.is_none());
+    let at = joint.at.position(function);
+    match (is_store, parts.as_slice()) {
+        (true, &[(reg, slot)]) => edits.insert_spill(at, reg, slot),
+        (false, &[(reg, slot)]) => edits.insert_reload(at, reg, slot),
+        (true, _) => edits.insert_wide_spill(at, parts),
+        (false, _) => edits.insert_wide_reload(at, parts),
+    };
 }

@@ -1,10 +1,12 @@
 //! Slots: values that are never live together share one.
 
+use std::cmp::Reverse;
+
 use super::Place;
 use super::packing::fewest;
 use super::room::Room;
 use crate::analysis::{IntervalTree, LiveRanges};
-use crate::function::{Edit, EditList, Function, SharedArray, Slot, VReg};
+use crate::function::{Edit, EditList, Function, SharedArray, SharedPlace, Slot, VReg};
 
 /// The memory that slots take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,35 +107,49 @@ impl<'a> Slots<'a> {
         self.function.class(reg).spilled_bytes().unwrap_or(0)
     }
 
-    /// Makes the slots, the largest first, so that each is aligned. Returns the slot of each holder.
-    pub(super) fn create(&self, edits: &mut EditList) -> (Vec<Slot>, Bytes) {
-        let mut order: Vec<usize> = (0..self.holders.len()).collect();
+    /// Makes the slots of holders that are used, the largest rows first, so that each is aligned. Those of `rows` lie beside
+    /// each other. Returns the slot of each holder.
+    pub(super) fn create(&self, is_used: &[bool], rows: Vec<Vec<usize>>, edits: &mut EditList) -> (Vec<Slot>, Bytes) {
+        let mut is_lone = is_used.to_vec();
+        rows.iter().flatten().for_each(|&at| is_lone[at] = false);
+        let lone = (0..self.holders.len()).filter(|&at| is_lone[at]).map(|at| vec![at]);
+        let mut rows: Vec<Vec<usize>> = rows.into_iter().chain(lone).collect();
+        let row_bytes = |row: &[usize]| row.iter().map(|&at| self.holders[at].size).sum::<u32>();
+        let is_shared = |row: &[usize]| self.holders[row[0]].place == Place::Shared;
         // Slots in local memory have the lower numbers.
-        order.sort_by_key(|&at| {
-            let Holder { place, size, .. } = self.holders[at];
-            (place == Place::Shared, std::cmp::Reverse(size))
-        });
+        rows.sort_by_key(|row| (is_shared(row), Reverse(row_bytes(row)), row[0]));
         let mut bytes = Bytes::default();
-        if let Some(room) = self.room.filter(|_| self.shared_bytes > 0) {
-            bytes.shared = self.shared_bytes.next_multiple_of(room.alignment);
+        let shared_bytes: u32 = rows.iter().filter(|row| is_shared(row)).map(|row| row_bytes(row)).sum();
+        if let Some(room) = self.room.filter(|_| shared_bytes > 0) {
+            bytes.shared = (shared_bytes * room.threads).next_multiple_of(room.alignment);
             edits.push(Edit::CreateSharedArray(SharedArray { threads: room.threads, bytes: bytes.shared }));
         }
         let mut slots = vec![Slot(0); self.holders.len()];
-        let mut offset = 0;
-        for at in order {
-            let Holder { place, size, .. } = self.holders[at];
-            slots[at] = match self.room.filter(|_| place == Place::Shared) {
-                Some(room) => {
-                    let slot = edits.create_shared_slot(size, offset);
-                    offset += size * room.threads;
-                    slot
-                }
-                None => {
+        let mut start = 0;
+        for row in &rows {
+            let all = row_bytes(row);
+            let mut behind = 0;
+            for &at in row {
+                let size = self.holders[at].size;
+                slots[at] = if is_shared(row) {
+                    edits.create_slot_of_row(size, SharedPlace { offset: start + behind, row: all })
+                } else {
                     bytes.local += size;
-                    edits.create_slot(size.into(), size.into())
-                }
-            };
+                    // An access that reaches all of them is aligned, and one that reaches half of four.
+                    let align = [all, all / 2].into_iter().find(|&align| behind % align == 0).unwrap_or(size);
+                    edits.create_slot(size.into(), align.into())
+                };
+                behind += size;
+            }
+            if let Some(room) = self.room.filter(|_| is_shared(row)) {
+                start += all * room.threads;
+            }
         }
         (slots, bytes)
+    }
+
+    /// How many slots there are.
+    pub(super) fn len(&self) -> usize {
+        self.holders.len()
     }
 }

@@ -20,11 +20,15 @@ fn function(kernel: &str, regs: &str, body: &str) -> Function {
 /// One choice of all values, none with several definitions, and nothing in loops.
 fn aim(words: u32, to: SpillTo) -> Aim {
     let (in_loops, redefined) = (KeepInLoops::Off, Redefined::Off);
-    Aim { words, values: usize::MAX, in_loops, redefined, among: None, to, trials: 1 }
+    Aim { words, values: usize::MAX, in_loops, redefined, among: None, to, trials: 1, hoists: false, access_bytes: 4 }
 }
 
 fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal> {
-    keep_for(function, &aim(words, to), 49_152)
+    keep_as(function, &aim(words, to))
+}
+
+fn keep_as(function: &Function, aim: &Aim) -> Result<Outcome, Refusal> {
+    keep_for(function, aim, 49_152)
 }
 
 fn keep_for(function: &Function, aim: &Aim, most_bytes: u32) -> Result<Outcome, Refusal> {
@@ -354,4 +358,108 @@ fn predicates_can_be_stored() {
     };
     assert!(proven(2, true) && proven(4, true));
     assert!(!proven(1, true) && !proven(2, false));
+}
+
+/// The reads behind a definition come first, even if the block of another read stands ahead of the definition's: within
+/// the call sequence behind the definition, nothing can come back.
+#[test]
+fn blocks_ahead_may_read_what_is_defined_behind() {
+    let body = "bb0: frequency 1.0 depth 0 -> bb2\n  %1 = LD_i32 1 :: read\n\
+        bb1: frequency 1.0 depth 0\n  ST_i32 %0, %1 :: write\n  Return :: terminator\n\
+        bb2: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  CALL 0 :: call_sequence\n\
+        ST_i32 %0, 0 :: write call_sequence\n  %2 = LD_i32 2 :: read\n  ST_i32 %2, %1 :: write\n";
+    let called = function("kernel maxntid 64\n", "B32 B32 B32", body);
+    let kept = keep(&called, 2, SpillTo::LOCAL).expect("local memory").kept;
+    assert!(kept.iter().any(|kept| (kept.reg.0, kept.reloads) == (0, 1)), "{kept:?}");
+}
+
+/// How often `%0` is loaded that three blocks read, behind a point with three words, and what is read then.
+fn loads(blocks: &str, hoists: bool) -> usize {
+    let body = format!(
+        "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n\
+         ST_i32 %1, %2 :: write\n{blocks}"
+    );
+    let kernel = function("kernel maxntid 64\n", "B32 B32 B32 B32 B32 B32 B1", &body);
+    let aim = Aim {
+        values: 1,
+        in_loops: KeepInLoops::On,
+        among: Some(kernel.regs().map(|reg| reg.0 == 0).collect()),
+        hoists,
+        ..aim(2, SpillTo::SHARED)
+    };
+    let kept = keep_as(&kernel, &aim).expect("a place").kept;
+    kept.iter().map(|kept| kept.reloads).sum()
+}
+
+/// A load serves the reads of the blocks that it dominates, as long as there is room.
+#[test]
+fn one_load_serves_what_it_dominates() {
+    let after = |between: &str| {
+        format!(
+            "bb1: frequency 1.0 depth 0 -> bb2\n  ST_i32 %0, 1 :: write\n\
+             bb2: frequency 1.0 depth 0\n{between}  ST_i32 %0, 2 :: write\n  Return :: terminator\n"
+        )
+    };
+    assert_eq!([false, true].map(|hoists| loads(&after(""), hoists)), [2, 1]);
+    let full = "  %3 = LD_i32 3 :: read\n  %4 = LD_i32 4 :: read\n  ST_i32 %3, %4 :: write\n";
+    assert_eq!(loads(&after(full), true), 2, "no room");
+}
+
+/// One load ahead of a branch serves both sides and what follows them, and one ahead of a loop serves the loop.
+#[test]
+fn one_load_where_it_is_rarer() {
+    let branch = "bb1: frequency 1.0 depth 0 -> bb2 bb3\n  %3 = LD_i32 3 :: read\n  %6 = SETP_i32rr %3, %3\n\
+        CBranch %6, bb3 :: terminator\n\
+        bb2: frequency 0.5 depth 0 -> bb4\n  ST_i32 %0, 1 :: write\n\
+        bb3: frequency 0.5 depth 0 -> bb4\n  ST_i32 %0, 2 :: write\n\
+        bb4: frequency 1.0 depth 0\n  ST_i32 %0, 3 :: write\n  Return :: terminator\n";
+    assert_eq!([false, true].map(|hoists| loads(branch, hoists)), [3, 1]);
+    let cycle = |between: &str| {
+        format!(
+            "bb1: frequency 1.0 depth 0 -> bb2\n  %5 = LD_i32 3 :: read\n\
+             bb2: frequency 10.0 depth 1 -> bb2 bb3\n  ST_i32 %0, 1 :: write\n{between}  %6 = SETP_i32rr %5, %5\n\
+             CBranch %6, bb2 :: terminator\n\
+             bb3: frequency 1.0 depth 0\n  ST_i32 %5, 3 :: write\n  Return :: terminator\n"
+        )
+    };
+    // The number of loads is the same: where they are is said by the edits.
+    assert_eq!([false, true].map(|hoists| loads(&cycle(""), hoists)), [1, 1]);
+    let full = "  %3 = LD_i32 3 :: read\n  ST_i32 %3, %3 :: write\n";
+    assert_eq!([false, true].map(|hoists| loads(&cycle(full), hoists)), [1, 1]);
+}
+
+/// Values that are stored and loaded near each other move at once, in as many bytes as may be accessed, and each slot of
+/// such a row belongs to one value.
+#[test]
+fn neighbours_move_at_once() {
+    let accesses = |class: &str, bytes: u32, to: SpillTo| {
+        let bits = &class[1..];
+        let loads: String = (0..4).map(|reg| format!("  %{reg} = LD_i{bits} {reg} :: read\n")).collect();
+        let stores: String = (0..4).map(|reg| format!("  ST_i{bits} %{reg}, {reg} :: write\n")).collect();
+        let body = format!(
+            "bb0: frequency 1.0 depth 0 -> bb1\n{loads}  ST_i32 1, 1 :: write\n\
+             bb1: frequency 1.0 depth 0 -> bb2\n  %4 = LD_i{bits} 4 :: read\n  %5 = LD_i{bits} 5 :: read\n\
+             %6 = LD_i{bits} 6 :: read\n  %7 = LD_i{bits} 7 :: read\n  ST_i{bits} %4, %5 :: write\n\
+             ST_i{bits} %6, %7 :: write\n\
+             bb2: frequency 1.0 depth 0\n{stores}  Return :: terminator\n"
+        );
+        let regs = [class; 8].join(" ");
+        let kernel = function("kernel maxntid 64\n", &regs, &body);
+        let words = 4 * kernel.class(crate::function::VReg(0)).words();
+        let aim = Aim { values: 4, access_bytes: bytes, ..aim(words, to) };
+        let edits = keep_as(&kernel, &aim).expect("a place").edits;
+        let numbers = edits.edits().iter().filter_map(|edit| match edit {
+            Edit::InsertSpill { .. } | Edit::InsertReload { .. } => Some(1),
+            Edit::InsertWideSpill { parts, .. } | Edit::InsertWideReload { parts, .. } => Some(parts.len()),
+            _ => None,
+        });
+        numbers.collect::<Vec<usize>>()
+    };
+    for to in [SpillTo::SHARED, SpillTo::LOCAL] {
+        assert_eq!(accesses("B32", 4, to), [1; 8]);
+        assert_eq!(accesses("B32", 8, to), [2; 4]);
+        assert_eq!(accesses("B32", 16, to), [4; 2]);
+        assert_eq!(accesses("B64", 8, to), [1; 8]);
+        assert_eq!(accesses("B64", 16, to), [2; 4]);
+    }
 }

@@ -176,11 +176,15 @@ impl<'a> Interpreter<'a> {
             Role::Extract { index, .. } => vec![[reads[0][usize::from(index)], None]],
             Role::Undef => vec![UNDEFINED],
             Role::Spill => {
-                let slot = slot(operands[1]);
-                self.slots.insert(slot, reads[0]);
+                for ([_, to], &read) in operands.as_chunks().0.iter().zip(&reads) {
+                    self.slots.insert(slot(*to), read);
+                }
                 vec![]
             }
-            Role::Reload => vec![self.slots.get(&slot(operands[1])).copied().unwrap_or(UNDEFINED)],
+            Role::Reload => {
+                let held = |[_, from]: &[Operand; 2]| self.slots.get(&slot(*from)).copied().unwrap_or(UNDEFINED);
+                operands.as_chunks().0.iter().map(held).collect()
+            }
             _ if self.function.effects(inst).is_pure() => {
                 if self.function.effects(inst).contains(Effects::MAY_FAULT) {
                     self.guarded.insert((self.function.opcode(inst).0, reads.clone()));

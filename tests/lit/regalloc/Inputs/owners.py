@@ -15,7 +15,8 @@ most = shape[0] if len(shape) == 1 else shape[0] * shape[1] * shape[2]
 size = int(re.search(r"nvptx_ra_spills\[(\d+)\]", ptx)[1])
 text = ptx[ptx.index("{ .reg .b32 %nvptx_ra") : ptx.index("// end inline asm", ptx.index("{ .reg .b32 %nvptx_ra"))]
 instructions = re.findall(r"(mov\.u32|mad\.lo\.u32)\s+([^;]+);", text)
-accesses = re.findall(r"(?:st|ld)\.volatile\.shared\.b(16|32|64)[^\[]*\[(%r\d+)(?:\+(\d+))?\]", ptx)
+accesses = re.findall(r"(?:st|ld)\.volatile\.shared(?:\.v([24]))?\.b(16|32|64)[^\[]*\[(%r\d+)(?:\+(\d+))?\]", ptx)
+accesses = [(int(number or 1) * int(bits), base, offset) for number, bits, base, offset in accesses]
 assert instructions and accesses
 
 
@@ -41,8 +42,8 @@ for ntid in blocks:
         registers = addresses(thread, ntid)
         for bits, base, offset in set(accesses):
             start = registers[base] + int(offset or 0)
-            assert start % (int(bits) // 8) == 0, "misaligned"
-            for byte in range(start, start + int(bits) // 8):
+            assert start % (bits // 8) == 0, "misaligned"
+            for byte in range(start, start + bits // 8):
                 assert 0 <= byte < size, f"{thread} of {ntid}: byte {byte} of {size}"
                 assert owners.setdefault(byte, thread) == thread, f"byte {byte}: {owners[byte]} and {thread} of {ntid}"
 print(f"{len(set(accesses))} slots, {len(blocks)} blocks")

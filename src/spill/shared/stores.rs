@@ -1,0 +1,46 @@
+//! Where a value is stored: behind each definition that a reload may come behind.
+
+use super::hoist::{At, Reload};
+use crate::analysis::{Cfg, Occurrence};
+use crate::function::{Block, Effects, Function, Inst, Role};
+
+/// The places of the stores of a value, in the order of its definitions. Of several definitions those are left out from
+/// which no path leads to a reload without another definition. O(blocks + reloads) where there are several.
+pub(super) fn places(function: &Function, cfg: &Cfg, definitions: &[Occurrence], reloads: &[Reload]) -> Vec<At> {
+    let is_needed = match definitions {
+        [_] => vec![true],
+        _ => needed(cfg, definitions, reloads),
+    };
+    let stored = definitions.iter().zip(is_needed).filter(|(_, is_needed)| *is_needed);
+    stored.map(|(definition, _)| behind(function, definition)).collect()
+}
+
+/// Which definitions a reload may come behind, found backwards from each reload.
+fn needed(cfg: &Cfg, definitions: &[Occurrence], reloads: &[Reload]) -> Vec<bool> {
+    let mut is_needed = vec![false; definitions.len()];
+    let mut is_seen = vec![false; cfg.num_blocks()];
+    let mut todo: Vec<(Block, u32)> = reloads.iter().map(|reload| (reload.at.block, reload.at.before)).collect();
+    while let Some((block, end)) = todo.pop() {
+        let is_before = |definition: &Occurrence| definition.block == block && definition.inst.0 < end;
+        match definitions.iter().rposition(is_before) {
+            Some(number) => is_needed[number] = true,
+            None => {
+                for &pred in cfg.preds(block) {
+                    if !std::mem::replace(&mut is_seen[pred.0 as usize], true) {
+                        todo.push((pred, u32::MAX));
+                    }
+                }
+            }
+        }
+    }
+    is_needed
+}
+
+/// The place behind a definition: not within a call sequence, where nothing may stand.
+fn behind(function: &Function, definition: &Occurrence) -> At {
+    let end = At::end(function, definition.block);
+    let is_free =
+        |&inst: &Inst| !function.effects(inst).contains(Effects::CALL_SEQUENCE) && function.role(inst) != Role::Debug;
+    let next = (definition.inst.0 + 1..end.before).map(Inst).find(is_free);
+    next.map_or(end, |next| At { block: definition.block, before: next.0 })
+}
