@@ -56,6 +56,10 @@ pub(super) struct Kept {
     pub(super) slack: u32,
     /// Whether they move in loops, by the name of the option.
     pub(super) in_loops: &'static str,
+    /// Whether one load may serve what several would.
+    pub(super) hoists: bool,
+    /// The most bytes of one store or load.
+    pub(super) access_bytes: u32,
     /// The most values; `None`: as many as help.
     pub(super) values: Option<u32>,
     /// The most bytes of shared memory; `None`: as many as cost no block.
@@ -216,8 +220,16 @@ impl Variant {
         if *remat != "off" {
             options.push(format!("remat={remat}"));
         }
-        if let Some(Kept { registers, slack, in_loops, values, limit, threads, dynamic_shared }) = kept {
-            options.push(format!("regalloc={registers};regalloc-slack={slack}"));
+        if let Some(kept) = kept {
+            let Kept { registers, slack, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared } =
+                kept;
+            options.push(format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on"));
+            if *hoists {
+                options.push("regalloc-hoist".into());
+            }
+            if *access_bytes > 4 {
+                options.push(format!("regalloc-wide={access_bytes}"));
+            }
             if *in_loops != "off" {
                 options.push(format!("regalloc-loops={in_loops}"));
             }
@@ -271,6 +283,18 @@ mod tests {
                 let shared = variant.with_smem_spilling();
                 assert_eq!(shared.entry("k", "0"), Entry { smem_spilling: true, ..entry.clone() });
                 assert_eq!(shared.to_string(), format!("{variant};smem-spilling"));
+                let kept = variant.with_kept_values(Kept {
+                    registers: 255,
+                    slack: 24,
+                    in_loops: "around",
+                    hoists: true,
+                    access_bytes: 8,
+                    values: Some(3),
+                    limit: Some(4096),
+                    threads: Some(96),
+                    dynamic_shared: 64,
+                });
+                assert!(Config::check(&kept.entry("k", "0").options, Origin::Attribute).is_ok(), "{kept}");
                 let callee = shared.of_callee().entry("f", "0");
                 assert_eq!((callee.options, callee.maxnreg, callee.smem_spilling), (entry.options, None, false));
             }

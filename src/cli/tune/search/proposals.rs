@@ -32,18 +32,31 @@ struct Way {
     /// The most words, in quarters of the words that ptxas spills. A word that goes is stored and loaded once at least, so
     /// that more than twice as many never pay.
     quarters: Option<u32>,
+    /// How values are stored and loaded.
+    accesses: Accesses,
+}
+
+/// How values are stored and loaded.
+#[derive(Clone, Copy)]
+enum Accesses {
+    /// Each for itself.
+    Single,
+    /// One load for all reads that it can serve.
+    Hoisted,
+    /// Two words at once.
+    Wide,
 }
 
 /// The ways that are tried, in this order. What helps differs from kernel to kernel: often three or five values are enough,
 /// and more of them cost what these gain.
 const WAYS: [Way; 7] = [
-    Way { slack: 24, in_loops: "off", values: None, quarters: None },
-    Way { slack: 24, in_loops: "on", values: None, quarters: Some(5) },
-    Way { slack: 80, in_loops: "around", values: Some(5), quarters: None },
-    Way { slack: 80, in_loops: "around", values: Some(3), quarters: None },
-    Way { slack: 80, in_loops: "around", values: Some(16), quarters: None },
-    Way { slack: 24, in_loops: "off", values: None, quarters: Some(7) },
-    Way { slack: 48, in_loops: "on", values: None, quarters: Some(6) },
+    Way { slack: 24, in_loops: "off", values: None, quarters: None, accesses: Accesses::Single },
+    Way { slack: 24, in_loops: "on", values: None, quarters: Some(5), accesses: Accesses::Single },
+    Way { slack: 80, in_loops: "around", values: Some(5), quarters: None, accesses: Accesses::Single },
+    Way { slack: 80, in_loops: "around", values: Some(3), quarters: None, accesses: Accesses::Single },
+    Way { slack: 80, in_loops: "around", values: Some(16), quarters: None, accesses: Accesses::Single },
+    Way { slack: 24, in_loops: "off", values: None, quarters: Some(7), accesses: Accesses::Hoisted },
+    Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 
 /// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
@@ -129,9 +142,11 @@ impl Kernel {
             let words = way.quarters.map(|quarters| (spilled * quarters).div_ceil(4));
             // More than a kernel may have at all is no limit.
             let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
-            let Way { slack, in_loops, values, .. } = *way;
+            let Way { slack, in_loops, values, accesses, .. } = *way;
+            let hoists = matches!(accesses, Accesses::Hoisted);
+            let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
             let threads = (!self.block.says_threads).then_some(threads);
-            Kept { registers: all, slack, in_loops, values, limit, threads, dynamic_shared }
+            Kept { registers: all, slack, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared }
         };
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
         let first = Variant::DEFAULT.with_kept_values(of(&WAYS[0]));
