@@ -69,6 +69,7 @@ impl Edges {
 
     /// Definitions before reads, reads before the next definition, definitions in their order, for the instructions
     /// from `first` up to `end`. O(operands), and once O(registers).
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn registers(&mut self, function: &Function, first: Inst, end: Inst) {
         for inst in (first.0..end.0).map(Inst) {
             self.accesses_of(function, Node(inst.0 - first.0), inst);
