@@ -282,8 +282,8 @@ mod tests {
         let error = InputKind::Ptx.check("k.ptx", "compile", &taken).expect_err("it is PTX").to_string();
         assert_eq!(
             error,
-            "nvptx-ra: k.ptx: this is PTX, and compile reads LLVM IR as text or bitcode; `nvptx-ra ptx` reads it; for all \
-             else compile the source with -emit-llvm"
+            "nvptx-ra: k.ptx: this is PTX, and compile reads LLVM IR as text or bitcode; ptx, tune, report and allocate \
+             read it; for all else compile the source with -emit-llvm"
         );
     }
 }

@@ -18,7 +18,7 @@
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
 //! * [`packing`]: the fewest slots for values that are all known;
 //! * [`hoist`]: the places where values come back, one for several groups of reads where that is rarer;
-//! * [`stores`]: the places where they are stored;
+//! * [`stores`]: the places where they are stored; [`mod@moved`]: both places of a value;
 //! * [`neighbours`]: slots beside each other, and stores and loads of several values at once;
 //! * here: the edits.
 
@@ -29,6 +29,7 @@ mod eligible;
 mod facts;
 mod full;
 mod hoist;
+mod moved;
 mod neighbours;
 mod packing;
 mod places;
@@ -49,7 +50,8 @@ pub use trials::{Score, Trial};
 use crate::config::SpillTo;
 use crate::function::{Edit, EditList, Function, Inst, Slot, VReg};
 use crate::spill::remat::compute_again;
-use hoist::{Moved, place_reloads};
+use hoist::place_reloads;
+use moved::Moved;
 use neighbours::{Joint, Neighbours};
 use room::{Room, room};
 

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::hoist::{At, Moved};
+use super::moved::{At, Moved};
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 use crate::spill::pressure::Pressure;

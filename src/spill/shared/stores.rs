@@ -1,6 +1,6 @@
 //! Where a value is stored: behind each definition that a reload may come behind.
 
-use super::hoist::{At, Reload};
+use super::moved::{At, Reload};
 use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Effects, Function, Inst, Role};
 
