@@ -12,7 +12,7 @@ use crate::coalesce::coalesce;
 use crate::config::{Config, KeepInLoops, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
 use crate::index::EntityIndex;
-use crate::spill::shared::{Aim, Facts, Kept, Launch, Outcome, Place, keep_values};
+use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Place, keep_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 

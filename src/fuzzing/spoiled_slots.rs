@@ -293,7 +293,7 @@ mod tests {
     use crate::config::{KeepInLoops, Redefined, SpillTo};
     use crate::function::LaunchBounds;
     use crate::fuzzing::{Options, check_same_effects, lowered_function};
-    use crate::spill::shared::{Aim, Facts, Launch, keep_values};
+    use crate::spill::spiller::{Aim, Facts, Launch, keep_values};
     use crate::target::Classification;
     use crate::target::machine::Architecture;
 

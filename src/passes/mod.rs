@@ -27,7 +27,7 @@ use crate::config::{
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
-use crate::spill::shared::CalleeTable;
+use crate::spill::spiller::CalleeTable;
 use crate::stats::Work;
 use crate::target::{Classification, with_assembly_loads};
 

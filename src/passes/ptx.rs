@@ -6,7 +6,7 @@ use super::{FunctionSummary, ModuleOutput, PassOutput, Remark, RunContext, Scope
 use crate::config::{Config, FORECAST, Layers, REGALLOC};
 use crate::error::{Error, ErrorKind};
 use crate::ptx::{Module, Patch};
-use crate::spill::shared::CalleeTable;
+use crate::spill::spiller::CalleeTable;
 
 /// A pass of a pipeline, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trac
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, forecast};
 use crate::function::Function;
-use crate::spill::shared::{Aim, Facts, Kept, Launch, Outcome, Place, Refusal, Trial, bounds, keep_values};
+use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Place, Refusal, Trial, bounds, keep_values};
 use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
