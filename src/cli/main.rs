@@ -14,6 +14,7 @@ macro_rules! say {
 mod allocate;
 #[cfg(feature = "llvm")]
 mod codegen;
+mod compare;
 #[cfg(feature = "llvm")]
 mod compile;
 #[cfg(feature = "llvm")]
@@ -41,6 +42,7 @@ mod ptxas;
 mod replay;
 #[cfg(feature = "llvm")]
 mod report;
+mod run;
 mod stats;
 #[cfg(feature = "llvm")]
 mod tune;
@@ -78,6 +80,7 @@ struct Arguments {
 enum Command {
     #[cfg(feature = "llvm")]
     Allocate(allocate::Arguments),
+    Compare(compare::Arguments),
     #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
     Explain(explain::Arguments),
@@ -95,6 +98,7 @@ enum Command {
     Replay(replay::Arguments),
     #[cfg(feature = "llvm")]
     Report(report::Arguments),
+    Run(run::Arguments),
     Stats(stats::Arguments),
     #[cfg(feature = "llvm")]
     Tune(tune::Arguments),
@@ -107,6 +111,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse_from(arguments).command {
         #[cfg(feature = "llvm")]
         Command::Allocate(arguments) => allocate::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
@@ -122,6 +127,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Report(arguments) => report::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Tune(arguments) => tune::run(&arguments),
@@ -174,9 +180,10 @@ mod tests {
     fn help_is_read_in_a_row() {
         let mut command = Arguments::command().version("");
         let mut page = command.render_long_help().to_string();
-        for name in
-            ["compile", "report", "tune", "allocate", "replay", "mir", "ptx", "judge", "optimum", "stats", "explain"]
-        {
+        for name in [
+            "compile", "report", "tune", "allocate", "replay", "mir", "ptx", "compare", "run", "judge", "optimum",
+            "stats", "explain",
+        ] {
             let subcommand = command.find_subcommand_mut(name).expect("a command");
             page += &format!("\n=== nvptx-ra {name}\n\n{}", subcommand.render_long_help());
         }

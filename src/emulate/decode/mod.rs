@@ -1,0 +1,49 @@
+//! From PTX to a [`Program`].
+//!
+//! In the order of the files:
+//! * [`globals`]: variables and their first content, and the layout of shared memory;
+//! * [`scopes`]: names, labels, and the scopes that hide them;
+//! * [`function`]: the statements of a function;
+//! * [`operands`]: registers, constants and addresses of an instruction;
+//! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`]: those of a family;
+//! * [`kinds`]: what kind of values rows hold.
+
+mod accesses;
+mod control;
+mod function;
+mod globals;
+mod kinds;
+mod matrix;
+mod operands;
+mod scopes;
+mod select;
+mod warp;
+
+use rustc_hash::FxHashMap;
+
+use super::program::{Program, function_address};
+use crate::ptx::Module;
+
+/// Decodes a file. What cannot be decoded is kept as an operation that ends a launch.
+pub(super) fn decode(module: &Module<'_>) -> Program {
+    let mut program = Program::default();
+    let file = module.file();
+    let names: FxHashMap<&str, usize> =
+        module.bodies().iter().enumerate().map(|(number, body)| (body.name(file), number)).collect();
+    for (&name, &number) in &names {
+        program.addresses_of_functions.insert(function_address(name), number);
+    }
+    let mut globals = globals::Globals::new(module, &names);
+    program.variables = std::mem::take(&mut globals.variables);
+    for body in module.bodies() {
+        let function = function::decode(module, body, &mut globals, &mut program.hashed);
+        program.functions.push(function);
+    }
+    program.variables.append(&mut globals.variables);
+    program.dynamic_shared = globals.shared_end.next_multiple_of(16);
+    globals::resolve_dynamic(&mut program);
+    for function in &mut program.functions {
+        kinds::find(function);
+    }
+    program
+}

@@ -1,0 +1,121 @@
+//! Which launches of a kernel are run.
+
+use super::layout;
+use super::machine::Setting;
+use super::memory::Image;
+use super::program::{Kernel, Program};
+use super::types::{Ty, mixed};
+
+/// A value for a parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Argument {
+    /// It is drawn.
+    Drawn,
+    /// An integer or address.
+    Integer(i64),
+    /// A floating-point number, as the parameter's type has it; a float where the type does not say.
+    Float(f64),
+}
+
+/// The launches of a kernel.
+#[derive(Clone, Debug)]
+pub struct Launches {
+    /// How many.
+    pub count: u32,
+    /// What all that is drawn depends on.
+    pub seed: u64,
+    /// The blocks; drawn unless given.
+    pub grid: Option<[u32; 3]>,
+    /// The threads of a block; drawn unless given.
+    pub block: Option<[u32; 3]>,
+    /// Values of the first parameters.
+    pub arguments: Vec<Argument>,
+    /// Floating-point numbers must agree on every bit.
+    pub is_exact: bool,
+    /// The most instructions of warps that a launch may run.
+    pub most_steps: u64,
+}
+
+impl Default for Launches {
+    fn default() -> Self {
+        Self {
+            count: 4,
+            seed: 1,
+            grid: None,
+            block: None,
+            arguments: Vec::new(),
+            is_exact: false,
+            most_steps: 4_000_000,
+        }
+    }
+}
+
+/// Dynamic shared memory of every launch, in bytes.
+const SHARED_BYTES: u32 = 48 * 1024;
+
+impl Launches {
+    /// The setting of a launch.
+    pub(super) fn setting(&self, program: &Program, kernel: usize, number: u32, schedule: u64) -> Setting {
+        let bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
+        let grids = [[2, 1, 1], [1, 1, 1], [3, 1, 1], [2, 2, 1]];
+        let grid = self.grid.unwrap_or(grids[number as usize % grids.len()]);
+        let block = self.block.unwrap_or_else(|| block_of(&bounds, number));
+        Setting {
+            kernel,
+            grid,
+            block,
+            schedule: mixed(self.seed ^ mixed(schedule)),
+            most_steps: self.most_steps,
+            shared_bytes: SHARED_BYTES,
+        }
+    }
+
+    /// What memory holds ahead of a launch: its parameters.
+    pub(super) fn image(&self, program: &Program, setting: &Setting, number: u32, attempt: u32) -> Image {
+        let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
+        let mut image = Image::new(seed);
+        image.draw_parameters(sizes(setting, number));
+        let kernel = program.functions[setting.kernel].kernel.clone().unwrap_or_default();
+        for (argument, parameter) in self.arguments.iter().zip(&kernel.parameters) {
+            let bytes = match (*argument, parameter.ty) {
+                (Argument::Drawn, _) => continue,
+                (Argument::Integer(value), _) => value.to_le_bytes().to_vec(),
+                (Argument::Float(value), Some(Ty::F64)) => value.to_le_bytes().to_vec(),
+                (Argument::Float(value), _) => (value as f32).to_le_bytes().to_vec(),
+            };
+            let length = bytes.len().min(parameter.bytes as usize);
+            image.set(layout::PARAMETERS + u64::from(parameter.offset), &bytes[..length]);
+        }
+        image
+    }
+}
+
+/// The threads of a block.
+fn block_of(kernel: &Kernel, number: u32) -> [u32; 3] {
+    if let Some(block) = kernel.required_block {
+        return block;
+    }
+    let total = |block: [u32; 3]| block.iter().product::<u32>();
+    let Some(largest) = kernel.largest_block.filter(|&block| total(block) <= 1024) else {
+        return [[64, 1, 1], [128, 1, 1], [32, 1, 1], [256, 1, 1]][number as usize % 4];
+    };
+    if number % 2 == 0 || largest[1] * largest[2] > 1 {
+        return if total(largest) > 512 && largest[1] * largest[2] == 1 { [256, 1, 1] } else { largest };
+    }
+    [largest[0].div_ceil(2).next_multiple_of(32).min(largest[0]), 1, 1]
+}
+
+/// The integers that parameters are drawn from: in the first launch sizes alone, later also what is nothing or odd.
+fn sizes(setting: &Setting, number: u32) -> Vec<u64> {
+    let threads: u32 = setting.block.iter().product();
+    let width = setting.block[0].max(2);
+    let total = (setting.grid[0] * threads).min(4096);
+    let mut sizes = vec![width.into(), total.into(), 64, 32];
+    if number > 0 {
+        sizes.extend([1, 2, 7, 8, u64::from(width) + 1]);
+    }
+    if number > 1 {
+        sizes.extend([0, 3]);
+    }
+    sizes
+}

@@ -1,0 +1,34 @@
+//! Runs a launch.
+//!
+//! * [`world`]: what all threads share; [`block`], [`warp`]: blocks, warps and their frames;
+//! * [`schedule`]: which warp runs next, and which of its threads;
+//! * [`step`]: one instruction; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
+//!   [`matrix`]: those of a family.
+
+mod access;
+mod atomic;
+mod barrier;
+mod block;
+mod call;
+mod collective;
+mod copies;
+mod matrix;
+mod mbarrier;
+mod schedule;
+mod step;
+mod warp;
+mod world;
+
+pub(super) use schedule::run;
+pub(super) use world::{Outcome, Setting};
+
+/// Why a launch ends early: nothing can be said of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Halt(pub(super) String);
+
+/// What a step gives, unless the launch ends.
+type Ran<T> = Result<T, Box<Halt>>;
+
+fn halt<T>(reason: impl Into<String>) -> Ran<T> {
+    Err(Box::new(Halt(reason.into())))
+}

@@ -1,0 +1,1 @@
+//! Instructions against plain Rust, on drawn operands.
