@@ -84,7 +84,9 @@ pub(super) struct Address {
 pub(super) enum Order {
     /// Races with others count.
     Weak,
-    /// Volatile, relaxed, acquire or release.
+    /// Volatile.
+    Volatile,
+    /// Relaxed, acquire or release.
     Strong,
 }
 
@@ -257,6 +259,11 @@ pub(super) enum Op {
         to: Row,
         from: Row,
     },
+    /// A move of an address between spaces that have the same addresses.
+    MoveAddress {
+        to: Row,
+        from: Row,
+    },
     /// `{a, b}` into a wider register: each part has so many bits.
     Pack {
         to: Row,
@@ -372,6 +379,8 @@ pub(super) struct KernelParameter {
     pub(super) offset: u32,
     pub(super) bytes: u32,
     pub(super) ty: Option<Ty>,
+    /// It says that it is an address.
+    pub(super) is_pointer: bool,
 }
 
 /// A decoded function.
@@ -384,6 +393,8 @@ pub(super) struct Function {
     pub(super) parameters: Vec<Place>,
     pub(super) returns: Vec<Place>,
     pub(super) kernel: Option<Kernel>,
+    /// It has atomic operations: what it reads as volatile is where threads meet.
+    pub(super) has_atomics: bool,
 }
 
 /// How a kernel is launched.

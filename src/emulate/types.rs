@@ -87,6 +87,8 @@ pub enum Kind {
     /// Nothing is known: a small integer.
     #[default]
     Integer,
+    /// What threads meet at, as a counter or a lock: zero at first.
+    Meeting,
     /// Bits that are taken apart: all of them are drawn.
     Bits,
     /// An address.
@@ -113,8 +115,13 @@ impl Kind {
         }
     }
 
+    /// The kind of a place where threads meet.
+    pub(super) fn met(self) -> Self {
+        if self.is_float() { self } else { Self::Meeting }
+    }
+
     pub(super) fn is_float(self) -> bool {
-        self >= Self::F16
+        matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64)
     }
 
     /// How many bytes a value of the kind has, where it is a float.

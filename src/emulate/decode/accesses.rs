@@ -43,6 +43,11 @@ impl Decoder<'_, '_> {
                 self.emit(Op::IsSpace { to, from, space, is_global });
             }
             "prefetch" | "prefetchu" | "applypriority" => self.emit(Op::Nothing),
+            // A policy of caches changes no value.
+            "createpolicy" => {
+                let to = self.result(operands.first().ok_or("no result")?)?;
+                self.emit(Op::Move { to, from: ZERO });
+            }
             "cp" if mnemonic.modifiers.first() == Some(&"async") => return self.async_copy(mnemonic, operands),
             "mbarrier" => self.mbarrier(mnemonic, operands)?,
             "alloca" => {
@@ -130,8 +135,11 @@ impl Decoder<'_, '_> {
                 other => vec![self.source(other, ty)?],
             }
         };
-        let is_strong = mnemonic.one_of(&["volatile", "relaxed", "acquire", "release"]).is_some();
-        let order = if is_strong { Order::Strong } else { Order::Weak };
+        let order = match mnemonic.one_of(&["volatile", "relaxed", "acquire", "release"]) {
+            Some("volatile") => Order::Volatile,
+            Some(_) => Order::Strong,
+            None => Order::Weak,
+        };
         // 128 bits are two elements of 64.
         let (ty, elements) = if ty.bits() == 128 {
             let both = elements.iter().flat_map(|&row| [row, if row == SINK { SINK } else { Row(row.0 + 1) }]);
@@ -223,7 +231,7 @@ impl Decoder<'_, '_> {
             None => return Err("the space".into()),
         };
         if window == 0 {
-            self.emit(Op::Move { to, from });
+            self.emit(Op::MoveAddress { to, from });
             return Ok(());
         }
         let window = self.constant(window, 64);

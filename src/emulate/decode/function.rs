@@ -79,7 +79,9 @@ pub(super) fn decode<'a>(
     decoder.finish();
     let Decoder { insts, rows, frame_bytes, .. } = decoder;
     let name = body.name(file).to_owned();
-    Function { name, insts, rows, frame_bytes: frame_bytes.next_multiple_of(16), parameters, returns, kernel }
+    let has_atomics = insts.iter().any(|inst| matches!(inst.op, Op::Atomic { .. }));
+    let frame_bytes = frame_bytes.next_multiple_of(16);
+    Function { name, insts, rows, frame_bytes, parameters, returns, kernel, has_atomics }
 }
 
 impl<'a> Decoder<'a, '_> {
@@ -96,8 +98,9 @@ impl<'a> Decoder<'a, '_> {
                 if is_kernel {
                     at = at.next_multiple_of(alignment.max(1));
                     decoder.scopes.declare(name, Symbol::Constant(layout::PARAMETERS + u64::from(at)));
+                    let is_pointer = declaration.words(decoder.text).any(|word| word == ".ptr");
                     let ty = ty.filter(|_| declarator.dimensions.is_empty());
-                    kernel.parameters.push(KernelParameter { name: name.into(), offset: at, bytes, ty });
+                    kernel.parameters.push(KernelParameter { name: name.into(), offset: at, bytes, ty, is_pointer });
                     at += bytes;
                 } else if let Some(ty) = ty.filter(|_| decoder.text.of(declaration.space) == b".reg") {
                     let row = decoder.new_register(ty);

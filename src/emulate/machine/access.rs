@@ -135,7 +135,7 @@ pub(super) fn load(
     let function = world.function(frame.function);
     let bytes = access.ty.bits().max(8) / 8;
     let total = bytes * access.elements.len() as u32;
-    let is_strong = access.order == Order::Strong;
+    let is_strong = access.order != Order::Weak;
     if is_strong {
         world.outcome.depends_on_order = true;
     }
@@ -145,7 +145,9 @@ pub(super) fn load(
             let target = beyond(first, bytes * number as u32);
             let info = function.rows[row.0 as usize];
             noted(world, warp, lane, target, bytes as usize, None, is_strong)?;
-            let value = read(world, warp, lane, target, bytes as usize, info.kind);
+            let meets = access.order == Order::Strong || access.order == Order::Volatile && function.has_atomics;
+            let kind = if meets { info.kind.met() } else { info.kind };
+            let value = read(world, warp, lane, target, bytes as usize, kind);
             if value.is_none() {
                 world.note_undefined(|| match target {
                     Target::Shared(_) => format!("shared memory that nobody wrote, read in line {line}"),
@@ -174,7 +176,7 @@ pub(super) fn store(
     let function = world.function(frame.function);
     let bytes = access.ty.bits().max(8) / 8;
     let total = bytes * access.elements.len() as u32;
-    let is_strong = access.order == Order::Strong;
+    let is_strong = access.order != Order::Weak;
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         let thread = warp.global_thread(world, lane);

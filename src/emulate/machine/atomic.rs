@@ -45,7 +45,7 @@ pub(super) fn run(
         let given = atomic.from.map(|row| low(frame.value(row, lane), bits));
         let kind = Kind::of(atomic.ty);
         noted(world, warp, lane, place, bytes as usize, Some(!given[0]), true)?;
-        let Some(old) = read(world, warp, lane, place, bytes as usize, kind) else {
+        let Some(old) = read(world, warp, lane, place, bytes as usize, kind.met()) else {
             return super::halt("an atomic operation on memory that nobody wrote");
         };
         let new = computed(atomic.op, atomic.ty, old, given);

@@ -73,7 +73,7 @@ pub(super) fn step(
                 frame.set_lanes(row, bits(row), active, values, defined);
             }
         }
-        Op::Move { to, from } => {
+        Op::Move { to, from } | Op::MoveAddress { to, from } => {
             let (values, defined) = (frame.values[from.0 as usize], frame.defined[from.0 as usize]);
             if defined & active != active {
                 note_special(world, frame, &[*from]);

@@ -24,6 +24,7 @@ pub(in crate::emulate) struct Image {
     new_reads: u64,
     /// What integer parameters are drawn from.
     sizes: Vec<u64>,
+    is_positive: bool,
 }
 
 impl std::fmt::Debug for Image {
@@ -43,23 +44,26 @@ impl Image {
         self.new_reads = 0;
     }
 
-    /// Says what integer parameters of the kernel are drawn from.
-    pub(in crate::emulate) fn draw_parameters(&mut self, sizes: Vec<u64>) {
+    /// Says what integer parameters of the kernel are drawn from, and whether floating-point numbers are above zero.
+    pub(in crate::emulate) fn draw_from(&mut self, sizes: Vec<u64>, is_positive: bool) {
         self.sizes = sizes;
+        self.is_positive = is_positive;
     }
 
     /// A drawn value.
     fn draw(&self, address: u64, bytes: usize, kind: Kind) -> u64 {
         let key = self.seed ^ mixed(address);
         if !layout::in_window(address, layout::PARAMETERS) || self.sizes.is_empty() {
-            return drawn(kind, bytes, key);
+            return drawn(kind, bytes, key, self.is_positive);
         }
         let offset = address - layout::PARAMETERS;
         match kind {
             // Each buffer has 4 GiB of its own.
             Kind::Pointer if bytes == 8 => layout::BUFFERS + ((offset / 8 + 1) << 32),
-            Kind::Integer | Kind::Bits | Kind::Pointer => self.sizes[mixed(key) as usize % self.sizes.len()],
-            _ => drawn(kind, bytes, key),
+            Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer => {
+                self.sizes[mixed(key) as usize % self.sizes.len()]
+            }
+            _ => drawn(kind, bytes, key, self.is_positive),
         }
     }
 

@@ -10,11 +10,13 @@ fn moderate(hash: u64) -> f64 {
 }
 
 /// So many bytes of a kind, from a number that says which.
-pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64) -> u64 {
+/// Floating-point numbers are above zero where `is_positive`.
+pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64, is_positive: bool) -> u64 {
     let hash = mixed(key);
     let size = kind.bytes();
     match kind {
         Kind::Pointer if bytes == 8 => layout::MORE_BUFFERS + ((hash & 0x3fff) << 28),
+        Kind::Meeting => 0,
         Kind::Integer | Kind::Pointer => match bytes {
             1 => hash & 0x3f,
             _ => hash % 97,
@@ -22,6 +24,7 @@ pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64) -> u64 {
         _ if kind.is_float() && bytes >= size => {
             let parts = (0..bytes / size).map(|number| {
                 let value = moderate(mixed(hash ^ number as u64));
+                let value = if is_positive { value.abs() + 0.25 } else { value };
                 let bits = match kind {
                     Kind::F16 => F16.round(value, Rounding::Nearest, false),
                     Kind::BF16 => BF16.round(value, Rounding::Nearest, false),

@@ -38,6 +38,8 @@ pub(super) struct Pure {
     pub(super) writes_carry: bool,
     /// The sources are bits that are taken apart.
     pub(super) takes_apart: bool,
+    /// The result may be an address if a source is.
+    pub(super) may_be_address: bool,
 }
 
 impl std::fmt::Debug for Pure {
@@ -82,6 +84,7 @@ impl Pure {
             reads_carry: false,
             writes_carry: false,
             takes_apart: false,
+            may_be_address: false,
         }
     }
 
@@ -119,6 +122,12 @@ impl Pure {
 /// The function of a mnemonic; `None` where it is not known or does more than compute.
 pub(super) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let ty = mnemonic.ty()?;
+    let found = family(mnemonic, ty)?;
+    let is_plain = matches!(mnemonic.word, "add" | "sub" | "mad") && !found.writes_carry;
+    Some(Pure { may_be_address: is_plain, ..found })
+}
+
+fn family(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     match mnemonic.word {
         "add" | "sub" | "mul" | "mad" | "neg" | "abs" | "min" | "max" | "div" | "fma" if ty.is_float() => {
             float::find(mnemonic, ty)
