@@ -7,7 +7,7 @@ use super::program::{Init, Kernel, Program, Special};
 use super::types::{Ty, mixed};
 
 /// A value for a parameter of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// It is drawn.
     Drawn,
@@ -15,6 +15,8 @@ pub enum Argument {
     Integer(i64),
     /// A floating-point number, as the parameter's type has it; a float where the type does not say.
     Float(f64),
+    /// The bytes of a parameter of any size.
+    Bytes(Vec<u8>),
 }
 
 /// The launches of a kernel.
@@ -83,11 +85,12 @@ impl Launches {
         self.memory.iter().for_each(|(address, content)| image.set(*address, content));
         let kernel = program.functions[setting.kernel].kernel.clone().unwrap_or_default();
         for (argument, parameter) in self.arguments.iter().zip(&kernel.parameters) {
-            let bytes = match (*argument, parameter.ty) {
+            let bytes = match (argument, parameter.ty) {
                 (Argument::Drawn, _) => continue,
                 (Argument::Integer(value), _) => value.to_le_bytes().to_vec(),
                 (Argument::Float(value), Some(Ty::F64)) => value.to_le_bytes().to_vec(),
-                (Argument::Float(value), _) => (value as f32).to_le_bytes().to_vec(),
+                (Argument::Float(value), _) => (*value as f32).to_le_bytes().to_vec(),
+                (Argument::Bytes(bytes), _) => bytes.clone(),
             };
             let length = bytes.len().min(parameter.bytes as usize);
             image.set(layout::PARAMETERS + u64::from(parameter.offset), &bytes[..length]);
