@@ -55,12 +55,11 @@ pub(super) enum LaneMask {
     Greater,
 }
 
-/// A row's width and what it is for.
+/// A row's width and what it holds at first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowInfo {
     pub(super) bits: u32,
     pub(super) init: Init,
-    pub(super) kind: Kind,
 }
 
 /// A memory space.
@@ -96,6 +95,8 @@ pub(super) struct Access {
     pub(super) address: Address,
     pub(super) ty: Ty,
     pub(super) elements: Vec<Row>,
+    /// What kind of value each is.
+    pub(super) kinds: Vec<Kind>,
     pub(super) order: Order,
 }
 
@@ -283,6 +284,7 @@ pub(super) enum Op {
         ty: Ty,
         to: Row,
         from: [Row; 2],
+        kind: Kind,
     },
     /// `isspacep`.
     IsSpace {

@@ -6,7 +6,7 @@ use super::scopes::Symbol;
 use crate::emulate::layout;
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::program::{Access, Address, AtomicOp, MbarrierOp, Op, Order, Row, SINK, Space, ZERO};
-use crate::emulate::types::Ty;
+use crate::emulate::types::{Kind, Ty};
 use crate::ptx::Operand;
 
 /// Modifiers of loads and stores that choose caches.
@@ -147,7 +147,7 @@ impl Decoder<'_, '_> {
         } else {
             (ty, elements)
         };
-        let access = Access { address, ty, elements, order };
+        let access = Access { address, ty, elements, kinds: Vec::new(), order };
         self.emit(if is_load { Op::Load(access) } else { Op::Store(access) });
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Decoder<'_, '_> {
         for (number, operand) in given.iter().take(wanted).enumerate() {
             from[number] = self.source(operand, ty)?;
         }
-        self.emit(Op::Atomic { address, op, ty, to, from });
+        self.emit(Op::Atomic { address, op, ty, to, from, kind: Kind::Integer });
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::emulate::program::{
     Function, Init, Inst, Kernel, KernelParameter, Op, Place, Row, RowInfo, SINK, Special, ZERO,
 };
 use crate::emulate::pure::{MOST_SOURCES, find};
-use crate::emulate::types::{Kind, Ty};
+use crate::emulate::types::Ty;
 use crate::ptx::{Body, Declaration, Instruction, Module, Parts, Statement, StatementKind, Text, Values};
 
 /// Decodes one function.
@@ -47,7 +47,7 @@ pub(super) fn decode<'a>(
 ) -> Function {
     let file = module.file();
     let text = file.text();
-    let info = |init, bits| RowInfo { bits, init, kind: Kind::Integer };
+    let info = |init, bits| RowInfo { bits, init };
     let mut decoder = Decoder {
         text,
         globals,
@@ -264,7 +264,7 @@ impl<'a> Decoder<'a, '_> {
     fn new_register(&mut self, ty: Ty) -> Row {
         let row = Row(self.rows.len() as u32);
         for _ in 0..rows_of(ty) {
-            self.rows.push(RowInfo { bits: ty.bits().min(64), init: Init::Undefined, kind: Kind::Integer });
+            self.rows.push(RowInfo { bits: ty.bits().min(64), init: Init::Undefined });
         }
         row
     }
@@ -292,7 +292,7 @@ impl<'a> Decoder<'a, '_> {
         let next = Row(self.rows.len() as u32);
         let row = *self.inits.entry(key).or_insert(next);
         if row == next {
-            self.rows.push(RowInfo { bits, init, kind: Kind::Integer });
+            self.rows.push(RowInfo { bits, init });
         }
         row
     }

@@ -6,7 +6,7 @@
 //! * [`function`]: the statements of a function;
 //! * [`operands`]: registers, constants and addresses of an instruction;
 //! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`]: those of a family;
-//! * [`kinds`]: what kind of values rows hold.
+//! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold.
 
 mod accesses;
 mod control;
@@ -15,9 +15,11 @@ mod globals;
 mod kinds;
 mod matrix;
 mod operands;
+mod pointers;
 mod scopes;
 mod select;
 mod warp;
+mod webs;
 
 use rustc_hash::FxHashMap;
 

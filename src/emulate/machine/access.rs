@@ -146,7 +146,7 @@ pub(super) fn load(
             let info = function.rows[row.0 as usize];
             noted(world, warp, lane, target, bytes as usize, None, is_strong)?;
             let meets = access.order == Order::Strong || access.order == Order::Volatile && function.has_atomics;
-            let kind = if meets { info.kind.met() } else { info.kind };
+            let kind = if meets { access.kinds[number].met() } else { access.kinds[number] };
             let value = read(world, warp, lane, target, bytes as usize, kind);
             if value.is_none() {
                 world.note_undefined(|| match target {
@@ -173,7 +173,6 @@ pub(super) fn store(
     active: u32,
     line: u32,
 ) -> Ran<()> {
-    let function = world.function(frame.function);
     let bytes = access.ty.bits().max(8) / 8;
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
@@ -188,7 +187,7 @@ pub(super) fn store(
             }
             let value = is_defined.then(|| crate::emulate::types::low(frame.value(row, lane), 8 * bytes));
             noted(world, warp, lane, target, bytes as usize, Some(value.unwrap_or_default()), is_strong)?;
-            let kind = function.rows[row.0 as usize].kind;
+            let kind = access.kinds[number];
             let by = Write { thread, function: frame.function as u32, line, kind };
             write(world, warp, lane, target, bytes as usize, value, by)?;
         }

@@ -17,6 +17,7 @@ pub(super) struct Atomic {
     pub(super) ty: Ty,
     pub(super) to: Row,
     pub(super) from: [Row; 2],
+    pub(super) kind: Kind,
 }
 
 /// Runs it, lane by lane.
@@ -49,7 +50,7 @@ pub(super) fn run(
             return super::halt("an atomic operation on memory that nobody wrote");
         };
         let new = computed(atomic.op, atomic.ty, old, given);
-        let kind = kind.max(function.rows[atomic.from[0].0 as usize].kind);
+        let kind = kind.max(atomic.kind);
         let thread = warp.global_thread(world, lane);
         let by = Write { thread, function: frame.function as u32, line, kind };
         write(world, warp, lane, place, bytes as usize, Some(new), by)?;

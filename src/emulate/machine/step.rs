@@ -107,8 +107,8 @@ pub(super) fn step(
         }
         Op::Load(one) => access::load(world, warp, frame, one, active, inst.line)?,
         Op::Store(one) => access::store(world, warp, frame, one, active, inst.line)?,
-        Op::Atomic { address, op, ty, to, from } => {
-            let atomic = atomic::Atomic { address: *address, op: *op, ty: *ty, to: *to, from: *from };
+        Op::Atomic { address, op, ty, to, from, kind } => {
+            let atomic = atomic::Atomic { address: *address, op: *op, ty: *ty, to: *to, from: *from, kind: *kind };
             atomic::run(world, warp, frame, &atomic, active, inst.line)?;
         }
         Op::IsSpace { to, from, space, is_global } => {

@@ -4,9 +4,12 @@ use crate::emulate::layout;
 use crate::emulate::number::{BF16, F16, Rounding};
 use crate::emulate::types::{Kind, low, mixed};
 
-/// A number between -2 and 2, with few bits.
+/// A number between -2 and 2. Some are of few, so that equal ones meet; others have bits enough for sums to be rounded.
 fn moderate(hash: u64) -> f64 {
-    f64::from((hash & 0xffff) as u32) / 16384.0 - 2.0
+    if hash % 4 == 0 {
+        return ((hash >> 8) % 9) as f64 / 2.0 - 2.0;
+    }
+    f64::from((hash >> 8 & 0xff_ffff) as u32) / 4_194_304.0 - 2.0
 }
 
 /// So many bytes of a kind, from a number that says which.

@@ -52,7 +52,11 @@ impl std::fmt::Debug for Pure {
 fn lanes<const N: usize, const M: usize>(function: impl Fn([u64; N]) -> [u64; M] + Send + Sync + 'static) -> Eval {
     Box::new(move |sources, mask, results| {
         let mut lane_of = |lane: usize| {
-            let result = function(std::array::from_fn(|source| sources[source][lane]));
+            let mut given = [0; N];
+            for (value, source) in given.iter_mut().zip(sources) {
+                *value = source[lane];
+            }
+            let result = function(given);
             for (number, value) in result.into_iter().enumerate() {
                 results[number][lane] = value;
             }
