@@ -16,6 +16,7 @@ mod mnemonic;
 mod number;
 mod program;
 mod pure;
+mod row;
 mod run;
 #[cfg(test)]
 mod tests;

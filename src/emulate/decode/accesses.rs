@@ -1,7 +1,6 @@
 //! Loads, stores, atomic operations, and copies that end later.
 
-use super::function::Decoder;
-use super::operands::Refusal;
+use super::decoder::{Decoder, Refusal};
 use super::scopes::Symbol;
 use crate::emulate::layout;
 use crate::emulate::mnemonic::Mnemonic;

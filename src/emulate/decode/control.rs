@@ -1,7 +1,6 @@
 //! Branches, calls, barriers of a block, and fences.
 
-use super::function::Decoder;
-use super::operands::Refusal;
+use super::decoder::{Decoder, Refusal};
 use super::scopes::Symbol;
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::program::{BarrierMode, Call, Callee, Op, Place, SINK, WarpOp, ZERO};

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::operands::number;
+use super::numbers::number;
 use super::scopes::Symbol;
 use crate::emulate::layout;
 use crate::emulate::program::{Init, Program, Variable, function_address};

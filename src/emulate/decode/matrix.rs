@@ -1,7 +1,6 @@
 //! Instructions on matrices that a warp holds.
 
-use super::function::Decoder;
-use super::operands::Refusal;
+use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::program::{Multiply, Op, Row, Tile, WarpOp, ZERO};
 use crate::emulate::types::Ty;
@@ -115,10 +114,10 @@ impl Decoder<'_, '_> {
         let is_supported = |ty: &Ty| {
             matches!(ty, Ty::F16 | Ty::BF16 | Ty::TF32 | Ty::F32 | Ty::F64 | Ty::Signed(8 | 32) | Ty::Unsigned(8))
         };
-        let types = match given.as_slice() {
+        let types = match *given.as_slice() {
             // Of halves, only the types of the result and the addend are said.
-            &[to, addend] => [to, Ty::F16, Ty::F16, addend],
-            &[to, a, b, addend] => [to, a, b, addend],
+            [to, addend] => [to, Ty::F16, Ty::F16, addend],
+            [to, a, b, addend] => [to, a, b, addend],
             _ => return Err("the types".into()),
         };
         let is_plain = |word: &str| {

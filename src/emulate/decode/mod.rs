@@ -3,17 +3,19 @@
 //! In the order of the files:
 //! * [`globals`]: variables and their first content, and the layout of shared memory;
 //! * [`scopes`]: names, labels, and the scopes that hide them;
-//! * [`function`]: the statements of a function;
-//! * [`operands`]: registers, constants and addresses of an instruction;
+//! * [`decoder`], [`function`]: a function and its statements;
+//! * [`numbers`], [`operands`]: registers, constants and addresses of an instruction;
 //! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`]: those of a family;
 //! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold.
 
 mod accesses;
 mod control;
+mod decoder;
 mod function;
 mod globals;
 mod kinds;
 mod matrix;
+mod numbers;
 mod operands;
 mod pointers;
 mod scopes;

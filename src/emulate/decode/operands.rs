@@ -1,54 +1,13 @@
 //! Operands as rows and addresses.
 
-use super::function::Decoder;
+use super::decoder::{Decoder, Refusal};
 use super::globals::DYNAMIC;
+use super::numbers::number;
 use super::scopes::{Symbol, special};
 use crate::emulate::layout;
-use crate::emulate::number::{BF16, F16, Rounding};
 use crate::emulate::program::{Address, Init, Op, Row, SINK, Space, ZERO, function_address};
 use crate::emulate::types::{Ty, low};
 use crate::ptx::{Name, Number, Operand};
-
-/// Why an operand cannot be decoded.
-pub(super) type Refusal = String;
-
-/// The value of a number as a type has it. Numbers with a point or as bits of a float are bits.
-pub(super) fn number(text: &str, ty: Ty) -> Option<u64> {
-    let lower = text.to_ascii_lowercase();
-    if let Some(bits) = lower.strip_prefix("0f").filter(|bits| bits.len() == 8) {
-        let value = u32::from_str_radix(bits, 16).ok()?;
-        return Some(if ty == Ty::F64 { f64::from(f32::from_bits(value)).to_bits() } else { value.into() });
-    }
-    if let Some(bits) = lower.strip_prefix("0d").filter(|bits| bits.len() == 16) {
-        let value = u64::from_str_radix(bits, 16).ok()?;
-        return Some(if ty == Ty::F32 { (f64::from_bits(value) as f32).to_bits().into() } else { value });
-    }
-    let integer = lower.trim_end_matches('u');
-    let parsed = if let Some(digits) = integer.strip_prefix("0x") {
-        u64::from_str_radix(digits, 16).ok()
-    } else if let Some(digits) = integer.strip_prefix("0b") {
-        u64::from_str_radix(digits, 2).ok()
-    } else if integer.len() > 1 && integer.starts_with('0') && integer.bytes().all(|byte| byte.is_ascii_digit()) {
-        u64::from_str_radix(&integer[1..], 8).ok()
-    } else {
-        integer.parse().ok()
-    };
-    match parsed {
-        Some(value) if matches!(ty, Ty::F32 | Ty::F64) => float_bits(value as f64, ty),
-        Some(value) => Some(value),
-        None => float_bits(lower.parse().ok()?, ty),
-    }
-}
-
-fn float_bits(value: f64, ty: Ty) -> Option<u64> {
-    match ty {
-        Ty::F32 | Ty::TF32 => Some((value as f32).to_bits().into()),
-        Ty::F64 => Some(value.to_bits()),
-        Ty::F16 => Some(F16.round(value, Rounding::Nearest, false)),
-        Ty::BF16 => Some(BF16.round(value, Rounding::Nearest, false)),
-        _ => None,
-    }
-}
 
 impl<'a> Decoder<'a, '_> {
     pub(super) fn constant_number(&self, number_parts: &Number, ty: Ty) -> Result<u64, Refusal> {
@@ -219,7 +178,7 @@ impl<'a> Decoder<'a, '_> {
                 Address { space: Space::Shared, base: self.constant(base, 64), offset }
             }
             Symbol::Constant(start) => {
-                let is_parameter = start >= layout::PARAMETERS && start < layout::PARAMETERS + layout::WINDOW;
+                let is_parameter = layout::in_window(start, layout::PARAMETERS);
                 let space = if is_parameter { Space::Generic } else { space };
                 Address { space, base: self.constant(start, 64), offset }
             }

@@ -1,7 +1,6 @@
 //! Which operation an instruction is.
 
-use super::function::Decoder;
-use super::operands::Refusal;
+use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::program::{Op, Row, SINK, ZERO};
 use crate::emulate::pure::{MOST_SOURCES, Pure, find};

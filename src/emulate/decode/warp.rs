@@ -1,7 +1,6 @@
 //! What the threads of a warp do together, but for matrices.
 
-use super::function::Decoder;
-use super::operands::Refusal;
+use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::program::{Op, Reduction, Row, SINK, ShuffleMode, Vote, WarpOp};
 use crate::emulate::types::Ty;

@@ -1,7 +1,9 @@
 //! Loads and stores.
 
-use super::step::undefined;
-use super::warp::{Frame, MOST_LOCAL, Target, Warp, generic, lanes};
+use super::meeting::meet;
+use super::next::undefined;
+use super::place::{MOST_LOCAL, Target, generic};
+use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::layout;
@@ -15,7 +17,7 @@ pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lan
         return undefined(world, frame, address.base, "an address");
     }
     let at = frame.value(address.base, lane).wrapping_add(address.offset as u64);
-    if at % u64::from(bytes) != 0 {
+    if !at.is_multiple_of(u64::from(bytes)) {
         return halt(format!("an access of {bytes} bytes at {at:#x}"));
     }
     let target = match address.space {
@@ -26,7 +28,7 @@ pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lan
         Space::Local => generic(at),
     };
     let is_inside = match target {
-        Target::Global(at) => at >= 4096 && at < u64::MAX - 4096,
+        Target::Global(at) => (4096..u64::MAX - 4096).contains(&at),
         Target::Shared(offset) => offset < layout::SHARED_BYTES,
         Target::Local(offset) => u64::from(offset) < MOST_LOCAL,
     };
@@ -158,7 +160,7 @@ pub(super) fn load(
             frame.set(row, info.bits, lane, value);
         }
         if is_strong {
-            super::atomic::meet(world, warp, first, true, false);
+            meet(world, warp, first, true, false);
         }
     }
     Ok(())
@@ -192,7 +194,7 @@ pub(super) fn store(
             write(world, warp, lane, target, bytes as usize, value, by)?;
         }
         if is_strong {
-            super::atomic::meet(world, warp, first, false, true);
+            meet(world, warp, first, false, true);
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Barriers of a block.
 
 use super::block::Waiting;
-use super::step::{Next, undefined};
+use super::next::{Next, undefined};
 use super::warp::{Frame, Warp, lanes};
 use super::world::{Wake, World};
 use super::{Ran, halt};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mbarrier::Mbarrier;
+use super::phase::Mbarrier;
 use crate::emulate::memory::{Flat, Shadow};
 use crate::emulate::program::BarrierMode;
 

@@ -1,7 +1,8 @@
 //! Calls and returns.
 
-use super::step::{Next, undefined};
-use super::warp::{Frame, MOST_LOCAL, Warp, lanes};
+use super::next::{Next, undefined};
+use super::place::MOST_LOCAL;
+use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, barrier, halt};
 use crate::emulate::program::{Call, Callee, Op, Place};

@@ -1,7 +1,7 @@
 //! What threads of a warp do together: they wait until all that take part are there.
 
 use super::matrix;
-use super::step::{Next, undefined};
+use super::next::{Next, undefined};
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};

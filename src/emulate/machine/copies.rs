@@ -2,29 +2,14 @@
 
 use super::access::{beyond, noted, read, target, write};
 use super::mbarrier;
-use super::warp::{Frame, Target, Warp, lanes};
+use super::next::undefined;
+use super::pending::Word;
+use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::memory::Write;
 use crate::emulate::program::{Address, Row};
 use crate::emulate::types::Kind;
-
-/// A word on its way: where it goes, how many bytes it has, and its value.
-type Word = (Target, usize, u64);
-
-/// The copies of a thread that have not arrived.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Copies {
-    open: Vec<Word>,
-    groups: std::collections::VecDeque<Vec<Word>>,
-}
-
-impl Copies {
-    pub(super) fn commit(&mut self) {
-        let group = std::mem::take(&mut self.open);
-        self.groups.push_back(group);
-    }
-}
 
 /// Starts a copy.
 pub(super) fn start(
@@ -39,7 +24,7 @@ pub(super) fn start(
         let to = target(world, frame, to, lane, bytes)?;
         let source_bytes = match given {
             Some(row) if !frame.is_defined(row, 1 << lane) => {
-                return super::step::undefined(world, frame, row, "a copy");
+                return undefined(world, frame, row, "a copy");
             }
             Some(row) => frame.value(row, lane) as u32,
             None => bytes,

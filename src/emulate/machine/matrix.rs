@@ -1,7 +1,7 @@
 //! Matrices that a warp holds, by the fragment layouts of the PTX ISA.
 
 use super::access::{beyond, noted, read, target, write};
-use super::step::undefined;
+use super::next::undefined;
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};

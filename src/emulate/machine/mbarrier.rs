@@ -1,41 +1,13 @@
 //! mbarriers: barriers in shared memory that count threads and bytes.
 
 use super::access::target;
-use super::step::{Next, undefined};
-use super::warp::{Frame, Target, Warp, lanes};
+use super::next::{Next, undefined};
+use super::phase::Mbarrier;
+use super::place::Target;
+use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::program::{Address, MbarrierOp};
-
-/// An mbarrier.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mbarrier {
-    expected: i64,
-    /// How many are still to arrive in this phase.
-    pending: i64,
-    /// How many bytes are still to come.
-    bytes: i64,
-    phase: u64,
-    /// What those that arrived have heard of.
-    clocks: [u32; 32],
-}
-
-impl Mbarrier {
-    fn advance(&mut self) {
-        if self.pending <= 0 && self.bytes == 0 {
-            self.phase += 1;
-            self.pending = self.expected;
-        }
-    }
-
-    fn arrive(&mut self, count: i64, clocks: &[u32; 32]) -> u64 {
-        let state = self.phase;
-        self.clocks.iter_mut().zip(clocks).for_each(|(to, &from)| *to = (*to).max(from));
-        self.pending -= count;
-        self.advance();
-        state
-    }
-}
 
 fn offset_of(world: &World<'_, '_>, frame: &Frame, address: Address, lane: usize) -> Ran<u32> {
     match target(world, frame, address, lane, 8)? {

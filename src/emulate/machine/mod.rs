@@ -1,7 +1,9 @@
 //! Runs a launch.
 //!
-//! * [`world`]: what all threads share; [`block`], [`warp`]: blocks, warps and their frames;
+//! * [`world`]: what all threads share; [`block`], [`warp`]: blocks, warps and their frames; [`place`], [`pending`],
+//!   [`phase`]: addresses, copies on their way, and mbarriers;
 //! * [`schedule`]: which warp runs next, and which of its threads;
+//! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
 //! * [`step`]: one instruction; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
 //!   [`matrix`]: those of a family.
 
@@ -14,6 +16,11 @@ mod collective;
 mod copies;
 mod matrix;
 mod mbarrier;
+mod meeting;
+mod next;
+mod pending;
+mod phase;
+mod place;
 mod schedule;
 mod step;
 mod warp;

@@ -4,7 +4,8 @@
 //! text, so that threads meet again behind what parted them; now and then others are let run, so that none waits for ever.
 
 use super::block::Block;
-use super::step::{Next, step};
+use super::next::Next;
+use super::step::step;
 use super::warp::{Frame, Warp};
 use super::world::{Outcome, Setting, World};
 use super::{Halt, Ran, halt};
@@ -205,7 +206,7 @@ fn choose(world: &mut World<'_, '_>, warp: &mut Warp, runnable: u32) -> (u32, u3
     }
     if is_parted {
         warp.turns += 1;
-        if warp.turns % 64 == 0 {
+        if warp.turns.is_multiple_of(64) {
             let number = world.random(runnable.count_ones() as usize);
             best = super::warp::lanes(runnable).nth(number).unwrap_or(best);
         }

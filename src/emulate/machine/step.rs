@@ -1,25 +1,12 @@
 //! One instruction of the threads of a warp that are there together.
 
+use super::next::{Next, undefined};
+use super::place::{Target, generic};
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier};
 use crate::emulate::program::{Init, Inst, Op, Row, Space, Special};
 use crate::emulate::types::{hash_of, low, mixed};
-
-/// Where the threads go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// To the next instruction.
-    Go,
-    /// All of them elsewhere.
-    Jump(u32),
-    /// To the next instruction, after others.
-    Yield,
-    /// It is said already where each goes.
-    Placed,
-    /// The same, after others.
-    Pause,
-}
 
 /// The lanes in which the guard of an instruction holds.
 fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> Ran<u32> {
@@ -29,15 +16,6 @@ fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> 
     }
     let holds = frame.nonzero(row);
     Ok(mask & if is_negated { !holds } else { holds })
-}
-
-/// Ends a launch because of an undefined value.
-pub(super) fn undefined<T>(world: &World<'_, '_>, frame: &Frame, row: Row, what: &str) -> Ran<T> {
-    let source = match world.function(frame.function).rows[row.0 as usize].init {
-        Init::Special(Special::Unknown(name)) => name.to_owned(),
-        _ => world.undefined_source(),
-    };
-    halt(format!("{what} depends on a value that is undefined or not modelled: {source}"))
 }
 
 /// Runs an instruction.
@@ -112,7 +90,6 @@ pub(super) fn step(
             atomic::run(world, warp, frame, &atomic, active, inst.line)?;
         }
         Op::IsSpace { to, from, space, is_global } => {
-            use super::warp::{Target, generic};
             let is_there = |address| match generic(address) {
                 Target::Global(_) => *is_global,
                 Target::Shared(_) => *space == Space::Shared,

@@ -1,8 +1,7 @@
 //! A warp: where its threads are, and their registers.
 
-use super::copies::Copies;
+use super::pending::Copies;
 use super::world::World;
-use crate::emulate::layout;
 use crate::emulate::memory::{Flat, Stamp};
 use crate::emulate::program::{Init, LaneMask, Row, Special};
 use crate::emulate::pure::Lanes;
@@ -233,26 +232,4 @@ pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
         mask &= mask - 1;
         Some(lane)
     })
-}
-
-/// A place that an address names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    Global(u64),
-    Shared(u32),
-    Local(u32),
-}
-
-/// The most bytes of a thread's local memory.
-pub(super) const MOST_LOCAL: u64 = 1 << 22;
-
-/// The place of a generic address.
-pub(super) fn generic(address: u64) -> Target {
-    if layout::in_window(address, layout::SHARED) {
-        Target::Shared((address - layout::SHARED) as u32)
-    } else if layout::in_window(address, layout::LOCAL) {
-        Target::Local((address - layout::LOCAL) as u32)
-    } else {
-        Target::Global(address)
-    }
 }

@@ -6,7 +6,7 @@ use crate::emulate::types::{Kind, low, mixed};
 
 /// A number between -2 and 2. Some are of few, so that equal ones meet; others have bits enough for sums to be rounded.
 fn moderate(hash: u64) -> f64 {
-    if hash % 4 == 0 {
+    if hash.is_multiple_of(4) {
         return ((hash >> 8) % 9) as f64 / 2.0 - 2.0;
     }
     f64::from((hash >> 8 & 0xff_ffff) as u32) / 4_194_304.0 - 2.0

@@ -108,7 +108,7 @@ fn compared(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let known = |word: &&str| {
         COMPARISONS.contains(word) || matches!(*word, "and" | "or" | "xor" | "ftz") || Ty::of(word).is_some()
     };
-    if !mnemonic.modifiers.iter().all(|word| known(&word)) {
+    if !mnemonic.modifiers.iter().all(known) {
         return None;
     }
     let name = mnemonic.one_of(&COMPARISONS)?;
@@ -146,7 +146,7 @@ fn compared(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
         };
         let set = move |a, b| {
             let [first, second] = halves(a, b);
-            u64::from(first) * one | u64::from(second) * one << 16
+            (u64::from(first) * one) | ((u64::from(second) * one) << 16)
         };
         return Some(Pure::two(of, set).results(&[to]));
     }

@@ -31,10 +31,10 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     }
     let known = |word: &&str| ROUNDINGS.contains(word) || matches!(*word, "ftz" | "sat" | "satfinite" | "relu");
     let is_small = |word: &&str| matches!(*word, "e4m3x2" | "e5m2x2");
-    if !mnemonic.modifiers.iter().all(|word| known(&word) || is_small(&word) || Ty::of(word).is_some()) {
+    if !mnemonic.modifiers.iter().all(|word| known(word) || is_small(word) || Ty::of(word).is_some()) {
         return None;
     }
-    if mnemonic.modifiers.iter().any(|word| is_small(&word)) {
+    if mnemonic.modifiers.iter().any(is_small) {
         return eight_bits(mnemonic);
     }
     let [to, from] = *mnemonic.types().as_slice() else { return None };
@@ -130,7 +130,7 @@ fn adjusted(mnemonic: &Mnemonic<'_>) -> impl Fn(f64) -> f64 + Send + Sync + Copy
     let (saturates, relu) = (mnemonic.has("sat"), mnemonic.has("relu"));
     move |value: f64| {
         let value = if saturates { if value > 0.0 { value.min(1.0) } else { 0.0 } } else { value };
-        if relu && (value < 0.0 || value == 0.0) { 0.0 } else { value }
+        if relu && value <= 0.0 { 0.0 } else { value }
     }
 }
 
