@@ -106,7 +106,7 @@ fn block_of(kernel: &Kernel, number: u32, is_flat: bool) -> [u32; 3] {
     }
     let total = |block: [u32; 3]| block.iter().product::<u32>();
     let Some(largest) = kernel.largest_block.filter(|&block| total(block) <= 1024) else {
-        let width = [64, 128, 32, 256][number as usize % 4];
+        let width = [64, 128, 32, 1024][number as usize % 4];
         return if is_flat { [32, width / 32, 1] } else { [width, 1, 1] };
     };
     if is_flat && largest[1] * largest[2] == 1 && largest[0] >= 64 {
@@ -135,7 +135,7 @@ fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
         sizes.extend([1, 2, 7, 8, u64::from(width) + 1]);
     }
     if number > 1 {
-        sizes.extend([0, 3]);
+        sizes.extend([0, 3, u64::from(total * 8).min(16_384)]);
     }
     sizes
 }
