@@ -133,7 +133,7 @@ pub fn compare_programs(first: &Program, second: &Program, kernel: &str, launche
 }
 
 /// How often a launch is drawn until something can be said of it and most of its results are finite numbers.
-const ATTEMPTS: u32 = 4;
+const ATTEMPTS: u32 = 5;
 
 fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u32, sides: &mut [Side; 2]) -> Launched {
     let mut launched = Launched { shape: [[0; 3]; 2], verdict: Verdict::Same, stores: 0, new_reads: 0, is_wild: false };
@@ -144,10 +144,12 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
         launched.verdict = not_comparable(program, format!("there is no kernel {kernel}"));
         return launched;
     };
-    let setting = launches.setting(programs[0], first, number, 0);
-    launched.shape = [setting.grid, setting.block];
     let mut tried = None;
     for attempt in 0..ATTEMPTS {
+        let setting = launches.setting(programs[0], first, number, (attempt, 0));
+        if attempt == 0 {
+            launched.shape = [setting.grid, setting.block];
+        }
         let mut image = launches.image(programs[0], &setting, number, attempt);
         match run(programs[0], &setting, &mut image) {
             // The first reason is told: it is that of the plainest launch.
@@ -157,7 +159,7 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
                 let is_wild = is_wild(&outcome);
                 if tried.is_none() || !is_wild {
                     launched.is_wild = is_wild;
-                    tried = Some((image, outcome));
+                    tried = Some((image, outcome, attempt, setting));
                 }
                 if !is_wild {
                     break;
@@ -165,13 +167,14 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
             }
         }
     }
-    let Some((mut image, outcome)) = tried else { return launched };
+    let Some((mut image, outcome, attempt, setting)) = tried else { return launched };
+    launched.shape = [setting.grid, setting.block];
     launched.verdict = Verdict::Same;
     sides[0].add(programs[0], &outcome);
     launched.stores = outcome.written.len();
     // Does the first program always give the same, in whatever order its threads run?
     let again = |image: &mut Image, schedule: u64| -> Option<String> {
-        let other = launches.setting(programs[0], first, number, schedule);
+        let other = launches.setting(programs[0], first, number, (attempt, schedule));
         match run(programs[0], &other, image) {
             Ok(other) if first_difference(&outcome, &other, image, launches.is_exact).is_none() => None,
             Ok(_) => Some("the results depend on the order in which threads run".into()),
@@ -185,7 +188,7 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
         return launched;
     }
     image.begin_second();
-    let other_setting = Setting { kernel: second, ..launches.setting(programs[1], second, number, 0) };
+    let other_setting = Setting { kernel: second, ..launches.setting(programs[1], second, number, (attempt, 0)) };
     let other_setting = Setting { grid: setting.grid, block: setting.block, ..other_setting };
     let other = match run(programs[1], &other_setting, &mut image) {
         Ok(other) => other,

@@ -60,13 +60,19 @@ const SHARED_BYTES: u32 = 48 * 1024;
 
 impl Launches {
     /// The setting of a launch.
-    pub(super) fn setting(&self, program: &Program, kernel: usize, number: u32, schedule: u64) -> Setting {
+    pub(super) fn setting(
+        &self,
+        program: &Program,
+        kernel: usize,
+        number: u32,
+        (attempt, schedule): (u32, u64),
+    ) -> Setting {
         let bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
         let reads = |special| program.functions[kernel].rows.iter().any(|row| row.init == Init::Special(special));
         let along = |axis: u8| if reads(Special::Ctaid(axis)) { 2 } else { 1 };
         let grids = [[2, along(1), along(2)], [1, 1, 1], [3, 1, 1], [2, along(1), 1]];
         let grid = self.grid.unwrap_or(grids[number as usize % grids.len()]);
-        let block = self.block.unwrap_or_else(|| block_of(&bounds, number, reads(Special::Tid(1))));
+        let block = self.block.unwrap_or_else(|| block_of(&bounds, number, attempt, reads(Special::Tid(1))));
         Setting {
             kernel,
             grid,
@@ -100,13 +106,17 @@ impl Launches {
 }
 
 /// The threads of a block; in rows where the kernel asks for a thread's row.
-fn block_of(kernel: &Kernel, number: u32, is_flat: bool) -> [u32; 3] {
+fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 3] {
     if let Some(block) = kernel.required_block {
         return block;
     }
     let total = |block: [u32; 3]| block.iter().product::<u32>();
     let Some(largest) = kernel.largest_block.filter(|&block| total(block) <= 1024) else {
-        let width = [64, 128, 32, 1024][number as usize % 4];
+        let width = match attempt {
+            2 | 4 => 1024,
+            3 => 256,
+            _ => [64, 128, 32, 1024][number as usize % 4],
+        };
         return if is_flat { [32, width / 32, 1] } else { [width, 1, 1] };
     };
     if is_flat && largest[1] * largest[2] == 1 && largest[0] >= 64 {
@@ -126,7 +136,7 @@ fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
     let total = (setting.grid[0] * threads).min(4096);
     match attempt {
         0 => {}
-        1 => return vec![128, 256, 512],
+        1 | 4 => return vec![128, 256, 512],
         2 => return vec![1, 2, 4, 8],
         _ => return vec![width.into()],
     }

@@ -102,6 +102,7 @@ pub(super) enum WarpOp {
     StoreMatrix { from: Vec<Row>, address: Address, is_transposed: bool },
     MoveMatrix { to: Row, from: Row },
     Multiply(Box<Multiply>),
+    GroupMultiply(Box<GroupMultiply>),
     LoadTile { to: Vec<Row>, address: Address, stride: Row, tile: Tile },
     StoreTile { from: Vec<Row>, address: Address, stride: Row, tile: Tile },
 }
@@ -126,6 +127,32 @@ pub(super) struct Multiply {
     /// The fragments are `wmma`'s.
     pub(super) is_tile: bool,
     pub(super) saturates: bool,
+}
+
+/// The left factor of a product of a group of warps.
+#[derive(Clone, Debug)]
+pub(super) enum Left {
+    /// A descriptor.
+    Shared(Row),
+    Registers(Vec<Row>),
+}
+
+/// A product of a group of four warps.
+#[derive(Clone, Debug)]
+pub(super) struct GroupMultiply {
+    pub(super) columns: u32,
+    pub(super) depth: u32,
+    /// Types of the result and the factors.
+    pub(super) types: [Ty; 3],
+    pub(super) to: Vec<Row>,
+    pub(super) left: Left,
+    /// The descriptor of the right factor.
+    pub(super) right: Row,
+    /// Whether the product is added to what the result holds.
+    pub(super) adds: Row,
+    pub(super) is_negative: bool,
+    /// Whether the factors lie with their rows or columns side by side, instead of what is summed.
+    pub(super) order: [bool; 2],
 }
 
 /// What arrives at a barrier.

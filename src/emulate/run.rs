@@ -117,7 +117,7 @@ pub struct Stores {
 /// Says why nothing can be said of it.
 pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Stores, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-    let setting = launches.setting(program, number, 0, 0);
+    let setting = launches.setting(program, number, 0, (0, 0));
     let mut image = launches.image(program, &setting, 0, 0);
     let outcome = run_machine(program, &setting, &mut image).map_err(|halt| halt.0)?;
     let mut side = Side::default();

@@ -49,6 +49,12 @@ impl Decoder<'_, '_> {
             Some(Symbol::Register(row, _)) => Callee::Indirect(row),
             _ => Callee::Missing(word.to_owned()),
         };
+        if matches!(&callee, Callee::Missing(name) if name == "vprintf") {
+            // What is printed is not compared.
+            let name = self.hashed_name("call vprintf");
+            self.emit(Op::Hashed { name, to: Vec::new(), from: Vec::new() });
+            return Ok(());
+        }
         let arguments = match rest.first() {
             Some(Operand::List(arguments)) => arguments.as_slice(),
             _ => &[],

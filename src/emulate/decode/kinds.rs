@@ -6,7 +6,7 @@
 use super::pointers::pointers;
 use super::webs::{Value, Webs};
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Function, Init, Op, Row, WarpOp};
+use crate::emulate::program::{Function, Init, Left, Op, Row, WarpOp};
 use crate::emulate::types::Kind;
 
 /// Finds the kinds of what the loads, stores and atomic operations of a function move.
@@ -63,6 +63,15 @@ pub(super) fn find(function: &mut Function) {
                         let web = if number == 0 { webs.written(at, row) } else { webs.read(at, row) };
                         vote(&mut sets, web, kind);
                     }
+                }
+            }
+            Op::Warp { op: WarpOp::GroupMultiply(multiply), .. } => {
+                for &row in &multiply.to {
+                    vote(&mut sets, webs.written(at, row), Kind::of(multiply.types[0]));
+                    vote(&mut sets, webs.read(at, row), Kind::of(multiply.types[0]));
+                }
+                if let Left::Registers(rows) = &multiply.left {
+                    rows.iter().for_each(|&row| vote(&mut sets, webs.read(at, row), Kind::of(multiply.types[1])));
                 }
             }
             _ => {}

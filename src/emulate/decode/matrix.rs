@@ -9,7 +9,7 @@ use crate::ptx::Operand;
 const WORD: Ty = Ty::Unsigned(32);
 
 /// `m16n8k16`.
-fn shape(word: &str) -> Option<[u32; 3]> {
+pub(super) fn shape(word: &str) -> Option<[u32; 3]> {
     let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])

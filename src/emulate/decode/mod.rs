@@ -5,7 +5,7 @@
 //! * [`scopes`]: names, labels, and the scopes that hide them;
 //! * [`decoder`], [`function`]: a function and its statements;
 //! * [`numbers`], [`operands`]: registers, constants and addresses of an instruction;
-//! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`]: those of a family;
+//! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`], [`group`]: those of a family;
 //! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold.
 
 mod accesses;
@@ -13,6 +13,7 @@ mod control;
 mod decoder;
 mod function;
 mod globals;
+mod group;
 mod kinds;
 mod matrix;
 mod numbers;

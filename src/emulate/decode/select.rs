@@ -29,6 +29,9 @@ impl Decoder<'_, '_> {
         if let Some(done) = self.matrix(mnemonic, operands)? {
             return Ok(done);
         }
+        if let Some(done) = self.group(mnemonic, operands)? {
+            return Ok(done);
+        }
         if mnemonic.word == "mov" {
             return self.move_of(mnemonic, operands);
         }
@@ -159,11 +162,16 @@ impl Decoder<'_, '_> {
                 }
             }
         }
-        let number = self.hashed.iter().position(|known| *known == name).unwrap_or_else(|| {
-            self.hashed.push(name);
-            self.hashed.len() - 1
-        });
-        self.emit(Op::Hashed { name: number, to, from });
+        let name = self.hashed_name(&name);
+        self.emit(Op::Hashed { name, to, from });
         Ok(())
+    }
+
+    /// The number of the name of a hashed instruction.
+    pub(super) fn hashed_name(&mut self, name: &str) -> usize {
+        self.hashed.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.hashed.push(name.to_owned());
+            self.hashed.len() - 1
+        })
     }
 }

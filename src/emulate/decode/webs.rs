@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Address, Function, Init, MbarrierOp, Op, Place, Row, WarpOp};
+use crate::emulate::program::{Address, Function, Init, Left, MbarrierOp, Op, Place, Row, WarpOp};
 
 define_index! {
     /// A definition of a register, or its value at the start of a block.
@@ -84,6 +84,14 @@ fn warp_rows(op: &WarpOp) -> (Vec<Row>, Vec<Row>) {
         WarpOp::StoreMatrix { from, address, .. } => (Vec::new(), with(from, &[address.base])),
         WarpOp::MoveMatrix { to, from } => (vec![*to], vec![*from]),
         WarpOp::Multiply(multiply) => (multiply.rows[0].clone(), multiply.rows[1..].concat()),
+        WarpOp::GroupMultiply(multiply) => {
+            let mut from = with(&multiply.to, &[multiply.right, multiply.adds]);
+            match &multiply.left {
+                Left::Shared(row) => from.push(*row),
+                Left::Registers(rows) => from.extend(rows),
+            }
+            (multiply.to.clone(), from)
+        }
         WarpOp::LoadTile { to, address, stride, .. } => (to.clone(), vec![address.base, *stride]),
         WarpOp::StoreTile { from, address, stride, .. } => (Vec::new(), with(from, &[address.base, *stride])),
     }

@@ -1,10 +1,10 @@
 //! What threads of a warp do together: they wait until all that take part are there.
 
-use super::matrix;
 use super::next::{Next, undefined};
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
+use super::{group, matrix};
 use crate::emulate::program::{Inst, Op, Reduction, Row, ShuffleMode, Vote, WarpOp};
 use crate::emulate::types::{Ty, low, signed};
 
@@ -154,7 +154,10 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
             if all != u32::MAX {
                 return halt("an operation on matrices by less than a warp");
             }
-            matrix::run(world, warp, frame, op, line)?;
+            match op {
+                WarpOp::GroupMultiply(multiply) => group::run(world, warp, frame, multiply, line)?,
+                op => matrix::run(world, warp, frame, op, line)?,
+            }
         }
     }
     Ok(())

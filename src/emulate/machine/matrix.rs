@@ -115,14 +115,14 @@ fn store_matrices(
 
 /// Which of the four matrices of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Left,
     Right,
     Sum,
 }
 
 /// Row and column of element `number` of a lane.
-fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32) -> (u32, u32) {
+pub(super) fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32) -> (u32, u32) {
     let (group, inside) = (lane / 4, lane % 4);
     if ty == Ty::F64 {
         return match part {
@@ -149,13 +149,13 @@ fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32) -> (u32, u
 }
 
 /// Element `number` of a lane.
-fn element(frame: &Frame, rows: &[Row], ty: Ty, lane: usize, number: u32) -> u64 {
+pub(super) fn element(frame: &Frame, rows: &[Row], ty: Ty, lane: usize, number: u32) -> u64 {
     let packed = (32 / ty.bits()).max(1);
     let value = frame.value(rows[(number / packed) as usize], lane);
     low(value >> (number % packed * ty.bits().min(32)), ty.bits())
 }
 
-fn float(ty: Ty, bits: u64) -> f64 {
+pub(super) fn float(ty: Ty, bits: u64) -> f64 {
     match ty {
         Ty::F16 => F16.value(bits),
         Ty::BF16 => BF16.value(bits),
@@ -168,7 +168,7 @@ fn float(ty: Ty, bits: u64) -> f64 {
     }
 }
 
-fn rounded(ty: Ty, value: f64) -> u64 {
+pub(super) fn rounded(ty: Ty, value: f64) -> u64 {
     match ty {
         Ty::F16 => F16.round(value, Rounding::Nearest, false),
         Ty::F64 => value.to_bits(),

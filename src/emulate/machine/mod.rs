@@ -5,7 +5,7 @@
 //! * [`schedule`]: which warp runs next, and which of its threads;
 //! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
 //! * [`step`]: one instruction; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
-//!   [`matrix`]: those of a family.
+//!   [`matrix`], [`group`]: those of a family.
 
 mod access;
 mod atomic;
@@ -14,6 +14,7 @@ mod block;
 mod call;
 mod collective;
 mod copies;
+mod group;
 mod matrix;
 mod mbarrier;
 mod meeting;
