@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 use crate::{input, run};
 
-/// Run the kernels of two files of PTX on the CPU and compare what they store; exit 1 where they differ
+/// Run the kernels of two files of PTX on the CPU and compare what they store; exit 1 if one differs
 ///
 /// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for floats,
 /// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch on which nothing can be said, as of one with a race, is
-/// reported as not comparable, with the reason, and never as equal.
+/// reported as not comparable, with the reason, and never as equal. If nothing can be said of a kernel and none
+/// differs, the exit status is 2.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The first file, which says how buffers are filled
@@ -73,7 +74,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     } else {
         super::print_text(&comparisons.iter().map(as_text).collect::<String>())?;
     }
-    Ok(if differs { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    // A script must not take what could not be compared for equal.
+    let is_open = comparisons.iter().any(|comparison| comparison.equal() == 0);
+    Ok(match (differs, is_open) {
+        (true, _) => ExitCode::FAILURE,
+        (_, true) => ExitCode::from(2),
+        _ => ExitCode::SUCCESS,
+    })
 }
 
 /// A verdict in a word.
