@@ -128,13 +128,15 @@ fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 
     [largest[0].div_ceil(2).next_multiple_of(32).min(largest[0]), 1, 1]
 }
 
-/// The integers that parameters are drawn from: in the first launch sizes alone, later also what is nothing or odd.
+/// The integers that parameters are drawn from: in the first launch sizes alone, in the third large ones, in others also
+/// what is nothing or odd.
 /// Where a launch is drawn again, first large ones with many factors of two, then small ones, then one alone.
 fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
     let threads: u32 = setting.block.iter().product();
     let width = setting.block[0].max(2);
     let total = (setting.grid[0] * threads).min(4096);
     match attempt {
+        0 if number % 4 == 2 => return vec![u64::from(total * 8).min(16_384), total.into()],
         0 => {}
         1 | 4 => return vec![128, 256, 512],
         2 => return vec![1, 2, 4, 8],
@@ -145,7 +147,7 @@ fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
         sizes.extend([1, 2, 7, 8, u64::from(width) + 1]);
     }
     if number > 1 {
-        sizes.extend([0, 3, u64::from(total * 8).min(16_384)]);
+        sizes.extend([0, 3]);
     }
     sizes
 }

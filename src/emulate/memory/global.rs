@@ -43,7 +43,7 @@ impl Page {
 }
 
 /// Entries of the cache of page numbers.
-const CACHED: usize = 64;
+const CACHED: usize = 256;
 
 /// Global memory of one run.
 pub(in crate::emulate) struct Global<'i> {

@@ -7,7 +7,7 @@ use crate::emulate::layout;
 use crate::emulate::types::{Kind, mixed};
 
 /// The bytes of a page.
-pub(super) const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 1024;
 
 struct Page {
     data: Box<[u8; PAGE as usize]>,

@@ -138,7 +138,7 @@ fn mutants(text: &str, kernel: &str, count: usize, seed: u32) -> Vec<(&'static s
 
 /// How a mutant is told from the original: by what it stores, by a reason why nothing can be said of it, or not at all.
 fn verdict(original: &Program, mutant: &Program, kernel: &str) -> &'static str {
-    let launches = Launches { count: 8, most_steps: 60_000, is_exact: true, ..Launches::default() };
+    let launches = Launches { count: 6, most_steps: 60_000, is_exact: true, ..Launches::default() };
     let comparison = compare_programs(original, mutant, kernel, &launches);
     let is_refused = |verdict: &Verdict| matches!(verdict, Verdict::NotComparable { program: 1, .. });
     if comparison.difference().is_some() {
