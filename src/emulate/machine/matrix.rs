@@ -51,7 +51,9 @@ fn load_matrices(
     is_transposed: bool,
     line: u32,
 ) -> Ran<()> {
-    for (number, &row) in to.iter().enumerate() {
+    // The address may be in a register that the first matrix goes to.
+    let mut matrices = Vec::with_capacity(to.len());
+    for number in 0..to.len() {
         let mut elements = [[Some(0); 8]; 8];
         for (index, elements) in elements.iter_mut().enumerate() {
             let lane = 8 * number + index;
@@ -64,6 +66,9 @@ fn load_matrices(
                 elements[2 * pair + 1] = value.map(|value| value >> 16);
             }
         }
+        matrices.push(elements);
+    }
+    for (&row, elements) in to.iter().zip(&matrices) {
         for lane in 0..32 {
             let (first, second) = (lane / 4, lane % 4 * 2);
             let pair = if is_transposed {
@@ -264,12 +269,13 @@ fn tiles(
     }
     for lane in lanes(u32::MAX) {
         let first = target(world, frame, address, lane, bytes)?;
+        // The fragment may take the stride's register.
+        let stride = frame.value(stride, lane) as u32;
         for (number, &row) in rows.iter().enumerate() {
             let mut value = Some(0);
             for within in 0..packed {
                 let at = ((number as u32 * packed + within) * 32 + lane as u32) % size;
                 let (i, j) = (at / tile.columns, at % tile.columns);
-                let stride = frame.value(stride, lane) as u32;
                 let offset = if tile.is_row_major { i * stride + j } else { j * stride + i };
                 let place = beyond(first, offset * bytes);
                 let kind = Kind::of(tile.ty);

@@ -30,7 +30,7 @@ fn halves_from_shared_memory() {
          add.u32 %r1, %r1, 32; setp.lt.u32 %p0, %r1, 192; @%p0 bra L;\n\
          bar.warp.sync -1;\n\
          and.b32 %r4, %t, 15; shr.u32 %r5, %t, 4; mad.lo.u32 %r6, %r4, 32, %r0; mad.lo.u32 %r6, %r5, 16, %r6;\n\
-         ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r6];\n\
+         mov.u32 %r10, %r6; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r10];\n\
          mad.lo.u32 %r7, %r4, 16, %r0; ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, [%r7+512];\n\
          mov.f32 %f0, 0f3F800000;\n\
          mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r10, %r11, %r12, %r13}, {%r14, %r15},\n\
