@@ -14,6 +14,7 @@ mod machine;
 mod memory;
 mod mnemonic;
 mod number;
+mod product;
 mod program;
 mod pure;
 mod row;
