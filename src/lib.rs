@@ -11,6 +11,7 @@ pub mod check;
 pub mod coalesce;
 pub mod config;
 mod disjoint_sets;
+pub mod emulate;
 pub mod error;
 #[cfg(feature = "llvm")]
 pub mod ffi;

@@ -13,6 +13,7 @@ macro_rules! say {
 mod allocate;
 #[cfg(feature = "llvm")]
 mod codegen;
+mod compare;
 #[cfg(feature = "llvm")]
 mod compile;
 mod dynamic_shared;
@@ -35,6 +36,7 @@ mod ptx;
 mod ptxas;
 mod replay;
 mod report;
+mod run;
 mod stats;
 mod tune;
 mod views;
@@ -69,6 +71,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Allocate(allocate::Arguments),
+    Compare(compare::Arguments),
     #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
     Explain(explain::Arguments),
@@ -84,6 +87,7 @@ enum Command {
     Ptx(ptx::Arguments),
     Replay(replay::Arguments),
     Report(report::Arguments),
+    Run(run::Arguments),
     Stats(stats::Arguments),
     Tune(tune::Arguments),
 }
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
     let arguments = ptx::spelled_as_here(std::env::args_os());
     let result = match Arguments::parse_from(arguments).command {
         Command::Allocate(arguments) => allocate::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
@@ -107,6 +112,7 @@ fn main() -> ExitCode {
         Command::Ptx(arguments) => ptx::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
     };
@@ -158,9 +164,10 @@ mod tests {
     fn help_is_read_in_a_row() {
         let mut command = Arguments::command().version("");
         let mut page = command.render_long_help().to_string();
-        for name in
-            ["compile", "report", "tune", "allocate", "replay", "mir", "ptx", "judge", "optimum", "stats", "explain"]
-        {
+        for name in [
+            "compile", "report", "tune", "allocate", "replay", "mir", "ptx", "compare", "run", "judge", "optimum",
+            "stats", "explain",
+        ] {
             let subcommand = command.find_subcommand_mut(name).expect("a command");
             page += &format!("\n=== nvptx-ra {name}\n\n{}", subcommand.render_long_help());
         }

@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["ffi"],
     &["lab"],
     &["bundle"],
+    &["emulate"],
     &["passes"],
     &["forecast"],
     &["allocate", "coalesce", "ptx", "rename", "schedule", "spill", "ssa"],

@@ -11,6 +11,8 @@ use arbitrary::{Result, Unstructured};
 
 use super::reached;
 use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCHEDULE};
+#[cfg(test)]
+use crate::emulate::{Launches, Program, compare_programs};
 use crate::function::{Function, OperandFlags, Value};
 use crate::passes::{self, RunContext};
 use crate::ptx::{File, Module, Patch};
@@ -26,7 +28,6 @@ pub fn check_ptx_text(u: &mut Unstructured<'_>) -> Result<()> {
         let _ = file.opaque().count();
         show_all(bytes);
     }
-    reached("read", file.is_ok());
     Ok(())
 }
 
@@ -88,9 +89,37 @@ pub fn check_ptx_passes(u: &mut Unstructured<'_>) -> Result<()> {
 /// Runs passes on a program. Whether it still does the same; `forgets`: views forget that definitions under a predicate
 /// read the old value.
 fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bool> {
-    let mut text = program(u)?;
+    let ([first, second], seed) = passed(u, forgets)?;
+    let (before, after) = (run(&first, seed), run(&second, seed));
+    assert!(forgets || before == after, "{before:?}\n{after:?}\n{second}");
+    Ok(before == after)
+}
+
+/// Checks that the emulator tells a program from what passes made of it only where this room's own interpreter does.
+#[cfg(test)]
+fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
+    let forgets = u.ratio(1, 2)?;
+    let ([first, second], seed) = passed(u, forgets)?;
+    let is_same = run(&first, seed) == run(&second, seed);
+    let read = |text| Program::new(&Module::read("-", text).unwrap_or_else(|error| panic!("{error}")));
+    let programs = [read(first.as_bytes()), read(second.as_bytes())];
+    let Some(kernel) = programs[0].kernels().next() else { return Ok(()) };
+    // One thread, as the interpreter has it.
+    let (grid, block) = (Some([1; 3]), Some([1; 3]));
+    let launches = Launches { count: 2, seed, grid, block, is_exact: true, most_steps: 20_000, ..Launches::default() };
+    let comparison = compare_programs(&programs[0], &programs[1], kernel, &launches);
+    let differs = comparison.difference();
+    assert!(forgets || differs.is_none(), "{differs:?}\n{first}\n{second}");
+    reached("compared", comparison.is_same());
+    reached("told apart by both", !is_same && differs.is_some());
+    Ok(())
+}
+
+/// A program, what passes make of it, and a seed.
+fn passed(u: &mut Unstructured<'_>, forgets: bool) -> Result<([String; 2], u64)> {
+    let original = program(u)?;
+    let mut text = original.clone();
     let seed = u.arbitrary()?;
-    let before = run(&text, seed);
     for _ in 0..u.int_in_range(1..=2)? {
         let (pass, options) = draw_pass(u)?;
         let mut module = Module::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -121,9 +150,7 @@ fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bo
         }
         text = changed;
     }
-    let after = run(&text, seed);
-    assert!(forgets || before == after, "{before:?}\n{after:?}\n{text}");
-    Ok(before == after)
+    Ok(([original, text], seed))
 }
 
 /// Checks that the view of a text is the edited view, but for the numbers of registers and how moves are named.
@@ -173,9 +200,10 @@ mod tests {
     use super::super::explore;
     use super::*;
 
+    /// Hardly any bytes at random are PTX: what is read is the next test's.
     #[test]
     fn any_bytes() {
-        explore(check_ptx_text, 1_000, &[("read", 0)]);
+        explore(check_ptx_text, 1_000, &[]);
     }
 
     #[test]
@@ -188,6 +216,12 @@ mod tests {
     fn passes_on_conditional_definitions() {
         let expected = [(SCHEDULE, 10), (RENAME, 10), (REMAT, 0), (REGALLOC, 1), (COPY_COALESCER, 1)];
         explore(check_ptx_passes, 4_000, &expected);
+    }
+
+    /// The emulator agrees with the interpreter, on programs that passes keep and on such that wrong views change.
+    #[test]
+    fn emulator() {
+        explore(check_emulator, 3_000, &[("compared", 80), ("told apart by both", 0)]);
     }
 
     /// A view that forgets that a conditional definition reads the old value leads to programs that do something else.

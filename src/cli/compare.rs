@@ -1,0 +1,157 @@
+//! `nvptx-ra compare`: whether two files of PTX compute the same, run on the CPU.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use nvptx_ra::emulate::{Comparison, Launches, Program, Side, Verdict, compare_programs};
+use nvptx_ra::error::{Error, ErrorKind};
+use serde_json::{Value, json};
+
+use crate::{input, run};
+
+/// Run the kernels of two files of PTX on the CPU and compare what they store; exit 1 if one differs
+///
+/// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for floats,
+/// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch on which nothing can be said, as of one with a race, is
+/// reported as not comparable, with the reason, and never as equal. If nothing can be said of a kernel and none
+/// differs, the exit status is 2.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The first file, which says how buffers are filled
+    first: PathBuf,
+    /// The second file
+    second: PathBuf,
+    /// The kernel to compare, again for several; unless given, all kernels of the first file
+    #[arg(long = "kernel", value_name = "NAME")]
+    kernels: Vec<String>,
+    /// The number of launches of each kernel
+    #[arg(long, default_value_t = 4)]
+    launches: u32,
+    /// What launches and the order of threads are drawn from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The blocks of the grid; unless given, few, and drawn
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
+    grid: Option<[u32; 3]>,
+    /// The threads of a block; unless given, as the kernel asks for, or drawn
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
+    block: Option<[u32; 3]>,
+    /// The most instructions of warps that a launch may run
+    #[arg(long, default_value_t = Launches::default().most_steps)]
+    steps: u64,
+    /// Floating-point numbers must agree on every bit
+    #[arg(long)]
+    exact: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let first = run::program(&arguments.first, "compare")?;
+    let second = run::program(&arguments.second, "compare")?;
+    let launches = Launches {
+        count: arguments.launches,
+        seed: arguments.seed,
+        grid: arguments.grid,
+        block: arguments.block,
+        is_exact: arguments.exact,
+        most_steps: arguments.steps,
+        ..Launches::default()
+    };
+    let kernels = run::kernels(&first, &arguments.kernels, &arguments.first)?;
+    let comparisons: Vec<Comparison> =
+        kernels.iter().map(|kernel| compare_programs(&first, &second, kernel, &launches)).collect();
+    let differs = comparisons.iter().any(|comparison| comparison.difference().is_some());
+    if comparisons.is_empty() {
+        let problem = format!("{} has no kernel", input::name(&arguments.first));
+        return Err(Error::new(ErrorKind::View, problem, "name files with kernels"));
+    }
+    if arguments.json {
+        let all: Vec<Value> = comparisons.iter().map(|comparison| as_json(comparison, [&first, &second])).collect();
+        super::print(format!("{:#}\n", Value::from(all)).as_bytes())?;
+    } else {
+        super::print_text(&comparisons.iter().map(as_text).collect::<String>())?;
+    }
+    // A script must not take what could not be compared for equal.
+    let is_open = comparisons.iter().any(|comparison| comparison.equal() == 0);
+    Ok(match (differs, is_open) {
+        (true, _) => ExitCode::FAILURE,
+        (_, true) => ExitCode::from(2),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// A verdict in a word.
+fn word(comparison: &Comparison) -> &'static str {
+    match (comparison.difference(), comparison.equal()) {
+        (Some(_), _) => "different",
+        (None, 0) => "not comparable",
+        (None, _) => "same",
+    }
+}
+
+fn as_text(comparison: &Comparison) -> String {
+    let mut text = format!("{}: {}", comparison.kernel, word(comparison));
+    if let Some(difference) = comparison.difference() {
+        _ = write!(text, " {difference}");
+    }
+    text.push('\n');
+    let count = comparison.launches.len();
+    _ = writeln!(text, "  launches: {count}, of which {} are equal", comparison.equal());
+    for (number, launched) in comparison.launches.iter().enumerate() {
+        if let Verdict::NotComparable { program, reason } = &launched.verdict {
+            let which = if *program == 0 { "first" } else { "second" };
+            _ = writeln!(text, "  launch {number} is not comparable: the {which} program: {reason}");
+        }
+        if launched.new_reads > 0 {
+            let places = launched.new_reads;
+            _ = writeln!(text, "  launch {number}: the second program reads {places} places that the first does not");
+        }
+        if launched.is_wild {
+            _ = writeln!(text, "  launch {number}: more than a tenth of what is stored is no finite number");
+        }
+    }
+    for (side, which) in comparison.sides.iter().zip(["first", "second"]) {
+        let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
+        _ = writeln!(text, "  {which}: {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
+        for (name, count) in side.hashed.iter().filter(|hashed| hashed.1 > 0) {
+            _ = writeln!(text, "  {which}: hashed {name}, run {count} times by warps");
+        }
+    }
+    text
+}
+
+fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
+    let launches: Vec<Value> = comparison
+        .launches
+        .iter()
+        .map(|launched| {
+            let (verdict, reason) = match &launched.verdict {
+                Verdict::Same => ("same", None),
+                Verdict::Different(difference) => ("different", Some(difference.to_string())),
+                Verdict::NotComparable { program, reason } => {
+                    ("not comparable", Some(format!("program {}: {reason}", program + 1)))
+                }
+            };
+            json!({
+                "verdict": verdict, "reason": reason, "grid": launched.shape[0], "block": launched.shape[1],
+                "stores": launched.stores, "new_reads": launched.new_reads,
+            })
+        })
+        .collect();
+    let side = |side: &Side, program: &Program| {
+        let hashed = side.hashed.iter().filter(|hashed| hashed.1 > 0);
+        json!({
+            "statements": side.coverage.statements, "blocks": side.coverage.blocks, "steps": side.steps,
+            "thread_steps": side.thread_steps,
+            "hashed": hashed.map(|(name, count)| (name.clone(), Value::from(*count))).collect::<serde_json::Map<_, _>>(),
+            "unknown": Side::unknown(program).into_iter().map(|(line, what)| json!([line, what])).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "kernel": comparison.kernel, "verdict": word(comparison), "launches": launches,
+        "programs": [side(&comparison.sides[0], programs[0]), side(&comparison.sides[1], programs[1])],
+    })
+}

@@ -1,0 +1,149 @@
+//! `nvptx-ra run`: what a kernel stores, run on the CPU.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use nvptx_ra::emulate::{Argument, Launches, Program, Stores};
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::ptx::Module;
+
+use crate::input;
+
+/// Run a kernel of a file of PTX on the CPU and print what it stores
+///
+/// Memory that nobody wrote has values that are drawn from the seed, by what the kernel does with them; so have
+/// parameters that are not given.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A file of PTX; - is standard input
+    input: PathBuf,
+    /// The kernel; need not be given where there is one alone
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The blocks of the grid
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = shape)]
+    grid: Option<[u32; 3]>,
+    /// The threads of a block
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = shape)]
+    block: Option<[u32; 3]>,
+    /// What memory, parameters and the order of threads are drawn from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The value of the next parameter, in order: a number, with a point where it is a floating-point number, or _ for
+    /// one that is drawn
+    #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
+    arguments: Vec<Argument>,
+    /// The most instructions of warps that are run
+    #[arg(long, default_value_t = 400_000_000)]
+    steps: u64,
+    /// Print so many stored values at most
+    #[arg(long, default_value_t = 64)]
+    most: usize,
+}
+
+/// Up to three sizes with commas between them.
+pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
+    let mut shape = [1; 3];
+    let parts: Vec<&str> = text.split([',', 'x']).collect();
+    if parts.len() > 3 {
+        return Err("more than three sizes".into());
+    }
+    for (size, part) in shape.iter_mut().zip(parts) {
+        *size = part.trim().parse().map_err(|_| format!("{part} is no size"))?;
+    }
+    let most = shape.iter().try_fold(1u32, |all, &size| all.checked_mul(size));
+    if most.is_none_or(|all| all == 0) { Err("a size of zero, or too many".into()) } else { Ok(shape) }
+}
+
+fn argument(text: &str) -> Result<Argument, String> {
+    if text == "_" {
+        return Ok(Argument::Drawn);
+    }
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).map(|value| Argument::Integer(value as i64)).map_err(|_| text.into());
+    }
+    if let Ok(value) = text.parse() {
+        return Ok(Argument::Integer(value));
+    }
+    text.parse().map(Argument::Float).map_err(|_| format!("{text} is no number"))
+}
+
+/// The program of a file.
+pub(crate) fn program(path: &Path, command: &str) -> Result<Program, Error> {
+    let content = input::read(path, command, &[InputKind::Ptx, InputKind::Text])?;
+    let name = input::name(path);
+    Ok(Program::new(&Module::read(&name, &content)?))
+}
+
+/// The kernels that are asked for, or all.
+pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Result<Vec<String>, Error> {
+    let all: Vec<String> = program.kernels().map(str::to_owned).collect();
+    if asked.is_empty() {
+        return Ok(all);
+    }
+    match asked.iter().find(|name| !all.contains(name)) {
+        Some(name) => {
+            let problem = format!("{} has no kernel {name}", input::name(path));
+            Err(Error::new(ErrorKind::Option, problem, format!("its kernels are {}", all.join(", "))))
+        }
+        None => Ok(asked.to_vec()),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let program = program(&arguments.input, "run")?;
+    let asked: Vec<String> = arguments.kernel.iter().cloned().collect();
+    let kernels = kernels(&program, &asked, &arguments.input)?;
+    let [kernel] = kernels.as_slice() else {
+        let problem = format!("{} has {} kernels", input::name(&arguments.input), kernels.len());
+        return Err(Error::new(
+            ErrorKind::Option,
+            problem,
+            format!("choose one with --kernel: {}", kernels.join(", ")),
+        ));
+    };
+    let launches = Launches {
+        count: 1,
+        seed: arguments.seed,
+        grid: arguments.grid,
+        block: arguments.block,
+        arguments: arguments.arguments.clone(),
+        most_steps: arguments.steps,
+        ..Launches::default()
+    };
+    let begun = std::time::Instant::now();
+    match nvptx_ra::emulate::run(&program, kernel, &launches) {
+        Ok(stores) => {
+            log::info!("{} instructions of threads in {:?}", stores.side.thread_steps, begun.elapsed());
+            super::print_text(&as_text(kernel, &stores, arguments.most))
+        }
+        Err(reason) => {
+            let remedy = "docs/emulate.md says what is modelled";
+            Err(Error::new(ErrorKind::Pass, format!("{kernel}: nothing can be said: {reason}"), remedy))
+        }
+    }
+}
+
+fn as_text(kernel: &str, stores: &Stores, most: usize) -> String {
+    let [grid, block] = stores.shape;
+    let mut text = format!("{kernel}: grid {grid:?}, block {block:?}\n");
+    for (name, value) in &stores.parameters {
+        _ = writeln!(text, "  {name} = {value:#x}");
+    }
+    let ([blocks, all_blocks], [statements, all]) = (stores.side.coverage.blocks, stores.side.coverage.statements);
+    _ = writeln!(text, "  {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
+    _ = writeln!(text, "  {} instructions of warps, {} of threads", stores.side.steps, stores.side.thread_steps);
+    for (name, count) in stores.side.hashed.iter().filter(|hashed| hashed.1 > 0) {
+        _ = writeln!(text, "  hashed {name}, run {count} times by warps");
+    }
+    for store in stores.stores.iter().take(most) {
+        let (address, value) = (store.address, store.text());
+        _ = writeln!(text, "  {address:#x}: {value} by thread {} in line {}", store.thread, store.line);
+    }
+    if stores.stores.len() > most {
+        _ = writeln!(text, "  and {} more", stores.stores.len() - most);
+    }
+    text
+}

@@ -1,0 +1,98 @@
+//! What kind of values registers hold, from the instructions that use them.
+//!
+//! Webs that moves, choices, packing or shuffles join are one class. Each class has the most telling kind that any
+//! instruction gives to it: a double before a float before an address before bits before an integer.
+
+use super::pointers::pointers;
+use super::webs::{Value, Webs};
+use crate::disjoint_sets::DisjointSets;
+use crate::emulate::program::{Function, Init, Left, Op, Row, WarpOp};
+use crate::emulate::types::Kind;
+
+/// Finds the kinds of what the loads, stores and atomic operations of a function move.
+pub(super) fn find(function: &mut Function) {
+    let mut webs = Webs::new(function);
+    let mut sets: DisjointSets<Value> = DisjointSets::new(webs.count);
+    let is_register = |row: Row| row.0 != 0 && function.rows[row.0 as usize].init == Init::Undefined;
+    for (at, inst) in function.insts.iter().enumerate() {
+        let (to, from): (&[Row], &[Row]) = match &inst.op {
+            Op::Move { to, from } | Op::MoveAddress { to, from } => (&[*to], &[*from]),
+            Op::Select { to, yes, no, .. } => (&[*to], &[*yes, *no]),
+            Op::Pack { to, parts, .. } => (&[*to], parts),
+            Op::Unpack { parts, from, .. } => (parts, &[*from]),
+            Op::Warp { op: WarpOp::Shuffle { to, value, .. }, .. } => (&[*to], &[*value]),
+            _ => continue,
+        };
+        let results = to.iter().filter(|&&row| is_register(row)).filter_map(|&row| webs.written(at, row));
+        let mut all: Vec<usize> = results.collect();
+        all.extend(from.iter().filter(|&&row| is_register(row)).filter_map(|&row| webs.read(at, row)));
+        all.windows(2).for_each(|pair| sets.unite(Value(pair[0] as u32), Value(pair[1] as u32)));
+    }
+    let mut kinds = vec![Kind::Integer; webs.count];
+    let mut vote = |sets: &mut DisjointSets<Value>, web: Option<usize>, kind: Kind| {
+        if let Some(web) = web {
+            let class = sets.find(Value(web as u32)).0 as usize;
+            kinds[class] = kinds[class].max(kind);
+        }
+    };
+    for (at, inst) in function.insts.iter().enumerate() {
+        match &inst.op {
+            Op::Pure { pure, to, from } => {
+                for (&ty, &row) in pure.sources.iter().zip(from) {
+                    let kind = if pure.takes_apart { Kind::of(ty).max(Kind::Bits) } else { Kind::of(ty) };
+                    vote(&mut sets, webs.read(at, row), kind);
+                }
+                for (&ty, &row) in pure.results.iter().zip(to) {
+                    vote(&mut sets, webs.written(at, row), Kind::of(ty));
+                }
+            }
+            Op::Load(access) => {
+                access.elements.iter().for_each(|&row| vote(&mut sets, webs.written(at, row), Kind::of(access.ty)));
+            }
+            Op::Store(access) => {
+                access.elements.iter().for_each(|&row| vote(&mut sets, webs.read(at, row), Kind::of(access.ty)));
+            }
+            Op::Atomic { ty, to, from, .. } => {
+                vote(&mut sets, webs.written(at, *to), Kind::of(*ty));
+                from.iter().for_each(|&row| vote(&mut sets, webs.read(at, row), Kind::of(*ty)));
+            }
+            Op::Warp { op: WarpOp::Multiply(multiply), .. } => {
+                for (number, (rows, &ty)) in multiply.rows.iter().zip(&multiply.types).enumerate() {
+                    let kind = if ty.bits() == 8 { Kind::Bits } else { Kind::of(ty) };
+                    for &row in rows {
+                        let web = if number == 0 { webs.written(at, row) } else { webs.read(at, row) };
+                        vote(&mut sets, web, kind);
+                    }
+                }
+            }
+            Op::Warp { op: WarpOp::GroupMultiply(multiply), .. } => {
+                for &row in &multiply.to {
+                    vote(&mut sets, webs.written(at, row), Kind::of(multiply.types[0]));
+                    vote(&mut sets, webs.read(at, row), Kind::of(multiply.types[0]));
+                }
+                if let Left::Registers(rows) = &multiply.left {
+                    rows.iter().for_each(|&row| vote(&mut sets, webs.read(at, row), Kind::of(multiply.types[1])));
+                }
+            }
+            _ => {}
+        }
+    }
+    let is_pointer = pointers(function, &mut webs);
+    let mut kind_of = |web: Option<usize>| {
+        let Some(web) = web else { return Kind::Integer };
+        let kind = kinds[sets.find(Value(web as u32)).0 as usize];
+        if is_pointer[web] && kind < Kind::Pointer { Kind::Pointer } else { kind }
+    };
+    for (at, inst) in function.insts.iter_mut().enumerate() {
+        match &mut inst.op {
+            Op::Load(access) => {
+                access.kinds = access.elements.iter().map(|&row| kind_of(webs.written(at, row))).collect();
+            }
+            Op::Store(access) => {
+                access.kinds = access.elements.iter().map(|&row| kind_of(webs.read(at, row))).collect();
+            }
+            Op::Atomic { kind, from, .. } => *kind = kind_of(webs.read(at, from[0])),
+            _ => {}
+        }
+    }
+}

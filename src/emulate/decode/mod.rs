@@ -1,0 +1,54 @@
+//! From PTX to a [`Program`].
+//!
+//! In the order of the files:
+//! * [`globals`]: variables and their first content, and the layout of shared memory;
+//! * [`scopes`]: names, labels, and the scopes that hide them;
+//! * [`decoder`], [`function`]: a function and its statements;
+//! * [`numbers`], [`operands`]: registers, constants and addresses of an instruction;
+//! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`], [`group`]: those of a family;
+//! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold.
+
+mod accesses;
+mod control;
+mod decoder;
+mod function;
+mod globals;
+mod group;
+mod kinds;
+mod matrix;
+mod numbers;
+mod operands;
+mod pointers;
+mod scopes;
+mod select;
+mod warp;
+mod webs;
+
+use rustc_hash::FxHashMap;
+
+use super::program::{Program, function_address};
+use crate::ptx::Module;
+
+/// Decodes a file. What cannot be decoded is kept as an operation that ends a launch.
+pub(super) fn decode(module: &Module<'_>) -> Program {
+    let mut program = Program::default();
+    let file = module.file();
+    let names: FxHashMap<&str, usize> =
+        module.bodies().iter().enumerate().map(|(number, body)| (body.name(file), number)).collect();
+    for (&name, &number) in &names {
+        program.addresses_of_functions.insert(function_address(name), number);
+    }
+    let mut globals = globals::Globals::new(module, &names);
+    program.variables = std::mem::take(&mut globals.variables);
+    for body in module.bodies() {
+        let function = function::decode(module, body, &mut globals, &mut program.hashed);
+        program.functions.push(function);
+    }
+    program.variables.append(&mut globals.variables);
+    program.dynamic_shared = globals.shared_end.next_multiple_of(16);
+    globals::resolve_dynamic(&mut program);
+    for function in &mut program.functions {
+        kinds::find(function);
+    }
+    program
+}

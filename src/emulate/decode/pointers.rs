@@ -1,0 +1,135 @@
+//! Which registers of 64 bits hold addresses: from accesses backwards through sums and moves.
+
+use super::webs::Webs;
+use crate::emulate::layout;
+use crate::emulate::program::{Address, Function, Init, Op, Row, Space, WarpOp};
+use crate::emulate::pure::Pure;
+use crate::emulate::types::Ty;
+
+/// How often the instructions are gone through until nothing changes.
+const MOST_ROUNDS: usize = 64;
+
+/// The webs that hold addresses.
+pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
+    let mut is_pointer = vec![false; webs.count];
+    let is_wide = |row: Row| {
+        let info = function.rows[row.0 as usize];
+        row.0 != 0 && info.bits == 64 && info.init == Init::Undefined
+    };
+    let known = known(function, webs);
+    let computed = computed(function, webs);
+    for (at, inst) in function.insts.iter().enumerate() {
+        let address = match &inst.op {
+            Op::Load(access) | Op::Store(access) => Some(access.address),
+            Op::Atomic { address, .. } | Op::AsyncCopy { from: address, .. } => Some(*address),
+            Op::Warp { op: WarpOp::LoadTile { address, .. } | WarpOp::StoreTile { address, .. }, .. } => Some(*address),
+            Op::MoveAddress { from, .. } => Some(Address { space: Space::Generic, base: *from, offset: 0 }),
+            _ => None,
+        };
+        let address = address.filter(|address| address.space == Space::Generic && is_wide(address.base));
+        if let Some(web) = address.and_then(|address| webs.read(at, address.base)) {
+            is_pointer[web] = true;
+        }
+    }
+    for _ in 0..MOST_ROUNDS {
+        let mut changes = false;
+        for (at, inst) in function.insts.iter().enumerate().rev() {
+            let holds = |webs: &mut Webs, row| webs.written(at, row).is_some_and(|web| is_pointer[web]);
+            let sources: Vec<Row> = match &inst.op {
+                Op::Move { to, from } if holds(webs, *to) => vec![*from],
+                Op::Select { to, yes, no, .. } if holds(webs, *to) => vec![*yes, *no],
+                Op::Pure { pure, to, from } if is_sum(pure) && holds(webs, to[0]) => match *pure.sources.as_slice() {
+                    // A product and an address: `mad.wide`.
+                    [_, _, last] if last.bits() == 64 => vec![from[2]],
+                    [_, _] => {
+                        // Where one of the two is known to be an address, the other is a distance.
+                        let mut is_known = |row| webs.read(at, row).is_some_and(|web| known[web]);
+                        match (is_known(from[0]), is_known(from[1])) {
+                            (true, false) => vec![from[0]],
+                            (false, true) => vec![from[1]],
+                            _ => from[..2].to_vec(),
+                        }
+                    }
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            for row in sources.into_iter().filter(|&row| is_wide(row)) {
+                if let Some(web) = webs.read(at, row) {
+                    changes |= !computed[web] && !std::mem::replace(&mut is_pointer[web], true);
+                }
+            }
+        }
+        if !changes {
+            break;
+        }
+    }
+    is_pointer
+}
+
+fn is_sum(pure: &Pure) -> bool {
+    matches!(pure.results.as_slice(), [Ty::Signed(64) | Ty::Unsigned(64)])
+}
+
+/// The webs that are computed by anything but sums and moves: distances, not addresses.
+fn computed(function: &Function, webs: &mut Webs) -> Vec<bool> {
+    let mut computed = vec![false; webs.count];
+    for (at, inst) in function.insts.iter().enumerate() {
+        if let Op::Pure { pure, to, .. } = &inst.op {
+            let adds = is_sum(pure) && pure.sources.len() > 1 && pure.sources.last().is_some_and(|ty| ty.bits() == 64);
+            if !adds || !pure.may_be_address {
+                to.iter().filter_map(|&row| webs.written(at, row)).for_each(|web| computed[web] = true);
+            }
+        }
+    }
+    computed
+}
+
+/// The webs that are known to be addresses: parameters that say so, results of `cvta`, and what is added to them.
+fn known(function: &Function, webs: &mut Webs) -> Vec<bool> {
+    let mut known = vec![false; webs.count];
+    let parameters = function.kernel.iter().flat_map(|kernel| &kernel.parameters);
+    let pointers: Vec<u64> = parameters
+        .filter(|parameter| parameter.is_pointer)
+        .map(|parameter| layout::PARAMETERS + u64::from(parameter.offset))
+        .collect();
+    for _ in 0..MOST_ROUNDS {
+        let mut changes = false;
+        for (at, inst) in function.insts.iter().enumerate() {
+            let found = match &inst.op {
+                Op::MoveAddress { to, from } => {
+                    if let Some(web) = webs.read(at, *from) {
+                        changes |= !std::mem::replace(&mut known[web], true);
+                    }
+                    webs.written(at, *to)
+                }
+                Op::Load(access) => {
+                    match (function.rows[access.address.base.0 as usize].init, access.elements.as_slice()) {
+                        (Init::Constant(base), [row])
+                            if pointers.contains(&base.wrapping_add(access.address.offset as u64)) =>
+                        {
+                            webs.written(at, *row)
+                        }
+                        _ => None,
+                    }
+                }
+                Op::Move { to, from } => {
+                    webs.read(at, *from).filter(|&web| known[web]).and_then(|_| webs.written(at, *to))
+                }
+                Op::Pure { pure, to, from } if is_sum(pure) && pure.may_be_address => {
+                    let addends = &from[..pure.sources.len()];
+                    let is_address = addends.iter().any(|&row| webs.read(at, row).is_some_and(|web| known[web]));
+                    if is_address { webs.written(at, to[0]) } else { None }
+                }
+                _ => None,
+            };
+            if let Some(web) = found {
+                changes |= !std::mem::replace(&mut known[web], true);
+            }
+        }
+        if !changes {
+            break;
+        }
+    }
+    known
+}

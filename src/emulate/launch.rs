@@ -1,0 +1,153 @@
+//! Which launches of a kernel are run.
+
+use super::layout;
+use super::machine::Setting;
+use super::memory::Image;
+use super::program::{Init, Kernel, Program, Special};
+use super::types::{Ty, mixed};
+
+/// A value for a parameter of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// It is drawn.
+    Drawn,
+    /// An integer or address.
+    Integer(i64),
+    /// A floating-point number, as the parameter's type has it; a float where the type does not say.
+    Float(f64),
+    /// The bytes of a parameter of any size.
+    Bytes(Vec<u8>),
+}
+
+/// The launches of a kernel.
+#[derive(Clone, Debug)]
+pub struct Launches {
+    /// How many.
+    pub count: u32,
+    /// What all that is drawn depends on.
+    pub seed: u64,
+    /// The blocks; drawn unless given.
+    pub grid: Option<[u32; 3]>,
+    /// The threads of a block; drawn unless given.
+    pub block: Option<[u32; 3]>,
+    /// Values of the first parameters.
+    pub arguments: Vec<Argument>,
+    /// What memory holds ahead of each launch: addresses and bytes.
+    pub memory: Vec<(u64, Vec<u8>)>,
+    /// Floating-point numbers must agree on every bit.
+    pub is_exact: bool,
+    /// The most instructions of warps that a launch may run.
+    pub most_steps: u64,
+}
+
+impl Default for Launches {
+    fn default() -> Self {
+        Self {
+            count: 4,
+            seed: 1,
+            grid: None,
+            block: None,
+            arguments: Vec::new(),
+            memory: Vec::new(),
+            is_exact: false,
+            most_steps: 4_000_000,
+        }
+    }
+}
+
+/// Dynamic shared memory of every launch, in bytes.
+const SHARED_BYTES: u32 = 48 * 1024;
+
+impl Launches {
+    /// The setting of a launch.
+    pub(super) fn setting(
+        &self,
+        program: &Program,
+        kernel: usize,
+        number: u32,
+        (attempt, schedule): (u32, u64),
+    ) -> Setting {
+        let bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
+        let reads = |special| program.functions[kernel].rows.iter().any(|row| row.init == Init::Special(special));
+        let along = |axis: u8| if reads(Special::Ctaid(axis)) { 2 } else { 1 };
+        let grids = [[2, along(1), along(2)], [1, 1, 1], [3, 1, 1], [2, along(1), 1]];
+        let grid = self.grid.unwrap_or(grids[number as usize % grids.len()]);
+        let block = self.block.unwrap_or_else(|| block_of(&bounds, number, attempt, reads(Special::Tid(1))));
+        Setting {
+            kernel,
+            grid,
+            block,
+            schedule: mixed(self.seed ^ mixed(schedule)),
+            most_steps: self.most_steps,
+            shared_bytes: SHARED_BYTES,
+        }
+    }
+
+    /// What memory holds ahead of a launch: its parameters.
+    pub(super) fn image(&self, program: &Program, setting: &Setting, number: u32, attempt: u32) -> Image {
+        let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
+        let mut image = Image::new(seed);
+        image.draw_from(sizes(setting, number, attempt), attempt % 2 == 1);
+        self.memory.iter().for_each(|(address, content)| image.set(*address, content));
+        let kernel = program.functions[setting.kernel].kernel.clone().unwrap_or_default();
+        for (argument, parameter) in self.arguments.iter().zip(&kernel.parameters) {
+            let bytes = match (argument, parameter.ty) {
+                (Argument::Drawn, _) => continue,
+                (Argument::Integer(value), _) => value.to_le_bytes().to_vec(),
+                (Argument::Float(value), Some(Ty::F64)) => value.to_le_bytes().to_vec(),
+                (Argument::Float(value), _) => (*value as f32).to_le_bytes().to_vec(),
+                (Argument::Bytes(bytes), _) => bytes.clone(),
+            };
+            let length = bytes.len().min(parameter.bytes as usize);
+            image.set(layout::PARAMETERS + u64::from(parameter.offset), &bytes[..length]);
+        }
+        image
+    }
+}
+
+/// The threads of a block; in rows where the kernel asks for a thread's row.
+fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 3] {
+    if let Some(block) = kernel.required_block {
+        return block;
+    }
+    let total = |block: [u32; 3]| block.iter().product::<u32>();
+    let Some(largest) = kernel.largest_block.filter(|&block| total(block) <= 1024) else {
+        let width = match attempt {
+            2 | 4 => 1024,
+            3 => 256,
+            _ => [64, 128, 32, 1024][number as usize % 4],
+        };
+        return if is_flat { [32, width / 32, 1] } else { [width, 1, 1] };
+    };
+    if is_flat && largest[1] * largest[2] == 1 && largest[0] >= 64 {
+        return [32, largest[0] / 32, 1];
+    }
+    if number % 4 != 3 || largest[1] * largest[2] > 1 {
+        return largest;
+    }
+    [largest[0].div_ceil(2).next_multiple_of(32).min(largest[0]), 1, 1]
+}
+
+/// The integers that parameters are drawn from: in the first launch sizes alone, in the third large ones, in others also
+/// what is nothing or odd.
+/// Where a launch is drawn again, first large ones with many factors of two, then small ones, then one alone.
+fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
+    let threads: u32 = setting.block.iter().product();
+    let width = setting.block[0].max(2);
+    let total = (setting.grid[0] * threads).min(4096);
+    match attempt {
+        0 if number % 4 == 2 => return vec![u64::from(total * 8).min(16_384), total.into()],
+        0 => {}
+        1 | 4 => return vec![128, 256, 512],
+        2 => return vec![1, 2, 4, 8],
+        _ => return vec![width.into()],
+    }
+    let mut sizes = vec![width.into(), total.into(), 64, 32];
+    if number > 0 {
+        sizes.extend([1, 2, 7, 8, u64::from(width) + 1]);
+    }
+    if number > 1 {
+        sizes.extend([0, 3]);
+    }
+    sizes
+}

@@ -1,0 +1,35 @@
+//! Where things are in the generic address space.
+//!
+//! Addresses of global, constant and kernel parameter memory are generic addresses. Shared and local memory have windows;
+//! their own addresses are offsets into these.
+
+use super::types::hash_of;
+
+/// The window of shared memory.
+pub(super) const SHARED: u64 = 1 << 48;
+/// The window of a thread's local memory.
+pub(super) const LOCAL: u64 = 1 << 49;
+/// The bytes of a window.
+pub(super) const WINDOW: u64 = 1 << 32;
+/// The parameters of the kernel.
+pub(super) const PARAMETERS: u64 = 1 << 51;
+/// Variables of global and constant memory.
+const VARIABLES: u64 = 1 << 52;
+/// The first variable in shared memory. On sm_90, the first KiB is the driver's.
+pub(super) const FIRST_SHARED: u32 = 1024;
+/// What a block may use of shared memory.
+pub(super) const SHARED_BYTES: u32 = 232_448;
+/// Where buffers of pointer parameters begin.
+pub(super) const BUFFERS: u64 = 1 << 44;
+/// Where buffers of pointers that are loaded from memory begin.
+pub(super) const MORE_BUFFERS: u64 = 1 << 45;
+
+/// The address of a variable: the same in every program that has the name.
+pub(super) fn variable(name: &str) -> u64 {
+    VARIABLES + ((hash_of(name) & 0xff_ffff) << 26)
+}
+
+/// Whether an address is in a window.
+pub(super) fn in_window(address: u64, window: u64) -> bool {
+    address.wrapping_sub(window) < WINDOW
+}

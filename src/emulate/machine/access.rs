@@ -1,0 +1,201 @@
+//! Loads and stores.
+
+use super::meeting::meet;
+use super::next::undefined;
+use super::place::{MOST_LOCAL, Target, generic};
+use super::warp::{Frame, Warp, lanes};
+use super::world::World;
+use super::{Ran, halt};
+use crate::emulate::layout;
+use crate::emulate::memory::{Stamp, View, Write, note};
+use crate::emulate::program::{Access, Address, Order, Space};
+use crate::emulate::types::{Kind, signed};
+
+/// The place that a lane accesses, and whether it is aligned.
+pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lane: usize, bytes: u32) -> Ran<Target> {
+    if !frame.is_defined(address.base, 1 << lane) {
+        return undefined(world, frame, address.base, "an address");
+    }
+    let at = frame.value(address.base, lane).wrapping_add(address.offset as u64);
+    if !at.is_multiple_of(u64::from(bytes)) {
+        return halt(format!("an access of {bytes} bytes at {at:#x}"));
+    }
+    let target = match address.space {
+        Space::Generic => generic(at),
+        Space::Shared => Target::Shared(at as u32),
+        Space::Local if at < MOST_LOCAL => Target::Local(at as u32),
+        // A generic address is taken for a local one now and then.
+        Space::Local => generic(at),
+    };
+    let is_inside = match target {
+        Target::Global(at) => (4096..u64::MAX - 4096).contains(&at),
+        Target::Shared(offset) => offset < layout::SHARED_BYTES,
+        Target::Local(offset) => u64::from(offset) < MOST_LOCAL,
+    };
+    if is_inside { Ok(target) } else { halt(format!("an access at {at:#x}")) }
+}
+
+/// A place some bytes on.
+pub(super) fn beyond(target: Target, bytes: u32) -> Target {
+    match target {
+        Target::Global(at) => Target::Global(at + u64::from(bytes)),
+        Target::Shared(offset) => Target::Shared(offset + bytes),
+        Target::Local(offset) => Target::Local(offset + bytes),
+    }
+}
+
+fn race<T>(world: &World<'_, '_>, what: &str, other: Stamp) -> Ran<T> {
+    let threads: u32 = world.setting.block.iter().product();
+    let thread = u32::from(other.warp) * 32 + u32::from(other.lane);
+    debug_assert!(thread < threads.next_multiple_of(32));
+    halt(format!("a race: {what} is not ordered with an access of thread {thread} of block {}", other.block))
+}
+
+/// Notes an access for races.
+pub(super) fn noted(
+    world: &mut World<'_, '_>,
+    warp: &Warp,
+    lane: usize,
+    target: Target,
+    bytes: usize,
+    written: Option<u64>,
+    is_strong: bool,
+) -> Ran<()> {
+    let stamp = warp.stamp(lane, is_strong);
+    let found = match target {
+        Target::Local(_) => None,
+        Target::Global(at) => {
+            let view = View { clocks: &warp.clocks, blocks: &world.blocks[warp.block].met };
+            world.global.note(at, bytes, written, stamp, view)
+        }
+        Target::Shared(offset) => {
+            let block = &mut world.blocks[warp.block];
+            let (first, end) = (offset as usize / 4, (offset as usize + bytes).div_ceil(4));
+            if block.shadows.len() < end {
+                block.shadows.resize(end.next_multiple_of(256), Default::default());
+            }
+            let is_same = written.map(|value| block.shared.read(offset as usize, bytes) == Some(value));
+            let view = View { clocks: &warp.clocks, blocks: &block.met };
+            note(&mut block.shadows[first..end], offset as usize, bytes, is_same, stamp, view)
+        }
+    };
+    match found {
+        Some(other) => race(world, if written.is_some() { "a write" } else { "a read" }, other),
+        None => Ok(()),
+    }
+}
+
+/// Reads at most eight bytes; `None` where they are undefined.
+pub(super) fn read(
+    world: &mut World<'_, '_>,
+    warp: &Warp,
+    lane: usize,
+    target: Target,
+    bytes: usize,
+    kind: Kind,
+) -> Option<u64> {
+    match target {
+        Target::Global(at) => Some(world.global.read(at, bytes, kind)),
+        Target::Shared(offset) => world.blocks[warp.block].shared.read(offset as usize, bytes),
+        Target::Local(offset) => warp.local[lane].read(offset as usize, bytes),
+    }
+}
+
+/// Writes at most eight bytes.
+pub(super) fn write(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    lane: usize,
+    target: Target,
+    bytes: usize,
+    value: Option<u64>,
+    by: Write,
+) -> Ran<()> {
+    match target {
+        Target::Global(at) => match value {
+            Some(value) => world.global.write(at, bytes, value, by),
+            None => {
+                let source = world.undefined_source();
+                return halt(format!("what is stored is undefined or not modelled: {source}"));
+            }
+        },
+        Target::Shared(offset) => world.blocks[warp.block].shared.write(offset as usize, bytes, value),
+        Target::Local(offset) => warp.local[lane].write(offset as usize, bytes, value),
+    }
+    Ok(())
+}
+
+/// Runs a load.
+pub(super) fn load(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    access: &Access,
+    active: u32,
+    line: u32,
+) -> Ran<()> {
+    let function = world.function(frame.function);
+    let bytes = access.ty.bits().max(8) / 8;
+    let total = bytes * access.elements.len() as u32;
+    let is_strong = access.order != Order::Weak;
+    if is_strong {
+        world.outcome.depends_on_order = true;
+    }
+    for lane in lanes(active) {
+        let first = target(world, frame, access.address, lane, total)?;
+        for (number, &row) in access.elements.iter().enumerate() {
+            let target = beyond(first, bytes * number as u32);
+            let info = function.rows[row.0 as usize];
+            noted(world, warp, lane, target, bytes as usize, None, is_strong)?;
+            let meets = access.order == Order::Strong || access.order == Order::Volatile && function.has_atomics;
+            let kind = if meets { access.kinds[number].met() } else { access.kinds[number] };
+            let value = read(world, warp, lane, target, bytes as usize, kind);
+            if value.is_none() {
+                world.note_undefined(|| match target {
+                    Target::Shared(_) => format!("shared memory that nobody wrote, read in line {line}"),
+                    _ => format!("local memory that nobody wrote, read in line {line}"),
+                });
+            }
+            let value = value.map(|value| if access.ty.is_signed() { signed(value, 8 * bytes) as u64 } else { value });
+            frame.set(row, info.bits, lane, value);
+        }
+        if is_strong {
+            meet(world, warp, first, true, false);
+        }
+    }
+    Ok(())
+}
+
+/// Runs a store.
+pub(super) fn store(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    access: &Access,
+    active: u32,
+    line: u32,
+) -> Ran<()> {
+    let bytes = access.ty.bits().max(8) / 8;
+    let total = bytes * access.elements.len() as u32;
+    let is_strong = access.order != Order::Weak;
+    for lane in lanes(active) {
+        let first = target(world, frame, access.address, lane, total)?;
+        let thread = warp.global_thread(world, lane);
+        for (number, &row) in access.elements.iter().enumerate() {
+            let target = beyond(first, bytes * number as u32);
+            let is_defined = frame.is_defined(row, 1 << lane);
+            if !is_defined && matches!(target, Target::Global(_)) {
+                return undefined(world, frame, row, "what is stored");
+            }
+            let value = is_defined.then(|| crate::emulate::types::low(frame.value(row, lane), 8 * bytes));
+            noted(world, warp, lane, target, bytes as usize, Some(value.unwrap_or_default()), is_strong)?;
+            let kind = access.kinds[number];
+            let by = Write { thread, function: frame.function as u32, line, kind };
+            write(world, warp, lane, target, bytes as usize, value, by)?;
+        }
+        if is_strong {
+            meet(world, warp, first, false, true);
+        }
+    }
+    Ok(())
+}

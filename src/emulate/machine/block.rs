@@ -1,0 +1,64 @@
+//! A block: its shared memory and barriers.
+
+use std::collections::BTreeMap;
+
+use super::phase::Mbarrier;
+use crate::emulate::memory::{Flat, Shadow};
+use crate::emulate::program::BarrierMode;
+
+/// Threads that wait at a barrier.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) warp: usize,
+    pub(super) lanes: u32,
+    /// The frame and row that take a result.
+    pub(super) result: Option<(u32, u32)>,
+}
+
+/// A barrier.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Barrier {
+    /// The threads of each warp that have arrived.
+    pub(super) arrived: [u32; 32],
+    pub(super) waiting: Vec<Waiting>,
+    /// How many are to arrive, if that was said.
+    pub(super) count: Option<u32>,
+    pub(super) mode: Option<BarrierMode>,
+    /// How many predicates are true, and how many there are.
+    pub(super) is_true: u32,
+    pub(super) votes: u32,
+    /// What those that arrived have heard of.
+    pub(super) clocks: [u32; 32],
+}
+
+/// A block.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) number: u32,
+    pub(super) place: [u32; 3],
+    pub(super) shared: Flat,
+    pub(super) shadows: Vec<Shadow>,
+    pub(super) barriers: Vec<Barrier>,
+    pub(super) mbarriers: BTreeMap<u32, Mbarrier>,
+    /// The blocks that this one has met at atomic operations, as bits.
+    pub(super) met: Vec<u64>,
+    /// The threads of each warp that have not ended.
+    pub(super) live: [u32; 32],
+    /// The number of its first warp among those that run.
+    pub(super) first_warp: usize,
+}
+
+impl Block {
+    pub(super) fn new(number: u32, grid: [u32; 3]) -> Self {
+        let place = [number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]];
+        Self { number, place, barriers: vec![Barrier::default(); 16], ..Self::default() }
+    }
+
+    /// Frees what only threads need that run.
+    pub(super) fn finish(&mut self) {
+        self.shared = Flat::default();
+        self.shadows = Vec::new();
+        self.barriers = Vec::new();
+        self.mbarriers.clear();
+    }
+}

@@ -1,0 +1,168 @@
+//! Calls and returns.
+
+use super::next::{Next, undefined};
+use super::place::MOST_LOCAL;
+use super::warp::{Frame, Warp, lanes};
+use super::world::World;
+use super::{Ran, barrier, halt};
+use crate::emulate::program::{Call, Callee, Op, Place};
+
+/// The deepest nesting of calls.
+const DEEPEST: u32 = 256;
+
+/// Threads call a function.
+#[expect(clippy::too_many_arguments, reason = "the threads, where they are, and what they do")]
+pub(super) fn call(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    frame_number: u32,
+    call: &Call,
+    pc: u32,
+    active: u32,
+    mask: u32,
+) -> Ran<Next> {
+    // Threads that do not call go on behind it.
+    lanes(mask & !active).for_each(|lane| warp.pc[lane] = pc + 1);
+    let first = active.trailing_zeros() as usize;
+    let (number, callers) = match &call.callee {
+        Callee::Function(number) => (*number, active),
+        Callee::Indirect(row) => {
+            if !frame.is_defined(*row, active) {
+                return undefined(world, frame, *row, "a call");
+            }
+            let address = frame.value(*row, first);
+            let same = lanes(active).filter(|&lane| frame.value(*row, lane) == address);
+            let same = same.fold(0, |mask, lane| mask | 1 << lane);
+            match world.program.addresses_of_functions.get(&address) {
+                Some(&number) => (number, same),
+                None => return halt("a call of an address that is no function's"),
+            }
+        }
+        Callee::Missing(name) => return halt(format!("a call of {name}, which has no body")),
+    };
+    // Those that call another function stay here.
+    lanes(active & !callers).for_each(|lane| warp.pc[lane] = pc);
+    if frame.depth >= DEEPEST {
+        return halt("calls nest too deeply");
+    }
+    let base = frame.top.map(|top| top.next_multiple_of(16));
+    if lanes(callers).any(|lane| u64::from(base[lane]) >= MOST_LOCAL) {
+        return halt("the stack is too large");
+    }
+    let mut callee = warp.enter(world, number, base, callers, frame.depth + 1, Some((frame_number, pc)));
+    let function = world.function(number);
+    if function.parameters.len() != call.arguments.len() {
+        return halt("the number of arguments");
+    }
+    for (&from, &to) in call.arguments.iter().zip(&function.parameters) {
+        for lane in lanes(callers) {
+            let value = Moved::take(warp, frame, from, lane);
+            value.put(world, warp, &mut callee, to, lane);
+        }
+    }
+    let place = warp.frames.iter().position(Option::is_none).filter(|&place| place as u32 != frame_number);
+    let place = place.unwrap_or_else(|| {
+        warp.frames.push(None);
+        warp.frames.len() - 1
+    });
+    warp.frames[place] = Some(Box::new(callee));
+    for lane in lanes(callers) {
+        warp.frame[lane] = place as u32;
+        warp.pc[lane] = 0;
+    }
+    Ok(Next::Placed)
+}
+
+/// A value on its way between a caller and a function.
+struct Moved(Vec<Option<u64>>);
+
+impl Moved {
+    fn take(warp: &Warp, frame: &Frame, from: Place, lane: usize) -> Self {
+        match from {
+            Place::Register(row) => Self(vec![frame.is_defined(row, 1 << lane).then(|| frame.value(row, lane))]),
+            Place::Frame { offset, bytes } => {
+                let start = (frame.base[lane] + offset) as usize;
+                Self((0..bytes as usize).map(|byte| warp.local[lane].read(start + byte, 1)).collect())
+            }
+        }
+    }
+
+    fn put(&self, world: &World<'_, '_>, warp: &mut Warp, frame: &mut Frame, to: Place, lane: usize) {
+        match to {
+            Place::Register(row) => {
+                let bits = world.function(frame.function).rows[row.0 as usize].bits;
+                // Bytes of a frame become a register, where the two forms meet.
+                let whole = |parts: &[Option<u64>]| {
+                    let value = |(number, part): (usize, &Option<u64>)| part.map(|part| part << (8 * number));
+                    parts.iter().take(8).enumerate().map(value).try_fold(0, |all, part| Some(all | part?))
+                };
+                let value = if self.0.len() == 1 { self.0[0] } else { whole(&self.0) };
+                frame.set(row, bits, lane, value);
+            }
+            Place::Frame { offset, bytes } => {
+                let start = (frame.base[lane] + offset) as usize;
+                for byte in 0..bytes as usize {
+                    let value = match self.0.len() {
+                        1 if bytes > 1 => self.0[0].map(|value| value >> (8 * byte.min(7)) & 0xff),
+                        _ => self.0.get(byte).copied().flatten(),
+                    };
+                    warp.local[lane].write(start + byte, 1, value);
+                }
+            }
+        }
+    }
+}
+
+/// Threads return from a function.
+pub(super) fn leave(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    pc: u32,
+    active: u32,
+    mask: u32,
+) -> Ran<Next> {
+    lanes(mask & !active).for_each(|lane| warp.pc[lane] = pc + 1);
+    frame.lanes &= !active;
+    let Some((caller_number, call_pc)) = frame.caller else {
+        end(world, warp, active);
+        return Ok(Next::Placed);
+    };
+    let Some(mut caller) = warp.frames[caller_number as usize].take() else { return halt("a frame is missing") };
+    let call = &world.function(caller.function).insts[call_pc as usize].op;
+    let Op::Call(call) = call else { return halt("a return to no call") };
+    let function = world.function(frame.function);
+    for (&to, &from) in call.returns.iter().zip(&function.returns) {
+        for lane in lanes(active) {
+            let value = Moved::take(warp, frame, from, lane);
+            value.put(world, warp, &mut caller, to, lane);
+        }
+    }
+    warp.frames[caller_number as usize] = Some(caller);
+    for lane in lanes(active) {
+        warp.frame[lane] = caller_number;
+        warp.pc[lane] = call_pc + 1;
+    }
+    Ok(Next::Placed)
+}
+
+/// Threads end.
+pub(super) fn end(world: &mut World<'_, '_>, warp: &mut Warp, active: u32) {
+    warp.live &= !active;
+    world.blocks[warp.block].live[usize::from(warp.number)] = warp.live;
+    barrier::check_all(world, warp.block);
+}
+
+/// Takes threads that ended out of the frames that called this one.
+pub(super) fn forget(warp: &mut Warp, frame: &Frame, ended: u32) {
+    let mut next = frame.caller;
+    while let Some((number, _)) = next {
+        let Some(caller) = warp.frames[number as usize].as_mut() else { return };
+        caller.lanes &= !ended;
+        next = caller.caller;
+        if caller.lanes == 0 {
+            warp.frames[number as usize] = None;
+        }
+    }
+}

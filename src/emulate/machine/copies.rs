@@ -1,0 +1,88 @@
+//! `cp.async`: what is read at once arrives in shared memory when its group is waited for.
+
+use super::access::{beyond, noted, read, target, write};
+use super::mbarrier;
+use super::next::undefined;
+use super::pending::Word;
+use super::warp::{Frame, Warp, lanes};
+use super::world::World;
+use super::{Ran, halt};
+use crate::emulate::memory::Write;
+use crate::emulate::program::{Address, Row};
+use crate::emulate::types::Kind;
+
+/// Starts a copy.
+pub(super) fn start(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &Frame,
+    (to, from, bytes, given): (Address, Address, u32, Option<Row>),
+    active: u32,
+    line: u32,
+) -> Ran<()> {
+    for lane in lanes(active) {
+        let to = target(world, frame, to, lane, bytes)?;
+        let source_bytes = match given {
+            Some(row) if !frame.is_defined(row, 1 << lane) => {
+                return undefined(world, frame, row, "a copy");
+            }
+            Some(row) => frame.value(row, lane) as u32,
+            None => bytes,
+        };
+        if source_bytes > bytes || source_bytes % 4 != 0 {
+            return halt(format!("a copy of {source_bytes} of {bytes} bytes (line {line})"));
+        }
+        let source = if source_bytes > 0 { Some(target(world, frame, from, lane, bytes)?) } else { None };
+        for word in 0..bytes / 4 {
+            let value = match source {
+                Some(source) if 4 * word < source_bytes => {
+                    let place = beyond(source, 4 * word);
+                    noted(world, warp, lane, place, 4, None, false)?;
+                    read(world, warp, lane, place, 4, Kind::F16)
+                }
+                _ => Some(0),
+            };
+            let Some(value) = value else { return halt("a copy of memory that nobody wrote") };
+            warp.copies[lane].open.push((beyond(to, 4 * word), 4, value));
+        }
+    }
+    Ok(())
+}
+
+fn arrived(world: &mut World<'_, '_>, warp: &mut Warp, lane: usize, words: Vec<Word>, line: u32) -> Ran<()> {
+    for (place, bytes, value) in words {
+        noted(world, warp, lane, place, bytes, Some(value), false)?;
+        let by = Write { line, ..Write::default() };
+        write(world, warp, lane, place, bytes, Some(value), by)?;
+    }
+    Ok(())
+}
+
+/// Waits until so many groups are left on their way, and for what is in no group if none is.
+pub(super) fn wait(world: &mut World<'_, '_>, warp: &mut Warp, left: usize, active: u32, line: u32) -> Ran<()> {
+    for lane in lanes(active) {
+        while warp.copies[lane].groups.len() > left {
+            let group = warp.copies[lane].groups.pop_front().unwrap_or_default();
+            arrived(world, warp, lane, group, line)?;
+        }
+    }
+    Ok(())
+}
+
+/// An mbarrier hears when all copies so far have arrived; they arrive at once.
+pub(super) fn arrive(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &Frame,
+    address: Address,
+    counts: bool,
+    active: u32,
+    line: u32,
+) -> Ran<()> {
+    wait(world, warp, 0, active, line)?;
+    for lane in lanes(active) {
+        let open = std::mem::take(&mut warp.copies[lane].open);
+        arrived(world, warp, lane, open, line)?;
+    }
+    mbarrier::arrive_of_copies(world, warp, frame, address, counts, active)
+}

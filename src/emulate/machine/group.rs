@@ -1,0 +1,186 @@
+//! `wgmma`: a warp's rows of a product whose factors lie in shared memory as descriptors say.
+
+use super::access::{noted, read};
+use super::matrix::{Part, element, float, place, rounded};
+use super::next::undefined;
+use super::place::Target;
+use super::warp::{Frame, Warp};
+use super::world::World;
+use super::{Ran, halt};
+use crate::emulate::layout;
+use crate::emulate::program::{GroupMultiply, Left};
+use crate::emulate::types::{Kind, Ty};
+
+/// How a matrix lies in shared memory.
+#[derive(Clone, Copy, Debug)]
+struct Descriptor {
+    start: u32,
+    leading: u32,
+    stride: u32,
+    /// The bytes of a row of the swizzled pattern; 16 where nothing is swizzled.
+    width: u32,
+}
+
+impl Descriptor {
+    fn new(bits: u64) -> Option<Self> {
+        let field = |shift: u32| ((bits >> shift & 0x3fff) << 4) as u32;
+        let width = [16, 128, 64, 32][(bits >> 62) as usize];
+        (bits >> 49 & 7 == 0).then_some(Self { start: field(0), leading: field(16), stride: field(32), width })
+    }
+
+    /// Where the element is that has this place along the rows or columns (`outer`) and along the sum (`depth`).
+    fn address(self, outer: u32, depth: u32, bytes: u32, is_transposed: bool) -> u32 {
+        let Self { start, leading, stride, width } = self;
+        if width == 16 {
+            return if is_transposed {
+                let along = outer * bytes;
+                start + along / 16 * stride + depth / 8 * leading + depth % 8 * 16 + along % 16
+            } else {
+                let along = depth * bytes;
+                start + outer / 8 * stride + along / 16 * leading + outer % 8 * 16 + along % 16
+            };
+        }
+        let plain = if is_transposed {
+            let along = outer * bytes;
+            start + along / width * leading + depth / 8 * stride + depth % 8 * width + along % width
+        } else {
+            start + outer / 8 * stride + outer % 8 * width + depth * bytes
+        };
+        // The 16-byte parts of a row change places by the number of the row.
+        plain ^ (plain >> 7 & (width / 16 - 1)) << 4
+    }
+}
+
+/// A matrix of `count` rows or columns in shared memory; `None` where some of it was not written.
+fn matrix(
+    world: &mut World<'_, '_>,
+    warp: &Warp,
+    bits: u64,
+    (first, count, depth): (u32, u32, u32),
+    (ty, is_transposed): (Ty, bool),
+) -> Ran<Option<Vec<f64>>> {
+    let Some(descriptor) = Descriptor::new(bits) else { return halt("a descriptor with a base offset") };
+    let bytes = ty.bits() / 8;
+    let mut values = Vec::with_capacity((count * depth) as usize);
+    let mut is_whole = true;
+    for outer in first..first + count {
+        for inner in 0..depth {
+            let offset = descriptor.address(outer, inner, bytes, is_transposed);
+            if offset + bytes > layout::SHARED_BYTES {
+                return halt("a descriptor beyond shared memory");
+            }
+            let target = Target::Shared(offset);
+            noted(world, warp, 0, target, bytes as usize, None, false)?;
+            let value = read(world, warp, 0, target, bytes as usize, Kind::Bits);
+            is_whole &= value.is_some();
+            values.push(float(ty, value.unwrap_or_default()));
+        }
+    }
+    Ok(is_whole.then_some(values))
+}
+
+/// Runs a warp's part of a product.
+pub(super) fn run(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    multiply: &GroupMultiply,
+    line: u32,
+) -> Ran<()> {
+    let GroupMultiply { columns, depth, types: [to_ty, a_ty, b_ty], to, left, right, adds, .. } = multiply;
+    let (columns, depth, all) = (*columns, *depth, u32::MAX);
+    for row in [*right, *adds] {
+        if !frame.is_defined(row, all) {
+            return undefined(world, frame, row, "a product of matrices");
+        }
+    }
+    let first_row = u32::from(warp.number) % 4 * 16;
+    let a = match left {
+        Left::Shared(row) => {
+            if !frame.is_defined(*row, all) {
+                return undefined(world, frame, *row, "a product of matrices");
+            }
+            let bits = frame.value(*row, 0);
+            matrix(world, warp, bits, (first_row, 16, depth), (*a_ty, multiply.order[0]))?
+        }
+        Left::Registers(rows) if rows.iter().all(|&row| frame.is_defined(row, all)) => {
+            let mut values = vec![0.0; 16 * depth as usize];
+            for lane in 0..32u32 {
+                for number in 0..16 * depth / 32 {
+                    let (row, column) = place(Part::Left, [16, 8, depth], *a_ty, lane, number);
+                    let bits = element(frame, rows, *a_ty, lane as usize, number);
+                    values[(row * depth + column) as usize] = float(*a_ty, bits);
+                }
+            }
+            Some(values)
+        }
+        Left::Registers(_) => None,
+    };
+    let b = matrix(world, warp, frame.value(*right, 0), (0, columns, depth), (*b_ty, multiply.order[1]))?;
+    let Some((a, b)) = a.zip(b) else {
+        world.note_undefined(|| format!("shared memory that nobody wrote, read in line {line}"));
+        to.iter().for_each(|&row| (0..32).for_each(|lane| frame.set(row, 32, lane, None)));
+        return Ok(());
+    };
+    let adds = frame.value(*adds, 0) != 0;
+    if adds && let Some(&row) = to.iter().find(|&&row| !frame.is_defined(row, all)) {
+        return undefined(world, frame, row, "a product of matrices");
+    }
+    let packed = 32 / to_ty.bits();
+    for lane in 0..32u32 {
+        for (number, &register) in to.iter().enumerate() {
+            let mut value = 0;
+            for within in 0..packed {
+                let number = number as u32 * packed + within;
+                // Four values of a lane for each eight columns.
+                let (row, column) = place(Part::Sum, [16, 8, depth], *to_ty, lane, number % 4);
+                let column = column + number / 4 * 8;
+                let products = (0..depth).map(|i| a[(row * depth + i) as usize] * b[(column * depth + i) as usize]);
+                let sum: f64 = products.sum();
+                let old = if adds { float(*to_ty, element(frame, to, *to_ty, lane as usize, number)) } else { 0.0 };
+                let total = old + if multiply.is_negative { -sum } else { sum };
+                value |= rounded(*to_ty, total) << (within * to_ty.bits());
+            }
+            frame.set(register, 32, lane as usize, Some(value));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each layout maps the elements of a tile to places of their own, 16 bytes together, as the ISA's figures show.
+    #[test]
+    fn places() {
+        let descriptor = |width: u64, leading: u64, stride: u64| {
+            let mode = [16, 128, 64, 32].iter().position(|&one| one == width).expect("a width") as u64;
+            Descriptor::new(mode << 62 | stride >> 4 << 32 | leading >> 4 << 16 | 1024 >> 4).expect("a descriptor")
+        };
+        for (width, leading, stride, is_transposed) in [
+            (16, 128, 256, false),
+            (32, 0, 256, false),
+            (64, 0, 512, false),
+            (128, 0, 1024, false),
+            (128, 2048, 1024, true),
+        ] {
+            let descriptor = descriptor(width, leading, stride);
+            let mut seen = std::collections::BTreeSet::new();
+            for outer in 0..64 {
+                for depth in 0..16 {
+                    let at = descriptor.address(outer, depth, 2, is_transposed);
+                    assert!(seen.insert(at) && at >= 1024 && at % 2 == 0, "{width} {outer} {depth}");
+                    let (next_outer, next_depth) = if is_transposed { (outer + 1, depth) } else { (outer, depth + 1) };
+                    let is_inside = if is_transposed { next_outer % 8 != 0 } else { next_depth % 8 != 0 };
+                    if is_inside {
+                        assert_eq!(descriptor.address(next_outer, next_depth, 2, is_transposed), at + 2);
+                    }
+                }
+            }
+        }
+        // Row 1 of 128 bytes begins with the part that stood second.
+        assert_eq!(descriptor(128, 0, 1024).address(1, 0, 2, false), 1024 + 128 + 16);
+        assert_eq!(descriptor(128, 0, 1024).address(7, 8, 2, false), 1024 + 7 * 128 + (1 ^ 7) * 16);
+    }
+}

@@ -1,0 +1,302 @@
+//! Matrices that a warp holds, by the fragment layouts of the PTX ISA.
+
+use super::access::{beyond, noted, read, target, write};
+use super::next::undefined;
+use super::warp::{Frame, Warp, lanes};
+use super::world::World;
+use super::{Ran, halt};
+use crate::emulate::memory::Write;
+use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Rounding, TF32};
+use crate::emulate::program::{Address, Multiply, Row, Tile, WarpOp};
+use crate::emulate::types::{Kind, Ty, low, signed};
+
+/// Runs an operation of all 32 threads.
+pub(super) fn run(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpOp, line: u32) -> Ran<()> {
+    match op {
+        WarpOp::LoadMatrix { to, address, is_transposed } => {
+            load_matrices(world, warp, frame, to, *address, *is_transposed, line)
+        }
+        WarpOp::StoreMatrix { from, address, is_transposed } => {
+            store_matrices(world, warp, frame, from, *address, *is_transposed, line)
+        }
+        WarpOp::MoveMatrix { to, from } => {
+            let values = frame.values[from.0 as usize];
+            let element = |row: usize, column: usize| values[row * 4 + column / 2] >> (16 * (column & 1)) & 0xffff;
+            let moved = std::array::from_fn(|lane| {
+                let (row, column) = (lane / 4, lane % 4 * 2);
+                element(column, row) | element(column + 1, row) << 16
+            });
+            let defined = if frame.is_defined(*from, u32::MAX) { u32::MAX } else { 0 };
+            frame.set_lanes(*to, 32, u32::MAX, &moved, defined);
+            Ok(())
+        }
+        WarpOp::Multiply(multiply) => multiplied(world, frame, multiply),
+        WarpOp::LoadTile { to, address, stride, tile } => {
+            tiles(world, warp, frame, to, *address, *stride, *tile, (true, line))
+        }
+        WarpOp::StoreTile { from, address, stride, tile } => {
+            tiles(world, warp, frame, from, *address, *stride, *tile, (false, line))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Row `i` of matrix `m` lies where lane `8 * m + i` says; each lane gets two neighbours of a row.
+fn load_matrices(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    to: &[Row],
+    address: Address,
+    is_transposed: bool,
+    line: u32,
+) -> Ran<()> {
+    // The address may be in a register that the first matrix goes to.
+    let mut matrices = Vec::with_capacity(to.len());
+    for number in 0..to.len() {
+        let mut elements = [[Some(0); 8]; 8];
+        for (index, elements) in elements.iter_mut().enumerate() {
+            let lane = 8 * number + index;
+            let place = target(world, frame, address, lane, 16)?;
+            for pair in 0..4 {
+                let place = beyond(place, 4 * pair as u32);
+                noted(world, warp, lane, place, 4, None, false)?;
+                let value = read(world, warp, lane, place, 4, Kind::F16);
+                elements[2 * pair] = value.map(|value| value & 0xffff);
+                elements[2 * pair + 1] = value.map(|value| value >> 16);
+            }
+        }
+        matrices.push(elements);
+    }
+    for (&row, elements) in to.iter().zip(&matrices) {
+        for lane in 0..32 {
+            let (first, second) = (lane / 4, lane % 4 * 2);
+            let pair = if is_transposed {
+                [elements[second][first], elements[second + 1][first]]
+            } else {
+                [elements[first][second], elements[first][second + 1]]
+            };
+            let value = pair[0].zip(pair[1]).map(|(low, high)| low | high << 16);
+            if value.is_none() {
+                world.note_undefined(|| format!("shared memory that nobody wrote, read in line {line}"));
+            }
+            frame.set(row, 32, lane, value);
+        }
+    }
+    Ok(())
+}
+
+fn store_matrices(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    from: &[Row],
+    address: Address,
+    is_transposed: bool,
+    line: u32,
+) -> Ran<()> {
+    for (number, &row) in from.iter().enumerate() {
+        let element = |i: usize, j: usize| {
+            let lane = 4 * i + j / 2;
+            let is_defined = frame.is_defined(row, 1 << lane);
+            is_defined.then(|| frame.value(row, lane) >> (16 * (j & 1)) & 0xffff)
+        };
+        for index in 0..8 {
+            let lane = 8 * number + index;
+            let place = target(world, frame, address, lane, 16)?;
+            for pair in 0..4 {
+                let at = |j: usize| if is_transposed { element(j, index) } else { element(index, j) };
+                let value = at(2 * pair).zip(at(2 * pair + 1)).map(|(low, high)| low | high << 16);
+                let place = beyond(place, 4 * pair as u32);
+                noted(world, warp, lane, place, 4, Some(value.unwrap_or_default()), false)?;
+                let thread = warp.global_thread(world, lane);
+                let by = Write { thread, function: frame.function as u32, line, kind: Kind::F16 };
+                write(world, warp, lane, place, 4, value, by)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Which of the four matrices of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Left,
+    Right,
+    Sum,
+}
+
+/// Row and column of element `number` of a lane.
+pub(super) fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32) -> (u32, u32) {
+    let (group, inside) = (lane / 4, lane % 4);
+    if ty == Ty::F64 {
+        return match part {
+            Part::Left => (group, inside),
+            Part::Right => (inside, group),
+            Part::Sum => (group, 2 * inside + number),
+        };
+    }
+    // So many elements stand side by side in a register.
+    let packed = 32 / ty.bits();
+    let (register, within) = (number / packed, number % packed);
+    match part {
+        Part::Left => {
+            let rows = if shape[0] == 16 { 2 } else { 1 };
+            let row = group + 8 * (register % rows);
+            (row, inside * packed + within + register / rows * 4 * packed)
+        }
+        Part::Right => (inside * packed + within + register * 4 * packed, group),
+        Part::Sum => {
+            let pair = number / 2;
+            (group + 8 * pair, 2 * inside + number % 2)
+        }
+    }
+}
+
+/// Element `number` of a lane.
+pub(super) fn element(frame: &Frame, rows: &[Row], ty: Ty, lane: usize, number: u32) -> u64 {
+    let packed = (32 / ty.bits()).max(1);
+    let value = frame.value(rows[(number / packed) as usize], lane);
+    low(value >> (number % packed * ty.bits().min(32)), ty.bits())
+}
+
+pub(super) fn float(ty: Ty, bits: u64) -> f64 {
+    match ty {
+        Ty::F16 => F16.value(bits),
+        Ty::BF16 => BF16.value(bits),
+        // The low bits of a float are not looked at.
+        Ty::TF32 => TF32.value(bits & !0x1fff),
+        Ty::F64 => f64::from_bits(bits),
+        Ty::E4M3 => E4M3.value(bits),
+        Ty::E5M2 => E5M2.value(bits),
+        _ => F32.value(bits),
+    }
+}
+
+pub(super) fn rounded(ty: Ty, value: f64) -> u64 {
+    match ty {
+        Ty::F16 => F16.round(value, Rounding::Nearest, false),
+        Ty::F64 => value.to_bits(),
+        _ => F32.round(value, Rounding::Nearest, false),
+    }
+}
+
+fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply) -> Ran<()> {
+    let Multiply { shape, types, rows, is_tile, saturates } = multiply;
+    let [m, n, k] = shape.map(|size| size as usize);
+    let [to_ty, a_ty, b_ty, c_ty] = *types;
+    if let Some(&row) = rows[1..].iter().flatten().find(|&&row| !frame.is_defined(row, u32::MAX)) {
+        return undefined(world, frame, row, "a product of matrices");
+    }
+    let is_integer = a_ty.is_integer();
+    let gather = |part: Part, rows: &[Row], ty: Ty, height: usize, width: usize| {
+        let mut matrix = vec![0u64; height * width];
+        let count = (height * width).div_ceil(32) as u32;
+        let held = rows.len() as u32 * (32 / ty.bits()).max(1);
+        for lane in 0..32u32 {
+            for number in 0..if *is_tile { held } else { count } {
+                let (row, column) = if *is_tile {
+                    let at = (number * 32 + lane) as usize % (height * width);
+                    ((at / width) as u32, (at % width) as u32)
+                } else {
+                    place(part, *shape, ty, lane, number)
+                };
+                matrix[row as usize * width + column as usize] = element(frame, rows, ty, lane as usize, number);
+            }
+        }
+        matrix
+    };
+    let a = gather(Part::Left, &rows[1], a_ty, m, k);
+    let b = gather(Part::Right, &rows[2], b_ty, k, n);
+    let c = gather(Part::Sum, &rows[3], c_ty, m, n);
+    let mut d = vec![0u64; m * n];
+    for row in 0..m {
+        for column in 0..n {
+            let at = row * n + column;
+            d[at] = if is_integer {
+                let value = |ty: Ty, bits: u64| if ty.is_signed() { signed(bits, ty.bits()) } else { bits as i64 };
+                let products = (0..k).map(|i| value(a_ty, a[row * k + i]) * value(b_ty, b[i * n + column]));
+                let sum = products.sum::<i64>() + signed(c[at], 32);
+                let sum = if *saturates { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
+                low(sum as u64, 32)
+            } else {
+                let products = (0..k).map(|i| float(a_ty, a[row * k + i]) * float(b_ty, b[i * n + column]));
+                rounded(to_ty, products.fold(float(c_ty, c[at]), |sum, product| sum + product))
+            };
+        }
+    }
+    let packed = (32 / to_ty.bits()).max(1);
+    for lane in 0..32u32 {
+        for (number, &row) in rows[0].iter().enumerate() {
+            let part = |within: u32| {
+                let number = number as u32 * packed + within;
+                let (row, column) = if *is_tile {
+                    let at = (number * 32 + lane) as usize % (m * n);
+                    (at / n, at % n)
+                } else {
+                    let (row, column) = place(Part::Sum, *shape, to_ty, lane, number);
+                    (row as usize, column as usize)
+                };
+                d[row * n + column] << (within * to_ty.bits().min(32) % 64)
+            };
+            let value = (0..packed).map(part).fold(0, |all, part| all | part);
+            frame.set(row, if to_ty == Ty::F64 { 64 } else { 32 }, lane as usize, Some(value));
+        }
+    }
+    Ok(())
+}
+
+/// Loads or stores a fragment of `wmma`.
+#[expect(clippy::too_many_arguments, reason = "the threads, and all that a tile is")]
+fn tiles(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    rows: &[Row],
+    address: Address,
+    stride: Row,
+    tile: Tile,
+    (is_load, line): (bool, u32),
+) -> Ran<()> {
+    let bytes = tile.ty.bits() / 8;
+    let packed = (32 / tile.ty.bits()).max(1);
+    let size = tile.rows * tile.columns;
+    if !frame.is_defined(stride, u32::MAX) {
+        return undefined(world, frame, stride, "a stride");
+    }
+    if !is_load && rows.len() as u32 * packed * 32 != size {
+        return halt("a fragment that does not fill its tile");
+    }
+    for lane in lanes(u32::MAX) {
+        let first = target(world, frame, address, lane, bytes)?;
+        // The fragment may take the stride's register.
+        let stride = frame.value(stride, lane) as u32;
+        for (number, &row) in rows.iter().enumerate() {
+            let mut value = Some(0);
+            for within in 0..packed {
+                let at = ((number as u32 * packed + within) * 32 + lane as u32) % size;
+                let (i, j) = (at / tile.columns, at % tile.columns);
+                let offset = if tile.is_row_major { i * stride + j } else { j * stride + i };
+                let place = beyond(first, offset * bytes);
+                let kind = Kind::of(tile.ty);
+                if is_load {
+                    noted(world, warp, lane, place, bytes as usize, None, false)?;
+                    let part = read(world, warp, lane, place, bytes as usize, kind);
+                    value = value.zip(part).map(|(all, part)| all | part << (within * tile.ty.bits() % 64));
+                } else {
+                    let is_defined = frame.is_defined(row, 1 << lane);
+                    let part = low(frame.value(row, lane) >> (within * tile.ty.bits() % 64), tile.ty.bits());
+                    let part = is_defined.then_some(part);
+                    noted(world, warp, lane, place, bytes as usize, Some(part.unwrap_or_default()), false)?;
+                    let thread = warp.global_thread(world, lane);
+                    let by = Write { thread, function: frame.function as u32, line, kind };
+                    write(world, warp, lane, place, bytes as usize, part, by)?;
+                }
+            }
+            if is_load {
+                frame.set(row, if tile.ty == Ty::F64 { 64 } else { 32 }, lane, value);
+            }
+        }
+    }
+    Ok(())
+}

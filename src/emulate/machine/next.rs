@@ -1,0 +1,30 @@
+//! What comes behind an instruction: where threads go, or the end of the launch.
+
+use super::warp::Frame;
+use super::world::World;
+use super::{Ran, halt};
+use crate::emulate::program::{Init, Row, Special};
+
+/// Where the threads go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// To the next instruction.
+    Go,
+    /// All of them elsewhere.
+    Jump(u32),
+    /// To the next instruction, after others.
+    Yield,
+    /// It is said already where each goes.
+    Placed,
+    /// The same, after others.
+    Pause,
+}
+
+/// Ends a launch because of an undefined value.
+pub(super) fn undefined<T>(world: &World<'_, '_>, frame: &Frame, row: Row, what: &str) -> Ran<T> {
+    let source = match world.function(frame.function).rows[row.0 as usize].init {
+        Init::Special(Special::Unknown(name)) => name.to_owned(),
+        _ => world.undefined_source(),
+    };
+    halt(format!("{what} depends on a value that is undefined or not modelled: {source}"))
+}

@@ -1,0 +1,218 @@
+//! Which warp runs next, and which of its threads.
+//!
+//! A drawn warp runs for a drawn number of steps. Of its threads, those run that are deepest in calls and earliest in the
+//! text, so that threads meet again behind what parted them; now and then others are let run, so that none waits for ever.
+
+use super::block::Block;
+use super::next::Next;
+use super::step::step;
+use super::warp::{Frame, Warp};
+use super::world::{Outcome, Setting, World};
+use super::{Halt, Ran, halt};
+use crate::emulate::memory::Image;
+use crate::emulate::program::Program;
+
+/// Warps that may run at a time; at least one block does.
+const RESIDENT: usize = 64;
+
+/// Runs a launch.
+///
+/// # Errors
+/// Says why nothing can be said of it.
+pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Halt> {
+    let mut world = World::new(program, setting, image);
+    match run_world(&mut world) {
+        Ok(()) => {
+            world.outcome.written = world.global.written();
+            Ok(world.outcome)
+        }
+        Err(halt) => Err(*halt),
+    }
+}
+
+fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
+    let blocks: u32 = world.setting.grid.iter().product();
+    let per_block = world.setting.block.iter().product::<u32>().div_ceil(32);
+    let mut next_block = 0;
+    let mut warps: Vec<Option<Box<Warp>>> = Vec::new();
+    let mut running: Vec<usize> = Vec::new();
+    let mut stuck = 0;
+    loop {
+        while next_block < blocks && (running.is_empty() || running.len() + per_block as usize <= RESIDENT) {
+            start_block(world, next_block, per_block, &mut warps, &mut running);
+            next_block += 1;
+        }
+        if running.is_empty() {
+            return Ok(());
+        }
+        let place = world.random(running.len());
+        let index = running[place];
+        let burst = 1 + world.random(96) as u32;
+        let Some(mut warp) = warps[index].take() else { return halt("a warp is missing") };
+        let before = world.outcome.steps;
+        run_warp(world, &mut warp, burst)?;
+        let is_over = warp.live == 0;
+        let block = warp.block;
+        warps[index] = Some(warp);
+        if is_over {
+            warps[index] = None;
+            running.swap_remove(place);
+            if world.blocks[block].live.iter().all(|&live| live == 0) {
+                world.blocks[block].finish();
+            }
+        }
+        let is_woken = !world.wakes.is_empty();
+        wake(world, &mut warps);
+        if world.outcome.steps == before && !is_over && !is_woken {
+            stuck += 1;
+            if stuck > 64 && running.iter().all(|&index| is_waiting(&warps[index])) {
+                return halt("threads wait for each other and nothing can happen any more");
+            }
+        } else {
+            stuck = 0;
+        }
+        if world.outcome.steps > world.setting.most_steps {
+            return halt(format!("it runs for more than {} instructions of warps", world.setting.most_steps));
+        }
+        if world.is_full() {
+            return halt("it touches more memory than is kept");
+        }
+    }
+}
+
+fn is_waiting(warp: &Option<Box<Warp>>) -> bool {
+    warp.as_ref().is_none_or(|warp| warp.live & !warp.blocked == 0)
+}
+
+fn start_block(
+    world: &mut World<'_, '_>,
+    number: u32,
+    per_block: u32,
+    warps: &mut Vec<Option<Box<Warp>>>,
+    running: &mut Vec<usize>,
+) {
+    let mut block = Block::new(number, world.setting.grid);
+    block.first_warp = warps.len();
+    world.blocks.push(block);
+    let block = world.blocks.len() - 1;
+    for warp_number in 0..per_block {
+        let index = warps.len();
+        let warp = Warp::new(world, block, warp_number, index);
+        world.blocks[block].live[warp_number as usize] = warp.live;
+        warps.push(Some(Box::new(warp)));
+        running.push(index);
+    }
+}
+
+/// Lets threads go on that waited.
+fn wake(world: &mut World<'_, '_>, warps: &mut [Option<Box<Warp>>]) {
+    for wake in std::mem::take(&mut world.wakes) {
+        let Some(warp) = warps[wake.warp].as_mut() else { continue };
+        warp.blocked &= !wake.lanes;
+        for lane in super::warp::lanes(wake.lanes) {
+            warp.pc[lane] += 1;
+            if let Some((frame, row, value)) = wake.result
+                && let Some(frame) = warp.frames[frame as usize].as_mut()
+            {
+                let bits = world.function(frame.function).rows[row as usize].bits;
+                frame.set(crate::emulate::program::Row(row), bits, lane, Some(value));
+            }
+        }
+        warp.join(&wake.clocks);
+        warp.tick();
+    }
+}
+
+/// Runs threads of a warp for some steps.
+fn run_warp(world: &mut World<'_, '_>, warp: &mut Warp, burst: u32) -> Ran<()> {
+    let mut left = burst;
+    while left > 0 {
+        let runnable = warp.live & !warp.blocked;
+        if runnable == 0 {
+            if warp.gathering != 0 && super::collective::retry(world, warp)? {
+                left -= 1;
+                continue;
+            }
+            return Ok(());
+        }
+        let (frame_number, mut pc, mask) = choose(world, warp, runnable);
+        let others = runnable & !mask;
+        let same_frame = super::warp::lanes(others).filter(|&lane| warp.frame[lane] == frame_number);
+        let limit = same_frame.map(|lane| warp.pc[lane]).filter(|&other| other > pc).min().unwrap_or(u32::MAX);
+        let Some(mut frame) = warp.frames[frame_number as usize].take() else { return halt("a frame is missing") };
+        let function = world.function(frame.function);
+        let outcome = loop {
+            let next = step(world, warp, &mut frame, frame_number, &function.insts[pc as usize], pc, mask);
+            left = left.saturating_sub(1);
+            match next {
+                Ok(Next::Go) => {
+                    pc += 1;
+                    if left == 0 || pc >= limit {
+                        break Ok(Some(pc));
+                    }
+                }
+                Ok(Next::Jump(target)) => {
+                    pc = target;
+                    if left == 0 || others != 0 {
+                        break Ok(Some(pc));
+                    }
+                }
+                Ok(Next::Yield) => {
+                    left = 0;
+                    break Ok(Some(pc + 1));
+                }
+                Ok(Next::Placed) => break Ok(None),
+                Ok(Next::Pause) => {
+                    left = 0;
+                    break Ok(None);
+                }
+                Err(mut reason) => {
+                    reason.0 = describe(world, &frame, pc, &reason.0);
+                    break Err(reason);
+                }
+            }
+        };
+        if let Some(pc) = outcome? {
+            super::warp::lanes(mask).for_each(|lane| warp.pc[lane] = pc);
+        }
+        if frame.lanes != 0 {
+            warp.frames[frame_number as usize] = Some(frame);
+        }
+    }
+    Ok(())
+}
+
+fn describe(world: &World<'_, '_>, frame: &Frame, pc: u32, reason: &str) -> String {
+    let function = world.function(frame.function);
+    format!("{reason} (line {} of {})", function.insts[pc as usize].line, function.name)
+}
+
+/// The threads that run next: a frame, an instruction, and the lanes that are there.
+fn choose(world: &mut World<'_, '_>, warp: &mut Warp, runnable: u32) -> (u32, u32, u32) {
+    let first = runnable.trailing_zeros() as usize;
+    let mut best = first;
+    let depth =
+        |warp: &Warp, lane: usize| warp.frames[warp.frame[lane] as usize].as_ref().map_or(0, |frame| frame.depth);
+    let mut is_parted = false;
+    for lane in super::warp::lanes(runnable).skip(1) {
+        if (warp.frame[lane], warp.pc[lane]) == (warp.frame[best], warp.pc[best]) {
+            continue;
+        }
+        is_parted = true;
+        let key = |lane: usize| (std::cmp::Reverse(depth(warp, lane)), warp.frame[lane], warp.pc[lane]);
+        if key(lane) < key(best) {
+            best = lane;
+        }
+    }
+    if is_parted {
+        warp.turns += 1;
+        if warp.turns.is_multiple_of(64) {
+            let number = world.random(runnable.count_ones() as usize);
+            best = super::warp::lanes(runnable).nth(number).unwrap_or(best);
+        }
+    }
+    let (frame, pc) = (warp.frame[best], warp.pc[best]);
+    let here = super::warp::lanes(runnable).filter(|&lane| (warp.frame[lane], warp.pc[lane]) == (frame, pc));
+    let mask = here.fold(0, |mask, lane| mask | 1 << lane);
+    (frame, pc, mask)
+}

@@ -1,0 +1,197 @@
+//! One instruction of the threads of a warp that are there together.
+
+use super::next::{Next, undefined};
+use super::place::{Target, generic};
+use super::warp::{Frame, Warp, lanes};
+use super::world::World;
+use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier};
+use crate::emulate::program::{Init, Inst, Op, Row, Space, Special};
+use crate::emulate::types::{hash_of, low, mixed};
+
+/// The lanes in which the guard of an instruction holds.
+fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> Ran<u32> {
+    let Some((row, is_negated)) = inst.guard else { return Ok(mask) };
+    if !frame.is_defined(row, mask) {
+        return undefined(world, frame, row, "a predicate");
+    }
+    let holds = frame.nonzero(row);
+    Ok(mask & if is_negated { !holds } else { holds })
+}
+
+/// Runs an instruction.
+pub(super) fn step(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &mut Frame,
+    frame_number: u32,
+    inst: &Inst,
+    pc: u32,
+    mask: u32,
+) -> Ran<Next> {
+    let active = guarded(world, frame, inst, mask)?;
+    world.outcome.steps += 1;
+    world.outcome.thread_steps += u64::from(mask.count_ones());
+    if active == 0 {
+        return Ok(Next::Go);
+    }
+    let function = world.function(frame.function);
+    world.outcome.covered[frame.function][pc as usize] = true;
+    let bits = |row: Row| function.rows[row.0 as usize].bits;
+    match &inst.op {
+        Op::Pure { pure, to, from } => {
+            let mut results = [[0; 32]; 2];
+            let sources = from.each_ref().map(|row| &frame.values[row.0 as usize]);
+            (pure.eval)(&sources, active, &mut results);
+            let count = pure.sources.len();
+            let defined = from[..count].iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
+            if defined & active != active {
+                note_special(world, frame, &from[..count]);
+            }
+            for (&row, values) in to.iter().zip(&results).take(pure.results.len()) {
+                frame.set_lanes(row, bits(row), active, values, defined);
+            }
+        }
+        Op::Move { to, from } | Op::MoveAddress { to, from } => {
+            let (values, defined) = (frame.values[from.0 as usize], frame.defined[from.0 as usize]);
+            if defined & active != active {
+                note_special(world, frame, &[*from]);
+            }
+            frame.set_lanes(*to, bits(*to), active, &values, defined);
+        }
+        Op::Select { to, yes, no, by } => {
+            let chosen = frame.nonzero(*by);
+            let (first, second) = (&frame.values[yes.0 as usize], &frame.values[no.0 as usize]);
+            let values = std::array::from_fn(|lane| if chosen >> lane & 1 == 1 { first[lane] } else { second[lane] });
+            let of = |row: Row| frame.defined[row.0 as usize];
+            let defined = of(*by) & (of(*yes) & chosen | of(*no) & !chosen);
+            frame.set_lanes(*to, bits(*to), active, &values, defined);
+        }
+        Op::Pack { to, parts, bits: width } => {
+            let values = std::array::from_fn(|lane| {
+                let part = |(number, row): (usize, &Row)| {
+                    low(frame.values[row.0 as usize][lane], *width) << (number as u32 * width)
+                };
+                parts.iter().enumerate().map(part).fold(0, |all, part| all | part)
+            });
+            let defined = parts.iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
+            frame.set_lanes(*to, bits(*to), active, &values, defined);
+        }
+        Op::Unpack { parts, from, bits: width } => {
+            let (values, defined) = (frame.values[from.0 as usize], frame.defined[from.0 as usize]);
+            for (number, &part) in parts.iter().enumerate() {
+                let values = values.map(|value| low(value >> (number as u32 * width), *width));
+                frame.set_lanes(part, bits(part), active, &values, defined);
+            }
+        }
+        Op::Load(one) => access::load(world, warp, frame, one, active, inst.line)?,
+        Op::Store(one) => access::store(world, warp, frame, one, active, inst.line)?,
+        Op::Atomic { address, op, ty, to, from, kind } => {
+            let atomic = atomic::Atomic { address: *address, op: *op, ty: *ty, to: *to, from: *from, kind: *kind };
+            atomic::run(world, warp, frame, &atomic, active, inst.line)?;
+        }
+        Op::IsSpace { to, from, space, is_global } => {
+            let is_there = |address| match generic(address) {
+                Target::Global(_) => *is_global,
+                Target::Shared(_) => *space == Space::Shared,
+                Target::Local(_) => *space == Space::Local,
+            };
+            let values = frame.values[from.0 as usize].map(|address| is_there(address).into());
+            let defined = frame.defined[from.0 as usize];
+            frame.set_lanes(*to, bits(*to), active, &values, defined);
+        }
+        Op::Warp { op, mask: row } => {
+            return collective::run(world, warp, frame, frame_number, (op, *row, inst.line), pc, active, mask);
+        }
+        Op::ActiveMask { to } => {
+            if active != warp.live {
+                return halt("activemask depends on how threads run");
+            }
+            frame.set_lanes(*to, bits(*to), active, &[active.into(); 32], u32::MAX);
+        }
+        Op::Barrier { .. } => return barrier::run(world, warp, frame, frame_number, &inst.op, pc, active, mask),
+        Op::Mbarrier { address, op } => return mbarrier::run(world, warp, frame, *address, *op, active),
+        Op::AsyncCopy { to, from, bytes, given } => {
+            copies::start(world, warp, frame, (*to, *from, *bytes, *given), active, inst.line)?;
+        }
+        Op::AsyncCommit => lanes(active).for_each(|lane| warp.copies[lane].commit()),
+        Op::AsyncWait { left } => copies::wait(world, warp, *left as usize, active, inst.line)?,
+        Op::AsyncArrive { address, counts } => {
+            copies::arrive(world, warp, frame, *address, *counts, active, inst.line)?;
+            return Ok(Next::Go);
+        }
+        Op::Fence | Op::Nothing => {}
+        Op::Branch { target } => {
+            if active == mask {
+                return Ok(Next::Jump(*target));
+            }
+            for lane in lanes(mask) {
+                warp.pc[lane] = if active >> lane & 1 == 1 { *target } else { pc + 1 };
+            }
+            return Ok(Next::Placed);
+        }
+        Op::IndexedBranch { index, targets } => {
+            if !frame.is_defined(*index, active) {
+                return undefined(world, frame, *index, "a branch");
+            }
+            for lane in lanes(mask) {
+                let target = targets.get(frame.value(*index, lane) as usize);
+                warp.pc[lane] = match (active >> lane & 1 == 1, target) {
+                    (false, _) => pc + 1,
+                    (true, Some(&target)) => target,
+                    (true, None) => return halt("an indexed branch beyond its list"),
+                };
+            }
+            return Ok(Next::Placed);
+        }
+        Op::Call(one) => return call::call(world, warp, frame, frame_number, one, pc, active, mask),
+        Op::Return => return call::leave(world, warp, frame, pc, active, mask),
+        Op::Exit => {
+            call::end(world, warp, active);
+            frame.lanes &= !active;
+            call::forget(warp, frame, active);
+            lanes(mask & !active).for_each(|lane| warp.pc[lane] = pc + 1);
+            return Ok(Next::Placed);
+        }
+        Op::Trap => return halt("a thread traps"),
+        Op::StackSave { to } => {
+            let values = frame.top.map(u64::from);
+            frame.set_lanes(*to, bits(*to), active, &values, u32::MAX);
+        }
+        Op::StackRestore { from } => {
+            for lane in lanes(active) {
+                frame.top[lane] = frame.value(*from, lane) as u32;
+            }
+        }
+        Op::Alloca { to, bytes, alignment } => {
+            for lane in lanes(active) {
+                let start = frame.top[lane].next_multiple_of((*alignment).max(8));
+                frame.top[lane] = start.saturating_add(frame.value(*bytes, lane) as u32);
+                frame.set(*to, bits(*to), lane, Some(start.into()));
+            }
+        }
+        Op::Hashed { name, to, from } => {
+            world.outcome.hashed[*name] += 1;
+            let seed = hash_of(&world.program.hashed[*name]);
+            let defined = from.iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
+            for (number, &row) in to.iter().enumerate() {
+                let values = std::array::from_fn(|lane| {
+                    let inputs = from.iter().map(|row| frame.values[row.0 as usize][lane]);
+                    inputs.fold(mixed(seed ^ number as u64), |hash, input| mixed(hash ^ input))
+                });
+                frame.set_lanes(row, bits(row), active, &values, defined);
+            }
+        }
+        Op::Unknown(what) => return halt(format!("not modelled: {what}")),
+    }
+    Ok(Next::Go)
+}
+
+/// Notes that an undefined value is a special register's.
+fn note_special(world: &mut World<'_, '_>, frame: &Frame, rows: &[Row]) {
+    let function = world.function(frame.function);
+    for row in rows {
+        if let Init::Special(Special::Unknown(name)) = function.rows[row.0 as usize].init {
+            world.note_undefined(|| name.to_owned());
+        }
+    }
+}

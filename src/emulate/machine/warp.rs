@@ -1,0 +1,235 @@
+//! A warp: where its threads are, and their registers.
+
+use super::pending::Copies;
+use super::world::World;
+use crate::emulate::memory::{Flat, Stamp};
+use crate::emulate::program::{Init, LaneMask, Row, Special};
+use crate::emulate::pure::Lanes;
+use crate::emulate::types::low;
+
+/// A function that threads of a warp are in.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) function: usize,
+    pub(super) values: Vec<Lanes>,
+    /// The lanes in which a row is defined.
+    pub(super) defined: Vec<u32>,
+    /// The frame and instruction to return to.
+    pub(super) caller: Option<(u32, u32)>,
+    pub(super) depth: u32,
+    /// Where the frame's bytes are in local memory, and what is free behind them.
+    pub(super) base: [u32; 32],
+    pub(super) top: [u32; 32],
+    /// The lanes that are in it or below.
+    pub(super) lanes: u32,
+}
+
+/// A warp.
+#[derive(Debug)]
+pub(super) struct Warp {
+    /// The block's number, and the warp's in it.
+    pub(super) block: usize,
+    pub(super) number: u8,
+    /// Its number among the warps that run.
+    pub(super) index: usize,
+    pub(super) live: u32,
+    /// The lanes that wait for something.
+    pub(super) blocked: u32,
+    /// Those of them that wait for lanes of the warp.
+    pub(super) gathering: u32,
+    pub(super) pc: [u32; 32],
+    pub(super) frame: [u32; 32],
+    pub(super) frames: Vec<Option<Box<Frame>>>,
+    pub(super) local: Vec<Flat>,
+    pub(super) clocks: [u32; 32],
+    pub(super) copies: Vec<Copies>,
+    /// Choices of lanes since others were let run.
+    pub(super) turns: u32,
+}
+
+impl Warp {
+    /// The warp with the first lanes of a block from a thread on.
+    pub(super) fn new(world: &World<'_, '_>, block: usize, number: u32, index: usize) -> Self {
+        let threads: u32 = world.setting.block.iter().product();
+        let count = (threads - 32 * number).min(32);
+        let live = low(u64::MAX, count) as u32;
+        let mut warp = Self {
+            block,
+            number: number as u8,
+            index,
+            live,
+            blocked: 0,
+            gathering: 0,
+            pc: [0; 32],
+            frame: [0; 32],
+            frames: Vec::new(),
+            local: vec![Flat::default(); 32],
+            clocks: [0; 32],
+            copies: vec![Copies::default(); 32],
+            turns: 0,
+        };
+        warp.clocks[number as usize] = 1;
+        let frame = warp.enter(world, world.setting.kernel, [0; 32], live, 0, None);
+        warp.frames.push(Some(Box::new(frame)));
+        warp
+    }
+
+    /// A thread's number in its block.
+    pub(super) fn thread(&self, lane: usize) -> u32 {
+        u32::from(self.number) * 32 + lane as u32
+    }
+
+    /// A thread's number in the grid.
+    pub(super) fn global_thread(&self, world: &World<'_, '_>, lane: usize) -> u64 {
+        let threads: u32 = world.setting.block.iter().product();
+        u64::from(world.blocks[self.block].number) * u64::from(threads) + u64::from(self.thread(lane))
+    }
+
+    /// A frame of a function, with its constants.
+    pub(super) fn enter(
+        &self,
+        world: &World<'_, '_>,
+        number: usize,
+        base: [u32; 32],
+        lanes: u32,
+        depth: u32,
+        caller: Option<(u32, u32)>,
+    ) -> Frame {
+        let function = world.function(number);
+        let mut frame = Frame {
+            function: number,
+            values: vec![[0; 32]; function.rows.len()],
+            defined: vec![0; function.rows.len()],
+            caller,
+            depth,
+            base,
+            top: base.map(|base| base + function.frame_bytes),
+            lanes,
+        };
+        for (row, info) in function.rows.iter().enumerate() {
+            let values = &mut frame.values[row];
+            frame.defined[row] = u32::MAX;
+            match info.init {
+                Init::Undefined => frame.defined[row] = 0,
+                Init::Constant(value) => *values = [value; 32],
+                Init::Frame(offset) => {
+                    values.iter_mut().zip(base).for_each(|(value, base)| *value = u64::from(base + offset));
+                }
+                Init::Special(Special::Unknown(_)) => frame.defined[row] = 0,
+                Init::Special(special) => {
+                    for (lane, value) in values.iter_mut().enumerate() {
+                        *value = self.special(world, special, lane).into();
+                    }
+                }
+            }
+        }
+        frame
+    }
+
+    fn special(&self, world: &World<'_, '_>, special: Special, lane: usize) -> u32 {
+        let [width, height, _] = world.setting.block;
+        let thread = self.thread(lane);
+        let at = |axis: u8, triple: [u32; 3]| triple[usize::from(axis)];
+        match special {
+            Special::Tid(axis) => at(axis, [thread % width, thread / width % height, thread / width / height]),
+            Special::Ntid(axis) => at(axis, world.setting.block),
+            Special::Ctaid(axis) => at(axis, world.blocks[self.block].place),
+            Special::Nctaid(axis) => at(axis, world.setting.grid),
+            Special::Lane => lane as u32,
+            Special::LaneMask(mask) => {
+                let own = 1u32 << lane;
+                match mask {
+                    LaneMask::Equal => own,
+                    LaneMask::Less => own - 1,
+                    LaneMask::LessEqual => own | (own - 1),
+                    LaneMask::GreaterEqual => !(own - 1),
+                    LaneMask::Greater => !(own | (own - 1)),
+                }
+            }
+            Special::SharedBytes => world.setting.shared_bytes,
+            Special::Unknown(_) => 0,
+        }
+    }
+
+    /// The stamp of an access of a lane.
+    pub(super) fn stamp(&self, lane: usize, is_strong: bool) -> Stamp {
+        Stamp {
+            clock: self.clocks[usize::from(self.number)],
+            block: self.block as u32,
+            warp: self.number,
+            lane: lane as u8,
+            is_strong,
+            bytes: 0,
+        }
+    }
+
+    /// Time passes: what the warp does next is later than what others have heard of.
+    pub(super) fn tick(&mut self) {
+        self.clocks[usize::from(self.number)] += 1;
+    }
+
+    /// Learns what others have heard of.
+    pub(super) fn join(&mut self, clocks: &[u32; 32]) {
+        self.clocks.iter_mut().zip(clocks).for_each(|(own, &other)| *own = (*own).max(other));
+    }
+}
+
+impl Frame {
+    /// Whether a row is defined in all lanes of a mask.
+    pub(super) fn is_defined(&self, row: Row, lanes: u32) -> bool {
+        lanes & !self.defined[row.0 as usize] == 0
+    }
+
+    pub(super) fn value(&self, row: Row, lane: usize) -> u64 {
+        self.values[row.0 as usize][lane]
+    }
+
+    /// Sets a row of a lane; `None` makes it undefined.
+    pub(super) fn set(&mut self, row: Row, bits: u32, lane: usize, value: Option<u64>) {
+        let number = row.0 as usize;
+        self.values[number][lane] = low(value.unwrap_or_default(), bits);
+        let own = 1 << lane;
+        if value.is_some() {
+            self.defined[number] |= own;
+        } else {
+            self.defined[number] &= !own;
+        }
+    }
+
+    /// Sets a row in the lanes of a mask.
+    pub(super) fn set_lanes(&mut self, row: Row, bits: u32, lanes: u32, values: &Lanes, defined: u32) {
+        let number = row.0 as usize;
+        let mask = low(u64::MAX, bits);
+        let to = &mut self.values[number];
+        if lanes == u32::MAX {
+            for (to, value) in to.iter_mut().zip(values) {
+                *to = value & mask;
+            }
+        } else {
+            for (lane, (to, value)) in to.iter_mut().zip(values).enumerate() {
+                if lanes >> lane & 1 == 1 {
+                    *to = value & mask;
+                }
+            }
+        }
+        self.defined[number] = self.defined[number] & !lanes | lanes & defined;
+    }
+
+    /// The lanes of a mask in which a row is not zero.
+    pub(super) fn nonzero(&self, row: Row) -> u32 {
+        let values = &self.values[row.0 as usize];
+        values.iter().enumerate().fold(0, |mask, (lane, &value)| mask | u32::from(value != 0) << lane)
+    }
+}
+
+/// The lanes of a mask, in order.
+pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}

@@ -1,0 +1,128 @@
+//! What all threads of a launch share.
+
+use rustc_hash::FxHashMap;
+
+use super::block::Block;
+use crate::emulate::memory::{Global, Image, Write};
+use crate::emulate::program::{Function, Program};
+use crate::emulate::types::mixed;
+
+/// How a kernel is run.
+#[derive(Clone, Debug)]
+pub(in crate::emulate) struct Setting {
+    pub(in crate::emulate) kernel: usize,
+    pub(in crate::emulate) grid: [u32; 3],
+    pub(in crate::emulate) block: [u32; 3],
+    /// What the schedule is drawn from.
+    pub(in crate::emulate) schedule: u64,
+    /// The most steps of warps.
+    pub(in crate::emulate) most_steps: u64,
+    /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
+    pub(in crate::emulate) shared_bytes: u32,
+}
+
+/// What became of a launch that ended.
+#[derive(Debug, Default)]
+pub(in crate::emulate) struct Outcome {
+    /// What was written: address, value, the bytes of the word, and who wrote it last.
+    pub(in crate::emulate) written: Vec<(u64, u32, u8, Write)>,
+    /// Which instructions of each function ran.
+    pub(in crate::emulate) covered: Vec<Vec<bool>>,
+    /// How often each hashed instruction ran.
+    pub(in crate::emulate) hashed: Vec<u64>,
+    /// Instructions of warps.
+    pub(in crate::emulate) steps: u64,
+    /// Instructions of threads.
+    pub(in crate::emulate) thread_steps: u64,
+    /// A thread read what depends on the order in which threads run.
+    pub(in crate::emulate) depends_on_order: bool,
+}
+
+/// What happens to threads that wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wake {
+    pub(super) warp: usize,
+    pub(super) lanes: u32,
+    /// A result for them: the frame, the row and the value.
+    pub(super) result: Option<(u32, u32, u64)>,
+    /// What those that they waited for have heard of.
+    pub(super) clocks: [u32; 32],
+}
+
+/// What an atomic operation at a place passes on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Location {
+    pub(super) blocks: Vec<u64>,
+    pub(super) block: u32,
+    pub(super) clocks: [u32; 32],
+}
+
+/// All that threads share.
+#[derive(Debug)]
+pub(super) struct World<'p, 'i> {
+    pub(super) program: &'p Program,
+    pub(super) setting: &'p Setting,
+    pub(super) global: Global<'i>,
+    /// The blocks, by number; those that do not run have no memory.
+    pub(super) blocks: Vec<Block>,
+    pub(super) wakes: Vec<Wake>,
+    pub(super) locations: FxHashMap<u64, Location>,
+    pub(super) outcome: Outcome,
+    /// Where the first undefined value came from.
+    pub(super) undefined: Option<String>,
+    random: u64,
+}
+
+/// The most pages of global memory.
+const MOST_PAGES: usize = 16_384;
+
+impl<'p, 'i> World<'p, 'i> {
+    pub(super) fn new(program: &'p Program, setting: &'p Setting, image: &'i mut Image) -> Self {
+        for variable in &program.variables {
+            image.set(variable.address, &variable.content);
+        }
+        let outcome = Outcome {
+            covered: program.functions.iter().map(|function| vec![false; function.insts.len()]).collect(),
+            hashed: vec![0; program.hashed.len()],
+            ..Outcome::default()
+        };
+        Self {
+            program,
+            setting,
+            global: Global::new(image),
+            blocks: Vec::new(),
+            wakes: Vec::new(),
+            locations: FxHashMap::default(),
+            outcome,
+            undefined: None,
+            random: mixed(setting.schedule),
+        }
+    }
+
+    /// A drawn number below a limit.
+    pub(super) fn random(&mut self, limit: usize) -> usize {
+        self.random = mixed(self.random);
+        (self.random >> 8) as usize % limit.max(1)
+    }
+
+    pub(super) fn function(&self, number: usize) -> &'p Function {
+        &self.program.functions[number]
+    }
+
+    /// Whether memory grew too large.
+    pub(super) fn is_full(&self) -> bool {
+        self.global.num_pages() > MOST_PAGES
+    }
+
+    /// Notes where an undefined value came from, the first time.
+    pub(super) fn note_undefined(&mut self, source: impl FnOnce() -> String) {
+        if self.undefined.is_none() {
+            self.undefined = Some(source());
+        }
+    }
+
+    /// A sentence on undefined values, for the reason why a launch is not comparable.
+    pub(super) fn undefined_source(&self) -> String {
+        self.undefined.as_ref().map_or_else(|| "a register that is not set".into(), Clone::clone)
+    }
+}

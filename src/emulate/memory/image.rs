@@ -1,0 +1,119 @@
+//! What memory holds before a program runs.
+
+use rustc_hash::FxHashMap;
+
+use super::values::drawn;
+use crate::emulate::layout;
+use crate::emulate::types::{Kind, mixed};
+
+/// The bytes of a page.
+pub(super) const PAGE: u64 = 1024;
+
+struct Page {
+    data: Box<[u8; PAGE as usize]>,
+    present: [u64; PAGE as usize / 64],
+}
+
+/// The first content of memory, as far as it is known.
+#[derive(Default)]
+pub(in crate::emulate) struct Image {
+    pages: FxHashMap<u64, Page>,
+    seed: u64,
+    /// A second program runs: what it reads and the first did not is counted.
+    is_second: bool,
+    new_reads: u64,
+    /// What integer parameters are drawn from.
+    sizes: Vec<u64>,
+    is_positive: bool,
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} pages", self.pages.len())
+    }
+}
+
+impl Image {
+    pub(in crate::emulate) fn new(seed: u64) -> Self {
+        Self { seed: mixed(seed), ..Self::default() }
+    }
+
+    /// Says that the program that runs next is the second.
+    pub(in crate::emulate) fn begin_second(&mut self) {
+        self.is_second = true;
+        self.new_reads = 0;
+    }
+
+    /// Says what integer parameters of the kernel are drawn from, and whether floating-point numbers are above zero.
+    pub(in crate::emulate) fn draw_from(&mut self, sizes: Vec<u64>, is_positive: bool) {
+        self.sizes = sizes;
+        self.is_positive = is_positive;
+    }
+
+    /// A drawn value.
+    fn draw(&self, address: u64, bytes: usize, kind: Kind) -> u64 {
+        let key = self.seed ^ mixed(address);
+        if !layout::in_window(address, layout::PARAMETERS) || self.sizes.is_empty() {
+            return drawn(kind, bytes, key, self.is_positive);
+        }
+        let offset = address - layout::PARAMETERS;
+        match kind {
+            // Each buffer has 4 GiB of its own.
+            Kind::Pointer if bytes == 8 => layout::BUFFERS + ((offset / 8 + 1) << 32),
+            Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer => {
+                self.sizes[mixed(key) as usize % self.sizes.len()]
+            }
+            _ => drawn(kind, bytes, key, self.is_positive),
+        }
+    }
+
+    /// How many places the second program read that the first did not.
+    pub(in crate::emulate) fn new_reads(&self) -> u64 {
+        self.new_reads
+    }
+
+    /// The bytes of an aligned place, at most eight.
+    pub(in crate::emulate) fn read(&mut self, address: u64, bytes: usize, kind: Kind) -> u64 {
+        let value = self.draw(address, bytes, kind);
+        let page = self
+            .pages
+            .entry(address / PAGE)
+            .or_insert_with(|| Page { data: Box::new([0; PAGE as usize]), present: [0; PAGE as usize / 64] });
+        let offset = (address % PAGE) as usize;
+        let mask = mask_of(bytes) << (offset % 64);
+        let present = &mut page.present[offset / 64];
+        let place = &mut page.data[offset..offset + bytes];
+        if *present & mask != mask {
+            self.new_reads += u64::from(self.is_second);
+            let value = value.to_le_bytes();
+            for (number, byte) in place.iter_mut().enumerate() {
+                if *present >> (offset % 64 + number) & 1 == 0 {
+                    *byte = value[number];
+                }
+            }
+            *present |= mask;
+        }
+        let mut value = [0; 8];
+        value[..bytes].copy_from_slice(place);
+        u64::from_le_bytes(value)
+    }
+
+    /// Says what a place holds.
+    pub(in crate::emulate) fn set(&mut self, address: u64, content: &[u8]) {
+        for (number, &byte) in content.iter().enumerate() {
+            let address = address + number as u64;
+            let page = self
+                .pages
+                .entry(address / PAGE)
+                .or_insert_with(|| Page { data: Box::new([0; PAGE as usize]), present: [0; PAGE as usize / 64] });
+            let offset = (address % PAGE) as usize;
+            page.data[offset] = byte;
+            page.present[offset / 64] |= 1 << (offset % 64);
+        }
+    }
+}
+
+/// A mask of so many bytes.
+pub(super) fn mask_of(bytes: usize) -> u64 {
+    (1 << bytes) - 1
+}

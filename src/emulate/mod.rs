@@ -1,0 +1,40 @@
+//! PTX run on the CPU: what a kernel computes, and whether two programs compute the same.
+//!
+//! A file is [decoded](decode) to a [`Program`]; a [machine] runs a launch of a kernel on [memory] in which every address
+//! has a value; [`compare()`] runs two programs on the same launches. What is not modelled is a hash of its inputs, or makes
+//! a launch *not comparable*, with the reason (docs/emulate.md).
+//!
+//! The interpreter of `src/fuzzing/ptx` shares nothing with this room.
+
+mod compare;
+mod decode;
+mod launch;
+mod layout;
+mod machine;
+mod memory;
+mod mnemonic;
+mod number;
+mod product;
+mod program;
+mod pure;
+mod row;
+mod run;
+#[cfg(test)]
+mod tests;
+mod tolerance;
+mod types;
+
+pub use compare::{Comparison, Difference, Launched, Verdict, compare, compare_programs};
+pub use launch::{Argument, Launches};
+pub use program::Program;
+pub use run::{Coverage, Side, Store, Stores, run};
+pub use types::Kind;
+
+use crate::ptx::Module;
+
+impl Program {
+    /// Decodes a file.
+    pub fn new(module: &Module<'_>) -> Self {
+        decode::decode(module)
+    }
+}

@@ -1,0 +1,66 @@
+//! Floating-point numbers of every width, with every rounding.
+//!
+//! Halves, bf16, fp8 and floats are computed as doubles that are rounded to odd, which a second rounding to at most 24
+//! bits turns into the right result in each rounding mode. Doubles in modes other than the nearest are left to
+//! `rustc_apfloat`.
+
+mod double;
+mod format;
+mod odd;
+#[cfg(test)]
+mod tests;
+
+pub(super) use double::{double_add, double_div, double_fma, double_mul, double_sqrt};
+pub(super) use format::{BF16, E4M3, E5M2, F16, F32, Format, TF32};
+pub(super) use odd::{add, div, fma, mul, sqrt};
+
+/// How a result is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounding {
+    /// `.rn`: to the nearest, ties to even.
+    Nearest,
+    /// `.rna`: to the nearest, ties away from zero.
+    Away,
+    /// `.rz`
+    Zero,
+    /// `.rm`
+    Down,
+    /// `.rp`
+    Up,
+}
+
+impl Rounding {
+    /// The rounding of a modifier, without its dot.
+    pub(super) fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "rn" => Self::Nearest,
+            "rna" => Self::Away,
+            "rz" => Self::Zero,
+            "rm" => Self::Down,
+            "rp" => Self::Up,
+            _ => return None,
+        })
+    }
+
+    /// The rounding to an integer that a modifier of `cvt` names.
+    pub(super) fn to_integer(word: &str) -> Option<Self> {
+        Some(match word {
+            "rni" => Self::Nearest,
+            "rzi" => Self::Zero,
+            "rmi" => Self::Down,
+            "rpi" => Self::Up,
+            _ => return None,
+        })
+    }
+
+    /// A double rounded to an integer.
+    pub(super) fn integer(self, value: f64) -> f64 {
+        match self {
+            Self::Nearest => value.round_ties_even(),
+            Self::Away => value.round(),
+            Self::Zero => value.trunc(),
+            Self::Down => value.floor(),
+            Self::Up => value.ceil(),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Arithmetic on values of at most 24 bits, as doubles rounded to odd.
+//!
+//! Where a result is no double, that neighbour is taken whose last bit is one. No second rounding can then mistake it for
+//! a number exactly between two others.
+
+use super::Rounding;
+
+/// `value` is the double nearest to a result, and `rest` has the sign of what is missing.
+fn to_odd(value: f64, rest: f64) -> f64 {
+    if rest == 0.0 || !value.is_finite() || value == 0.0 || value.to_bits() & 1 == 1 || rest.is_nan() {
+        return value;
+    }
+    let grows = (rest > 0.0) == (value > 0.0);
+    f64::from_bits(if grows { value.to_bits() + 1 } else { value.to_bits() - 1 })
+}
+
+/// A sum.
+pub(in crate::emulate) fn add(left: f64, right: f64, rounding: Rounding) -> f64 {
+    let sum = left + right;
+    if sum == 0.0 {
+        let same = left.is_sign_negative() == right.is_sign_negative();
+        return match rounding {
+            _ if same => left,
+            Rounding::Down => -0.0,
+            _ => 0.0,
+        };
+    }
+    let other = sum - left;
+    to_odd(sum, (left - (sum - other)) + (right - other))
+}
+
+/// A product, which is exact.
+pub(in crate::emulate) fn mul(left: f64, right: f64) -> f64 {
+    left * right
+}
+
+/// A product and a sum, rounded once.
+pub(in crate::emulate) fn fma(left: f64, right: f64, addend: f64, rounding: Rounding) -> f64 {
+    add(left * right, addend, rounding)
+}
+
+/// A quotient.
+pub(in crate::emulate) fn div(left: f64, right: f64) -> f64 {
+    let quotient = left / right;
+    let rest = (-quotient).mul_add(right, left);
+    to_odd(quotient, if right < 0.0 { -rest } else { rest })
+}
+
+/// A square root.
+pub(in crate::emulate) fn sqrt(value: f64) -> f64 {
+    let root = value.sqrt();
+    to_odd(root, (-root).mul_add(root, value))
+}

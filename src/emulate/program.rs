@@ -1,0 +1,374 @@
+//! A decoded program: functions as dense lists of operations on rows of registers.
+//!
+//! A row is a register of a warp: its values in 32 lanes. Constants and special registers are rows that are filled when a
+//! function is entered, so that every source of an operation is a row.
+
+use rustc_hash::FxHashMap;
+
+pub(super) use super::product::{GroupMultiply, Left, Multiply, Tile};
+pub(super) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
+
+use super::pure::{MOST_SOURCES, Pure};
+use super::types::{Kind, Ty};
+
+/// A memory space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    Generic,
+    Shared,
+    Local,
+}
+
+/// Where an instruction accesses memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address {
+    pub(super) space: Space,
+    pub(super) base: Row,
+    pub(super) offset: i64,
+}
+
+/// How an access is ordered with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Races with others count.
+    Weak,
+    /// Volatile.
+    Volatile,
+    /// Relaxed, acquire or release.
+    Strong,
+}
+
+/// A load or store of one or more elements.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    pub(super) address: Address,
+    pub(super) ty: Ty,
+    pub(super) elements: Vec<Row>,
+    /// What kind of value each is.
+    pub(super) kinds: Vec<Kind>,
+    pub(super) order: Order,
+}
+
+/// What an atomic operation computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+    Increment,
+    Decrement,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShuffleMode {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Vote {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduction {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+/// What threads do together in a warp.
+#[derive(Clone, Debug)]
+pub(super) enum WarpOp {
+    Shuffle { mode: ShuffleMode, to: Row, is_inside: Row, value: Row, lane: Row, control: Row },
+    Vote { vote: Vote, to: Row, predicate: Row },
+    Match { is_all: bool, to: Row, is_same: Row, value: Row },
+    Reduce { reduction: Reduction, ty: Ty, to: Row, value: Row },
+    Elect { to: Row, is_elected: Row },
+    Synchronise,
+    LoadMatrix { to: Vec<Row>, address: Address, is_transposed: bool },
+    StoreMatrix { from: Vec<Row>, address: Address, is_transposed: bool },
+    MoveMatrix { to: Row, from: Row },
+    Multiply(Box<Multiply>),
+    GroupMultiply(Box<GroupMultiply>),
+    LoadTile { to: Vec<Row>, address: Address, stride: Row, tile: Tile },
+    StoreTile { from: Vec<Row>, address: Address, stride: Row, tile: Tile },
+}
+
+/// What arrives at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BarrierMode {
+    Sync,
+    Arrive,
+    And,
+    Or,
+    Count,
+}
+
+/// What happens at an mbarrier.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum MbarrierOp {
+    Init {
+        count: Row,
+    },
+    Invalidate,
+    Arrive {
+        to: Row,
+        count: Row,
+        expected: Row,
+        drops: bool,
+    },
+    Expect {
+        bytes: Row,
+    },
+    Complete {
+        bytes: Row,
+    },
+    /// `test_wait` and `try_wait`, by a state or by the parity of a phase.
+    Test {
+        to: Row,
+        by: Row,
+        is_parity: bool,
+    },
+}
+
+/// Where a call goes.
+#[derive(Clone, Debug)]
+pub(super) enum Callee {
+    Function(usize),
+    Indirect(Row),
+    /// A function without a body.
+    Missing(String),
+}
+
+/// A parameter or result: in registers or in bytes of the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Register(Row),
+    Frame { offset: u32, bytes: u32 },
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) callee: Callee,
+    pub(super) arguments: Vec<Place>,
+    pub(super) returns: Vec<Place>,
+}
+
+/// What an instruction does.
+#[derive(Debug)]
+pub(super) enum Op {
+    Pure {
+        pure: Pure,
+        to: [Row; 2],
+        from: [Row; MOST_SOURCES],
+    },
+    /// A choice of one of two rows: what is not chosen may be undefined.
+    Select {
+        to: Row,
+        yes: Row,
+        no: Row,
+        by: Row,
+    },
+    Move {
+        to: Row,
+        from: Row,
+    },
+    /// A move of an address between spaces that have the same addresses.
+    MoveAddress {
+        to: Row,
+        from: Row,
+    },
+    /// `{a, b}` into a wider register: each part has so many bits.
+    Pack {
+        to: Row,
+        parts: Vec<Row>,
+        bits: u32,
+    },
+    Unpack {
+        parts: Vec<Row>,
+        from: Row,
+        bits: u32,
+    },
+    Load(Access),
+    Store(Access),
+    Atomic {
+        address: Address,
+        op: AtomicOp,
+        ty: Ty,
+        to: Row,
+        from: [Row; 2],
+        kind: Kind,
+    },
+    /// `isspacep`.
+    IsSpace {
+        to: Row,
+        from: Row,
+        space: Space,
+        is_global: bool,
+    },
+    Warp {
+        op: WarpOp,
+        mask: Row,
+    },
+    ActiveMask {
+        to: Row,
+    },
+    Barrier {
+        mode: BarrierMode,
+        id: Row,
+        count: Option<Row>,
+        to: Row,
+        predicate: Row,
+        negated: bool,
+    },
+    Mbarrier {
+        address: Address,
+        op: MbarrierOp,
+    },
+    AsyncCopy {
+        to: Address,
+        from: Address,
+        bytes: u32,
+        given: Option<Row>,
+    },
+    AsyncCommit,
+    AsyncWait {
+        left: u32,
+    },
+    AsyncArrive {
+        address: Address,
+        counts: bool,
+    },
+    Fence,
+    Nothing,
+    Branch {
+        target: u32,
+    },
+    IndexedBranch {
+        index: Row,
+        targets: Vec<u32>,
+    },
+    Call(Box<Call>),
+    Return,
+    Exit,
+    Trap,
+    StackSave {
+        to: Row,
+    },
+    StackRestore {
+        from: Row,
+    },
+    Alloca {
+        to: Row,
+        bytes: Row,
+        alignment: u32,
+    },
+    /// An unknown function of registers: a hash of name and inputs.
+    Hashed {
+        name: usize,
+        to: Vec<Row>,
+        from: Vec<Row>,
+    },
+    /// What cannot be run: the launch is not comparable once it is reached.
+    Unknown(String),
+}
+
+/// An instruction.
+#[derive(Debug)]
+pub(super) struct Inst {
+    pub(super) op: Op,
+    /// The predicate it stands under, and whether that is negated.
+    pub(super) guard: Option<(Row, bool)>,
+    /// Its line in the text.
+    pub(super) line: u32,
+    /// It is the first of its statement.
+    pub(super) is_first: bool,
+    /// It begins a block.
+    pub(super) is_leader: bool,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug)]
+pub(super) struct KernelParameter {
+    pub(super) name: String,
+    pub(super) offset: u32,
+    pub(super) bytes: u32,
+    pub(super) ty: Option<Ty>,
+    /// It says that it is an address.
+    pub(super) is_pointer: bool,
+}
+
+/// A decoded function.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) insts: Vec<Inst>,
+    pub(super) rows: Vec<RowInfo>,
+    pub(super) frame_bytes: u32,
+    pub(super) parameters: Vec<Place>,
+    pub(super) returns: Vec<Place>,
+    pub(super) kernel: Option<Kernel>,
+    /// It has atomic operations: what it reads as volatile is where threads meet.
+    pub(super) has_atomics: bool,
+}
+
+/// How a kernel is launched.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kernel {
+    pub(super) parameters: Vec<KernelParameter>,
+    pub(super) required_block: Option<[u32; 3]>,
+    pub(super) largest_block: Option<[u32; 3]>,
+}
+
+/// A variable of global or constant memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// What it holds at first.
+    pub(super) content: Vec<u8>,
+}
+
+/// A decoded file.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub(super) functions: Vec<Function>,
+    pub(super) variables: Vec<Variable>,
+    /// The names of hashed instructions.
+    pub(super) hashed: Vec<String>,
+    /// Where shared variables of unknown size begin.
+    pub(super) dynamic_shared: u32,
+    pub(super) addresses_of_functions: FxHashMap<u64, usize>,
+}
+
+impl Program {
+    /// The names of the kernels, in order.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().filter(|function| function.kernel.is_some()).map(|function| function.name.as_str())
+    }
+
+    pub(super) fn kernel(&self, name: &str) -> Option<usize> {
+        self.functions.iter().position(|function| function.kernel.is_some() && function.name == name)
+    }
+}
+
+/// The address that stands for a function.
+pub(super) fn function_address(name: &str) -> u64 {
+    0x7000_0000_0000_0000 | super::types::hash_of(name) >> 8 << 4
+}

@@ -1,0 +1,56 @@
+//! Rows of registers, and what they hold when a function is entered.
+
+use crate::define_index;
+
+define_index! {
+    /// A row of registers of a function.
+    Row, "row"
+}
+
+/// The row that takes results nobody reads (`_`).
+pub(super) const SINK: Row = Row(0);
+/// The row that is zero.
+pub(super) const ZERO: Row = Row(1);
+
+/// What a row holds when a function is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Init {
+    /// Nothing: reading it gives an undefined value.
+    Undefined,
+    Constant(u64),
+    Special(Special),
+    /// The address of a byte of the function's frame in local memory.
+    Frame(u32),
+}
+
+/// A special register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Special {
+    Tid(u8),
+    Ntid(u8),
+    Ctaid(u8),
+    Nctaid(u8),
+    Lane,
+    /// `%lanemask_eq`, `le`, `lt`, `ge`, `gt`.
+    LaneMask(LaneMask),
+    /// Bytes of shared memory.
+    SharedBytes,
+    /// One that depends on the machine or the time.
+    Unknown(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LaneMask {
+    Equal,
+    LessEqual,
+    Less,
+    GreaterEqual,
+    Greater,
+}
+
+/// A row's width and what it holds at first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowInfo {
+    pub(super) bits: u32,
+    pub(super) init: Init,
+}

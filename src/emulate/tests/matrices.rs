@@ -1,0 +1,129 @@
+//! Products of matrices against plain ones, through the fragment layouts that the PTX ISA draws.
+
+use super::{file, words};
+use crate::emulate::number::{F16, Rounding};
+
+fn half(value: f64) -> u32 {
+    F16.round(value, Rounding::Nearest, false) as u32
+}
+
+/// Two halves of each word, in rows of `width` halves.
+fn halves(matrix: &[Vec<f64>]) -> Vec<u32> {
+    matrix.iter().flat_map(|row| row.chunks(2).map(|pair| half(pair[0]) | half(pair[1]) << 16)).collect()
+}
+
+fn matrix(rows: usize, columns: usize, seed: usize) -> Vec<Vec<f64>> {
+    let value = |row: usize, column: usize| ((row * 7 + column * 13 + seed) % 11) as f64 / 4.0 - 1.0;
+    (0..rows).map(|row| (0..columns).map(|column| value(row, column)).collect()).collect()
+}
+
+/// A is loaded by `ldmatrix`, B transposed, and the product of 16 by 16 and 16 by 8 is stored by the layout of floats.
+#[test]
+fn halves_from_shared_memory() {
+    let (a, b) = (matrix(16, 16, 3), matrix(16, 8, 5));
+    let mut input = halves(&a);
+    input.extend(halves(&b));
+    let text = file(
+        ".shared .align 16 .b8 box[768];",
+        "mov.u32 %r0, box; mov.u32 %r1, %t;\n\
+         L: mad.lo.u32 %r2, %r1, 4, %r0; mad.wide.u32 %d0, %r1, 4, %in; ld.global.u32 %r3, [%d0]; st.shared.u32 [%r2], %r3;\n\
+         add.u32 %r1, %r1, 32; setp.lt.u32 %p0, %r1, 192; @%p0 bra L;\n\
+         bar.warp.sync -1;\n\
+         and.b32 %r4, %t, 15; shr.u32 %r5, %t, 4; mad.lo.u32 %r6, %r4, 32, %r0; mad.lo.u32 %r6, %r5, 16, %r6;\n\
+         mov.u32 %r10, %r6; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r10];\n\
+         mad.lo.u32 %r7, %r4, 16, %r0; ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, [%r7+512];\n\
+         mov.f32 %f0, 0f3F800000;\n\
+         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r10, %r11, %r12, %r13}, {%r14, %r15},\n\
+         {%f0, %f0, %f0, %f0};\n\
+         shr.u32 %r20, %t, 2; and.b32 %r21, %t, 3; mad.lo.u32 %r22, %r20, 32, 0; mad.lo.u32 %r22, %r21, 8, %r22;\n\
+         cvt.u64.u32 %d1, %r22; add.u64 %d1, %d1, %out; st.global.v2.f32 [%d1], {%f1, %f2}; st.global.v2.f32 [%d1+256], {%f3, %f4};",
+    );
+    let found = words(&text, 32, &input, 128);
+    for row in 0..16 {
+        for column in 0..8 {
+            let expected = 1.0 + (0..16).map(|i| a[row][i] * b[i][column]).sum::<f64>();
+            let value = f32::from_bits(found[row * 8 + column]);
+            assert!((f64::from(value) - expected).abs() < 1e-4, "{row} {column}: {value}, not {expected}");
+        }
+    }
+}
+
+/// Bytes: the product of 16 by 32 and 32 by 8, each fragment loaded as the layout says.
+#[test]
+fn bytes() {
+    let value = |row: usize, column: usize, seed: usize| ((row * 31 + column * 17 + seed) % 251) as u8 as i8;
+    let a: Vec<Vec<i8>> = (0..16).map(|row| (0..32).map(|column| value(row, column, 1)).collect()).collect();
+    // Columns of B lie side by side.
+    let b: Vec<Vec<i8>> = (0..8).map(|column| (0..32).map(|row| value(row, column, 9)).collect()).collect();
+    let pack = |row: &Vec<i8>| {
+        row.chunks(4).map(|four| u32::from_le_bytes(std::array::from_fn(|i| four[i] as u8))).collect::<Vec<_>>()
+    };
+    let input: Vec<u32> = a.iter().chain(&b).flat_map(pack).collect();
+    let text = file(
+        "",
+        "shr.u32 %r20, %t, 2; and.b32 %r21, %t, 3; shl.b32 %r0, %r20, 5; mad.lo.u32 %r0, %r21, 4, %r0; cvt.u64.u32 %d0, %r0;\n\
+         add.u64 %d0, %d0, %in; ld.global.u32 %r1, [%d0]; ld.global.u32 %r2, [%d0+256]; ld.global.u32 %r3, [%d0+16];\n\
+         ld.global.u32 %r4, [%d0+272]; ld.global.u32 %r5, [%d0+512]; ld.global.u32 %r6, [%d0+528]; mov.u32 %r7, 0;\n\
+         mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r10, %r11, %r12, %r13}, {%r1, %r2, %r3, %r4}, {%r5, %r6},\n\
+         {%r7, %r7, %r7, %r7};\n\
+         cvt.u64.u32 %d1, %r21; shl.b64 %d1, %d1, 3; mad.wide.u32 %d1, %r20, 32, %d1; add.u64 %d1, %d1, %out;\n\
+         st.global.v2.u32 [%d1], {%r10, %r11}; st.global.v2.u32 [%d1+256], {%r12, %r13};",
+    );
+    let found = words(&text, 32, &input, 128);
+    for row in 0..16 {
+        for column in 0..8 {
+            let expected: i32 = (0..32).map(|i| i32::from(a[row][i]) * i32::from(b[column][i])).sum();
+            assert_eq!(found[row * 8 + column] as i32, expected, "{row} {column}");
+        }
+    }
+}
+
+/// A tile is loaded, multiplied and stored, whatever the layout of its fragments.
+#[test]
+fn tiles() {
+    let (a, b) = (matrix(16, 16, 2), matrix(16, 16, 6));
+    let mut input = halves(&a);
+    input.extend(halves(&b));
+    let registers = |first: usize, class: char, count: usize| {
+        let names: Vec<String> = (first..first + count).map(|number| format!("%{class}{number}")).collect();
+        format!("{{{}}}", names.join(", "))
+    };
+    let (fa, fb, fc) = (registers(0, 'r', 8), registers(8, 'r', 8), registers(0, 'f', 8));
+    let zeros: String = (0..8).map(|number| format!("mov.f32 %f{number}, 0f00000000; ")).collect();
+    let text = file(
+        "",
+        &format!(
+            "mov.u32 %r20, 16; add.u64 %d0, %in, 512; {zeros}\n\
+             wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {fa}, [%in], %r20;\n\
+             wmma.load.b.sync.aligned.row.m16n16k16.global.f16 {fb}, [%d0], %r20;\n\
+             wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {fc}, {fa}, {fb}, {fc};\n\
+             wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%out], {fc}, %r20;"
+        ),
+    );
+    let found = words(&text, 32, &input, 256);
+    for row in 0..16 {
+        for column in 0..16 {
+            let expected = (0..16).map(|i| a[row][i] * b[i][column]).sum::<f64>();
+            let value = f32::from_bits(found[row * 16 + column]);
+            assert!((f64::from(value) - expected).abs() < 1e-4, "{row} {column}: {value}, not {expected}");
+        }
+    }
+}
+
+/// A matrix of 8 by 8 is transposed in registers, and once more is the same.
+#[test]
+fn transposed() {
+    let text = file(
+        "",
+        "mul.lo.u32 %r0, %t, 2; add.u32 %r1, %r0, 1; shl.b32 %r1, %r1, 16; or.b32 %r0, %r0, %r1;\n\
+         movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r0; movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r2;\n\
+         st.global.u32 [%at], %r2; st.global.u32 [%at+128], %r3;",
+    );
+    let found = words(&text, 32, &[], 64);
+    for lane in 0..32u32 {
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        let element = |row: u32, column: u32| row * 8 + column;
+        assert_eq!(found[lane as usize], element(column, row) | element(column + 1, row) << 16);
+        assert_eq!(found[lane as usize + 32], element(row, column) | element(row, column + 1) << 16);
+    }
+}

@@ -1,0 +1,49 @@
+//! When two values count as equal.
+
+use super::number::{BF16, F16};
+use super::types::Kind;
+
+/// How far two floating-point numbers may be apart: relative to the larger, and absolutely.
+pub(super) fn tolerance(kind: Kind) -> (f64, f64) {
+    match kind {
+        Kind::F64 => (1e-9, 1e-12),
+        Kind::F32 => (1e-3, 1e-6),
+        Kind::F16 => (1e-2, 1e-3),
+        Kind::BF16 => (4e-2, 1e-3),
+        _ => (0.0, 0.0),
+    }
+}
+
+/// Whether two values of a kind, as bits of its width, are close enough.
+pub(super) fn are_close(kind: Kind, left: u64, right: u64) -> bool {
+    if left == right {
+        return true;
+    }
+    if !kind.is_float() {
+        return false;
+    }
+    let (a, b) = (value_of(kind, left), value_of(kind, right));
+    if a.is_nan() || b.is_nan() {
+        return a.is_nan() && b.is_nan();
+    }
+    if !a.is_finite() || !b.is_finite() {
+        return a == b;
+    }
+    // Both zeros are equal. Small integers that are taken for floats look like subnormal numbers.
+    let is_subnormal = |value: f64| value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE);
+    if kind == Kind::F32 && (is_subnormal(a) || is_subnormal(b)) {
+        return false;
+    }
+    let (relative, absolute) = tolerance(kind);
+    (a - b).abs() <= relative * a.abs().max(b.abs()) + absolute
+}
+
+/// The number that bits stand for.
+pub(super) fn value_of(kind: Kind, bits: u64) -> f64 {
+    match kind {
+        Kind::F64 => f64::from_bits(bits),
+        Kind::F16 => F16.value(bits & 0xffff),
+        Kind::BF16 => BF16.value(bits & 0xffff),
+        _ => f32::from_bits(bits as u32).into(),
+    }
+}
