@@ -50,6 +50,7 @@ step "build" cargo build --release
 step "tests" env PTXAS=skip cargo test --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test occupancy
 step "register limits" env PTXAS=required cargo test --features fuzzing --test register_limit
+step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test ptx_instructions
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "lit" "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
