@@ -16,6 +16,8 @@ pub struct Facts<'a> {
     pub(super) occurrences: Occurrences,
     pub(super) frequencies: IndexVec<Block, f64>,
     pub(super) live: LiveRanges,
+    pub(super) cfg: Cfg,
+    pub(super) dominators: Dominators,
     pub(super) loops: Loops,
     pub(super) values: Vec<Candidate>,
     pub(super) pressure: Pressure,
@@ -49,7 +51,19 @@ impl<'a> Facts<'a> {
         values.retain(|value| counts[value.reg] && is_defined(value.reg));
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
         let loops = Loops::new(&cfg, &dominators);
-        Self { function, classification, occurrences, frequencies, live, loops, values, pressure, counts }
+        Self {
+            function,
+            classification,
+            occurrences,
+            frequencies,
+            live,
+            cfg,
+            dominators,
+            loops,
+            values,
+            pressure,
+            counts,
+        }
     }
 
     /// The most words that are live at one instruction.

@@ -39,11 +39,8 @@ const RARER: f64 = 0.999;
 /// are computed again, and values with several definitions, come back where they were chosen to.
 /// O(reloads · (log + steps)), and O(blocks) for each value with several definitions.
 pub(super) fn place_reloads(facts: &Facts<'_>, choice: Choice, aim: &Aim) -> (Vec<Moved>, Pressure) {
-    let function = facts.function;
-    let cfg = Cfg::new(function);
-    let dominators = Dominators::new(function, &cfg);
+    let Facts { function, cfg, dominators, loops, frequencies, .. } = facts;
     let Choice { chosen, mut pressure, .. } = choice;
-    let (frequencies, loops) = (&facts.frequencies, &facts.loops);
     let (words, pressure_now) = (aim.words, &mut pressure);
     let mut hoisting =
         Hoisting { function, cfg, dominators, loops, frequencies, pressure: pressure_now, words, size: 0 };
@@ -57,7 +54,7 @@ pub(super) fn place_reloads(facts: &Facts<'_>, choice: Choice, aim: &Aim) -> (Ve
         let definition = sources.next()?;
         let until = definition.covers.get(&definition.at.block).map_or(definition.at.before, |covered| covered.end);
         let reloads: Vec<Reload> = sources.map(|source| Reload { at: source.at, reads: source.reads }).collect();
-        let stores = stores::places(function, &hoisting.cfg, &chosen.definitions, &reloads);
+        let stores = stores::places(function, cfg, &chosen.definitions, &reloads);
         (!reloads.is_empty() && !stores.is_empty()).then_some(Moved { chosen, reloads, stores, until })
     };
     let moved = chosen.into_iter().filter_map(place).collect();
@@ -80,8 +77,8 @@ impl Source {
 
 struct Hoisting<'a> {
     function: &'a Function,
-    cfg: Cfg,
-    dominators: Dominators,
+    cfg: &'a Cfg,
+    dominators: &'a Dominators,
     loops: &'a Loops,
     frequencies: &'a IndexVec<Block, f64>,
     pressure: &'a mut Pressure,
