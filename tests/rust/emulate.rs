@@ -3,6 +3,7 @@
 //! tests/ptx/kernels has PTX that nvcc made of four files of examples/. Other examples are compiled where there is an
 //! nvcc (`scripts/setup.sh cuda` brings it), and skipped otherwise.
 
+mod cuda;
 #[path = "emulate/mutants.rs"]
 mod mutants;
 #[path = "emulate/references.rs"]

@@ -9,31 +9,17 @@
 //! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it), and with `PTXAS=skip` in the
 //! environment; with `PTXAS=required`, as in a step of `make check`, a missing one is a failure.
 
+mod cuda;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use nvptx_ra::function::{Function, Inst, VReg};
 use nvptx_ra::ptx::Module;
-
-/// CUDA's programs; `None` where they are not there.
-fn cuda() -> Option<PathBuf> {
-    let wanted = env::var("PTXAS").unwrap_or_default();
-    if wanted == "skip" {
-        return None;
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let cuda = env::var_os("CUDA_PATH").map_or_else(|| root.join("target/cuda"), PathBuf::from).join("bin");
-    let is_there = cuda.join("ptxas").exists() && cuda.join("cuobjdump").exists();
-    assert!(is_there || wanted != "required", "ptxas is missing; scripts/setup.sh cuda brings it");
-    if !is_there {
-        println!("skipped: ptxas is missing; scripts/setup.sh cuda brings it");
-    }
-    is_there.then_some(cuda)
-}
 
 /// The instructions of the list by processor, patterns expanded.
 fn instructions() -> BTreeMap<String, Vec<String>> {
@@ -209,7 +195,7 @@ fn assembled(cuda: &Path, processor: &str, text: &str) -> BTreeMap<String, Strin
 /// What the view says of reads and writes holds in the machine code.
 #[test]
 fn reads_and_writes() {
-    let Some(cuda) = cuda() else { return };
+    let Some(cuda) = cuda::programs(&["ptxas", "cuobjdump"]) else { return };
     let (mut count, mut wrong) = (0, Vec::new());
     for (processor, instructions) in instructions() {
         if processor == "none" {

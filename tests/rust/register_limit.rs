@@ -4,6 +4,8 @@
 //! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it), and with `PTXAS=skip` in the
 //! environment; with `PTXAS=required`, as in a step of `make check`, a missing one is a failure.
 
+mod cuda;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
@@ -19,18 +21,7 @@ use nvptx_ra::target::machine::{
 
 /// ptxas; `None` where it is not there.
 fn ptxas() -> Option<PathBuf> {
-    let wanted = env::var("PTXAS").unwrap_or_default();
-    if wanted == "skip" {
-        return None;
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let cuda = env::var_os("CUDA_PATH").map_or_else(|| root.join("target/cuda"), PathBuf::from);
-    let ptxas = Some(cuda.join("bin/ptxas")).filter(|ptxas| ptxas.exists());
-    assert!(ptxas.is_some() || wanted != "required", "ptxas is missing; scripts/setup.sh cuda brings it");
-    if ptxas.is_none() {
-        println!("skipped: ptxas is missing; scripts/setup.sh cuda brings it");
-    }
-    ptxas
+    cuda::programs(&["ptxas"]).map(|programs| programs.join("ptxas"))
 }
 
 /// A kernel that keeps so many values live round a loop, with directives, and statements at its beginning.

@@ -1,13 +1,12 @@
 //! What kernels give, against plain Rust.
 
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use nvptx_ra::emulate::Program;
 
-use super::{Launch, drawn, of_floats, of_words, program, text};
+use super::{Launch, cuda, drawn, of_floats, of_words, program, text};
 
 /// Blocks of 2048 keys are sorted, and each value stays with its key.
 #[test]
@@ -94,16 +93,8 @@ fn sparse_products() {
 
 /// An example compiled by nvcc; `None` where there is none.
 fn compiled(example: &str) -> Option<Program> {
-    if env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") {
-        return None;
-    }
+    let nvcc = cuda::programs(&["nvcc"])?.join("nvcc");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let cuda = env::var_os("CUDA_PATH").map_or_else(|| root.join("target/cuda"), PathBuf::from);
-    let nvcc = cuda.join("bin/nvcc");
-    if !nvcc.exists() {
-        println!("skipped: nvcc is missing; scripts/setup.sh cuda brings it");
-        return None;
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let to = folder.path().join("example.ptx");
     let source = root.join("examples").join(example);
