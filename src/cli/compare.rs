@@ -116,7 +116,7 @@ fn as_text(comparison: &Comparison) -> String {
     for (side, which) in comparison.sides.iter().zip(["first", "second"]) {
         let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
         _ = writeln!(text, "  {which}: {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
-        for (name, count) in side.hashed.iter().filter(|hashed| hashed.1 > 0) {
+        for (name, count) in side.hashed() {
             _ = writeln!(text, "  {which}: hashed {name}, run {count} times by warps");
         }
     }
@@ -142,11 +142,10 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
         })
         .collect();
     let side = |side: &Side, program: &Program| {
-        let hashed = side.hashed.iter().filter(|hashed| hashed.1 > 0);
         json!({
             "statements": side.coverage.statements, "blocks": side.coverage.blocks, "steps": side.steps,
             "thread_steps": side.thread_steps,
-            "hashed": hashed.map(|(name, count)| (name.clone(), Value::from(*count))).collect::<serde_json::Map<_, _>>(),
+            "hashed": side.hashed().map(|(name, count)| (name.to_owned(), Value::from(count))).collect::<serde_json::Map<_, _>>(),
             "unknown": Side::unknown(program).into_iter().map(|(line, what)| json!([line, what])).collect::<Vec<_>>(),
         })
     };

@@ -135,7 +135,7 @@ fn as_text(kernel: &str, stores: &Stores, most: usize) -> String {
     let ([blocks, all_blocks], [statements, all]) = (stores.side.coverage.blocks, stores.side.coverage.statements);
     _ = writeln!(text, "  {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
     _ = writeln!(text, "  {} instructions of warps, {} of threads", stores.side.steps, stores.side.thread_steps);
-    for (name, count) in stores.side.hashed.iter().filter(|hashed| hashed.1 > 0) {
+    for (name, count) in stores.side.hashed() {
         _ = writeln!(text, "  hashed {name}, run {count} times by warps");
     }
     for store in stores.stores.iter().take(most) {

@@ -22,7 +22,7 @@ pub struct Side {
     /// How much.
     pub coverage: Coverage,
     /// Hashed instructions, and how often a warp ran each.
-    pub hashed: Vec<(String, u64)>,
+    pub(super) hashed: Vec<(String, u64)>,
     /// Instructions of warps.
     pub steps: u64,
     /// Instructions of threads.
@@ -58,6 +58,11 @@ impl Side {
                 }
             }
         }
+    }
+
+    /// The hashed instructions that ran, and how often.
+    pub fn hashed(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.hashed.iter().filter(|hashed| hashed.1 > 0).map(|(name, count)| (name.as_str(), *count))
     }
 
     /// The lines of a function that never ran, with what stands there and cannot be run.
