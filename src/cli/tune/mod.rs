@@ -12,6 +12,7 @@
 //! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
+//! * [`request`]: the search as another command asks for it;
 //! * [`print`]: what is said in the end.
 
 mod answer;
@@ -37,6 +38,7 @@ mod print;
 mod process;
 #[cfg(feature = "llvm")]
 mod ptx;
+pub(crate) mod request;
 mod rounds;
 mod sass;
 mod search;
@@ -67,7 +69,7 @@ use self::ir::Ir;
 use self::judge::{Judge, Tools};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
-use self::stock::Judges;
+use self::stock::{Judges, Stock, Wanted};
 use self::text::Text;
 #[cfg(feature = "llvm")]
 use crate::codegen::Settings;
@@ -276,7 +278,9 @@ fn search<'a>(
     budget: Budget,
     start: Instant,
 ) -> Result<Search<'a>, Error> {
-    let (kernels, slices) = stock::kernels(code, &arguments.input, &arguments.kernel, judges)?;
+    let wanted = Wanted::Parts(&arguments.kernel);
+    let Stock { kernels, slices, notes } = stock::kernels(code, &arguments.input, &wanted, judges)?;
+    notes.iter().for_each(|note| say!("{note}"));
     let progress = print::Progress::new(start, kernels.len() * budget.runs);
     let Judges { judge, benchmark, aim, .. } = judges;
     let mut search = Search { code, judge, benchmark, aim: *aim, kernels, slices, budget };
