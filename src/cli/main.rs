@@ -11,6 +11,7 @@ macro_rules! say {
 }
 
 mod allocate;
+mod assembler;
 #[cfg(feature = "llvm")]
 mod codegen;
 mod compare;
@@ -93,6 +94,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Ahead of all else: what stands in ptxas's place costs a build as little as can be, and has ptxas's arguments.
+    if let Some(arguments) = assembler::arguments_for_ptxas(std::env::args_os()) {
+        return end(assembler::run(arguments));
+    }
     #[cfg(feature = "llvm")]
     nvptx_ra::ffi::start_logging();
     let arguments = ptx::spelled_as_here(std::env::args_os());
@@ -116,13 +121,14 @@ fn main() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
     };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            say!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    end(result)
+}
+
+fn end(result: Result<ExitCode, Error>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        say!("{error}");
+        ExitCode::FAILURE
+    })
 }
 
 /// This project's version and that of the LLVM that is loaded, where there is one.

@@ -1,0 +1,26 @@
+//! Lines about what happened, for those who ask for them.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use nvptx_ra::printable::printable;
+
+use super::settings::Log;
+
+impl Log {
+    /// Writes one line. A log that cannot be written is no reason for a build to fail.
+    pub(crate) fn line(&self, line: &str) {
+        let line = format!("{}\n", printable(line));
+        match self {
+            Self::Nowhere => {}
+            Self::StandardError => {
+                let _ = std::io::stderr().write_all(line.as_bytes());
+            }
+            // One call for one line, at the end of the file: lines of several processes do not mix.
+            Self::File(path) => {
+                let file = OpenOptions::new().create(true).append(true).open(path);
+                let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+            }
+        }
+    }
+}

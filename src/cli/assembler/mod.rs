@@ -1,0 +1,132 @@
+//! A program in ptxas's place: ptxas on the unchanged text first, then, for kernels that lose by it, what this project
+//! knows. Called as `nvptx-ra ptxas …`, or by the name `ptxas`.
+//!
+//! Builds must not fail for our sake. What is not understood goes to ptxas with the arguments as they are, and an error
+//! of ours leaves ptxas's result.
+
+mod deliver;
+mod improve;
+mod inputs;
+mod invocation;
+mod log;
+mod messages;
+mod options;
+pub(crate) mod real;
+mod settings;
+mod unchanged;
+mod version;
+mod words;
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+
+use invocation::{Action, Invocation};
+use nvptx_ra::error::Error;
+use real::RealPtxas;
+use settings::Settings;
+use unchanged::UnchangedResult;
+
+use crate::interrupt;
+
+/// The arguments for ptxas where this program is to be one: by the name that it is called, or by its first argument.
+pub(crate) fn arguments_for_ptxas(mut all: impl Iterator<Item = OsString>) -> Option<Vec<OsString>> {
+    let program = all.next()?;
+    let is_called_so = Path::new(&program).file_name().is_some_and(|name| name == "ptxas");
+    (is_called_so || all.next()? == "ptxas").then(|| all.collect())
+}
+
+/// Does what ptxas would do with the arguments, or better.
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
+    let real = RealPtxas::find()?;
+    let settings = match Settings::read() {
+        Ok(settings) if settings.runs > 0 && !real.is_nested => settings,
+        Ok(_) => return Err(real.become_it(&arguments)),
+        Err(error) => {
+            say!("{error}");
+            return Err(real.become_it(&arguments));
+        }
+    };
+    let mut invocation = Invocation::read(arguments);
+    if invocation.action == Action::Version {
+        return version::print(&invocation, &settings, &real);
+    }
+    if let Action::PassThrough(reason) = &invocation.action {
+        settings.log.line(&format!("ptxas runs alone: {reason}"));
+        return Err(real.become_it(&invocation.arguments));
+    }
+    let ready = interrupt::watch().map_err(|error| error.to_string()).and_then(|()| inputs::read(&mut invocation));
+    if let Err(reason) = ready {
+        settings.log.line(&format!("ptxas runs alone: {reason}"));
+        return Err(real.become_it(&invocation.arguments));
+    }
+    let unchanged = unchanged::run(&invocation, &real)?;
+    let better = if unchanged.status.success() { search(&invocation, &settings, &real, &unchanged) } else { None };
+    deliver::say(&unchanged.output, better.as_deref().unwrap_or(&unchanged.messages));
+    Ok(if interrupt::is_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
+}
+
+/// Looks for a better result and puts it in place. Its messages, where there is one.
+fn search(
+    invocation: &Invocation,
+    settings: &Settings,
+    real: &RealPtxas,
+    unchanged: &UnchangedResult,
+) -> Option<Vec<u8>> {
+    let log = |problem: &str| settings.log.line(&format!("the unchanged result stays: {problem}"));
+    // A panic is told by the log alone: a compiler's messages are ptxas's.
+    std::panic::set_hook(Box::new(|_| {}));
+    let found = catch_unwind(AssertUnwindSafe(|| improve::improve(invocation, settings, real, unchanged)));
+    let _ = std::panic::take_hook();
+    let improved = match found {
+        Ok(Ok(improved)) => improved?,
+        Ok(Err(error)) => {
+            log(&error.to_string());
+            return None;
+        }
+        Err(_) => {
+            log("internal error; please report this");
+            return None;
+        }
+    };
+    if interrupt::is_interrupted() {
+        return None;
+    }
+    match deliver::replace(&invocation.output, &improved.cubin) {
+        Ok(()) => Some(improved.messages),
+        Err(error) => {
+            log(&error.to_string());
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../tests/rust/cuda.rs"]
+mod cuda;
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// NVIDIA's ptxas, where it is there.
+    pub(super) fn ptxas() -> Option<PathBuf> {
+        cuda::programs(&["ptxas"]).map(|bin| bin.join("ptxas"))
+    }
+
+    /// The program is ptxas by its name or by its first argument.
+    #[test]
+    fn names() {
+        let arguments = |words: &[&str]| arguments_for_ptxas(words.iter().map(OsString::from));
+        assert_eq!(arguments(&["/usr/bin/ptxas", "-v"]), Some(vec!["-v".into()]));
+        assert_eq!(arguments(&["ptxas"]), Some(Vec::new()));
+        assert_eq!(arguments(&["nvptx-ra", "ptxas", "ptxas"]), Some(vec!["ptxas".into()]));
+        assert_eq!(arguments(&["nvptx-ra", "report"]), None);
+        assert_eq!(arguments(&["nvptx-ra"]), None);
+        assert_eq!(arguments(&["ptxas-old", "-v"]), None);
+        assert_eq!(arguments(&[]), None);
+    }
+}
