@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use nvptx_ra::error::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 /// What ptxas reports of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Real {
     /// General registers of a thread.
     pub registers: u32,
