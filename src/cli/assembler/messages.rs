@@ -44,6 +44,23 @@ pub(super) fn merged(delivered: &str, unchanged: &str) -> Option<String> {
     Some(text)
 }
 
+/// What stands in a message for the name of the text's file.
+const NAMELESS: &str = "ptxas \0, line ";
+
+fn named(name: &str) -> String {
+    format!("ptxas {name}, line ")
+}
+
+/// The messages on a text whose file has this name, without the name: the next file with the text may have another.
+pub(super) fn without_name(report: &str, name: &str) -> String {
+    report.replace(&named(name), NAMELESS)
+}
+
+/// The same with a name.
+pub(super) fn with_name(report: &str, name: &str) -> String {
+    report.replace(NAMELESS, &named(name))
+}
+
 /// The words of a message behind the place that it names.
 fn words(line: &str) -> &str {
     line.split_once("; ").map_or(line, |(_, message)| message)
@@ -73,6 +90,14 @@ mod tests {
         let more = format!("{UNCHANGED}ptxas warning : Value is odd\n");
         assert_eq!((merged(&more, UNCHANGED), merged(UNCHANGED, &more)), (None, None));
         assert_eq!(merged(&UNCHANGED.replace("is old", "is new"), UNCHANGED), None);
+    }
+
+    /// Another file with the same text has the same messages under its own name.
+    #[test]
+    fn names() {
+        let nameless = without_name(UNCHANGED, "k.ptx");
+        assert!(!nameless.contains("k.ptx"));
+        assert_eq!(with_name(&nameless, "other.ptx"), UNCHANGED.replace("k.ptx", "other.ptx"));
     }
 
     /// Where less is spilled, there is one warning less.

@@ -4,13 +4,23 @@
 //! Builds must not fail for our sake. What is not understood goes to ptxas with the arguments as they are, and an error
 //! of ours leaves ptxas's result.
 
+mod assemble;
+mod build;
+pub(crate) mod cache;
+#[cfg(test)]
+mod child_tests;
+mod cubin;
 mod deliver;
+mod entry;
 mod improve;
 mod inputs;
 mod invocation;
+mod limit;
 mod log;
 mod messages;
 mod options;
+mod private_folder;
+mod profiles;
 pub(crate) mod real;
 mod settings;
 mod unchanged;
@@ -18,15 +28,14 @@ mod version;
 mod words;
 
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 
+use build::Build;
 use invocation::{Action, Invocation};
 use nvptx_ra::error::Error;
 use real::RealPtxas;
 use settings::Settings;
-use unchanged::UnchangedResult;
 
 use crate::interrupt;
 
@@ -56,50 +65,13 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         settings.log.line(&format!("ptxas runs alone: {reason}"));
         return Err(real.become_it(&invocation.arguments));
     }
-    let ready = interrupt::watch().map_err(|error| error.to_string()).and_then(|()| inputs::read(&mut invocation));
-    if let Err(reason) = ready {
+    let alone = build::why_alone(&invocation).map_or(Ok(()), Err);
+    let ready = alone.and_then(|()| interrupt::watch().map_err(|error| error.to_string()));
+    if let Err(reason) = ready.and_then(|()| inputs::read(&mut invocation)) {
         settings.log.line(&format!("ptxas runs alone: {reason}"));
         return Err(real.become_it(&invocation.arguments));
     }
-    let unchanged = unchanged::run(&invocation, &real)?;
-    let better = if unchanged.status.success() { search(&invocation, &settings, &real, &unchanged) } else { None };
-    deliver::say(&unchanged.output, better.as_deref().unwrap_or(&unchanged.messages));
-    Ok(if interrupt::is_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
-}
-
-/// Looks for a better result and puts it in place. Its messages, where there is one.
-fn search(
-    invocation: &Invocation,
-    settings: &Settings,
-    real: &RealPtxas,
-    unchanged: &UnchangedResult,
-) -> Option<Vec<u8>> {
-    let log = |problem: &str| settings.log.line(&format!("the unchanged result stays: {problem}"));
-    // A panic is told by the log alone: a compiler's messages are ptxas's.
-    std::panic::set_hook(Box::new(|_| {}));
-    let found = catch_unwind(AssertUnwindSafe(|| improve::improve(invocation, settings, real, unchanged)));
-    let _ = std::panic::take_hook();
-    let improved = match found {
-        Ok(Ok(improved)) => improved?,
-        Ok(Err(error)) => {
-            log(&error.to_string());
-            return None;
-        }
-        Err(_) => {
-            log("internal error; please report this");
-            return None;
-        }
-    };
-    if interrupt::is_interrupted() {
-        return None;
-    }
-    match deliver::replace(&invocation.output, &improved.cubin) {
-        Ok(()) => Some(improved.messages),
-        Err(error) => {
-            log(&error.to_string());
-            None
-        }
-    }
+    Build::new(&invocation, &settings, &real).run()
 }
 
 #[cfg(test)]

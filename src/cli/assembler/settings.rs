@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
 
+use crate::dynamic_shared::DynamicShared;
+
 /// Runs of ptxas for each kernel that is searched, unless `NVPTX_RA_RUNS` says otherwise.
 const DEFAULT_RUNS: u32 = 8;
 
@@ -29,8 +31,12 @@ pub(crate) struct Settings {
     pub cache: Option<PathBuf>,
     /// `NVPTX_RA_LOG`.
     pub log: Log,
-    /// `NVPTX_RA_PROFILE`: a file with choices.
-    pub profile: Option<PathBuf>,
+    /// `NVPTX_RA_REPORT`: a file that gets a JSON object for each kernel that is better, one a line.
+    pub report: Option<PathBuf>,
+    /// `NVPTX_RA_PROFILE`: a folder with profiles of texts.
+    pub profiles: Option<PathBuf>,
+    /// `NVPTX_RA_DYNAMIC_SHARED`: bytes of shared memory that launches add, as `[KERNEL=]BYTES`, several with commas.
+    pub dynamic_shared: Vec<DynamicShared>,
 }
 
 impl Settings {
@@ -67,8 +73,24 @@ impl Settings {
             }
         };
         let log = given("NVPTX_RA_LOG").map_or(Ok(Log::Nowhere), log)?;
-        let profile = given("NVPTX_RA_PROFILE").map(PathBuf::from);
-        Ok(Self { runs, seconds, cache, log, profile })
+        let report = given("NVPTX_RA_REPORT").map(PathBuf::from);
+        let profiles = given("NVPTX_RA_PROFILE").map(PathBuf::from);
+        let dynamic_shared = match given("NVPTX_RA_DYNAMIC_SHARED") {
+            None => Vec::new(),
+            Some(value) => {
+                let all = value.to_str().map(|text| text.split(',').map(str::parse).collect::<Result<_, _>>());
+                let all = all.and_then(Result::ok);
+                all.ok_or_else(|| {
+                    wrong("NVPTX_RA_DYNAMIC_SHARED", &value, "BYTES or KERNEL=BYTES, with commas between")
+                })?
+            }
+        };
+        Ok(Self { runs, seconds, cache, log, report, profiles, dynamic_shared })
+    }
+
+    /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
+    pub(crate) fn of_search(&self) -> String {
+        format!("runs={} seconds={:?} dynamic-shared={:?}", self.runs, self.seconds, self.dynamic_shared)
     }
 }
 
@@ -112,7 +134,17 @@ mod tests {
     #[test]
     fn defaults() {
         let none = read(&[]).expect("the defaults");
-        assert_eq!(none, Settings { runs: DEFAULT_RUNS, seconds: None, cache: None, log: Log::Nowhere, profile: None });
+        let (log, dynamic_shared) = (Log::Nowhere, Vec::new());
+        let expected = Settings {
+            runs: DEFAULT_RUNS,
+            seconds: None,
+            cache: None,
+            log,
+            report: None,
+            profiles: None,
+            dynamic_shared,
+        };
+        assert_eq!(none, expected);
         assert_eq!(read(&[("NVPTX_RA_RUNS", ""), ("NVPTX_RA_CACHE", "")]), Ok(none));
         let cache = |variables: &[(&str, &str)]| read(variables).expect("settings").cache;
         assert_eq!(cache(&[("HOME", "/home/a")]), Some("/home/a/.cache/nvptx-ra".into()));
@@ -127,14 +159,18 @@ mod tests {
             ("NVPTX_RA_SECONDS", "1.5"),
             ("NVPTX_RA_CACHE", "/var/cache/x"),
             ("NVPTX_RA_LOG", "/tmp/log.txt"),
-            ("NVPTX_RA_PROFILE", "p.toml"),
+            ("NVPTX_RA_REPORT", "r.jsonl"),
+            ("NVPTX_RA_PROFILE", "profiles"),
+            ("NVPTX_RA_DYNAMIC_SHARED", "1024,k=49152"),
         ]);
         let expected = Settings {
             runs: 0,
             seconds: Some(Duration::from_millis(1500)),
             cache: Some("/var/cache/x".into()),
             log: Log::File("/tmp/log.txt".into()),
-            profile: Some("p.toml".into()),
+            report: Some("r.jsonl".into()),
+            profiles: Some("profiles".into()),
+            dynamic_shared: vec!["1024".parse().expect("bytes"), "k=49152".parse().expect("bytes")],
         };
         assert_eq!(all, Ok(expected));
         let log = |value: &str| read(&[("NVPTX_RA_LOG", value)]).expect("a filter").log;
@@ -152,6 +188,7 @@ mod tests {
             ("NVPTX_RA_RUNS", "many", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_RUNS", "-1", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
+            ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
             ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),
             ("NVPTX_RA_LOG", "log.txt", "'info' for the standard error, or the path of a file with a slash in it"),
         ] {

@@ -30,10 +30,9 @@ fn line(settings: &Settings) -> String {
     format!("nvptx-ra {}, settings {:016x}\n", nvptx_ra::VERSION, hash(settings))
 }
 
-/// A number for the settings that can change what is delivered. Where the cache is, and what is logged, cannot.
+/// A number for the settings that can change what is delivered.
 fn hash(settings: &Settings) -> u64 {
-    let profile = settings.profile.as_ref().map(|path| std::fs::read(path).unwrap_or_default());
-    let text = format!("runs={} seconds={:?} profile={:?}", settings.runs, settings.seconds, profile);
+    let text = format!("{} profiles={:?}", settings.of_search(), settings.profiles);
     // FNV-1a: the standard library's hash may be another one in its next version.
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
@@ -49,25 +48,30 @@ mod tests {
     /// What can change a result changes the line, and what cannot does not.
     #[test]
     fn settings_in_the_line() {
-        let folder = tempfile::tempdir().expect("there is space");
-        let profile = folder.path().join("p.toml");
-        std::fs::write(&profile, "one").expect("there is space");
-        let plain = Settings { runs: 8, seconds: None, cache: None, log: Log::Nowhere, profile: None };
+        let plain = Settings {
+            runs: 8,
+            seconds: None,
+            cache: None,
+            log: Log::Nowhere,
+            report: None,
+            profiles: None,
+            dynamic_shared: Vec::new(),
+        };
         let first = line(&plain);
         assert!(first.starts_with(&format!("nvptx-ra {}, settings ", nvptx_ra::VERSION)) && first.ends_with('\n'));
         assert!(!first.contains("release") && !first.contains('V'), "{first}");
         let cache = Some(PathBuf::from("/c"));
         assert_eq!(line(&Settings { cache, log: Log::StandardError, ..plain.clone() }), first);
-        let profiled = Settings { profile: Some(profile.clone()), ..plain.clone() };
+        let profiles = Some(PathBuf::from("/p"));
         let seconds = Some(Duration::from_secs(1));
+        let dynamic_shared = vec!["1024".parse().expect("bytes")];
         let mut lines = vec![
             first,
-            line(&profiled),
+            line(&Settings { profiles, ..plain.clone() }),
             line(&Settings { runs: 9, ..plain.clone() }),
+            line(&Settings { dynamic_shared, ..plain.clone() }),
             line(&Settings { seconds, ..plain }),
         ];
-        std::fs::write(&profile, "two").expect("there is space");
-        lines.push(line(&profiled));
         lines.sort();
         lines.dedup();
         assert_eq!(lines.len(), 5);

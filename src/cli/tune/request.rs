@@ -1,16 +1,20 @@
 //! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nvptx_ra::error::Error;
+use nvptx_ra::passes::replay_on_ptx;
+use nvptx_ra::profile::Profile;
 use nvptx_ra::target::machine::{Architecture, Launch};
 
+use super::answer::Judged;
 use super::code::Code as _;
 use super::compose::compose;
 use super::figures::{Allowance, Block, Figures, SHARED_COST, launch, preference};
-use super::judge::{Gate, Judge, Tools};
+use super::judge::{Gate, Judge, Look, Tools};
 use super::rounds::{Budget, Search, Slice};
 use super::search::{Aim, Kernel};
 use super::stock::{self, Judges, Stock, Wanted};
@@ -59,6 +63,7 @@ pub(crate) struct Found {
 }
 
 /// A kernel that is better than it was.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Change {
     pub(crate) kernel: String,
     pub(crate) choice: String,
@@ -129,15 +134,60 @@ pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
     Ok(Some(Found { ptx: composed.ptx, profile, changes, was_cut }))
 }
 
+/// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then. `None` where nothing gets
+/// better.
+///
+/// # Errors
+/// A profile for other code, or a kernel that would be worse.
+pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Option<Found>, Error> {
+    let architecture = Architecture::by_name(request.cpu)?;
+    let text = Text::new(request.content.to_vec(), request.name, Some(request.cpu))?;
+    let kernels = text.kernels()?;
+    let blocks: BTreeMap<&String, Block> =
+        kernels.iter().map(|(name, &threads)| (name, block(name, threads, &text, &request))).collect();
+    let choices = Profile::parse(profile)?;
+    let (output, unfit) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
+    if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
+        return Err(Error::pass(problem, "the text is left as it is"));
+    }
+    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
+    let judge = Judge::within_build(tools, request.cpu, request.options, request.gate)?;
+    let judged = |ptx: &[u8]| {
+        let judged = judge.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
+        judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
+    };
+    let [before, after] = [judged(request.content)?, judged(&output.text)?];
+    let mut changes = Vec::new();
+    for (kernel, block) in blocks {
+        let figures = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
+        let (Some(stock), Some(figures)) = (figures(&before), figures(&after)) else { continue };
+        if !figures.is_no_worse(&stock, Allowance::default()) {
+            return Err(Error::pass("the profile makes it worse", "remove the profile").in_function(kernel));
+        }
+        if figures.is_better(&stock, &preference(&[])) {
+            let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
+            let (before, after) = (Cost::from(&stock), Cost::from(&figures));
+            changes.push(Change { kernel: kernel.clone(), choice, before, after });
+        }
+    }
+    let found = Found { ptx: output.text, profile: profile.to_owned(), changes, was_cut: false };
+    Ok(Some(found).filter(|found| !found.changes.is_empty()))
+}
+
+/// How a kernel is launched, as far as that is known.
+fn block(name: &str, threads: Option<u32>, text: &Text, request: &Request<'_>) -> Block {
+    let said = dynamic_shared::bytes_of(request.dynamic_shared, name);
+    let dynamic_shared = said.or((!text.sizes_shared_at_launch("")).then_some(0));
+    Block { threads: threads.or(request.threads), says_threads: threads.is_some(), dynamic_shared }
+}
+
 /// The kernels that a search may make better, in the order of their names: those with a stack, where spills may be, and
 /// those that lack warps.
 fn promising(text: &Text, request: &Request<'_>, architecture: &Architecture) -> Result<Vec<String>, Error> {
     let kernels = text.kernels()?;
     let is_promising = |(name, threads): &(&String, &Option<u32>)| {
         let Some(real) = request.measured.get(*name) else { return false };
-        let dynamic_shared = dynamic_shared::bytes_of(request.dynamic_shared, name);
-        let block = Block { threads: threads.or(request.threads), says_threads: threads.is_some(), dynamic_shared };
-        real.total_stack_bytes > 0 || lacks_warps(real, block, architecture)
+        real.total_stack_bytes > 0 || lacks_warps(real, block(name, **threads, text, request), architecture)
     };
     Ok(kernels.iter().filter(is_promising).map(|(name, _)| name.clone()).collect())
 }

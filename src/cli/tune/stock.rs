@@ -26,7 +26,7 @@ const TIMES_STOCK: u32 = 10;
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
 /// How long ptxas may take on stock.
-const STOCK_LIMIT: Duration = Duration::from_secs(3600);
+pub(super) const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What kernels are started with.
 #[derive(Clone, Copy)]

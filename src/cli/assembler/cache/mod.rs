@@ -4,7 +4,6 @@
 //! complete ([sealed], [room]). So a reader needs no lock: what it finds is an entry as a whole, or is thrown away. A
 //! process that is killed at any moment leaves the cache usable.
 
-mod entry;
 mod key;
 pub(crate) mod program;
 mod room;
@@ -21,7 +20,6 @@ use nvptx_ra::error::{Error, ErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use entry::{Choice, Entry, Outcome};
 pub(crate) use key::{Key, KeyBuilder};
 use room::Room;
 
