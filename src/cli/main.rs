@@ -11,6 +11,8 @@ macro_rules! say {
 }
 
 mod allocate;
+#[cfg_attr(not(test), expect(dead_code, reason = "the command that uses it is not there yet"))]
+mod assembler;
 #[cfg(feature = "llvm")]
 mod codegen;
 mod compare;

@@ -1,0 +1,7 @@
+//! This tool in the place of ptxas.
+
+pub(crate) mod cache;
+#[cfg(test)]
+mod child_tests;
+pub(crate) mod limit;
+mod private_folder;
