@@ -1,7 +1,7 @@
 //! Processes for tests: the program of the tests starts itself again, and there runs one test in the part of a child.
 
 use std::ffi::OsStr;
-use std::process::Command;
+use std::process::{Child, Command};
 
 const PART: &str = "NVPTX_RA_TEST_PART";
 
@@ -15,6 +15,17 @@ pub(super) fn child(test: &str, part: impl AsRef<OsStr>) -> Command {
 /// What the process that runs a test is to do; `None` in the process that the user started.
 pub(super) fn part() -> Option<String> {
     std::env::var(PART).ok()
+}
+
+/// A process that is killed when this goes away, so that a test that fails leaves none.
+pub(super) struct Mortal(pub(super) Child);
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Numbers that differ from call to call and are the same in every run: SplitMix64.

@@ -25,8 +25,9 @@ use room::Room;
 
 use super::private_folder;
 
-/// How long an entry waits for others that are being written. Each takes a millisecond.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an entry waits for others that are being written. Each takes a millisecond, on a machine that has much else to
+/// do 20.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder of entries.
 #[derive(Clone, Debug)]

@@ -11,8 +11,9 @@ use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 /// The file that is the lock and holds the number.
 const LOCK: &str = "space-taken";
@@ -33,7 +34,7 @@ pub(super) fn space(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK)
 }
 
-/// The lock of a cache; it is free again when this goes away.
+/// The lock of a cache, and what its holder does. It is free again when this goes away.
 pub(super) struct Room<'a> {
     folder: &'a Path,
     lock: File,
@@ -44,18 +45,8 @@ impl<'a> Room<'a> {
     pub(super) fn lock(folder: &'a Path, patience: Duration) -> io::Result<Option<Self>> {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let lock = options.open(folder.join(LOCK))?;
-        let start = Instant::now();
-        let mut pause = Duration::from_millis(1);
-        loop {
-            match lock.try_lock() {
-                Ok(()) => return Ok(Some(Self { folder, lock })),
-                Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) if start.elapsed() >= patience => return Ok(None),
-                Err(TryLockError::WouldBlock) => sleep(pause),
-            }
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
+        let lock = locked(options.open(folder.join(LOCK))?, patience)?;
+        Ok(lock.map(|lock| Self { folder, lock }))
     }
 
     /// Writes an entry, within the bound. The file has its name only when it is complete.
@@ -125,6 +116,21 @@ impl<'a> Room<'a> {
         }
         Ok(taken)
     }
+}
+
+/// Locks a file. Who waits stands in the system's queue: where many look again and again, others overtake one of them for
+/// many seconds. `None` if the lock is not free in time; a thread that still waits gives it back as soon as it has it.
+fn locked(file: File, patience: Duration) -> io::Result<Option<File>> {
+    match file.try_lock() {
+        Ok(()) => return Ok(Some(file)),
+        Err(TryLockError::Error(error)) => return Err(error),
+        Err(TryLockError::WouldBlock) if patience.is_zero() => return Ok(None),
+        Err(TryLockError::WouldBlock) => {}
+    }
+    let (sender, receiver) = mpsc::channel();
+    // Nobody receives what comes too late, and the file is closed.
+    thread::Builder::new().spawn(move || sender.send(file.lock().map(|()| file)))?;
+    receiver.recv_timeout(patience).map_or(Ok(None), |lock| lock.map(Some))
 }
 
 /// A file's properties; `None` of anything that is no regular file, or is gone.

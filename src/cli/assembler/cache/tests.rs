@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 
 use arbtest::arbtest;
 use tempfile::TempDir;
 
-use super::super::child_tests::{Numbers, child, part};
+use super::super::child_tests::{Mortal, Numbers, child, part};
 use super::*;
 use crate::ptxas::Real;
 
@@ -135,6 +135,23 @@ fn only_entries_go() {
     assert!(!files.contains_key(".new-1234.tmp") && files.len() <= foreign.len() + 3, "{files:?}");
 }
 
+/// Where a process has the lock and does not let go, others give up in the end, and take it once it is free.
+#[test]
+fn the_lock_is_waited_for() {
+    let (_parent, cache) = new_cache(PLENTY);
+    let lock = |milliseconds| Room::lock(&cache.folder, Duration::from_millis(milliseconds)).expect("it can be locked");
+    let held = lock(0);
+    assert!(held.is_some() && lock(0).is_none() && lock(20).is_none());
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| lock(60_000).is_some());
+        sleep(Duration::from_millis(20));
+        drop(held);
+        assert!(waits.join().expect("it ends"));
+    });
+    // The threads that waited in vain have let go.
+    assert!(lock(60_000).is_some());
+}
+
 /// Nonsense where the number stands makes the cache count again.
 #[test]
 fn a_wrong_number_is_put_right() {
@@ -179,7 +196,7 @@ fn a_full_disk() {
     let (_parent, cache) = new_cache(PLENTY);
     let again = child(NAME, &cache.folder);
     // A write beyond the limit is an error, and not the signal, where that is ignored.
-    let mut shell = std::process::Command::new("sh");
+    let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"]).arg(again.get_program()).args(again.get_args());
     shell.envs(again.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = shell.output().expect("a shell");
@@ -217,7 +234,7 @@ fn many_processes() {
         let (_parent, cache) = new_cache(bound);
         let start = |number| {
             let mut child = child(NAME, format!("{bound} {number} {}", cache.folder.display()));
-            child.stdout(std::process::Stdio::null()).spawn().expect("it starts")
+            child.stdout(Stdio::null()).spawn().expect("it starts")
         };
         let children: Vec<Child> = (0..CHILDREN).map(start).collect();
         for mut child in children {
@@ -246,9 +263,9 @@ fn killed_at_any_moment() {
     let mut moments = Numbers(1);
     let (mut leftovers, mut survivors) = (0, 0);
     for round in 0..200 {
-        let mut child = child(NAME, &cache.folder).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+        let mut child = Mortal(child(NAME, &cache.folder).stdout(Stdio::piped()).spawn().expect("it starts"));
         let mut said = [0; 1024];
-        let mut output = child.stdout.take().expect("it is piped");
+        let mut output = child.0.stdout.take().expect("it is piped");
         let mut text = String::new();
         while !text.contains("at work") {
             let length = output.read(&mut said).expect("it says so");
@@ -256,8 +273,7 @@ fn killed_at_any_moment() {
             text += &String::from_utf8_lossy(&said[..length]);
         }
         sleep(Duration::from_micros(moments.below(8000)));
-        child.kill().expect("it is alive");
-        child.wait().expect("it ends");
+        drop(child);
         let found = files(&cache);
         assert!(found.values().sum::<u64>() <= BOUND, "round {round}: {found:?}");
         leftovers += found.keys().filter(|name| name.ends_with(".tmp")).count();

@@ -49,7 +49,7 @@ impl Slot {
         if self.is_ours.swap(true, Ordering::Acquire) {
             return false;
         }
-        let is_locked = true;
+        let is_locked = self.file.try_lock().is_ok();
         if !is_locked {
             self.is_ours.store(false, Ordering::Release);
         }

@@ -2,12 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicUsize;
 
 use tempfile::TempDir;
 
-use super::super::child_tests::{child, part};
+use super::super::child_tests::{Mortal, child, part};
 use super::*;
 
 fn machine(folder: &Path, count: usize) -> Limit {
@@ -101,16 +102,16 @@ fn a_killed_process_gives_back() {
         let _token = limit.acquire(NEVER).expect("it waits");
         println!("\nholds it");
         sleep(Duration::from_secs(600));
+        return;
     }
     let folder = folder();
     let path = folder.path().join("limit");
-    let mut child = child(NAME, &path).stdout(Stdio::piped()).spawn().expect("it starts");
-    let said = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut child = Mortal(child(NAME, &path).stdout(Stdio::piped()).spawn().expect("it starts"));
+    let said = BufReader::new(child.0.stdout.take().expect("it is piped"));
     assert!(said.lines().any(|line| line.is_ok_and(|line| line == "holds it")), "the child ended");
     let limit = machine(&path, 1);
     assert!(limit.acquire(AT_ONCE).is_none());
-    child.kill().expect("it is alive");
-    child.wait().expect("it ends");
+    drop(child);
     assert!(limit.acquire(AT_ONCE).is_some());
 }
 
@@ -120,7 +121,9 @@ fn tokens_of_make() {
     let folder = folder();
     let path = folder.path().join("fifo");
     assert!(Command::new("mkfifo").arg(&path).status().expect("it starts").success());
-    let mut pipe = File::options().read(true).write(true).open(&path).expect("it is there");
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    let mut pipe = options.open(&path).expect("it is there");
     pipe.write_all(b"ab").expect("there is room");
     let limit = Limit::of_make(&format!("j3 --jobserver-auth=fifo:{}", path.display())).expect("it is there");
     let mut tokens: Vec<Token<'_>> = (0..3).map(|_| limit.acquire(NEVER).expect("one is free")).collect();
