@@ -1,54 +1,35 @@
 //! ptxas on the unchanged text. Whatever happens afterwards, its result is in place.
+//!
+//! ptxas writes its options into the cubin, as a note: `-v -O 3 -arch sm_90`. So the run on the unchanged text has the
+//! arguments as they are, and figures are there only where the user asks for them.
 
 use std::io::{Read, Write as _};
-use std::process::{ExitStatus, Output, Stdio};
+use std::process::{ExitStatus, Stdio};
 
 use nvptx_ra::error::Error;
 
 use super::invocation::{Invocation, Source};
-use super::messages;
 use super::real::RealPtxas;
 use crate::interrupt;
 
 /// What ptxas makes of the unchanged text.
-#[expect(dead_code, reason = "the search reads the report and the cubin")]
+#[expect(dead_code, reason = "the search reads the cubin")]
 #[derive(Clone, Debug)]
 pub(crate) struct UnchangedResult {
     pub status: ExitStatus,
     /// What it writes to the standard output.
     pub output: Vec<u8>,
-    /// What it writes to the standard error for the arguments as they are.
+    /// What it writes to the standard error: with figures, which [`crate::ptxas::parse`] reads, where the invocation is
+    /// verbose.
     pub messages: Vec<u8>,
-    /// The same with figures, whether the invocation asks for them or not: what [`crate::ptxas::parse`] reads.
-    pub report: String,
     /// The output file; empty where ptxas fails.
     pub cubin: Vec<u8>,
 }
 
-/// Runs ptxas with the arguments as they are, and with `--verbose`. That changes messages alone, and where it is not
-/// certain which of them it adds, ptxas runs once more without it.
+/// Runs ptxas with the arguments as they are.
 pub(super) fn run(invocation: &Invocation, real: &RealPtxas) -> Result<UnchangedResult, Error> {
-    let done = start(invocation, real, true)?;
-    let report = String::from_utf8_lossy(&done.stderr).into_owned();
-    let hidden = if invocation.verbose { Some(done.stderr.clone()) } else { messages::without_figures(&done.stderr) };
-    let (done, messages) = match hidden {
-        Some(messages) => (done, messages),
-        None => {
-            let plain = start(invocation, real, false)?;
-            let messages = plain.stderr.clone();
-            (plain, messages)
-        }
-    };
-    let cubin = if done.status.success() { std::fs::read(&invocation.output).unwrap_or_default() } else { Vec::new() };
-    Ok(UnchangedResult { status: done.status, output: done.stdout, messages, report, cubin })
-}
-
-fn start(invocation: &Invocation, real: &RealPtxas, with_figures: bool) -> Result<Output, Error> {
     let problem = |error: std::io::Error| Error::file(&real.path, &error);
     let mut command = real.command();
-    if with_figures && !invocation.verbose {
-        command.arg("--verbose");
-    }
     command.args(&invocation.arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     let text = invocation.inputs.iter().find(|input| input.source == Source::StandardInput).map(|input| &input.text);
     command.stdin(if text.is_some() { Stdio::piped() } else { Stdio::inherit() });
@@ -61,10 +42,11 @@ fn start(invocation: &Invocation, real: &RealPtxas, with_figures: bool) -> Resul
             scope.spawn(move || input.write_all(text));
         }
         let messages = scope.spawn(move || read_all(messages));
-        let stdout = read_all(output);
-        let stderr = messages.join().unwrap_or_default();
+        let output = read_all(output);
+        let messages = messages.join().unwrap_or_default();
         let status = interrupt::wait(&mut child).map_err(problem)?;
-        Ok(Output { status, stdout, stderr })
+        let cubin = if status.success() { std::fs::read(&invocation.output).unwrap_or_default() } else { Vec::new() };
+        Ok(UnchangedResult { status, output, messages, cubin })
     })
 }
 
