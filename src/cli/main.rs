@@ -41,6 +41,7 @@ mod run;
 mod stats;
 mod tune;
 mod views;
+mod wrap_cuda;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -86,11 +87,13 @@ enum Command {
     Occupancy(occupancy::Arguments),
     Optimum(optimum::Arguments),
     Ptx(ptx::Arguments),
+    Ptxas(assembler::Arguments),
     Replay(replay::Arguments),
     Report(report::Arguments),
     Run(run::Arguments),
     Stats(stats::Arguments),
     Tune(tune::Arguments),
+    WrapCuda(wrap_cuda::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -115,11 +118,13 @@ fn main() -> ExitCode {
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Ptx(arguments) => ptx::run(&arguments),
+        Command::Ptxas(arguments) => assembler::run(arguments.all),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
+        Command::WrapCuda(arguments) => wrap_cuda::run(&arguments),
     };
     end(result)
 }
@@ -171,8 +176,21 @@ mod tests {
         let mut command = Arguments::command().version("");
         let mut page = command.render_long_help().to_string();
         for name in [
-            "compile", "report", "tune", "allocate", "replay", "mir", "ptx", "compare", "run", "judge", "optimum",
-            "stats", "explain",
+            "compile",
+            "report",
+            "tune",
+            "ptxas",
+            "wrap-cuda",
+            "allocate",
+            "replay",
+            "mir",
+            "ptx",
+            "compare",
+            "run",
+            "judge",
+            "optimum",
+            "stats",
+            "explain",
         ] {
             let subcommand = command.find_subcommand_mut(name).expect("a command");
             page += &format!("\n=== nvptx-ra {name}\n\n{}", subcommand.render_long_help());

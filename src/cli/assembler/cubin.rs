@@ -3,7 +3,6 @@
 //! The layout of `.nv.info` is that which `nvdisasm` prints: entries of a format, an attribute and a size, and here a
 //! symbol's number and a value.
 
-
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolIndex};
 

@@ -82,7 +82,8 @@ pub(crate) struct Invocation {
     /// `--warn-on-local-memory-usage`.
     pub warn_on_local_memory: bool,
     /// The arguments that have to stand beside another text, so that it is assembled as this one is: all options, those
-    /// of files of options among them, without inputs, output, `--verbose` and `--jobserver`.
+    /// of files of options among them, without inputs, output and `--verbose`. ptxas notes options in the cubin: that of
+    /// another text has the same note only with `--verbose` where the invocation is verbose, and without it elsewhere.
     pub options: Vec<String>,
     pub action: Action,
 }
@@ -150,7 +151,7 @@ impl Invocation {
                     if let Err(Unread(reason)) = self.note(meaning, &value) {
                         because(&reason);
                     }
-                    if matches!(meaning, Meaning::Output | Meaning::Verbose | Meaning::Jobserver) {
+                    if matches!(meaning, Meaning::Output | Meaning::Verbose) {
                         continue;
                     }
                 }
@@ -309,7 +310,7 @@ mod tests {
         let files = ["b c.ptx", "a.ptx"].map(|name| Source::File(name.into()));
         assert_eq!(sources, [&files[0], &files[1]]);
         assert_eq!(all.options.last().map(String::as_str), Some("sm_90"));
-        assert!(!all.options.iter().any(|option| ["-v", "-jobserver", "-optf"].contains(&option.as_str())));
+        assert!(!all.options.iter().any(|option| ["-v", "-o", "-optf"].contains(&option.as_str())));
     }
 
     /// What is not searched says why.

@@ -17,7 +17,6 @@ mod inputs;
 mod invocation;
 mod limit;
 mod log;
-mod messages;
 mod options;
 mod private_folder;
 mod profiles;
@@ -32,12 +31,26 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use build::Build;
+use clap::Args;
 use invocation::{Action, Invocation};
 use nvptx_ra::error::Error;
 use real::RealPtxas;
 use settings::Settings;
 
 use crate::interrupt;
+
+/// Run ptxas, with its own arguments.
+///
+/// The same happens where this program is called by the name `ptxas`. Variables of the environment are its settings:
+/// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_RUNS (0: ptxas alone), NVPTX_RA_SECONDS, NVPTX_RA_CACHE, NVPTX_RA_LOG and
+/// NVPTX_RA_PROFILE; docs/ptxas.md explains them.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Arguments {
+    /// The arguments of ptxas.
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub all: Vec<OsString>,
+}
 
 /// The arguments for ptxas where this program is to be one: by the name that it is called, or by its first argument.
 pub(crate) fn arguments_for_ptxas(mut all: impl Iterator<Item = OsString>) -> Option<Vec<OsString>> {

@@ -1,4 +1,7 @@
 //! ptxas on the unchanged text. Whatever happens afterwards, its result is in place.
+//!
+//! ptxas writes its options into the cubin, as a note: `-v -O 3 -arch sm_90`. So the run on the unchanged text has the
+//! arguments as they are, and figures are there only where the user asks for them.
 
 use std::io::{Read, Write as _};
 use std::process::{ExitStatus, Stdio};
