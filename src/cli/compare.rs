@@ -37,9 +37,18 @@ pub(crate) struct Arguments {
     /// The threads of a block; unless given, as the kernel asks for, or drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     block: Option<[u32; 3]>,
+    /// The most threads of a block of a kernel that does not say how many; unless given, drawn
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "block")]
+    threads: Option<u32>,
+    /// Bytes of shared memory that a launch adds
+    #[arg(long, value_name = "BYTES", default_value_t = Launches::default().dynamic_shared)]
+    dynamic_shared: u32,
     /// The most instructions of warps that a launch may run
     #[arg(long, default_value_t = Launches::default().most_steps)]
     steps: u64,
+    /// The most instructions of warps that all launches of a kernel in both files may run; unless given, there is no limit
+    #[arg(long, value_name = "STEPS")]
+    steps_in_all: Option<u64>,
     /// Floating-point numbers must agree on every bit
     #[arg(long)]
     exact: bool,
@@ -56,8 +65,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         seed: arguments.seed,
         grid: arguments.grid,
         block: arguments.block,
+        threads: arguments.threads,
+        dynamic_shared: arguments.dynamic_shared,
         is_exact: arguments.exact,
         most_steps: arguments.steps,
+        most_steps_in_all: arguments.steps_in_all.unwrap_or(u64::MAX),
         ..Launches::default()
     };
     let kernels = run::kernels(&first, &arguments.kernels, &arguments.first)?;

@@ -5,7 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use super::launch::Launches;
-use super::machine::{Outcome, Setting, run};
+use super::machine::{Outcome, Setting, Stopped, run};
 use super::memory::Image;
 use super::program::Program;
 use super::run::{Side, Store, parameters, stores};
@@ -121,8 +121,13 @@ pub fn compare(first: &Module<'_>, second: &Module<'_>, kernel: &str, launches: 
 /// The same with programs that are decoded.
 pub fn compare_programs(first: &Program, second: &Program, kernel: &str, launches: &Launches) -> Comparison {
     let mut comparison = Comparison { kernel: kernel.to_owned(), ..Comparison::default() };
+    let mut steps = Steps { left: launches.most_steps_in_all };
     for number in 0..launches.count {
-        let launched = launch([first, second], kernel, launches, number, &mut comparison.sides);
+        // A launch that there are no instructions left for says nothing of the programs.
+        if number > 0 && steps.left == 0 {
+            break;
+        }
+        let launched = launch([first, second], kernel, launches, number, &mut comparison.sides, &mut steps);
         let is_end = matches!(launched.verdict, Verdict::Different(_));
         comparison.launches.push(launched);
         if is_end {
@@ -132,10 +137,33 @@ pub fn compare_programs(first: &Program, second: &Program, kernel: &str, launche
     comparison
 }
 
+/// The instructions of warps that may still run.
+struct Steps {
+    left: u64,
+}
+
+impl Steps {
+    /// Runs a launch with what is left.
+    fn run(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
+        let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
+        let ran = run(program, &setting, image);
+        let steps = ran.as_ref().map_or_else(|stopped| stopped.steps, |outcome| outcome.steps);
+        self.left = self.left.saturating_sub(steps);
+        ran
+    }
+}
+
 /// How often a launch is drawn until something can be said of it and most of its results are finite numbers.
 const ATTEMPTS: u32 = 5;
 
-fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u32, sides: &mut [Side; 2]) -> Launched {
+fn launch(
+    programs: [&Program; 2],
+    kernel: &str,
+    launches: &Launches,
+    number: u32,
+    sides: &mut [Side; 2],
+    steps: &mut Steps,
+) -> Launched {
     let mut launched = Launched { shape: [[0; 3]; 2], verdict: Verdict::Same, stores: 0, new_reads: 0, is_wild: false };
     let not_comparable = |program, reason: String| Verdict::NotComparable { program, reason };
     let kernels = programs.map(|program| program.kernel(kernel));
@@ -151,9 +179,9 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
             launched.shape = [setting.grid, setting.block];
         }
         let mut image = launches.image(programs[0], &setting, number, attempt);
-        match run(programs[0], &setting, &mut image) {
+        match steps.run(programs[0], &setting, &mut image) {
             // The first reason is told: it is that of the plainest launch.
-            Err(halt) if attempt == 0 => launched.verdict = not_comparable(0, halt.0),
+            Err(stopped) if attempt == 0 => launched.verdict = not_comparable(0, stopped.reason),
             Err(_) => {}
             Ok(outcome) => {
                 let is_wild = is_wild(&outcome);
@@ -173,16 +201,16 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
     sides[0].add(programs[0], &outcome);
     launched.stores = outcome.written.len();
     // Does the first program always give the same, in whatever order its threads run?
-    let again = |image: &mut Image, schedule: u64| -> Option<String> {
+    let again = |steps: &mut Steps, image: &mut Image, schedule: u64| -> Option<String> {
         let other = launches.setting(programs[0], first, number, (attempt, schedule));
-        match run(programs[0], &other, image) {
+        match steps.run(programs[0], &other, image) {
             Ok(other) if first_difference(&outcome, &other, image, launches.is_exact).is_none() => None,
             Ok(_) => Some("the results depend on the order in which threads run".into()),
-            Err(halt) => Some(halt.0),
+            Err(stopped) => Some(stopped.reason),
         }
     };
     if outcome.depends_on_order
-        && let Some(reason) = again(&mut image, 1).or_else(|| again(&mut image, 4))
+        && let Some(reason) = again(steps, &mut image, 1).or_else(|| again(steps, &mut image, 4))
     {
         launched.verdict = not_comparable(0, reason);
         return launched;
@@ -190,10 +218,10 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
     image.begin_second();
     let other_setting = Setting { kernel: second, ..launches.setting(programs[1], second, number, (attempt, 0)) };
     let other_setting = Setting { grid: setting.grid, block: setting.block, ..other_setting };
-    let other = match run(programs[1], &other_setting, &mut image) {
+    let other = match steps.run(programs[1], &other_setting, &mut image) {
         Ok(other) => other,
-        Err(halt) => {
-            launched.verdict = not_comparable(1, halt.0);
+        Err(stopped) => {
+            launched.verdict = not_comparable(1, stopped.reason);
             return launched;
         }
     };
@@ -201,7 +229,7 @@ fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u3
     launched.new_reads = image.new_reads();
     if let Some((address, stores)) = first_difference(&outcome, &other, &mut image, launches.is_exact) {
         // A difference counts only where the order of threads makes none.
-        let reason = (2..4).find_map(|schedule| again(&mut image, schedule));
+        let reason = (2..4).find_map(|schedule| again(steps, &mut image, schedule));
         launched.verdict = match reason {
             Some(reason) => not_comparable(0, reason),
             None => {

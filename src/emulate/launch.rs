@@ -30,6 +30,10 @@ pub struct Launches {
     pub grid: Option<[u32; 3]>,
     /// The threads of a block; drawn unless given.
     pub block: Option<[u32; 3]>,
+    /// The most threads of a block of a kernel that does not say how many; drawn unless given.
+    pub threads: Option<u32>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
     /// Values of the first parameters.
     pub arguments: Vec<Argument>,
     /// What memory holds ahead of each launch: addresses and bytes.
@@ -38,6 +42,8 @@ pub struct Launches {
     pub is_exact: bool,
     /// The most instructions of warps that a launch may run.
     pub most_steps: u64,
+    /// The most instructions of warps that all launches of both programs together may run.
+    pub most_steps_in_all: u64,
 }
 
 impl Default for Launches {
@@ -47,16 +53,19 @@ impl Default for Launches {
             seed: 1,
             grid: None,
             block: None,
+            threads: None,
+            dynamic_shared: DYNAMIC_SHARED,
             arguments: Vec::new(),
             memory: Vec::new(),
             is_exact: false,
             most_steps: 4_000_000,
+            most_steps_in_all: u64::MAX,
         }
     }
 }
 
-/// Dynamic shared memory of every launch, in bytes.
-const SHARED_BYTES: u32 = 48 * 1024;
+/// Dynamic shared memory of a launch of which nothing is known, in bytes.
+const DYNAMIC_SHARED: u32 = 48 * 1024;
 
 impl Launches {
     /// The setting of a launch.
@@ -67,7 +76,8 @@ impl Launches {
         number: u32,
         (attempt, schedule): (u32, u64),
     ) -> Setting {
-        let bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
+        let mut bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
+        bounds.largest_block = bounds.largest_block.or(self.threads.map(|threads| [threads, 1, 1]));
         let reads = |special| program.functions[kernel].rows.iter().any(|row| row.init == Init::Special(special));
         let along = |axis: u8| if reads(Special::Ctaid(axis)) { 2 } else { 1 };
         let grids = [[2, along(1), along(2)], [1, 1, 1], [3, 1, 1], [2, along(1), 1]];
@@ -79,7 +89,7 @@ impl Launches {
             block,
             schedule: mixed(self.seed ^ mixed(schedule)),
             most_steps: self.most_steps,
-            shared_bytes: SHARED_BYTES,
+            shared_bytes: self.dynamic_shared,
         }
     }
 

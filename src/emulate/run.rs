@@ -124,7 +124,7 @@ pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Store
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
     let setting = launches.setting(program, number, 0, (0, 0));
     let mut image = launches.image(program, &setting, 0, 0);
-    let outcome = run_machine(program, &setting, &mut image).map_err(|halt| halt.0)?;
+    let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
     let mut side = Side::default();
     side.add(program, &outcome);
     let parameters = parameters(program, &setting, &mut image);

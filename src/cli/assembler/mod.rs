@@ -17,6 +17,7 @@ mod inputs;
 mod invocation;
 mod limit;
 mod log;
+mod messages;
 mod options;
 mod private_folder;
 mod profiles;

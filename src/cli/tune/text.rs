@@ -20,7 +20,7 @@ const WORDS: Words = Words {
     replayed_by: REPLAYED_BY,
 };
 
-/// The checker proves what passes do: nobody runs the code that wins.
+/// The checker proves what passes do: a comparison sees only the code that a few launches reach.
 const OPTIONS: &str = "verify";
 
 /// A file of PTX, or a kernel of it.

@@ -80,3 +80,39 @@ fn seeds() {
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
+
+/// What is known of launches bears on each: the most threads of a block where the kernel does not say, and the dynamic
+/// shared memory.
+#[test]
+fn known_launches() {
+    let launches = Launches { threads: Some(96), dynamic_shared: 640, ..Launches::default() };
+    let text = "mov.u32 %r0, %dynamic_smem_size; st.global.u32 [%at], %r0;";
+    let run = |text: &str| crate::emulate::run(&program(text), "k", &launches).expect("it runs");
+    let stores = run(&file("", text));
+    assert_eq!(stores.shape[1], [96, 1, 1]);
+    assert!(!stores.stores.is_empty() && stores.stores.iter().all(|store| store.bits == 640), "{stores:?}");
+    let said = file("", text).replace(".param .u32 n)\n", ".param .u32 n)\n.maxntid 128, 1, 1\n");
+    assert_eq!(run(&said).shape[1], [128, 1, 1]);
+}
+
+/// Both programs together run no more than is allowed, whatever they are, and the launches that this leaves out are not
+/// told of.
+#[test]
+fn a_limit_for_all_launches() {
+    let endless = program(&file("", "loop: bra loop;"));
+    let sum = program(&file("", SUM));
+    let ran = |first, second, most_steps_in_all| {
+        let launches = Launches { count: 6, most_steps: 8_000, most_steps_in_all, ..Launches::default() };
+        let comparison = compare_programs(first, second, "k", &launches);
+        (comparison.launches.len(), comparison.equal(), comparison.sides[0].steps + comparison.sides[1].steps)
+    };
+    assert_eq!(ran(&endless, &endless, 20_000), (1, 0, 0));
+    assert_eq!(ran(&sum, &endless, 10_000).1, 0);
+    let (launches, equal, steps) = ran(&sum, &sum, u64::MAX);
+    assert_eq!((launches, equal), (6, 6));
+    let (launches, equal, fewer) = ran(&sum, &sum, steps / 3);
+    assert!(
+        (1..6).contains(&launches) && equal > 0 && fewer <= steps / 3 + 100,
+        "{launches} {equal} {fewer} of {steps}"
+    );
+}
