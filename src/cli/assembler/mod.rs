@@ -3,5 +3,6 @@
 pub(crate) mod cache;
 #[cfg(test)]
 mod child_tests;
+pub(crate) mod launch_note;
 pub(crate) mod limit;
 mod private_folder;
