@@ -11,7 +11,7 @@ macro_rules! say {
 }
 
 mod allocate;
-#[cfg_attr(not(test), expect(dead_code, reason = "the command that uses it is not there yet"))]
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the command that uses it is not there yet"))]
 mod assembler;
 #[cfg(feature = "llvm")]
 mod codegen;
