@@ -10,7 +10,8 @@ use super::improve::{Improved, improve, known, say};
 use super::invocation::{Input, Invocation, Source};
 use super::real::RealPtxas;
 use super::settings::Settings;
-use super::{deliver, unchanged};
+use super::{deliver, launch_note, unchanged};
+use crate::dynamic_shared::DynamicShared;
 use crate::{interrupt, output};
 
 /// Why ptxas is to do it alone, where it is.
@@ -29,6 +30,9 @@ pub(super) struct Build<'a> {
     pub(super) input: &'a Input,
     pub(super) settings: &'a Settings,
     pub(super) real: &'a RealPtxas,
+    /// What is known of the shared memory that launches add: what the text notes, and behind that, so that it counts
+    /// first, what the user says.
+    pub(super) dynamic_shared: Vec<DynamicShared>,
     /// Where its result is kept.
     pub(super) place: Option<Place>,
 }
@@ -41,7 +45,9 @@ impl<'a> Build<'a> {
             settings.log.line(&error.to_string());
             None
         });
-        Self { invocation, input, settings, real, place }
+        let note = launch_note::dynamic_shared(&String::from_utf8_lossy(&input.text)).map(DynamicShared::of_all);
+        let dynamic_shared = note.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect();
+        Self { invocation, input, settings, real, dynamic_shared, place }
     }
 
     /// Does what ptxas would do, or better.

@@ -103,7 +103,7 @@ fn request<'a>(build: &Build<'a>, measured: &'a Measured, start: Instant) -> Req
         cuobjdump: real.path.with_file_name("cuobjdump"),
         options: options_of_one_kernel(&invocation.options),
         measured,
-        dynamic_shared: &settings.dynamic_shared,
+        dynamic_shared: &build.dynamic_shared,
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
         runs: settings.runs as usize,
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),

@@ -15,6 +15,7 @@ mod entry;
 mod improve;
 mod inputs;
 mod invocation;
+mod launch_note;
 mod limit;
 mod log;
 mod messages;

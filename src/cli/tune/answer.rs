@@ -7,6 +7,7 @@ use nvptx_ra::target::machine::Architecture;
 
 use super::figures::{Block, Figures};
 use super::sass::Sass;
+use crate::assembler::cache::{self, Key};
 use crate::ptxas::Real;
 
 /// What is known of a file.
@@ -47,11 +48,21 @@ impl std::fmt::Display for NoAnswer {
     }
 }
 
+/// An answer as an entry of a cache.
+pub(super) fn sealed(key: &Key, answer: &Result<Judged, String>) -> Vec<u8> {
+    cache::seal(key, print(answer).as_bytes())
+}
+
+/// The answer of an entry; `None` if the entry is damaged, or answers something else.
+pub(super) fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judged, String>> {
+    parse(std::str::from_utf8(cache::unseal(key, entry)?).ok()?)
+}
+
 /// What stands ahead of the reason of a refusal.
 const REFUSED: &str = "refused ";
 
 /// An answer as text: the time, then a kernel a line; or why the file was refused.
-pub(super) fn print(answer: &Result<Judged, String>) -> String {
+fn print(answer: &Result<Judged, String>) -> String {
     let judged = match answer {
         Ok(judged) => judged,
         Err(problem) => return format!("{REFUSED}{}\n", problem.replace('\n', " ")),
@@ -69,7 +80,7 @@ pub(super) fn print(answer: &Result<Judged, String>) -> String {
 }
 
 /// What [`print`] wrote; `None` where it is anything else.
-pub(super) fn parse(text: &str) -> Option<Result<Judged, String>> {
+fn parse(text: &str) -> Option<Result<Judged, String>> {
     let mut lines = text.lines();
     let first = lines.next()?;
     if let Some(problem) = first.strip_prefix(REFUSED) {
@@ -113,5 +124,16 @@ mod tests {
         assert_eq!(parse("40 8"), None);
         assert_eq!(parse("17\n"), None);
         assert_eq!(parse(""), None);
+    }
+
+    /// An entry is the answer to its own question alone.
+    #[test]
+    fn entries_are_sealed() {
+        let [one, other] = [b"1", b"2"].map(|ptx| cache::KeyBuilder::new("judged").field("ptx", ptx).key());
+        let answer = Err("ptxas: not today".to_owned());
+        let mut entry = sealed(&one, &answer);
+        assert_eq!((unsealed(&one, &entry), unsealed(&other, &entry)), (Some(answer), None));
+        *entry.last_mut().expect("it is not empty") = b' ';
+        assert_eq!(unsealed(&one, &entry), None);
     }
 }

@@ -17,6 +17,7 @@ use super::listing;
 use super::machine_code;
 use super::process::{self, Trouble};
 use super::sass::Sass;
+use crate::assembler::cache::{Key, KeyBuilder};
 use crate::ptxas::{self, Folder};
 
 /// The programs that are asked.
@@ -50,7 +51,7 @@ pub(super) enum Look {
 }
 
 /// The form in which results are kept: those in another are not read.
-const FORM: u32 = 4;
+const FORM: &str = "5";
 
 /// Runs ptxas and the disassembler; several threads may share one.
 pub(super) struct Judge {
@@ -163,27 +164,28 @@ impl Judge {
     }
 
     /// What an answer is the answer to: the form of answers, ptxas's version, the processor and the file.
-    pub(super) fn key(&self, ptx: &[u8]) -> String {
-        let text = String::from_utf8_lossy(ptx);
-        fingerprint(&format!("{FORM}\n{}\n{}\n{text}", self.version, self.cpu))
+    pub(super) fn key(&self, ptx: &[u8]) -> Key {
+        let mut key = KeyBuilder::new("judged");
+        key.field("answer", FORM.as_bytes()).field("ptxas", self.version.as_bytes());
+        key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
     }
 
     /// What ptxas makes of the kernels of a file, within a time.
     pub(super) fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
         let key = self.key(ptx);
         let kept = self.cache.as_ref().map(|folder| folder.join(format!("{key}.txt")));
-        let known = kept.as_ref().and_then(|path| fs::read_to_string(path).ok()).and_then(|text| answer::parse(&text));
+        let known = kept.as_ref().and_then(|path| fs::read(path).ok()).and_then(|entry| answer::unsealed(&key, &entry));
         if let Some(known) = known {
             return known.map_err(NoAnswer::Refused);
         }
         if let Some(plan) = &self.plan {
-            plan.note(&key, ptx, limit);
+            plan.note(&key.to_string(), ptx, limit);
             return Err(NoAnswer::Later);
         }
         let judged = self.assemble(ptx, limit, look)?;
         if let Some(path) = kept {
             // A result that cannot be kept is found again.
-            let _ = crate::output::write(&path, answer::print(&Ok(judged.clone())).as_bytes());
+            let _ = crate::output::write(&path, &answer::sealed(&key, &Ok(judged.clone())));
         }
         Ok(judged)
     }

@@ -3,6 +3,8 @@
 //! A folder has a file for each entry. A file carries its [key](key) and a checksum, and takes its name when it is
 //! complete ([sealed], [room]). So a reader needs no lock: what it finds is an entry as a whole, or is thrown away. A
 //! process that is killed at any moment leaves the cache usable.
+//!
+//! `tune --cache` keeps what ptxas has said in files of the same form, in a folder of the user's without a bound.
 
 mod key;
 pub(crate) mod program;
@@ -22,6 +24,7 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use key::{Key, KeyBuilder};
 use room::Room;
+pub(crate) use sealed::{seal, unseal};
 
 use super::private_folder;
 

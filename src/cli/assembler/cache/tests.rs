@@ -95,7 +95,7 @@ fn the_bound_holds() {
         let mut used: Vec<u64> = Vec::new();
         for _ in 0..u.int_in_range(1..=40)? {
             let number = u.int_in_range(0..=50)?;
-            if bool::from(u.ratio(2, 3)?) {
+            if u.ratio(2, 3)? {
                 let is_too_large = room::space(
                     sealed::seal(&key(number), &serde_json::to_vec(&answer(number)).expect("JSON")).len() as u64,
                 ) > bound;
