@@ -353,4 +353,80 @@ mod tests {
         assert_eq!(invocation.arguments, odd);
         assert_eq!(invocation.action, Action::PassThrough("an argument is no text".into()));
     }
+
+    /// Words of command lines, good and bad.
+    const WORDS: [&str; 26] = [
+        "a.ptx",
+        "b.ptx",
+        "-v",
+        "-o",
+        "x.o",
+        "-o=y.o",
+        "--output-file=z.o",
+        "-O3",
+        "-O",
+        "3",
+        "-O=2",
+        "-m64",
+        "-m",
+        "64",
+        "-arch",
+        "sm_90",
+        "-arch=sm_80",
+        "-e",
+        "ka",
+        "-maxrregcount",
+        "32",
+        "-lineinfo",
+        "-fmad=false",
+        "-optf",
+        "o.txt",
+        "--verb",
+    ];
+
+    /// Arguments by chance: what is said of each adds up to all of them; where ptxas succeeds, it has written the output
+    /// that was read; and what cannot be read, ptxas refuses.
+    #[test]
+    fn ptxas_reads_the_same() {
+        let ptxas = crate::assembler::tests::ptxas();
+        let folder = tempfile::tempdir().expect("there is space");
+        let path = |name: &str| folder.path().join(name);
+        let write_inputs = || {
+            for name in ["a", "b"] {
+                let text = format!(".version 8.0\n.target sm_75\n.address_size 64\n.entry k{name}()\n{{\nret;\n}}\n");
+                std::fs::write(path(&format!("{name}.ptx")), text).expect("there is space");
+            }
+        };
+        std::fs::write(path("o.txt"), "-arch sm_90 -o w.o").expect("there is space");
+        let open = |name: &Path| std::fs::read(folder.path().join(name));
+        arbtest::arbtest(|u| {
+            let count = u.int_in_range(1..=6)?;
+            let chosen: Vec<&str> = (0..count).map(|_| u.choose(&WORDS).copied()).collect::<Result<_, _>>()?;
+            let arguments: Vec<String> = chosen.iter().map(|&word| word.to_owned()).collect();
+            let read = words::read(&arguments);
+            if let Ok(read) = &read {
+                let said = read.iter().flat_map(|word| match word {
+                    Word::Input(name) => vec![name.clone()],
+                    Word::Option { said, .. } => said.clone(),
+                });
+                assert_eq!(said.collect::<Vec<_>>(), arguments);
+            }
+            let Some(ptxas) = &ptxas else { return Ok(()) };
+            // An output may have the name of an input.
+            write_inputs();
+            let mut command = std::process::Command::new(ptxas);
+            let done = command.args(&chosen).current_dir(folder.path()).output().expect("ptxas starts");
+            assert!(read.is_ok() || !done.status.success(), "{chosen:?}");
+            let invocation = Invocation::read_with(chosen.iter().map(OsString::from).collect(), &open);
+            if done.status.success() && invocation.action == Action::Search {
+                let written = std::fs::remove_file(folder.path().join(&invocation.output));
+                assert!(written.is_ok(), "{chosen:?}: {} is missing", invocation.output.display());
+            }
+            for name in ["x.o", "y.o", "z.o", "w.o", "elf.o"] {
+                let _ = std::fs::remove_file(path(name));
+            }
+            Ok(())
+        })
+        .budget_ms(3000);
+    }
 }
