@@ -12,6 +12,9 @@ macro_rules! say {
 
 mod allocate;
 mod assembler;
+mod cache;
+#[cfg(test)]
+mod child_tests;
 #[cfg(feature = "llvm")]
 mod codegen;
 mod compare;
@@ -31,6 +34,7 @@ mod mir;
 mod occupancy;
 mod optimum;
 mod output;
+mod private_folder;
 #[cfg(feature = "llvm")]
 mod processor;
 mod ptx;

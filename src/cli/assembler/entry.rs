@@ -3,10 +3,10 @@
 use nvptx_ra::error::Error;
 use serde::{Deserialize, Serialize};
 
-use super::cache::{Cache, Key, KeyBuilder, program};
 use super::invocation::{Input, Invocation};
 use super::real::RealPtxas;
 use super::settings::Settings;
+use crate::cache::{Cache, Key, KeyBuilder, program};
 use crate::tune::request::Change;
 
 /// Bytes that a cache may take on disk.

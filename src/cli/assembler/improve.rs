@@ -49,7 +49,7 @@ pub(super) fn known(build: &Build<'_>, entry: &Entry, choice: &Choice) -> Result
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
 pub(super) fn improve(build: &Build<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
-    let Build { invocation, input, settings, real, place } = build;
+    let Build { invocation, input, settings, real, place, .. } = build;
     let start = Instant::now();
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let kept =
@@ -60,7 +60,8 @@ pub(super) fn improve(build: &Build<'_>, unchanged: &UnchangedResult) -> Result<
         }
     };
     let Some(measured) = cubin::read(&unchanged.cubin) else { return Ok(None) };
-    let request = || request(build, &measured, start);
+    let note = |line: &str| settings.log.line(line);
+    let request = || request(build, &measured, start, &note);
     let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
     let given = on_file.as_deref().and_then(profiles::read);
     let found = match &given {
@@ -89,7 +90,7 @@ pub(super) fn improve(build: &Build<'_>, unchanged: &UnchangedResult) -> Result<
     Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }))
 }
 
-fn request<'a>(build: &Build<'a>, measured: &'a Measured, start: Instant) -> Request<'a> {
+fn request<'a>(build: &'a Build<'a>, measured: &'a Measured, start: Instant, note: &'a dyn Fn(&str)) -> Request<'a> {
     let Build { invocation, input, settings, real, .. } = *build;
     let (limit, problem) = Limit::of_environment();
     problem.iter().for_each(|problem| settings.log.line(&problem.to_string()));
@@ -108,6 +109,7 @@ fn request<'a>(build: &Build<'a>, measured: &'a Measured, start: Instant) -> Req
         runs: settings.runs as usize,
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
         jobs: std::thread::available_parallelism().map_or(1, Into::into),
+        note,
         gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }
 }
@@ -165,7 +167,7 @@ pub(super) fn say(settings: &Settings, changes: &[Change]) {
 
 /// A kernel's gain in one line.
 fn line(change: &Change) -> String {
-    let Change { kernel, choice, before, after } = change;
+    let Change { kernel, choice, before, after, agreement } = change;
     let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
     _ = write!(text, "{}+{} → ", before.spill_store_bytes, before.spill_load_bytes);
     match (after.spill_store_bytes, after.spill_load_bytes) {
@@ -178,7 +180,11 @@ fn line(change: &Change) -> String {
         "{} → {} warps, {} → {} instructions",
         before.warps, after.warps, before.instructions, after.instructions
     );
-    text + ", " + choice
+    text = text + ", " + choice;
+    if !agreement.is_empty() {
+        text = text + "; run on the CPU: " + agreement;
+    }
+    text
 }
 
 #[cfg(test)]
@@ -193,13 +199,19 @@ mod tests {
 
     fn change() -> Change {
         let after = Cost { spill_load_bytes: 0, ..cost(0, 80) };
-        Change { kernel: "k".into(), choice: "order=eager".into(), before: cost(232, 72), after }
+        Change {
+            kernel: "k".into(),
+            choice: "order=eager".into(),
+            agreement: "same".into(),
+            before: cost(232, 72),
+            after,
+        }
     }
 
     /// The line has bytes stored and loaded, registers, warps, instructions and the choice.
     #[test]
     fn lines() {
-        let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager";
+        let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; run on the CPU: same";
         assert_eq!(line(&change()), expected);
     }
 

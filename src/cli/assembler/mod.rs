@@ -6,9 +6,6 @@
 
 mod assemble;
 mod build;
-pub(crate) mod cache;
-#[cfg(test)]
-mod child_tests;
 mod cubin;
 mod deliver;
 mod entry;
@@ -20,7 +17,6 @@ mod limit;
 mod log;
 mod messages;
 mod options;
-mod private_folder;
 mod profiles;
 pub(crate) mod real;
 mod settings;

@@ -7,7 +7,7 @@ use nvptx_ra::target::machine::Architecture;
 
 use super::figures::{Block, Figures};
 use super::sass::Sass;
-use crate::assembler::cache::{self, Key};
+use crate::cache::{self, Key};
 use crate::ptxas::Real;
 
 /// What is known of a file.

@@ -17,7 +17,7 @@ use super::listing;
 use super::machine_code;
 use super::process::{self, Trouble};
 use super::sass::Sass;
-use crate::assembler::cache::{Key, KeyBuilder};
+use crate::cache::{Key, KeyBuilder};
 use crate::ptxas::{self, Folder};
 
 /// The programs that are asked.

@@ -302,6 +302,7 @@ fn search<'a>(
         progress.end();
         if !arguments.no_compare {
             winners::compare(&mut search, arguments.threads, &keep(arguments, is_ptx));
+            winners::warnings(&search).for_each(|warning| say!("{warning}"));
         }
         print::losses(&search);
         print::spills_for_warps(&search);

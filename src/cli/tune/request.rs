@@ -10,6 +10,7 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::target::machine::{Architecture, Launch};
 
+use super::agreement::Agreement;
 use super::answer::Judged;
 use super::code::Code as _;
 use super::compose::compose;
@@ -20,6 +21,7 @@ use super::search::{Aim, Kernel};
 use super::stock::{self, Judges, Stock, Wanted};
 use super::text::{REPLAYED_BY, Text};
 use super::variant::Variant;
+use super::winners::{self, Keep};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
 use crate::ptxas::{Measured, Real};
@@ -50,6 +52,8 @@ pub(crate) struct Request<'a> {
     pub(crate) jobs: usize,
     /// Asked before each run of ptxas.
     pub(crate) gate: Option<Gate>,
+    /// Takes what users should know.
+    pub(crate) note: &'a dyn Fn(&str),
 }
 
 /// What a search found.
@@ -67,6 +71,8 @@ pub(crate) struct Found {
 pub(crate) struct Change {
     pub(crate) kernel: String,
     pub(crate) choice: String,
+    /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
+    pub(crate) agreement: String,
     pub(crate) before: Cost,
     pub(crate) after: Cost,
 }
@@ -115,6 +121,8 @@ pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
     let budget = Budget { runs: request.runs, until: request.until, jobs };
     let mut search = Search { code: &text, judge: &judge, benchmark: None, aim, kernels, slices, budget };
     search.run(&|_, _| ());
+    winners::compare(&mut search, request.threads, &Keep::Nowhere);
+    winners::warnings(&search).for_each(|warning| (request.note)(&warning));
     let was_cut = is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until);
     let Some(composed) = compose(&search)?.filter(|_| !is_interrupted()) else { return Ok(None) };
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
@@ -122,6 +130,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
         is_better.then(|| Change {
             kernel: kernel.name.clone(),
             choice: variant.to_string(),
+            agreement: kernel.findings.winner.as_ref().map(Agreement::sentence).unwrap_or_default(),
             before: Cost::from(&kernel.stock),
             after: Cost::from(figures),
         })
@@ -130,7 +139,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
     if changes.is_empty() {
         return Ok(None);
     }
-    let profile = composed.profile.print(REPLAYED_BY)?;
+    let profile = composed.profile.print(REPLAYED_BY, &[])?;
     Ok(Some(Found { ptx: composed.ptx, profile, changes, was_cut }))
 }
 
@@ -167,7 +176,8 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Option<Found
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
             let (before, after) = (Cost::from(&stock), Cost::from(&figures));
-            changes.push(Change { kernel: kernel.clone(), choice, before, after });
+            let agreement = String::new();
+            changes.push(Change { kernel: kernel.clone(), choice, agreement, before, after });
         }
     }
     let found = Found { ptx: output.text, profile: profile.to_owned(), changes, was_cut: false };

@@ -37,7 +37,6 @@ pub(super) fn compare(search: &mut Search<'_>, threads: Option<u32>, keep: &Keep
         find(kernel, &aim, &Compiled { kernel, slice, threads, runs, keep })
     });
     for (kernel, findings) in search.kernels.iter_mut().zip(found) {
-        findings.refused.iter().for_each(|refused| warn(&kernel.name, refused));
         kernel.findings = findings;
     }
 }
@@ -148,17 +147,20 @@ impl Trial for Compiled<'_> {
     }
 }
 
-fn warn(kernel: &str, refused: &Refused) {
-    let Refused { variant, difference, folder, is_known } = refused;
-    if *is_known {
-        return;
-    }
+/// What users should know of variants that differ, a line each.
+pub(super) fn warnings(search: &Search<'_>) -> impl Iterator<Item = String> {
+    let refused = search.kernels.iter().flat_map(|kernel| kernel.findings.refused.iter().map(move |one| (kernel, one)));
+    refused.filter(|(_, one)| !one.is_known).map(|(kernel, one)| warning(&kernel.name, one))
+}
+
+fn warning(kernel: &str, refused: &Refused) -> String {
+    let Refused { variant, difference, folder, .. } = refused;
     let report = folder.as_ref().map_or(String::new(), |folder| format!("; please report {}", folder.display()));
     let kernel = kernel_names::readable(kernel);
-    say!(
+    format!(
         "nvptx-ra: warning: kernel '{kernel}': '{variant}' does not compute what stock does, and does not win: \
          {difference}{report}"
-    );
+    )
 }
 
 #[cfg(test)]

@@ -19,9 +19,10 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 
-use super::private_folder;
 use jobserver::Jobserver;
 use slots::Slots;
+
+use crate::private_folder;
 
 /// The longest pause between two looks for a token.
 const LONGEST_PAUSE: Duration = Duration::from_millis(32);

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicUsize;
 
 use tempfile::TempDir;
 
-use super::super::child_tests::{Mortal, child, part};
 use super::*;
+use crate::child_tests::{Mortal, child, part};
 
 fn machine(folder: &Path, count: usize) -> Limit {
     Limit::of_machine(folder, NonZeroUsize::new(count).expect("not 0")).expect("it can be made")

@@ -26,7 +26,7 @@ pub(crate) use key::{Key, KeyBuilder};
 use room::Room;
 pub(crate) use sealed::{seal, unseal};
 
-use super::private_folder;
+use crate::private_folder;
 
 /// How long an entry waits for others that are being written. Each takes a millisecond, on a machine that has much else to
 /// do 20.

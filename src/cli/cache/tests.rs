@@ -9,8 +9,8 @@ use std::thread::sleep;
 use arbtest::arbtest;
 use tempfile::TempDir;
 
-use super::super::child_tests::{Mortal, Numbers, child, part};
 use super::*;
+use crate::child_tests::{Mortal, Numbers, child, part};
 use crate::ptxas::Real;
 
 const PLENTY: u64 = 1 << 30;
@@ -40,11 +40,13 @@ fn files(cache: &Cache) -> BTreeMap<String, u64> {
     files.map(file).filter(|(name, _)| name != "space-taken").collect()
 }
 
+/// An entry of some form.
+type Entry = (Vec<Real>, Option<String>);
+
 /// What was put is got, as the last put it; what was not put is not.
 #[test]
 fn entries_are_found() {
     let (_parent, cache) = new_cache(PLENTY);
-    type Entry = (Vec<Real>, Option<String>);
     let real = |registers| Real { registers, spill_load_bytes: 8, ..Real::default() };
     for choice in [None, Some("ptxas warning : \"quoted\" \u{1b} é".to_owned())] {
         let entry: Entry = (vec![real(72), real(80)], choice);
@@ -184,7 +186,7 @@ fn entries_that_cannot_be_kept() {
 /// A disk that is full while an entry is written: a limit on the size of files does the same.
 #[test]
 fn a_full_disk() {
-    const NAME: &str = "assembler::cache::tests::a_full_disk";
+    const NAME: &str = "cache::tests::a_full_disk";
     if let Some(folder) = part() {
         let cache = Cache::open(folder.as_ref(), PLENTY).expect("it is there");
         let error = cache.put(&key(1), &vec![7_u64; 1 << 20]).expect_err("no file becomes so long");
@@ -221,7 +223,7 @@ fn put_and_get(cache: &Cache, child: u64, entries: u64) {
 /// 64 processes at once: nothing is lost, and no answer is wrong. Where all entries together have no room, the bound holds.
 #[test]
 fn many_processes() {
-    const NAME: &str = "assembler::cache::tests::many_processes";
+    const NAME: &str = "cache::tests::many_processes";
     const CHILDREN: u64 = 64;
     const ENTRIES: u64 = 10;
     if let Some(part) = part() {
@@ -250,7 +252,7 @@ fn many_processes() {
 /// the bound holds, with all that a dead process left.
 #[test]
 fn killed_at_any_moment() {
-    const NAME: &str = "assembler::cache::tests::killed_at_any_moment";
+    const NAME: &str = "cache::tests::killed_at_any_moment";
     const BOUND: u64 = 16 * 4096;
     if let Some(folder) = part() {
         let cache = Cache::open(folder.as_ref(), BOUND).expect("it is there");
