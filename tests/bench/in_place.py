@@ -75,6 +75,12 @@ def without_times(messages):
     return re.sub(r"Compile time = [\d.]+ ms", "", messages)
 
 
+def is_wanted(path, largest):
+    """Whether a file is PTX of a processor, and not too large."""
+    text = Path(path).read_text(encoding="utf8", errors="replace") if os.path.getsize(path) <= largest else ""
+    return bool(TARGET.search(text))
+
+
 def compared(path, arguments, programs):
     """Of a file: (path, cpu, text, ptxas's result, that of 0 runs, the first and the second of ours)."""
     text = Path(path).read_text(encoding="utf8", errors="replace")
@@ -155,7 +161,7 @@ def main():
     for argument in arguments.files:
         producer, _, pattern = argument.partition("=")
         found = sorted(glob.glob(pattern, recursive=True))
-        files[producer] += [path for path in found if os.path.getsize(path) <= arguments.largest]
+        files[producer] += [path for path in found if is_wanted(path, arguments.largest)]
     rows, problems = [], []
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for producer, paths in files.items():
