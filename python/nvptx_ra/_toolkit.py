@@ -9,6 +9,8 @@ from pathlib import Path
 PACKAGES = {
     "ptxas": ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu13", "nvidia-cuda-nvcc-cu12"),
     "cuobjdump": ("nvidia-cuda-cuobjdump", "nvidia-cuda-cuobjdump-cu13", "nvidia-cuda-cuobjdump-cu12"),
+    # Called by cuobjdump.
+    "nvdisasm": ("nvidia-cuda-nvdisasm", "nvidia-cuda-nvdisasm-cu13", "nvidia-cuda-nvdisasm-cu12"),
 }
 
 
@@ -35,7 +37,7 @@ def _in_package(name):
 
 
 def environment():
-    """The environment of a program that looks for ptxas and cuobjdump on PATH."""
+    """The environment of a program that looks for ptxas, cuobjdump and nvdisasm on PATH."""
     found = [find(name) for name in PACKAGES]
     folders = [str(Path(program).parent) for program in found if program]
     return {**os.environ, "PATH": os.pathsep.join([*folders, os.environ.get("PATH", "")])}
