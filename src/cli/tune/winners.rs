@@ -9,7 +9,7 @@ use nvptx_ra::bundle;
 use nvptx_ra::error::Error;
 use nvptx_ra::printable::printable;
 
-use super::agreement::{self, Agreement, Terms};
+use super::agreement::{self, Agreement, Difference, Terms};
 use super::findings::{Findings, Refused};
 use super::rounds::{Search, Slice};
 use super::search::{Aim, Kernel};
@@ -51,7 +51,7 @@ trait Trial {
     fn compare(&self, variant: &Variant, texts: [&[u8]; 2]) -> Agreement;
 
     /// Keeps both, and says where.
-    fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &str) -> Option<PathBuf>;
+    fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &Difference) -> Option<PathBuf>;
 }
 
 /// Compares variants of a kernel with stock, the best first, until one does not differ.
@@ -129,16 +129,16 @@ impl Trial for Compiled<'_> {
         agreement::compare(&self.kernel.name, texts, self.terms(variant))
     }
 
-    fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &str) -> Option<PathBuf> {
+    fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &Difference) -> Option<PathBuf> {
         let parent = match self.keep {
             Keep::Nowhere => return None,
             Keep::Privately => None,
             Keep::In(folder) => Some(folder.as_path()),
         };
         let name = &self.kernel.name;
-        let command = agreement::command(name, texts[0], self.terms(variant));
+        let Difference { place, command } = difference;
         let report = format!(
-            "kernel: {}\nchoice: {variant}\n\nThe first program is stock.ptx, the second one variant.ptx.\n{difference}\n\n\
+            "kernel: {}\nchoice: {variant}\n\nThe first program is stock.ptx, the second one variant.ptx.\n{place}\n\n\
              {command}\n",
             printable(name)
         );
@@ -157,7 +157,8 @@ fn warn(kernel: &str, refused: &Refused) {
     let kernel = kernel_names::readable(kernel);
     say!(
         "nvptx-ra: warning: kernel '{kernel}': '{variant}' does not compute what stock does, and does not win: \
-         {difference}{report}"
+         {}{report}",
+        difference.place
     );
 }
 
@@ -219,9 +220,9 @@ mod tests {
             agreement::compare("k", texts, Terms { runs: 4, is_exact: true, ..Terms::default() })
         }
 
-        fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &str) -> Option<PathBuf> {
+        fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &Difference) -> Option<PathBuf> {
             assert_eq!(texts[0], SUM.as_bytes());
-            self.kept.borrow_mut().push(difference.to_owned());
+            self.kept.borrow_mut().push(difference.place.clone());
             Some(variant.to_string().into())
         }
     }
