@@ -92,16 +92,28 @@ pub(crate) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) 
             return Agreement::Different(Difference { place, command });
         }
         is_same |= comparison.is_same();
-        reasons.extend(comparison.launches.into_iter().filter_map(|launched| match launched.verdict {
-            Verdict::NotComparable { program: 0, reason } => Some(reason),
-            Verdict::NotComparable { reason, .. } => Some(format!("the variant: {reason}")),
-            _ => None,
-        }));
+        for launched in &comparison.launches {
+            match &launched.verdict {
+                Verdict::NotComparable { program: 0, reason } => reasons.push(reason.clone()),
+                Verdict::NotComparable { reason, .. } if is_fault(reason) => {
+                    let (place, command) = (format!("the second program alone: {reason}"), command(kernel, &launches));
+                    return Agreement::Different(Difference { place, command });
+                }
+                Verdict::NotComparable { reason, .. } => reasons.push(format!("the variant: {reason}")),
+                _ => {}
+            }
+        }
     }
     match reasons.into_iter().next() {
         Some(reason) if !is_same => Agreement::NotComparable(reason),
         _ => Agreement::Same,
     }
+}
+
+/// Whether a reason why the variant alone ended is a fault of it: stock ran the same launch to its end. A value that is
+/// undefined there is that of a slot that nobody wrote, say. Races and limits may be met by chance.
+fn is_fault(reason: &str) -> bool {
+    reason.contains(" undefined") || reason.starts_with("an access ")
 }
 
 /// The launches of a kernel with so many bytes of PTX: one of a single block, which takes few instructions, and one of
