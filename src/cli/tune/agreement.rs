@@ -9,16 +9,9 @@ use serde_json::{Value, json};
 
 use super::benchmark::quoted;
 
-/// Launches of a kernel.
-const LAUNCHES: u32 = 2;
-
-/// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and one more for so
-/// many bytes of stock's PTX. ptxas takes as long for 10,000 to 50,000 of them.
-const STEPS_FOR_EACH_RUN: u64 = 1_500;
-const BYTES_FOR_EACH_STEP: u64 = 4;
-
-/// One attempt at a launch may take this part of all instructions.
-const SHARE: u64 = 4;
+/// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and one more for each
+/// byte of stock's PTX. ptxas takes longer for larger kernels, too.
+const STEPS_FOR_EACH_RUN: u64 = 3_000;
 
 /// How a kernel is launched, and how closely results are compared.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,8 +33,17 @@ pub(crate) enum Agreement {
     Same,
     /// Nothing can be said, for a reason.
     NotComparable(String),
-    /// The first difference. Stock is the first program, the variant the second.
-    Different(String),
+    /// They differ.
+    Different(Difference),
+}
+
+/// A difference between a variant and stock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// The first place where they differ. Stock is the first program, the variant the second.
+    pub(crate) place: String,
+    /// The command that shows it again, of `stock.ptx` and `variant.ptx` in the folder where it is given.
+    pub(crate) command: String,
 }
 
 impl Agreement {
@@ -54,21 +56,23 @@ impl Agreement {
         }
     }
 
-    /// The same, with the reason or the difference.
-    pub(crate) fn sentence(&self) -> String {
+    /// Why nothing can be said, or where they differ.
+    pub(crate) fn reason(&self) -> Option<&str> {
         match self {
-            Self::Same => self.word().into(),
-            Self::NotComparable(why) | Self::Different(why) => format!("{}: {why}", self.word()),
+            Self::Same => None,
+            Self::NotComparable(reason) => Some(reason),
+            Self::Different(difference) => Some(&difference.place),
         }
+    }
+
+    /// It in a word, and the reason.
+    pub(crate) fn sentence(&self) -> String {
+        self.reason().map_or_else(|| self.word().into(), |reason| format!("{}: {reason}", self.word()))
     }
 
     /// It as JSON.
     pub(crate) fn json(&self) -> Value {
-        let reason = match self {
-            Self::Same => None,
-            Self::NotComparable(why) | Self::Different(why) => Some(why),
-        };
-        json!({ "verdict": self.word(), "reason": reason })
+        json!({ "verdict": self.word(), "reason": self.reason() })
     }
 }
 
@@ -79,45 +83,65 @@ pub(crate) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) 
         (Ok(first), Ok(second)) => [first, second],
         (Err(error), _) | (_, Err(error)) => return Agreement::NotComparable(error.problem),
     };
-    let comparison = compare_programs(&first, &second, kernel, &launches(stock, terms));
-    if let Some(difference) = comparison.difference() {
-        return Agreement::Different(difference.to_string());
+    let mut reasons = Vec::new();
+    let mut is_same = false;
+    for launches in launches(stock.len(), terms) {
+        let comparison = compare_programs(&first, &second, kernel, &launches);
+        if let Some(difference) = comparison.difference() {
+            let (place, command) = (difference.to_string(), command(kernel, &launches));
+            return Agreement::Different(Difference { place, command });
+        }
+        is_same |= comparison.is_same();
+        for launched in &comparison.launches {
+            match &launched.verdict {
+                Verdict::NotComparable { program: 0, reason } => reasons.push(reason.clone()),
+                Verdict::NotComparable { reason, .. } if is_fault(reason) => {
+                    let (place, command) = (format!("the second program alone: {reason}"), command(kernel, &launches));
+                    return Agreement::Different(Difference { place, command });
+                }
+                Verdict::NotComparable { reason, .. } => reasons.push(format!("the variant: {reason}")),
+                _ => {}
+            }
+        }
     }
-    if comparison.is_same() {
-        return Agreement::Same;
+    match reasons.into_iter().next() {
+        Some(reason) if !is_same => Agreement::NotComparable(reason),
+        _ => Agreement::Same,
     }
-    let reason = comparison.launches.iter().find_map(|launched| match &launched.verdict {
-        Verdict::NotComparable { program: 0, reason } => Some(reason.clone()),
-        Verdict::NotComparable { reason, .. } => Some(format!("the variant: {reason}")),
-        _ => None,
-    });
-    Agreement::NotComparable(reason.unwrap_or_else(|| "nothing ran".into()))
 }
 
-/// The launches of a kernel with this PTX.
-fn launches(stock: &[u8], terms: Terms) -> Launches {
-    let steps = terms.runs as u64 * (STEPS_FOR_EACH_RUN + stock.len() as u64 / BYTES_FOR_EACH_STEP);
+/// Whether a reason why the variant alone ended is a fault of it: stock ran the same launch to its end. A value that is
+/// undefined there is that of a slot that nobody wrote, say. Races and limits may be met by chance.
+fn is_fault(reason: &str) -> bool {
+    reason.contains(" undefined") || reason.starts_with("an access ")
+}
+
+/// The launches of a kernel with so many bytes of PTX: one of a single block, which takes few instructions, and one of
+/// several. Each may run half of the instructions, and each attempt at one a third, so that another with smaller sizes may
+/// follow.
+fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
+    let steps = terms.runs as u64 * (STEPS_FOR_EACH_RUN + bytes as u64);
     let default = Launches::default();
-    Launches {
-        count: LAUNCHES,
+    let launches = Launches {
+        count: 1,
         threads: terms.threads,
         dynamic_shared: terms.dynamic_shared.unwrap_or(default.dynamic_shared),
         is_exact: terms.is_exact,
-        most_steps: (steps / SHARE).min(default.most_steps),
-        most_steps_in_all: steps,
+        most_steps: (steps / 3).min(default.most_steps),
+        most_steps_in_all: steps / 2,
         ..default
-    }
+    };
+    [Launches { grid: Some([1, 1, 1]), ..launches.clone() }, Launches { seed: 2, ..launches }]
 }
 
-/// The command that shows a difference again, of two files in the folder where it is given.
-pub(crate) fn command(kernel: &str, stock: &[u8], terms: Terms) -> String {
-    let Launches { count, threads, dynamic_shared, is_exact, most_steps, most_steps_in_all, .. } =
-        launches(stock, terms);
-    let exact = if is_exact { " --exact" } else { "" };
+fn command(kernel: &str, launches: &Launches) -> String {
+    let Launches { seed, grid, threads, dynamic_shared, most_steps, most_steps_in_all, .. } = launches;
+    let exact = if launches.is_exact { " --exact" } else { "" };
     let threads = threads.map_or(String::new(), |threads| format!(" --threads {threads}"));
+    let grid = grid.map_or(String::new(), |[x, y, z]| format!(" --grid {x},{y},{z}"));
     format!(
-        "nvptx-ra compare stock.ptx variant.ptx --kernel {}{exact}{threads} --dynamic-shared {dynamic_shared} \
-         --launches {count} --steps {most_steps} --steps-in-all {most_steps_in_all}",
+        "nvptx-ra compare stock.ptx variant.ptx --kernel {}{exact}{threads}{grid} --dynamic-shared {dynamic_shared} \
+         --launches 1 --seed {seed} --steps {most_steps} --steps-in-all {most_steps_in_all}",
         quoted(kernel)
     )
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::agreement::Agreement;
+use super::agreement::{Agreement, Difference};
 use super::variant::Variant;
 
 /// A variant that does not compute what stock does.
 pub(super) struct Refused {
     pub(super) variant: Variant,
-    /// The first difference.
-    pub(super) difference: String,
+    /// Where it differs.
+    pub(super) difference: Difference,
     /// The folder with the PTX of both.
     pub(super) folder: Option<PathBuf>,
     /// Whether another variant with the same PTX was refused before.

@@ -196,7 +196,7 @@ pub(super) fn json(search: &Search<'_>, composed: &Composed) -> String {
             let refused = kernel.findings.refused.iter().map(|refused| {
                 json!({
                     "choice": refused.variant.to_string(),
-                    "difference": refused.difference,
+                    "difference": refused.difference.place,
                     "folder": refused.folder.as_ref().map(|folder| folder.to_string_lossy()),
                 })
             });
