@@ -34,6 +34,7 @@ mod output;
 mod processor;
 mod ptx;
 mod ptxas;
+mod record;
 mod replay;
 mod report;
 mod run;
