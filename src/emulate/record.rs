@@ -66,6 +66,8 @@ pub struct Record {
 
 /// The most bytes of all buffers together.
 const MOST_BYTES: usize = 256 << 20;
+/// So far from the begin of a buffer, a number counts as an address in it.
+const NEAR: u64 = 1 << 28;
 /// Buffers begin and end at multiples of this.
 const ALIGNMENT: i64 = 256;
 
@@ -148,16 +150,24 @@ fn place_of(address: u64, places: &BTreeMap<usize, u64>) -> Result<(usize, i64),
     }
 }
 
-fn buffers(
+/// A page of what memory held at first, in a buffer.
+struct Page<'a> {
+    buffer: usize,
+    /// Where the page begins, from the buffer's address.
+    offset: i64,
+    data: &'a [u8],
+    present: &'a [u64],
+}
+
+/// What was read before it was written.
+fn read<'a>(
     program: &Program,
-    outcome: &Outcome,
-    image: &Image,
+    image: &'a Image,
     places: &BTreeMap<usize, u64>,
-) -> Result<BTreeMap<usize, Buffer>, String> {
-    let known = image.known();
-    let mut extents = Extents::default();
-    let mut of_buffers = Vec::new();
-    for &(address, data, present) in &known {
+    extents: &mut Extents,
+) -> Result<Vec<Page<'a>>, String> {
+    let mut pages = Vec::new();
+    for (address, data, present) in image.known() {
         let bits = present.iter().map(|word| word.count_ones()).sum::<u32>();
         if bits == 0 || layout::in_window(address, layout::PARAMETERS) {
             continue;
@@ -171,23 +181,34 @@ fn buffers(
                 && (address + last).wrapping_sub(variable.address) < variable.content.len() as u64
         });
         if variable.is_none() {
-            let (number, offset) = place_of(address + first, places)?;
-            extents.add(number, offset, offset + (last - first) as i64);
-            of_buffers.push((number, offset - first as i64, data, present));
+            let (buffer, offset) = place_of(address + first, places)?;
+            extents.add(buffer, offset, offset + (last - first) as i64);
+            pages.push(Page { buffer, offset: offset - first as i64, data, present });
         }
     }
+    Ok(pages)
+}
+
+/// What was written.
+fn written(outcome: &Outcome, places: &BTreeMap<usize, u64>, extents: &mut Extents) -> Result<(), String> {
     let mut previous = None;
     for &(address, value, _, write) in &outcome.written {
         let (number, offset) = place_of(address, places)?;
         extents.add(number, offset, offset + 3);
         // An address of the emulator in memory is none of a GPU's.
         let low = previous.replace((address, value)).filter(|&(before, _)| before + 4 == address && address % 8 == 4);
-        let pair = low.map(|(_, low)| u64::from(low) | u64::from(value) << 32);
-        let is_address = |value| (layout::BUFFERS..2 * layout::MORE_BUFFERS).contains(&value);
-        if pair.is_some_and(is_address) && !write.kind.is_float() {
+        let Some(pair) = low.map(|(_, low)| u64::from(low) | u64::from(value) << 32) else { continue };
+        let is_near = places.values().any(|start| pair.wrapping_sub(*start).wrapping_add(NEAR) < 2 * NEAR);
+        let is_loaded = (layout::MORE_BUFFERS..2 * layout::MORE_BUFFERS).contains(&pair);
+        if (is_near && !write.kind.is_float()) || (is_loaded && write.kind == Kind::Pointer) {
             return Err(format!("it stores an address at {:#x}", address - 4));
         }
     }
+    Ok(())
+}
+
+/// Buffers that cover what is touched, and hold zeros.
+fn empty(extents: Extents) -> Result<BTreeMap<usize, Buffer>, String> {
     let mut buffers = BTreeMap::new();
     let mut all_bytes = 0;
     for (number, (first, last)) in extents.0 {
@@ -200,10 +221,23 @@ fn buffers(
         let before = vec![0; bytes as usize];
         buffers.insert(number, Buffer { start, before, after: Vec::new(), stored: Vec::new() });
     }
-    for (number, start, data, present) in of_buffers {
-        let Some(buffer) = buffers.get_mut(&number) else { continue };
+    Ok(buffers)
+}
+
+fn buffers(
+    program: &Program,
+    outcome: &Outcome,
+    image: &Image,
+    places: &BTreeMap<usize, u64>,
+) -> Result<BTreeMap<usize, Buffer>, String> {
+    let mut extents = Extents::default();
+    let pages = read(program, image, places, &mut extents)?;
+    written(outcome, places, &mut extents)?;
+    let mut buffers = empty(extents)?;
+    for Page { buffer, offset, data, present } in pages {
+        let Some(buffer) = buffers.get_mut(&buffer) else { continue };
         for (byte, &value) in data.iter().enumerate().filter(|(byte, _)| present[byte / 64] >> (byte % 64) & 1 == 1) {
-            buffer.before[(start + byte as i64 - buffer.start) as usize] = value;
+            buffer.before[(offset + byte as i64 - buffer.start) as usize] = value;
         }
     }
     for buffer in buffers.values_mut() {

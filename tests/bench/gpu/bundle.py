@@ -23,10 +23,10 @@ import corpus
 import demo
 import kernels
 import manifest
-import ptxas
+import measure
 import sources
 import tools
-from plan import Plan
+from plan import OWN, Plan
 from variants import BUNDLED, as_json
 
 PROGRAMS = ["run.py", "driver.py", "emulated.py", "inputs.py", "intervals.py", "manifest.py"]
@@ -81,7 +81,9 @@ def with_examples(plan, arguments, folder):
         with tempfile.TemporaryDirectory() as own:
             text = sources.cached_ptx(variant, sources.Example(example, Path(own)), arguments.emulator)
         write(folder, variant.name, example, text)
-        judged = ptxas.assemble(text, demo.CPU, plan.tools, plan.timeout, False)
+        judged = measure.assemble_text(text, example, OWN, None, plan)
+        if judged["error"]:
+            sys.exit(f"{example}, {variant.name}: {judged['error']}")
         return f"{variant.name}/{example}", judged["kernels"]
 
     examples = sorted({kernel.example for kernel in kernels.KERNELS})

@@ -13,6 +13,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 
 import cache
 import corpus
@@ -111,8 +112,8 @@ def drawn_launch(kernel, text, folder, tool):
     return None, reason
 
 
-def chosen(kernel, plan, arguments):
-    """Compiles a kernel in all ways, each of which has to compute the same."""
+def chosen(kernel, plan, arguments, enough):
+    """Compiles a kernel in all ways, each of which has to compute the same. Ends early once there are enough."""
     tool = arguments.emulator
     source = sources.OfCorpus(kernel, replace(plan, modules={kernel.key: kernel.path}))
     texts, figures = {}, {}
@@ -127,6 +128,8 @@ def chosen(kernel, plan, arguments):
             for variant in sorted(
                 BUNDLED, key=lambda variant: variant.compiler == "tune"
             ):  # what takes longest is last
+                if enough.is_set():
+                    return Chosen(kernel.key, "there are enough")
                 text = sources.cached_ptx(variant, source, tool)
                 judged = measure.assemble_text(text, kernel.module, OWN, None, plan)
                 if judged["error"]:
@@ -154,7 +157,7 @@ class Kernel(kept.Kernel):
         return "Triton" if self.is_triton else "CUDA"
 
 
-def of_module(module, plan, arguments):
+def of_module(module, plan, arguments, enough):
     """What becomes of some kernels of a module."""
     path, results = plan.modules[module], []
     names, all_names = wanting(module, plan)
@@ -165,7 +168,7 @@ def of_module(module, plan, arguments):
             continue
         launch = launches.launch_of(path, name)
         kernel = Kernel(module, name, own, launch, Path(path).suffix == ".ll", number)
-        results.append(chosen(kernel, plan, arguments))
+        results.append(chosen(kernel, plan, arguments, enough))
     return results
 
 
@@ -173,13 +176,14 @@ def draw(plan, suffix, wanted, arguments):
     """So many kernels of the modules whose names end so, and what became of those that are not taken."""
     modules = [m for m, p in plan.modules.items() if p.endswith(suffix) and Path(p).stat().st_size <= LARGEST_MODULE]
     modules = random.Random(arguments.seed).sample(sorted(modules), len(modules))
-    taken, others, waiting = [], [], deque()
+    taken, others, waiting, enough = [], [], deque(), Event()
     with ThreadPoolExecutor(arguments.jobs) as pool:
         while len(taken) < wanted and (modules or waiting):
             while modules and len(waiting) < 3 * arguments.jobs:
-                waiting.append(pool.submit(of_module, modules.pop(0), plan, arguments))
+                waiting.append(pool.submit(of_module, modules.pop(0), plan, arguments, enough))
             for result in waiting.popleft().result():
                 print(f"{result.name}: {result.reason or 'taken'}", file=sys.stderr)
                 (others if result.reason else taken).append(result)
+        enough.set()
         pool.shutdown(cancel_futures=True)
     return taken[:wanted], others

@@ -44,6 +44,7 @@ def parse_arguments():
     add("--warm-up", type=int, default=3)
     add("--repeat", type=int, default=15, help="timed launches, of which the median counts (default: %(default)s)")
     add("--timeout", type=int, default=300, help="seconds for a kernel (default: %(default)s)")
+    add("--jobs", type=int, default=os.cpu_count(), help="comparisons by emulation at a time")
     add("--json", type=Path)
     return parser.parse_args()
 
@@ -211,7 +212,7 @@ def on_gpu(kernels, expected, arguments):
 
 def by_emulation(kernels, expected, arguments):
     """The same by emulation; several kernels at a time."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(arguments.jobs) as pool:
         check = lambda kernel: emulated.check(arguments.tool, arguments.input, kernel, expected)  # noqa: E731
         return list(pool.map(check, kernels)), []
 
