@@ -4,8 +4,8 @@ import json
 import subprocess
 
 STEPS = 20_000_000  # instructions of warps, as many as any launch of a bundle needs
-# Launches of a kernel of which the manifest has one for a GPU, too long for the emulator; and their instructions of warps.
-SMALL_LAUNCHES, SMALL_STEPS = 2, 200_000
+# Of a kernel whose own launch is for a GPU, and too long for the emulator: drawn launches, and instructions of warps.
+SMALL_LAUNCHES, SMALL_STEPS = 2, 400_000
 
 
 def ptx_of(folder, variant, kernel):
