@@ -39,6 +39,7 @@ mod private_folder;
 mod processor;
 mod ptx;
 mod ptxas;
+mod record;
 mod replay;
 mod report;
 mod run;

@@ -252,7 +252,7 @@ fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(String, i64)
 }
 
 /// Whether more than a tenth of what was stored is no finite number.
-fn is_wild(outcome: &Outcome) -> bool {
+pub(super) fn is_wild(outcome: &Outcome) -> bool {
     let stores = stores(&outcome.written);
     let is_odd = |store: &&Store| {
         store.kind.is_float() && store.bytes == store.kind.bytes() && !value_of(store.kind, store.bits).is_finite()

@@ -17,6 +17,7 @@ mod number;
 mod product;
 mod program;
 mod pure;
+mod record;
 mod row;
 mod run;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod types;
 pub use compare::{Comparison, Difference, Launched, Verdict, compare, compare_programs};
 pub use launch::{Argument, Launches};
 pub use program::Program;
+pub use record::{Buffer, Parameter, Record, Values, record};
 pub use run::{Coverage, Side, Store, Stores, run};
 pub use types::Kind;
 

@@ -6,6 +6,8 @@
 mod cuda;
 #[path = "emulate/mutants.rs"]
 mod mutants;
+#[path = "emulate/records.rs"]
+mod records;
 #[path = "emulate/references.rs"]
 mod references;
 

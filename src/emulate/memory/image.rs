@@ -98,6 +98,17 @@ impl Image {
         u64::from_le_bytes(value)
     }
 
+    /// The pages that are known, by address: each with its bytes, and a bit for each byte that is known.
+    pub(in crate::emulate) fn known(&self) -> Vec<(u64, &[u8], &[u64])> {
+        let mut known: Vec<_> = self
+            .pages
+            .iter()
+            .map(|(number, page)| (number * PAGE, page.data.as_slice(), page.present.as_slice()))
+            .collect();
+        known.sort_unstable_by_key(|page| page.0);
+        known
+    }
+
     /// Says what a place holds.
     pub(in crate::emulate) fn set(&mut self, address: u64, content: &[u8]) {
         for (number, &byte) in content.iter().enumerate() {
