@@ -79,7 +79,7 @@ pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Re
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
     let setting = launches.setting(program, number, 0, (0, 0));
     let mut image = launches.image(program, &setting, 0, 0);
-    let outcome = run_machine(program, &setting, &mut image).map_err(|halt| halt.0)?;
+    let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
     if is_wild(&outcome) {
         return Err("more than a tenth of what it stores is no finite number".into());
     }

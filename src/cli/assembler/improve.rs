@@ -10,11 +10,11 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 
 use super::assemble::{Assembled, assemble};
-use super::build::Build;
 use super::entry::{Choice, Entry, digest};
 use super::invocation::{Input, Source};
 use super::limit::Limit;
 use super::settings::Settings;
+use super::task::Task;
 use super::unchanged::UnchangedResult;
 use super::{cubin, log, messages, profiles};
 use crate::ptxas::Measured;
@@ -31,8 +31,8 @@ pub(super) struct Improved {
 }
 
 /// Makes a known choice again. `None` where ptxas does not make of it what it did.
-pub(super) fn known(build: &Build<'_>, entry: &Entry, choice: &Choice) -> Result<Option<Improved>, Error> {
-    let Build { invocation, input, real, .. } = build;
+pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<Option<Improved>, Error> {
+    let Task { invocation, input, real, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&name(input), &input.text, &profile, "", cpu)?;
@@ -48,8 +48,8 @@ pub(super) fn known(build: &Build<'_>, entry: &Entry, choice: &Choice) -> Result
 /// Searches for a better result. `None` and errors leave the unchanged result as it is; errors go to the log.
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
-pub(super) fn improve(build: &Build<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
-    let Build { invocation, input, settings, real, place, .. } = build;
+pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
+    let Task { invocation, input, settings, real, place, .. } = task;
     let start = Instant::now();
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let kept =
@@ -61,7 +61,7 @@ pub(super) fn improve(build: &Build<'_>, unchanged: &UnchangedResult) -> Result<
     };
     let Some(measured) = cubin::read(&unchanged.cubin) else { return Ok(None) };
     let note = |line: &str| settings.log.line(line);
-    let request = || request(build, &measured, start, &note);
+    let request = || request(task, &measured, start, &note);
     let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
     let given = on_file.as_deref().and_then(profiles::read);
     let found = match &given {
@@ -77,10 +77,13 @@ pub(super) fn improve(build: &Build<'_>, unchanged: &UnchangedResult) -> Result<
         return Err(Error::new(ErrorKind::Pass, problem, "raise NVPTX_RA_SECONDS or unset it"));
     }
     let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx)?;
-    check(&measured, &cubin::read(&code).unwrap_or_default(), &found.changes)?;
-    let Some(messages) = messages::merged(&messages, &messages_on_text) else {
-        return Err(odd("ptxas warns of something that it does not warn of in the unchanged text"));
-    };
+    let checked = check(&measured, &cubin::read(&code).unwrap_or_default(), &found.changes);
+    let merged = checked.and_then(|()| {
+        let problem = "ptxas warns of something that it does not warn of in the unchanged text";
+        messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(problem))
+    });
+    // It would be so the next time.
+    let messages = merged.inspect_err(|_| keep(kept(None)))?;
     let Found { profile, changes, .. } = found;
     say(settings, &changes);
     if let Some(path) = on_file.filter(|_| given.is_none()) {
@@ -90,8 +93,8 @@ pub(super) fn improve(build: &Build<'_>, unchanged: &UnchangedResult) -> Result<
     Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }))
 }
 
-fn request<'a>(build: &'a Build<'a>, measured: &'a Measured, start: Instant, note: &'a dyn Fn(&str)) -> Request<'a> {
-    let Build { invocation, input, settings, real, .. } = *build;
+fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note: &'a dyn Fn(&str)) -> Request<'a> {
+    let Task { invocation, input, settings, real, .. } = *task;
     let (limit, problem) = Limit::of_environment();
     problem.iter().for_each(|problem| settings.log.line(&problem.to_string()));
     // It is held until this process ends.
@@ -104,7 +107,7 @@ fn request<'a>(build: &'a Build<'a>, measured: &'a Measured, start: Instant, not
         cuobjdump: real.path.with_file_name("cuobjdump"),
         options: options_of_one_kernel(&invocation.options),
         measured,
-        dynamic_shared: &build.dynamic_shared,
+        dynamic_shared: &task.dynamic_shared,
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
         runs: settings.runs as usize,
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),

@@ -20,6 +20,7 @@ mod options;
 mod profiles;
 pub(crate) mod real;
 mod settings;
+mod task;
 mod unchanged;
 mod version;
 mod words;
@@ -28,12 +29,12 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use build::Build;
 use clap::Args;
 use invocation::{Action, Invocation};
 use nvptx_ra::error::Error;
 use real::RealPtxas;
 use settings::Settings;
+use task::{Task, why_alone};
 
 use crate::interrupt;
 
@@ -76,13 +77,13 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         settings.log.line(&format!("ptxas runs alone: {reason}"));
         return Err(real.become_it(&invocation.arguments));
     }
-    let alone = build::why_alone(&invocation).map_or(Ok(()), Err);
+    let alone = why_alone(&invocation).map_or(Ok(()), Err);
     let ready = alone.and_then(|()| interrupt::watch().map_err(|error| error.to_string()));
     if let Err(reason) = ready.and_then(|()| inputs::read(&mut invocation)) {
         settings.log.line(&format!("ptxas runs alone: {reason}"));
         return Err(real.become_it(&invocation.arguments));
     }
-    Build::new(&invocation, &settings, &real).run()
+    build::run(&Task::new(&invocation, &settings, &real))
 }
 
 #[cfg(test)]

@@ -68,11 +68,18 @@ fn print(answer: &Result<Judged, String>) -> String {
         Err(problem) => return format!("{REFUSED}{}\n", problem.replace('\n', " ")),
     };
     let line = |(name, (real, sass)): (&String, &(Real, Sass))| {
-        let Real { registers, spill_store_bytes, spill_load_bytes, stack_bytes, total_stack_bytes, shared_bytes } =
-            real;
+        let Real {
+            registers,
+            spill_store_bytes,
+            spill_load_bytes,
+            stack_bytes,
+            total_stack_bytes,
+            shared_bytes,
+            advice,
+        } = real;
         let Sass { instructions, local, stack_traffic, shared_traffic } = sass;
         let of_ptxas = format!(
-            "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes}"
+            "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes} {advice}"
         );
         format!("{of_ptxas} {instructions} {local} {stack_traffic} {shared_traffic} {name}\n")
     };
@@ -89,7 +96,7 @@ fn parse(text: &str) -> Option<Result<Judged, String>> {
     let took = Duration::from_millis(first.parse().ok()?);
     let mut kernels = BTreeMap::new();
     for line in lines {
-        let mut words = line.splitn(11, ' ');
+        let mut words = line.splitn(12, ' ');
         let mut number = || words.next()?.parse::<u32>().ok();
         let real = Real {
             registers: number()?,
@@ -98,6 +105,7 @@ fn parse(text: &str) -> Option<Result<Judged, String>> {
             stack_bytes: number()?,
             total_stack_bytes: number()?,
             shared_bytes: number()?,
+            advice: number()?,
         };
         let (instructions, local) = (number()?, number()?);
         let mut traffic = || words.next()?.parse().ok();

@@ -108,12 +108,13 @@ impl Figures {
     }
 
     /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows. No launch
-    /// fails for it that did not before: more registers make the largest block smaller.
+    /// fails for it that did not before: more registers make the largest block smaller. ptxas does not complain of more.
     pub(super) fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         self.spill_bytes() <= stock.spill_bytes()
             && self.spill_cost() <= stock.spill_cost()
             && (allowance.fewer_warps || self.warps >= stock.warps)
             && self.largest_block >= stock.largest_block
+            && self.real.advice <= stock.real.advice
             && (allowance.more_instructions || self.sass.instructions <= stock.sass.instructions)
     }
 
@@ -232,6 +233,18 @@ pub(super) mod tests {
         assert!(is_no_worse(None, 64, 33) && is_no_worse(None, 72, 70));
         assert!(!is_no_worse(None, 80, 72), "a block of 896 threads fits with 72 registers alone");
         assert!(is_no_worse(Some(256), 80, 72));
+    }
+
+    /// What ptxas complains of counts as a cost.
+    #[test]
+    fn complaints() {
+        let with = |advice| {
+            let figures = figures(0, 32, 500);
+            Figures { real: Real { advice, ..figures.real }, ..figures }
+        };
+        let allowance = Allowance { fewer_warps: true, more_instructions: true };
+        assert!(with(1).is_no_worse(&with(1), allowance) && with(0).is_no_worse(&with(1), allowance));
+        assert!(!with(1).is_no_worse(&with(0), allowance));
     }
 
     /// Spills count before warps, warps before instructions, unless the user wants it otherwise.

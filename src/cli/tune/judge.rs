@@ -51,7 +51,7 @@ pub(super) enum Look {
 }
 
 /// The form in which results are kept: those in another are not read.
-const FORM: &str = "5";
+const FORM: &str = "6";
 
 /// Runs ptxas and the disassembler; several threads may share one.
 pub(super) struct Judge {

@@ -109,7 +109,12 @@ fn ends_as_ptxas_ends() {
     let run = |real: &str| {
         let real = script(folder, "real", real);
         let mut command = command(TOOL, &[]);
-        command.args(["ptxas", "a.ptx"]).current_dir(folder).env("NVPTX_RA_PTXAS", real).output().expect("it starts")
+        command
+            .args(["ptxas", "-arch=sm_90", "a.ptx"])
+            .current_dir(folder)
+            .env("NVPTX_RA_PTXAS", real)
+            .output()
+            .expect("it starts")
     };
     for (signal, number) in [("SEGV", 11), ("ABRT", 6), ("KILL", 9)] {
         assert_eq!(run(&format!("kill -{signal} $$")).status.signal(), Some(number), "{signal}");
@@ -129,7 +134,7 @@ fn ptxas_ends_with_us() {
     let real = script(folder, "real", "echo $$ > started; exec sleep 60");
     for signal in ["TERM", "INT", "HUP"] {
         let mut command = command(TOOL, &[]);
-        let command = command.args(["ptxas", "a.ptx"]).current_dir(folder).env("NVPTX_RA_PTXAS", &real);
+        let command = command.args(["ptxas", "-arch=sm_90", "a.ptx"]).current_dir(folder).env("NVPTX_RA_PTXAS", &real);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let limit = Instant::now() + Duration::from_secs(30);
         let wait_for = |done: &dyn Fn() -> bool| {
