@@ -98,7 +98,7 @@ impl Launches {
         let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
         let mut image = Image::new(seed);
         let mut sizes = sizes(setting, number, attempt);
-        if number > 0 && attempt == 0 {
+        if number % 2 == 1 && number % 8 != 7 && attempt == 0 {
             sizes.extend(compared(&program.functions[setting.kernel]));
         }
         let values = values(self.extremes, attempt);
@@ -157,7 +157,8 @@ fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 
     [largest[0].div_ceil(2).next_multiple_of(32).min(largest[0]), 1, 1]
 }
 
-/// Small integers that a kernel compares with, and the next ones: a parameter that chooses the way is one of them.
+/// Small integers that a kernel compares with, and the next ones, for every second launch: a parameter that chooses the
+/// way is one of them.
 fn compared(function: &Function) -> Vec<u64> {
     let mut found = Vec::new();
     for inst in &function.insts {
@@ -178,15 +179,16 @@ fn compared(function: &Function) -> Vec<u64> {
     found
 }
 
-/// The integers that parameters are drawn from: in the first launch sizes alone, in the third large ones, in others also
-/// what is nothing or odd.
+/// The integers that parameters are drawn from: in the first launch sizes alone, in the third and fifth large ones, in
+/// the eighth one size for all, so that rows are as far apart as they are long, in others also what is nothing or odd.
 /// Where a launch is drawn again, first large ones with many factors of two, then small ones, then one alone.
 fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
     let threads: u32 = setting.block.iter().product();
     let width = setting.block[0].max(2);
     let total = (setting.grid[0] * threads).min(4096);
     match attempt {
-        0 if number % 4 == 2 => return vec![u64::from(total * 8).min(16_384), total.into()],
+        0 if number % 8 == 7 => return vec![512],
+        0 if matches!(number % 8, 2 | 4 | 6) => return vec![u64::from(total * 8).min(16_384), total.into()],
         0 => {}
         1 | 4 => return vec![128, 256, 512],
         2 => return vec![1, 2, 4, 8],

@@ -264,7 +264,6 @@ mod tests {
     use super::*;
 
     const TEXT: &str = ".visible .entry other()\n{\n\tret;\n}\n.visible .entry k(\n\t.param .b64 k_param_0\n)\n{\n\
-        \tadd.u32 \t%vr0, %nvptx_ra1, %nvptx_ra0; }\n\
         \tadd.u32 \t%vr0, %nvptx_ra1, %nvptx_ra0;\n\
         \t@%p1 bra \t$L__BB0_2; // a comment\n\
         \t{ mov.b32 %r1, 1; st.global.b32 [%rd1], %r1; }\n\

@@ -164,3 +164,25 @@ fn addresses_that_callees_use() {
     let comparison = compare_programs(&program, &program, "k", &Launches::default());
     assert!(comparison.is_same(), "{comparison:?}");
 }
+
+/// A value that is only loaded from shared memory and stored is what was put there: floats may be rounded otherwise,
+/// integers may not.
+#[test]
+fn kinds_through_shared_memory() {
+    let of = |value: &str, store: &str| {
+        let body = format!(
+            "mov.u32 %r9, part; mad.lo.u32 %r9, %t, 4, %r9; mad.wide.u32 %d0, %t, 4, %in; ld.global.b32 %r0, [%d0];\n\
+             {value}\nst.shared.b32 [%r9], {store}; ld.shared.b32 %r2, [%r9]; st.global.b32 [%at], %r2;"
+        );
+        program(&file(".shared .align 4 .b32 part[1024];", &body))
+    };
+    let floats = [of("add.f32 %f0, %r0, 0f3DCCCCCD;", "%f0"), of("add.rp.f32 %f0, %r0, 0f3DCCCCCD;", "%f0")];
+    let integers = [of("add.u32 %r1, %r0, 0x40000000;", "%r1"), of("add.u32 %r1, %r0, 0x40000001;", "%r1")];
+    let compared = |programs: &[_; 2], is_exact| {
+        let launches = Launches { is_exact, ..Launches::default() };
+        compare_programs(&programs[0], &programs[1], "k", &launches)
+    };
+    assert!(compared(&floats, false).is_same());
+    assert!(compared(&floats, true).difference().is_some());
+    assert!(compared(&integers, false).difference().is_some());
+}

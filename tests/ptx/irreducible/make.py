@@ -4,9 +4,9 @@
     tests/ptx/irreducible/make.py
 
 LLVM 22's `fix-irreducible`, which structurizecfg needs on such loops, makes wrong code of some of them. The graphs are
-those of tests/lit/loading/Inputs/graphs.py; each block of a kernel tells @choose its number and its values. `lli` ran
-the functions of graphs.py before and after: of the first 60, 24 come out wrong and 29 right; LLVM's verifier refuses
-the others. WRONG and RIGHT name the smallest of these.
+those of tests/lit/loading/Inputs/graphs.py; each block of a kernel tells @choose its number and its values. Of the
+first 60 graphs, LLVM's verifier refuses two. `lli` ran the IR of the others before and after, with 40 threads'
+numbers: 26 come out wrong and 32 right. WRONG and RIGHT name the smallest of these.
 """
 
 import itertools
