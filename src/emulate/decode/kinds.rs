@@ -8,7 +8,7 @@ use super::pointers::pointers;
 use super::webs::{Value, Webs};
 use crate::disjoint_sets::DisjointSets;
 use crate::emulate::program::{Function, Init, Left, Op, Row, Space, WarpOp};
-use crate::emulate::types::{Kind, Ty};
+use crate::emulate::types::Kind;
 
 /// Finds the kinds of what the loads, stores and atomic operations of a function move.
 pub(super) fn find(function: &mut Function) {
@@ -86,30 +86,19 @@ pub(super) fn find(function: &mut Function) {
             _ => {}
         }
     }
-    let class_of = |sets: &mut DisjointSets<Value>, web: usize| sets.find(Value(web as u32)).0 as usize;
-    for space in [Space::Shared, Space::Local] {
-        let mut moved: Vec<(usize, Ty)> = Vec::new();
-        for (at, inst) in function.insts.iter().enumerate() {
-            let (access, is_load) = match &inst.op {
-                Op::Load(access) => (access, true),
-                Op::Store(access) => (access, false),
-                _ => continue,
-            };
-            if access.address.space == space {
-                let web = |row: &Row| if is_load { webs.written(at, *row) } else { webs.read(at, *row) };
-                moved.extend(access.elements.iter().filter_map(web).map(|web| (class_of(&mut sets, web), access.ty)));
+    let is_known = |class: usize, kinds: &[Kind]| is_counted[class] || kinds[class] != Kind::Integer;
+    for moved in [Space::Shared, Space::Local].map(|space| moved_through(function, space, &mut webs, &mut sets)) {
+        for bits in [16, 32, 64] {
+            let classes = || moved.iter().filter(|moved| moved.1 == bits).map(|moved| moved.0);
+            let mut known = classes().filter(|&class| is_known(class, &kinds)).map(|class| kinds[class]);
+            let Some(first) = known.next().filter(|first| first.is_float()) else { continue };
+            if known.all(|one| one == first) {
+                for class in classes().collect::<Vec<_>>() {
+                    if !is_known(class, &kinds) {
+                        kinds[class] = first;
+                    }
+                }
             }
-        }
-        let is_known = |class: usize| is_counted[class] || kinds[class] != Kind::Integer;
-        let mut known = moved.iter().filter(|moved| is_known(moved.0)).map(|&(class, ty)| (kinds[class], ty.bits()));
-        let Some(first) = known.next().filter(|first| first.0.is_float()) else { continue };
-        if known.all(|one| one == first) {
-            let unknown: Vec<usize> = moved
-                .iter()
-                .filter(|(class, ty)| !is_known(*class) && ty.bits() == first.1)
-                .map(|moved| moved.0)
-                .collect();
-            unknown.into_iter().for_each(|class| kinds[class] = first.0);
         }
     }
     let is_pointer = pointers(function, &mut webs);
@@ -130,4 +119,29 @@ pub(super) fn find(function: &mut Function) {
             _ => {}
         }
     }
+}
+
+/// The classes of what is stored to a space and loaded from it, with the bits of each access.
+fn moved_through(
+    function: &Function,
+    space: Space,
+    webs: &mut Webs,
+    sets: &mut DisjointSets<Value>,
+) -> Vec<(usize, u32)> {
+    let mut moved = Vec::new();
+    for (at, inst) in function.insts.iter().enumerate() {
+        let (access, is_load) = match &inst.op {
+            Op::Load(access) => (access, true),
+            Op::Store(access) => (access, false),
+            _ => continue,
+        };
+        if access.address.space != space {
+            continue;
+        }
+        for &row in &access.elements {
+            let web = if is_load { webs.written(at, row) } else { webs.read(at, row) };
+            moved.extend(web.map(|web| (sets.find(Value(web as u32)).0 as usize, access.ty.bits())));
+        }
+    }
+    moved
 }
