@@ -29,7 +29,7 @@ import tools
 
 BARRIER, RELOAD = "barrier gone", "reload from another slot"
 # Few registers, and slots in shared and local memory, in loops, too.
-SLOTS = "nvptx-regalloc<regalloc=16;spill-to=shared+local;regalloc-loops=on;regalloc-redefined=on;threads=1024>"
+SLOTS = "nvptx-regalloc<regalloc=16;spill-to=shared+local;regalloc-loops=on;regalloc-redefined=on;threads=128>"
 VERDICTS = ("different", "refused", "survives")
 TIMEOUT = 300
 
