@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept gpu-bench gpu-bundle clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle clean
 
 all: build
 
@@ -89,6 +89,16 @@ tuning: build
 # Hours; ARGS="--only auto,said --draw 20 'candle__*'" takes less. What was measured is kept.
 kept: build
 	@scripts/with-env.sh tests/bench/kept.py $(ARGS)
+
+# Whether drawn kernels of the corpus compute the same with each pass as without, run on the CPU. ARGS="--extremes" draws
+# infinities, NaN and the limits of integers, too; ARGS="--ways schedule --count 60" takes less.
+meaning: build
+	@scripts/with-env.sh tests/bench/meaning.py $(ARGS)
+
+# How many of a thousand mutants of kernels of the corpus the emulator tells from the originals, by kind of fault.
+mutants: build
+	@scripts/with-env.sh cargo build --release --no-default-features --features fuzzing,tool --example mutants --target-dir target/mutants
+	@scripts/with-env.sh tests/bench/mutants.py $(ARGS)
 
 # The examples on a GPU, without and with the plugin: the same bits, and how long. Without a GPU it only prepares them.
 gpu-bench: setup build

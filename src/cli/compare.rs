@@ -52,6 +52,10 @@ pub(crate) struct Arguments {
     /// Floating-point numbers must agree on every bit
     #[arg(long)]
     exact: bool,
+    /// Draw infinities, NaN, subnormal numbers and integers at their limits, too; for programs that must agree on every
+    /// bit, those of NaN included
+    #[arg(long, requires = "exact")]
+    extremes: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -68,6 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         threads: arguments.threads,
         dynamic_shared: arguments.dynamic_shared,
         is_exact: arguments.exact,
+        extremes: arguments.extremes,
         most_steps: arguments.steps,
         most_steps_in_all: arguments.steps_in_all.unwrap_or(u64::MAX),
         ..Launches::default()
@@ -121,9 +126,6 @@ fn as_text(comparison: &Comparison) -> String {
             let places = launched.new_reads;
             _ = writeln!(text, "  launch {number}: the second program reads {places} places that the first does not");
         }
-        if launched.is_wild {
-            _ = writeln!(text, "  launch {number}: more than a tenth of what is stored is no finite number");
-        }
     }
     for (side, which) in comparison.sides.iter().zip(["first", "second"]) {
         let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
@@ -147,9 +149,16 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
                     ("not comparable", Some(format!("program {}: {reason}", program + 1)))
                 }
             };
+            let difference = match &launched.verdict {
+                Verdict::Different(difference) => Some(&**difference),
+                _ => None,
+            };
+            let lines = difference.map(|difference| difference.stores.map(|store| store.map(|store| store.line)));
+            let sources = difference
+                .map(|difference| difference.sources.each_ref().map(|source| source.as_ref().map(ToString::to_string)));
             json!({
                 "verdict": verdict, "reason": reason, "grid": launched.shape[0], "block": launched.shape[1],
-                "stores": launched.stores, "new_reads": launched.new_reads,
+                "stores": launched.stores, "new_reads": launched.new_reads, "lines": lines, "sources": sources,
             })
         })
         .collect();

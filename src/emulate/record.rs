@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::is_wild;
+use super::compare::odd_stores;
 use super::launch::Launches;
 use super::layout;
 use super::machine::{Outcome, Setting, run as run_machine};
 use super::memory::Image;
 use super::program::{Kernel, Program};
+use super::reference::is_wild;
 use super::run::{Side, stores};
 use super::types::Kind;
 
@@ -80,7 +81,7 @@ pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Re
     let setting = launches.setting(program, number, 0, (0, 0));
     let mut image = launches.image(program, &setting, 0, 0);
     let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
-    if is_wild(&outcome) {
+    if is_wild(odd_stores(&outcome)) {
         return Err("more than a tenth of what it stores is no finite number".into());
     }
     let mut side = Side::default();

@@ -3,7 +3,7 @@
 use super::launch::Launches;
 use super::machine::{Outcome, Setting, run as run_machine};
 use super::memory::{Image, Write};
-use super::program::{Op, Program};
+use super::program::{Function, Op, Program};
 use super::tolerance::value_of;
 use super::types::{Kind, low};
 
@@ -58,6 +58,14 @@ impl Side {
                 }
             }
         }
+    }
+
+    /// Whether a statement in a line of the program's text ran.
+    pub fn has_run(&self, program: &Program, line: u32) -> bool {
+        let of = |(function, covered): (&Function, &Vec<bool>)| {
+            function.insts.iter().zip(covered).any(|(inst, &covered)| covered && inst.line == line)
+        };
+        program.functions.iter().zip(&self.covered).any(of)
     }
 
     /// The hashed instructions that ran, and how often.

@@ -4,6 +4,8 @@
 //! nvcc (`scripts/setup.sh cuda` brings it), and skipped otherwise.
 
 mod cuda;
+#[path = "emulate/irreducible.rs"]
+mod irreducible;
 #[path = "emulate/mutants.rs"]
 mod mutants;
 #[path = "emulate/records.rs"]
