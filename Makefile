@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept gpu-bench clean
+.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle clean
 
 all: build
 
@@ -90,10 +90,31 @@ tuning: build
 kept: build
 	@scripts/with-env.sh tests/bench/kept.py $(ARGS)
 
+# Whether drawn kernels of the corpus compute the same with each pass as without, run on the CPU. ARGS="--extremes" draws
+# infinities, NaN and the limits of integers, too; ARGS="--ways schedule --count 60" takes less.
+meaning: build
+	@scripts/with-env.sh tests/bench/meaning.py $(ARGS)
+
+# How many of a thousand mutants of kernels of the corpus the emulator tells from the originals, by kind of fault.
+mutants: build
+	@scripts/with-env.sh cargo build --release --no-default-features --features fuzzing,tool --example mutants --target-dir target/mutants
+	@scripts/with-env.sh tests/bench/mutants.py $(ARGS)
+
 # The examples on a GPU, without and with the plugin: the same bits, and how long. Without a GPU it only prepares them.
 gpu-bench: setup build
 	@scripts/with-env.sh tests/bench/gpu/prepare.py
 	@tests/bench/gpu/run.py $(ARGS)
+
+# The examples and 40 kernels of the corpus in all variants, as a folder and a .tar.gz for a machine with a GPU and nothing
+# else: run.py there compares outputs and times. Without a GPU, run.py compares by emulation (docs/emulate.md). The
+# folder has the tool without LLVM. What is compiled and searched is cached.
+gpu-bundle: setup build
+	@scripts/setup.sh cuda
+	@scripts/setup.sh bench
+	@test -n "$(wildcard target/corpus/sm_90/*.bc)" || $(MAKE) corpus
+	@CARGO_PROFILE_RELEASE_STRIP=symbols scripts/with-env.sh cargo build --release --no-default-features \
+	    --features tool --target-dir target/tool
+	@scripts/with-env.sh sh -c '"$$VENV/bin/python" tests/bench/gpu/bundle.py $(ARGS)'
 
 clean:
 	cargo clean

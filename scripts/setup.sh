@@ -35,7 +35,7 @@ apt_install() {
 }
 
 setup_build() {
-  command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.88 or newer, then run this again"
+  command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.89 or newer, then run this again"
   OTHERWISE="install a C++ compiler and Python 3 with venv"
   local packages=()
   command -v c++ >/dev/null || packages+=(g++)

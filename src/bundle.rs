@@ -93,11 +93,7 @@ impl Report {
     /// Writes the bundle into a new folder under `parent` and returns the folder. The function may be missing, where
     /// the error is that there is none.
     pub fn write(&self, parent: &Path, function: Option<&Function>) -> Result<PathBuf, Error> {
-        let folder = || {
-            fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
-            new_folder(parent, &self.function)
-        };
-        self.write_to(folder(), function)
+        self.write_to(new_folder(parent, &self.function), function)
     }
 
     fn write_to(&self, folder: Result<PathBuf, Error>, function: Option<&Function>) -> Result<PathBuf, Error> {
@@ -117,6 +113,20 @@ impl Report {
         }
         Ok(folder)
     }
+}
+
+/// Writes files of a report on a function into a new folder under `parent`, or where the system keeps temporary files,
+/// and returns the folder.
+pub fn keep(parent: Option<&Path>, function: &str, files: &[(&str, &[u8])]) -> Result<PathBuf, Error> {
+    let folder = match parent {
+        Some(parent) => new_folder(parent, function),
+        None => secret_folder(function),
+    }?;
+    for (name, content) in files {
+        let path = folder.join(name);
+        fs::write(&path, content).map_err(|error| Error::file(&path, &error))?;
+    }
+    Ok(folder)
 }
 
 /// What [`read`] found.
@@ -160,6 +170,7 @@ pub fn of_text(text: &str, path: &Path) -> Result<Bundle, Error> {
 fn new_folder(parent: &Path, function: &str) -> Result<PathBuf, Error> {
     /// A compiler that fails on every function should not fill the disk.
     const MOST: u32 = 1000;
+    fs::create_dir_all(parent).map_err(|error| Error::file(parent, &error))?;
     let stem = file_stem(function);
     for number in 0..MOST {
         let folder = parent.join(format!("nvptx-ra-{stem}-{number}"));
@@ -259,6 +270,24 @@ mod tests {
             assert_eq!(read(&bundle).unwrap().function, function());
             fs::remove_dir_all(bundle).unwrap();
         }
+    }
+
+    /// Other files are kept in folders of the same kind.
+    #[test]
+    fn files_are_kept() {
+        let kept = tempfile::tempdir().unwrap();
+        let parent = kept.path().join("bundles");
+        let files: [(&str, &[u8]); 2] = [("a.ptx", b"first"), ("b.ptx", b"second")];
+        for number in 0..2 {
+            let folder = keep(Some(&parent), "a/../b", &files).unwrap();
+            assert_eq!(folder, parent.join(format!("nvptx-ra-a_.._b-{number}")));
+            assert_eq!(fs::read(folder.join("b.ptx")).unwrap(), b"second");
+        }
+        let private = keep(None, "k", &files).unwrap();
+        assert_eq!(fs::read(private.join("a.ptx")).unwrap(), b"first");
+        fs::remove_dir_all(private).unwrap();
+        let error = keep(Some(&parent.join("nvptx-ra-a_.._b-0/a.ptx")), "k", &files).unwrap_err().to_string();
+        assert!(error.contains("a.ptx"), "{error}");
     }
 
     /// Without a function the report is written all the same, and reading names what is missing.

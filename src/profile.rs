@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
+use crate::printable::one_line;
 
 /// The version of the file's form.
 const VERSION: u32 = 1;
@@ -107,10 +108,13 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The text that [`parse`](Self::parse) reads back. `replayed_by` is the option that replays it.
-    pub fn print(&self, replayed_by: &str) -> Result<String, Error> {
+    /// The text that [`parse`](Self::parse) reads back. `replayed_by` is the option that replays it. `notes` stand at its
+    /// head as comments, each on a line.
+    pub fn print(&self, replayed_by: &str, notes: &[String]) -> Result<String, Error> {
         let text = toml::to_string(self).map_err(|error| Error::internal(error, None))?;
-        Ok(format!("# Made by nvptx-ra tune; replayed by {replayed_by}.\n{text}"))
+        let comment = |note: &String| format!("# {}\n", one_line(note));
+        let notes: String = notes.iter().map(comment).collect();
+        Ok(format!("# Made by nvptx-ra tune; replayed by {replayed_by}.\n{notes}{text}"))
     }
 
     /// The entry of a function. O(functions).
@@ -170,15 +174,17 @@ mod tests {
     /// A profile reads back as it was printed.
     #[test]
     fn reads_back() {
-        let text = sample().print("-nvptx-ra-profile=FILE").expect("it prints");
+        let notes = ["k: same".to_owned(), "two\nlines".to_owned()];
+        let text = sample().print("-nvptx-ra-profile=FILE", &notes).expect("it prints");
         assert_eq!(Profile::parse(&text).expect(&text), sample());
+        assert!(text.contains("\n# k: same\n# two | lines\nversion"), "{text}");
         assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
     }
 
     /// Whatever is broken is said with its place, and is no panic.
     #[test]
     fn broken_files() {
-        let text = sample().print("-nvptx-ra-profile=FILE").expect("it prints");
+        let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
         let broken = [
             (text.replace("version = 1", "version = 7"), "version 7"),
             (text.replace("order=late", "order=sideways"), "order=sideways"),

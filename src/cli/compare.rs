@@ -37,12 +37,25 @@ pub(crate) struct Arguments {
     /// The threads of a block; unless given, as the kernel asks for, or drawn
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
     block: Option<[u32; 3]>,
+    /// The most threads of a block of a kernel that does not say how many; unless given, drawn
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with = "block")]
+    threads: Option<u32>,
+    /// Bytes of shared memory that a launch adds
+    #[arg(long, value_name = "BYTES", default_value_t = Launches::default().dynamic_shared)]
+    dynamic_shared: u32,
     /// The most instructions of warps that a launch may run
     #[arg(long, default_value_t = Launches::default().most_steps)]
     steps: u64,
+    /// The most instructions of warps that all launches of a kernel in both files may run; unless given, there is no limit
+    #[arg(long, value_name = "STEPS")]
+    steps_in_all: Option<u64>,
     /// Floating-point numbers must agree on every bit
     #[arg(long)]
     exact: bool,
+    /// Draw infinities, NaN, subnormal numbers and integers at their limits, too; for programs that must agree on every
+    /// bit, those of NaN included
+    #[arg(long, requires = "exact")]
+    extremes: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -56,8 +69,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         seed: arguments.seed,
         grid: arguments.grid,
         block: arguments.block,
+        threads: arguments.threads,
+        dynamic_shared: arguments.dynamic_shared,
         is_exact: arguments.exact,
+        extremes: arguments.extremes,
         most_steps: arguments.steps,
+        most_steps_in_all: arguments.steps_in_all.unwrap_or(u64::MAX),
         ..Launches::default()
     };
     let kernels = run::kernels(&first, &arguments.kernels, &arguments.first)?;
@@ -109,9 +126,6 @@ fn as_text(comparison: &Comparison) -> String {
             let places = launched.new_reads;
             _ = writeln!(text, "  launch {number}: the second program reads {places} places that the first does not");
         }
-        if launched.is_wild {
-            _ = writeln!(text, "  launch {number}: more than a tenth of what is stored is no finite number");
-        }
     }
     for (side, which) in comparison.sides.iter().zip(["first", "second"]) {
         let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
@@ -135,9 +149,16 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
                     ("not comparable", Some(format!("program {}: {reason}", program + 1)))
                 }
             };
+            let difference = match &launched.verdict {
+                Verdict::Different(difference) => Some(&**difference),
+                _ => None,
+            };
+            let lines = difference.map(|difference| difference.stores.map(|store| store.map(|store| store.line)));
+            let sources = difference
+                .map(|difference| difference.sources.each_ref().map(|source| source.as_ref().map(ToString::to_string)));
             json!({
                 "verdict": verdict, "reason": reason, "grid": launched.shape[0], "block": launched.shape[1],
-                "stores": launched.stores, "new_reads": launched.new_reads,
+                "stores": launched.stores, "new_reads": launched.new_reads, "lines": lines, "sources": sources,
             })
         })
         .collect();

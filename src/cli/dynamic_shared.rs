@@ -36,6 +36,11 @@ impl FromStr for DynamicShared {
 }
 
 impl DynamicShared {
+    /// So many bytes for every kernel.
+    pub(crate) fn of_all(bytes: u32) -> Self {
+        Self { kernel: None, bytes }
+    }
+
     fn is_of(&self, kernel: &str) -> bool {
         self.kernel.as_ref().is_none_or(|part| kernel_names::fits(part, kernel))
     }

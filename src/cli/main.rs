@@ -11,6 +11,10 @@ macro_rules! say {
 }
 
 mod allocate;
+mod assembler;
+mod cache;
+#[cfg(test)]
+mod child_tests;
 #[cfg(feature = "llvm")]
 mod codegen;
 mod compare;
@@ -30,16 +34,19 @@ mod mir;
 mod occupancy;
 mod optimum;
 mod output;
+mod private_folder;
 #[cfg(feature = "llvm")]
 mod processor;
 mod ptx;
 mod ptxas;
+mod record;
 mod replay;
 mod report;
 mod run;
 mod stats;
 mod tune;
 mod views;
+mod wrap_cuda;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -85,14 +92,20 @@ enum Command {
     Occupancy(occupancy::Arguments),
     Optimum(optimum::Arguments),
     Ptx(ptx::Arguments),
+    Ptxas(assembler::Arguments),
     Replay(replay::Arguments),
     Report(report::Arguments),
     Run(run::Arguments),
     Stats(stats::Arguments),
     Tune(tune::Arguments),
+    WrapCuda(wrap_cuda::Arguments),
 }
 
 fn main() -> ExitCode {
+    // Ahead of all else: what stands in ptxas's place costs a build as little as can be, and has ptxas's arguments.
+    if let Some(arguments) = assembler::arguments_for_ptxas(std::env::args_os()) {
+        return end(assembler::run(arguments));
+    }
     #[cfg(feature = "llvm")]
     nvptx_ra::ffi::start_logging();
     let arguments = ptx::spelled_as_here(std::env::args_os());
@@ -110,19 +123,22 @@ fn main() -> ExitCode {
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Ptx(arguments) => ptx::run(&arguments),
+        Command::Ptxas(arguments) => assembler::run(arguments.all),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
+        Command::WrapCuda(arguments) => wrap_cuda::run(&arguments),
     };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            say!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    end(result)
+}
+
+fn end(result: Result<ExitCode, Error>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        say!("{error}");
+        ExitCode::FAILURE
+    })
 }
 
 /// This project's version and that of the LLVM that is loaded, where there is one.
@@ -165,8 +181,21 @@ mod tests {
         let mut command = Arguments::command().version("");
         let mut page = command.render_long_help().to_string();
         for name in [
-            "compile", "report", "tune", "allocate", "replay", "mir", "ptx", "compare", "run", "judge", "optimum",
-            "stats", "explain",
+            "compile",
+            "report",
+            "tune",
+            "ptxas",
+            "wrap-cuda",
+            "allocate",
+            "replay",
+            "mir",
+            "ptx",
+            "compare",
+            "run",
+            "judge",
+            "optimum",
+            "stats",
+            "explain",
         ] {
             let subcommand = command.find_subcommand_mut(name).expect("a command");
             page += &format!("\n=== nvptx-ra {name}\n\n{}", subcommand.render_long_help());

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use nvptx_ra::error::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 /// What ptxas reports of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Real {
     /// General registers of a thread.
     pub registers: u32,
@@ -20,6 +21,9 @@ pub(crate) struct Real {
     pub total_stack_bytes: u32,
     /// Static shared memory of a block.
     pub shared_bytes: u32,
+    /// How often ptxas says that it has made something of the code slower: products of matrices that it runs one after the
+    /// other, or whose registers it waits for.
+    pub advice: u32,
 }
 
 /// By the kernels' names.
@@ -38,6 +42,8 @@ pub(crate) fn tool(name: &str) -> PathBuf {
 pub(crate) fn parse(report: &str) -> Measured {
     let mut measured = Measured::new();
     let mut at: Option<&mut Real> = None;
+    // It may stand ahead of all else that is said of a kernel.
+    let mut advised = Vec::new();
     for line in report.lines() {
         let number_before = |what: &str| {
             let before = line.split(what).next().filter(|before| before.len() < line.len())?;
@@ -45,6 +51,13 @@ pub(crate) fn parse(report: &str) -> Measured {
         };
         if let Some(name) = line.split("Compiling entry function '").nth(1).and_then(|rest| rest.split('\'').next()) {
             at = Some(measured.entry(name.to_owned()).or_default());
+        }
+        if let Some((_, rest)) = line.split_once("info    : (C")
+            && let Some((_, name)) = rest.rsplit_once("function '")
+            && let Some((name, _)) = name.split_once('\'')
+        {
+            advised.push(name);
+            continue;
         }
         let Some(real) = at.as_deref_mut() else { continue };
         // Device functions have a line of their own, which no kernel's name precedes.
@@ -69,6 +82,11 @@ pub(crate) fn parse(report: &str) -> Measured {
         }
         if let Some(registers) = line.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()) {
             real.registers = registers;
+        }
+    }
+    for name in advised {
+        if let Some(real) = measured.get_mut(name) {
+            real.advice += 1;
         }
     }
     measured
@@ -152,7 +170,9 @@ mod tests {
     /// Each kernel gets its own figures.
     #[test]
     fn report_of_two_kernels() {
-        let report = "ptxas info    : 0 bytes gmem\n\
+        let report = "ptxas info    : (C7519) warpgroup.arrive is injected in around line 996 in function 'a'\n\
+             ptxas info    : (C7519) warpgroup.arrive is injected in around line 9 in function 'helper'\n\
+             ptxas info    : 0 bytes gmem\n\
              ptxas info    : Compiling entry function 'a' for 'sm_90'\n\
              ptxas info    : Function properties for a\n\
              \u{20}   16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n\
@@ -169,6 +189,7 @@ mod tests {
             stack_bytes: 16,
             total_stack_bytes: 24,
             shared_bytes: 2048,
+            advice: 1,
         };
         assert_eq!(measured.get("a"), Some(&a));
         assert_eq!(measured.get("b"), Some(&Real { registers: 9, ..Real::default() }));

@@ -11,6 +11,8 @@ use nvptx_ra::ptx::Module;
 
 use crate::input;
 
+const REMEDY: &str = "docs/emulate.md says what is modelled";
+
 /// Run a kernel of a file of PTX on the CPU and print what it stores
 ///
 /// Memory that nobody wrote has values that are drawn from the seed, by what the kernel does with them; so have
@@ -41,6 +43,10 @@ pub(crate) struct Arguments {
     /// Print so many stored values at most
     #[arg(long, default_value_t = 64)]
     most: usize,
+    /// Instead of printing, write into this folder what a GPU needs to repeat the launch: launch.json with the arguments,
+    /// and the memory that the kernel touches, in before.bin and after.bin
+    #[arg(long, value_name = "FOLDER")]
+    record: Option<PathBuf>,
 }
 
 /// Up to three sizes with commas between them.
@@ -113,16 +119,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         most_steps: arguments.steps,
         ..Launches::default()
     };
+    if let Some(folder) = &arguments.record {
+        let record = nvptx_ra::emulate::record(&program, kernel, &launches)
+            .map_err(|reason| Error::new(ErrorKind::Pass, format!("{kernel}: no record: {reason}"), REMEDY))?;
+        super::record::write(kernel, &record, folder)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let begun = std::time::Instant::now();
     match nvptx_ra::emulate::run(&program, kernel, &launches) {
         Ok(stores) => {
             log::info!("{} instructions of threads in {:?}", stores.side.thread_steps, begun.elapsed());
             super::print_text(&as_text(kernel, &stores, arguments.most))
         }
-        Err(reason) => {
-            let remedy = "docs/emulate.md says what is modelled";
-            Err(Error::new(ErrorKind::Pass, format!("{kernel}: nothing can be said: {reason}"), remedy))
-        }
+        Err(reason) => Err(Error::new(ErrorKind::Pass, format!("{kernel}: nothing can be said: {reason}"), REMEDY)),
     }
 }
 

@@ -1,17 +1,15 @@
-//! Whether two programs compute the same.
+//! What is said of two programs: whether they store the same, and if not, the first difference.
 
 use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use super::launch::Launches;
-use super::machine::{Outcome, Setting, run};
+use super::machine::Outcome;
 use super::memory::Image;
-use super::program::Program;
-use super::run::{Side, Store, parameters, stores};
-use super::tolerance::{are_close, value_of};
+use super::run::{Side, Store, stores};
+use super::source::SourceLine;
+use super::tolerance::{Equality, are_equal, value_of};
 use super::types::low;
-use crate::ptx::Module;
 
 /// A place where two programs leave different values.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +22,8 @@ pub struct Difference {
     pub buffer: Option<(String, i64)>,
     /// What each program stored there, if it did.
     pub stores: [Option<Store>; 2],
+    /// The lines of the source that these stores come from, where the text says so.
+    pub sources: [Option<SourceLine>; 2],
     /// The parameters of the launch.
     pub parameters: Vec<(String, u64)>,
 }
@@ -96,16 +96,15 @@ impl fmt::Display for Difference {
             Some((name, offset)) => write!(formatter, "at {name}{offset:+}")?,
             None => write!(formatter, "at {:#x}", self.address)?,
         }
-        for (store, which) in self.stores.iter().zip(["first", "second"]) {
-            match store {
-                Some(store) => write!(
-                    formatter,
-                    "; the {which} program stores {} by thread {} in line {}",
-                    store.text(),
-                    store.thread,
-                    store.line
-                )?,
-                None => write!(formatter, "; the {which} program stores nothing")?,
+        for ((store, source), which) in self.stores.iter().zip(&self.sources).zip(["first", "second"]) {
+            let Some(store) = store else {
+                write!(formatter, "; the {which} program stores nothing")?;
+                continue;
+            };
+            let (value, thread, line) = (store.text(), store.thread, store.line);
+            write!(formatter, "; the {which} program stores {value} by thread {thread} in line {line}")?;
+            if let Some(source) = source {
+                write!(formatter, " ({source})")?;
             }
         }
         let values: Vec<String> = self.parameters.iter().map(|(name, value)| format!("{name} = {value:#x}")).collect();
@@ -113,131 +112,29 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs two programs on the same launches of a kernel and compares what they store.
-pub fn compare(first: &Module<'_>, second: &Module<'_>, kernel: &str, launches: &Launches) -> Comparison {
-    compare_programs(&Program::new(first), &Program::new(second), kernel, launches)
-}
-
-/// The same with programs that are decoded.
-pub fn compare_programs(first: &Program, second: &Program, kernel: &str, launches: &Launches) -> Comparison {
-    let mut comparison = Comparison { kernel: kernel.to_owned(), ..Comparison::default() };
-    for number in 0..launches.count {
-        let launched = launch([first, second], kernel, launches, number, &mut comparison.sides);
-        let is_end = matches!(launched.verdict, Verdict::Different(_));
-        comparison.launches.push(launched);
-        if is_end {
-            break;
-        }
-    }
-    comparison
-}
-
-/// How often a launch is drawn until something can be said of it and most of its results are finite numbers.
-const ATTEMPTS: u32 = 5;
-
-fn launch(programs: [&Program; 2], kernel: &str, launches: &Launches, number: u32, sides: &mut [Side; 2]) -> Launched {
-    let mut launched = Launched { shape: [[0; 3]; 2], verdict: Verdict::Same, stores: 0, new_reads: 0, is_wild: false };
-    let not_comparable = |program, reason: String| Verdict::NotComparable { program, reason };
-    let kernels = programs.map(|program| program.kernel(kernel));
-    let [Some(first), Some(second)] = kernels else {
-        let program = usize::from(kernels[0].is_some());
-        launched.verdict = not_comparable(program, format!("there is no kernel {kernel}"));
-        return launched;
-    };
-    let mut tried = None;
-    for attempt in 0..ATTEMPTS {
-        let setting = launches.setting(programs[0], first, number, (attempt, 0));
-        if attempt == 0 {
-            launched.shape = [setting.grid, setting.block];
-        }
-        let mut image = launches.image(programs[0], &setting, number, attempt);
-        match run(programs[0], &setting, &mut image) {
-            // The first reason is told: it is that of the plainest launch.
-            Err(halt) if attempt == 0 => launched.verdict = not_comparable(0, halt.0),
-            Err(_) => {}
-            Ok(outcome) => {
-                let is_wild = is_wild(&outcome);
-                if tried.is_none() || !is_wild {
-                    launched.is_wild = is_wild;
-                    tried = Some((image, outcome, attempt, setting));
-                }
-                if !is_wild {
-                    break;
-                }
-            }
-        }
-    }
-    let Some((mut image, outcome, attempt, setting)) = tried else { return launched };
-    launched.shape = [setting.grid, setting.block];
-    launched.verdict = Verdict::Same;
-    sides[0].add(programs[0], &outcome);
-    launched.stores = outcome.written.len();
-    // Does the first program always give the same, in whatever order its threads run?
-    let again = |image: &mut Image, schedule: u64| -> Option<String> {
-        let other = launches.setting(programs[0], first, number, (attempt, schedule));
-        match run(programs[0], &other, image) {
-            Ok(other) if first_difference(&outcome, &other, image, launches.is_exact).is_none() => None,
-            Ok(_) => Some("the results depend on the order in which threads run".into()),
-            Err(halt) => Some(halt.0),
-        }
-    };
-    if outcome.depends_on_order
-        && let Some(reason) = again(&mut image, 1).or_else(|| again(&mut image, 4))
-    {
-        launched.verdict = not_comparable(0, reason);
-        return launched;
-    }
-    image.begin_second();
-    let other_setting = Setting { kernel: second, ..launches.setting(programs[1], second, number, (attempt, 0)) };
-    let other_setting = Setting { grid: setting.grid, block: setting.block, ..other_setting };
-    let other = match run(programs[1], &other_setting, &mut image) {
-        Ok(other) => other,
-        Err(halt) => {
-            launched.verdict = not_comparable(1, halt.0);
-            return launched;
-        }
-    };
-    sides[1].add(programs[1], &other);
-    launched.new_reads = image.new_reads();
-    if let Some((address, stores)) = first_difference(&outcome, &other, &mut image, launches.is_exact) {
-        // A difference counts only where the order of threads makes none.
-        let reason = (2..4).find_map(|schedule| again(&mut image, schedule));
-        launched.verdict = match reason {
-            Some(reason) => not_comparable(0, reason),
-            None => {
-                let parameters = parameters(programs[0], &setting, &mut image);
-                let buffer = buffer_of(&parameters, address);
-                let difference = Difference { launch: number, address, buffer, stores, parameters };
-                Verdict::Different(Box::new(difference))
-            }
-        };
-    }
-    launched
-}
-
 /// The parameter whose buffer an address is in.
-fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(String, i64)> {
+pub(super) fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(String, i64)> {
     let offset = |value: u64| address.wrapping_sub(value) as i64;
     let near =
         parameters.iter().filter(|(_, value)| *value >= super::layout::BUFFERS && offset(*value).abs() < 1 << 31);
     near.min_by_key(|(_, value)| offset(*value).abs()).map(|(name, value)| (name.clone(), offset(*value)))
 }
 
-/// Whether more than a tenth of what was stored is no finite number.
-fn is_wild(outcome: &Outcome) -> bool {
+/// How many of a launch's stores are no finite numbers, and how many there are.
+pub(super) fn odd_stores(outcome: &Outcome) -> [usize; 2] {
     let stores = stores(&outcome.written);
     let is_odd = |store: &&Store| {
         store.kind.is_float() && store.bytes == store.kind.bytes() && !value_of(store.kind, store.bits).is_finite()
     };
-    stores.iter().filter(is_odd).count() * 10 > stores.len()
+    [stores.iter().filter(is_odd).count(), stores.len()]
 }
 
 /// The first address where two runs leave different values, with what each stored there.
-fn first_difference(
+pub(super) fn first_difference(
     first: &Outcome,
     second: &Outcome,
     image: &mut Image,
-    is_exact: bool,
+    equality: Equality,
 ) -> Option<(u64, [Option<Store>; 2])> {
     let [left, right] = [first, second].map(|outcome| stores(&outcome.written));
     let bytes_of = |outcome: &Outcome| -> FxHashMap<u64, (u32, u8)> {
@@ -259,12 +156,10 @@ fn first_difference(
     for (which, list) in [(0, &left), (1, &right)] {
         let found = list.iter().find(|store| {
             let other = value_in(1 - which, store);
-            let is_float = store.kind.is_float() && store.bytes == store.kind.bytes() && !is_exact;
-            let is_nan = |bits| store.kind.is_float() && value_of(store.kind, bits).is_nan();
-            let is_equal = store.bits == low(other, 8 * store.bytes as u32)
-                || (is_exact && store.bytes == store.kind.bytes() && is_nan(store.bits) && is_nan(other))
-                || (is_float && are_close(store.kind, store.bits, other));
-            !is_equal
+            let other = low(other, 8 * store.bytes as u32);
+            // Parts of a number are compared as bits.
+            let is_whole = store.bytes == store.kind.bytes();
+            !are_equal(if is_whole { equality } else { Equality::Bits }, store.kind, store.bits, other)
         });
         differing.extend(found.map(|store| store.address));
     }

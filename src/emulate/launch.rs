@@ -2,8 +2,8 @@
 
 use super::layout;
 use super::machine::Setting;
-use super::memory::Image;
-use super::program::{Init, Kernel, Program, Special};
+use super::memory::{Image, Values};
+use super::program::{Function, Init, Kernel, Op, Program, Special};
 use super::types::{Ty, mixed};
 
 /// A value for a parameter of a kernel.
@@ -30,14 +30,23 @@ pub struct Launches {
     pub grid: Option<[u32; 3]>,
     /// The threads of a block; drawn unless given.
     pub block: Option<[u32; 3]>,
+    /// The most threads of a block of a kernel that does not say how many; drawn unless given.
+    pub threads: Option<u32>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
     /// Values of the first parameters.
     pub arguments: Vec<Argument>,
     /// What memory holds ahead of each launch: addresses and bytes.
     pub memory: Vec<(u64, Vec<u8>)>,
     /// Floating-point numbers must agree on every bit.
     pub is_exact: bool,
+    /// Memory and parameters hold infinities, NaN, subnormal numbers and the limits of integers, too, and all bits must
+    /// agree.
+    pub extremes: bool,
     /// The most instructions of warps that a launch may run.
     pub most_steps: u64,
+    /// The most instructions of warps that all launches of both programs together may run.
+    pub most_steps_in_all: u64,
 }
 
 impl Default for Launches {
@@ -47,16 +56,23 @@ impl Default for Launches {
             seed: 1,
             grid: None,
             block: None,
+            threads: None,
+            dynamic_shared: DYNAMIC_SHARED,
             arguments: Vec::new(),
             memory: Vec::new(),
             is_exact: false,
+            extremes: false,
             most_steps: 4_000_000,
+            most_steps_in_all: u64::MAX,
         }
     }
 }
 
-/// Dynamic shared memory of every launch, in bytes.
-const SHARED_BYTES: u32 = 48 * 1024;
+/// How many integers that a kernel compares with are drawn.
+const MOST_COMPARED: usize = 8;
+
+/// Dynamic shared memory of a launch of which nothing is known, in bytes.
+const DYNAMIC_SHARED: u32 = 48 * 1024;
 
 impl Launches {
     /// The setting of a launch.
@@ -67,11 +83,15 @@ impl Launches {
         number: u32,
         (attempt, schedule): (u32, u64),
     ) -> Setting {
-        let bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
+        let mut bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
+        bounds.largest_block = bounds.largest_block.or(self.threads.map(|threads| [threads, 1, 1]));
         let reads = |special| program.functions[kernel].rows.iter().any(|row| row.init == Init::Special(special));
         let along = |axis: u8| if reads(Special::Ctaid(axis)) { 2 } else { 1 };
-        let grids = [[2, along(1), along(2)], [1, 1, 1], [3, 1, 1], [2, along(1), 1]];
-        let grid = self.grid.unwrap_or(grids[number as usize % grids.len()]);
+        // Blocks far from the first do other things than it, as each row of blocks does.
+        let far = |axis: u8| if reads(Special::Ctaid(axis)) { 5 } else { 1 };
+        let few = [[2, along(1), along(2)], [1, 1, 1], [3, 1, 1], [2, along(1), 1]];
+        let more = [[9, 1, 1], [1, far(1), 1], [1, 1, far(2)], [4, along(1), along(2)]];
+        let grid = self.grid.unwrap_or([few, more].concat()[number as usize % 8]);
         let block = self.block.unwrap_or_else(|| block_of(&bounds, number, attempt, reads(Special::Tid(1))));
         Setting {
             kernel,
@@ -79,7 +99,7 @@ impl Launches {
             block,
             schedule: mixed(self.seed ^ mixed(schedule)),
             most_steps: self.most_steps,
-            shared_bytes: SHARED_BYTES,
+            shared_bytes: self.dynamic_shared,
         }
     }
 
@@ -87,7 +107,12 @@ impl Launches {
     pub(super) fn image(&self, program: &Program, setting: &Setting, number: u32, attempt: u32) -> Image {
         let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
         let mut image = Image::new(seed);
-        image.draw_from(sizes(setting, number, attempt), attempt % 2 == 1);
+        let mut sizes = sizes(setting, number, attempt);
+        if number % 2 == 1 && number % 8 != 7 && attempt == 0 {
+            sizes.extend(compared(&program.functions[setting.kernel]));
+        }
+        let values = values(self.extremes, attempt);
+        image.draw_from(if values == Values::Extreme { [sizes, LIMITS.to_vec()].concat() } else { sizes }, values);
         self.memory.iter().for_each(|(address, content)| image.set(*address, content));
         let kernel = program.functions[setting.kernel].kernel.clone().unwrap_or_default();
         for (argument, parameter) in self.arguments.iter().zip(&kernel.parameters) {
@@ -102,6 +127,20 @@ impl Launches {
             image.set(layout::PARAMETERS + u64::from(parameter.offset), &bytes[..length]);
         }
         image
+    }
+}
+
+/// Integers at limits, for parameters.
+const LIMITS: [u64; 3] = [u64::MAX, i32::MAX as u64, 1 << 31];
+
+/// Which values an attempt draws. Where extremes of integers give nothing, as addresses out of bounds, those of
+/// floating-point numbers alone do.
+fn values(extremes: bool, attempt: u32) -> Values {
+    match attempt {
+        0 | 1 if extremes => Values::Extreme,
+        2 | 3 if extremes => Values::ExtremeFloats,
+        1 | 3 => Values::Positive,
+        _ => Values::Moderate,
     }
 }
 
@@ -128,15 +167,38 @@ fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 
     [largest[0].div_ceil(2).next_multiple_of(32).min(largest[0]), 1, 1]
 }
 
-/// The integers that parameters are drawn from: in the first launch sizes alone, in the third large ones, in others also
-/// what is nothing or odd.
+/// Small integers that a kernel compares with, and the next ones, for every second launch: a parameter that chooses the
+/// way is one of them.
+fn compared(function: &Function) -> Vec<u64> {
+    let mut found = Vec::new();
+    for inst in &function.insts {
+        let Op::Pure { pure, from, .. } = &inst.op else { continue };
+        if pure.results.first() != Some(&Ty::Pred) {
+            continue;
+        }
+        for &row in &from[..pure.sources.len()] {
+            match function.rows[row.0 as usize].init {
+                Init::Constant(value) if value < 64 => found.extend([value, value + 1]),
+                _ => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MOST_COMPARED);
+    found
+}
+
+/// The integers that parameters are drawn from: in the first launch sizes alone, in the third and fifth large ones, in
+/// the eighth one size for all, so that rows are as far apart as they are long, in others also what is nothing or odd.
 /// Where a launch is drawn again, first large ones with many factors of two, then small ones, then one alone.
 fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
     let threads: u32 = setting.block.iter().product();
     let width = setting.block[0].max(2);
     let total = (setting.grid[0] * threads).min(4096);
     match attempt {
-        0 if number % 4 == 2 => return vec![u64::from(total * 8).min(16_384), total.into()],
+        0 if number % 8 == 7 => return vec![512],
+        0 if matches!(number % 8, 2 | 4 | 6) => return vec![u64::from(total * 8).min(16_384), total.into()],
         0 => {}
         1 | 4 => return vec![128, 256, 512],
         2 => return vec![1, 2, 4, 8],

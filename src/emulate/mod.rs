@@ -17,17 +17,23 @@ mod number;
 mod product;
 mod program;
 mod pure;
+mod record;
+mod reference;
 mod row;
 mod run;
+mod source;
 #[cfg(test)]
 mod tests;
 mod tolerance;
 mod types;
 
-pub use compare::{Comparison, Difference, Launched, Verdict, compare, compare_programs};
+pub use compare::{Comparison, Difference, Launched, Verdict};
 pub use launch::{Argument, Launches};
 pub use program::Program;
+pub use record::{Buffer, Parameter, Record, Values, record};
+pub use reference::{Reference, compare, compare_programs};
 pub use run::{Coverage, Side, Store, Stores, run};
+pub use source::SourceLine;
 pub use types::Kind;
 
 use crate::ptx::Module;

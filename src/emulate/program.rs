@@ -9,6 +9,7 @@ pub(super) use super::product::{GroupMultiply, Left, Multiply, Tile};
 pub(super) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
 
 use super::pure::{MOST_SOURCES, Pure};
+use super::source::Sources;
 use super::types::{Kind, Ty};
 
 /// A memory space.
@@ -355,6 +356,8 @@ pub struct Program {
     /// Where shared variables of unknown size begin.
     pub(super) dynamic_shared: u32,
     pub(super) addresses_of_functions: FxHashMap<u64, usize>,
+    /// Which lines of the source the text comes from.
+    pub(super) sources: Sources,
 }
 
 impl Program {

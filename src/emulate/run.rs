@@ -3,7 +3,7 @@
 use super::launch::Launches;
 use super::machine::{Outcome, Setting, run as run_machine};
 use super::memory::{Image, Write};
-use super::program::{Op, Program};
+use super::program::{Function, Op, Program};
 use super::tolerance::value_of;
 use super::types::{Kind, low};
 
@@ -58,6 +58,14 @@ impl Side {
                 }
             }
         }
+    }
+
+    /// Whether a statement in a line of the program's text ran.
+    pub fn has_run(&self, program: &Program, line: u32) -> bool {
+        let of = |(function, covered): (&Function, &Vec<bool>)| {
+            function.insts.iter().zip(covered).any(|(inst, &covered)| covered && inst.line == line)
+        };
+        program.functions.iter().zip(&self.covered).any(of)
     }
 
     /// The hashed instructions that ran, and how often.
@@ -124,7 +132,7 @@ pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Store
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
     let setting = launches.setting(program, number, 0, (0, 0));
     let mut image = launches.image(program, &setting, 0, 0);
-    let outcome = run_machine(program, &setting, &mut image).map_err(|halt| halt.0)?;
+    let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
     let mut side = Side::default();
     side.add(program, &outcome);
     let parameters = parameters(program, &setting, &mut image);

@@ -3,8 +3,30 @@
 use super::number::{BF16, F16};
 use super::types::Kind;
 
+/// What is asked of floating-point numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Equality {
+    /// They are as close as [`tolerance`] says.
+    Close,
+    /// They have the same bits, but any NaN equals any other.
+    Exact,
+    /// They have the same bits.
+    Bits,
+}
+
+/// Whether two values of a kind, as bits of its width, count as equal.
+pub(super) fn are_equal(equality: Equality, kind: Kind, left: u64, right: u64) -> bool {
+    let is_nan = |bits| kind.is_float() && value_of(kind, bits).is_nan();
+    left == right
+        || match equality {
+            Equality::Close => are_close(kind, left, right),
+            Equality::Exact => is_nan(left) && is_nan(right),
+            Equality::Bits => false,
+        }
+}
+
 /// How far two floating-point numbers may be apart: relative to the larger, and absolutely.
-pub(super) fn tolerance(kind: Kind) -> (f64, f64) {
+fn tolerance(kind: Kind) -> (f64, f64) {
     match kind {
         Kind::F64 => (1e-9, 1e-12),
         Kind::F32 => (1e-3, 1e-6),
@@ -15,7 +37,7 @@ pub(super) fn tolerance(kind: Kind) -> (f64, f64) {
 }
 
 /// Whether two values of a kind, as bits of its width, are close enough.
-pub(super) fn are_close(kind: Kind, left: u64, right: u64) -> bool {
+fn are_close(kind: Kind, left: u64, right: u64) -> bool {
     if left == right {
         return true;
     }

@@ -6,8 +6,12 @@ use std::sync::Once;
 const VARIABLE: &str = "NVPTX_RA_LOG";
 
 /// Sends what [`VARIABLE`] asks for to standard error; nothing unless it is set. Later calls do nothing, and neither
-/// does the first where the program has a logger already.
+/// does the first where the program has a logger already. A path in the variable is for the program in ptxas's place,
+/// which a compiler with the plugin may start.
 pub fn start_logging() {
+    if std::env::var_os(VARIABLE).is_some_and(|value| value.as_encoded_bytes().contains(&b'/')) {
+        return;
+    }
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         let environment = env_logger::Env::new().filter_or(VARIABLE, "off");

@@ -20,6 +20,8 @@ mod kept_values;
 pub mod liveness;
 mod lower;
 mod memory;
+#[cfg(feature = "fuzzing")]
+mod mutants;
 mod opcodes;
 mod optimum;
 mod order;
@@ -53,6 +55,8 @@ pub use interpret::{Limits, interpret};
 pub use kept_values::check_kept_values;
 pub use lower::check_lowering;
 pub use memory::Seen;
+#[cfg(feature = "fuzzing")]
+pub use mutants::{Fault, Mutant, mutants};
 pub use opcodes::opcode_table;
 pub use optimum::check_optimum;
 pub use order::check_order;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::function::{Effects, Function, Inst, Operand, Role, VReg, Value};
-use crate::target::{Asynchrony, Classification, Purity, asynchrony};
+use crate::target::{Asynchrony, Classification, Purity, asynchrony, is_fragment};
 
 /// What is known of a function before any of its regions is looked at.
 pub(super) struct Facts<'a> {
@@ -16,6 +16,8 @@ pub(super) struct Facts<'a> {
     written_physical: BTreeSet<u32>,
     /// The registers that asynchronous instructions write.
     asynchronous: Vec<VReg>,
+    /// These, and the registers of the fragments that they read.
+    fragments: Vec<VReg>,
     classification: &'a Classification,
 }
 
@@ -34,14 +36,16 @@ impl<'a> Facts<'a> {
                 _ => None,
             }));
         }
-        let mut asynchronous: Vec<VReg> = function
+        let operands: Vec<&Operand> = function
             .insts()
             .filter(|&inst| asynchrony(function, inst) == Some(Asynchrony::Starts))
-            .flat_map(|inst| function.operands(inst).iter().filter_map(Operand::def))
+            .flat_map(|inst| function.operands(inst))
             .collect();
-        asynchronous.sort_unstable();
-        asynchronous.dedup();
-        Self { function, live, written_physical, asynchronous, classification }
+        let unique = |registers: BTreeSet<VReg>| registers.into_iter().collect();
+        let asynchronous = unique(operands.iter().filter_map(|operand| operand.def()).collect());
+        let fragments = operands.iter().filter(|operand| is_fragment(function, operand));
+        let fragments = unique(fragments.filter_map(|operand| operand.reg()).collect());
+        Self { function, live, written_physical, asynchronous, fragments, classification }
     }
 
     /// What an instruction does, as the checker takes it: one that touches a physical register which somebody writes is
@@ -56,11 +60,18 @@ impl<'a> Facts<'a> {
         if is_opaque { effects | Effects::OPAQUE } else { effects }
     }
 
-    /// The registers that hold their values when an instruction has waited for asynchronous ones. What reads them stays
-    /// behind it.
-    pub(super) fn completed_by(&self, inst: Inst) -> &[VReg] {
-        let waits = !self.asynchronous.is_empty() && asynchrony(self.function, inst) == Some(Asynchrony::Waits);
-        if waits { &self.asynchronous } else { &[] }
+    /// The registers across whose accesses an instruction may not move. They hold their values when it has waited for
+    /// asynchronous instructions: what reads them stays behind it. Or it orders what was done to them: what writes them stays
+    /// ahead of it.
+    pub(super) fn settled_by(&self, inst: Inst) -> &[VReg] {
+        if self.fragments.is_empty() {
+            return &[];
+        }
+        match asynchrony(self.function, inst) {
+            Some(Asynchrony::Waits) => &self.asynchronous,
+            Some(Asynchrony::Orders) => &self.fragments,
+            _ => &[],
+        }
     }
 
     /// What an instruction's opcode is.

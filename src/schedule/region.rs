@@ -99,7 +99,7 @@ impl<'a> Region<'a> {
         for node in (0..len).map(Node::new) {
             let inst = Inst(first.0 + node.0);
             edges.accesses_of(function, node, inst);
-            facts.completed_by(inst).iter().for_each(|&reg| edges.overwrite(reg, node));
+            facts.settled_by(inst).iter().for_each(|&reg| edges.overwrite(reg, node));
         }
         let predecessors = edges.predecessors(len);
         let mut values = Values::default();

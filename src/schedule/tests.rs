@@ -252,3 +252,22 @@ fn results_are_read_behind_the_wait() {
         }
     }
 }
+
+/// What writes a fragment of a product stands ahead of the fence, in any order; what computes its descriptor may stand
+/// behind it.
+#[test]
+fn fragments_are_written_ahead_of_the_fence() {
+    let opcodes = format!("{OPCODES}opcode WGMMA_FENCE_SYNC_ALIGNED\nopcode wgmma.mma_async\n");
+    let body = "%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %0, 2\n\
+        WGMMA_FENCE_SYNC_ALIGNED :: opaque convergent\n%3 = wgmma.mma_async %3, %1, %2 :: opaque convergent\nST_i32 %0 :: write";
+    let text =
+        format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 B32 B32 B32 B32\nbb0: frequency 1.0 depth 0\n{body}\nend\n");
+    let function = Function::parse(&text).expect("a view");
+    for order in super::ORDERS {
+        for seed in 0..20 {
+            let ordered = ordered(&function, order, seed);
+            let at = |inst: u32| ordered.iter().position(|&other| other == inst);
+            assert!(at(1) < at(3) && at(2) < at(3), "{order:?}: {ordered:?}");
+        }
+    }
+}

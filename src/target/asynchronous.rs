@@ -2,10 +2,12 @@
 //! (`tcgen05`).
 //!
 //! PTX ISA, `wgmma.mma_async` and `tcgen05.ld`: until an instruction waits for them, their registers may neither be read nor
-//! written. In a view of LLVM's code nothing but the names of opcodes and the text of inline assembly tells.
+//! written. `wgmma.fence`: what other instructions have written to registers of accumulators and of fragments of a matrix has
+//! to stand ahead of a fence, or else the product may not see it. In a view of LLVM's code nothing but the names of opcodes and
+//! the text of inline assembly tells.
 
 use super::assembly::assembly_text;
-use crate::function::{Function, Inst};
+use crate::function::{Function, Inst, Operand, RegClass};
 
 /// What an instruction has to do with asynchronous ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +16,19 @@ pub enum Asynchrony {
     Starts,
     /// It waits for such.
     Waits,
+    /// It orders what others have done to their registers ahead of what they do.
+    Orders,
 }
 
 /// What an instruction has to do with asynchronous ones; `None`: nothing.
 pub fn asynchrony(function: &Function, inst: Inst) -> Option<Asynchrony> {
     of_text(assembly_text(function, inst).unwrap_or_else(|| function.opcodes().name(function.opcode(inst))))
+}
+
+/// Whether an operand of an asynchronous instruction is an accumulator or a fragment of a matrix. Descriptors have 64 bits,
+/// and the choice whether to add is a predicate: a fence does not order these.
+pub fn is_fragment(function: &Function, operand: &Operand) -> bool {
+    operand.is_def() || operand.reg().is_some_and(|reg| function.class(reg) == RegClass::B32)
 }
 
 fn of_text(text: &str) -> Option<Asynchrony> {
@@ -30,7 +40,13 @@ fn of_text(text: &str) -> Option<Asynchrony> {
     };
     let mut words = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ';' | '{' | '}'));
     let last = words.rfind(|word| is_family(word.trim_start_matches('@')))?;
-    Some(if is_wait(last.trim_start_matches('@')) { Asynchrony::Waits } else { Asynchrony::Starts })
+    let last = last.trim_start_matches('@');
+    let is_fence = starts_with(last, "wgmma") && last.get(6..).is_some_and(|rest| starts_with(rest, "fence"));
+    Some(match (is_wait(last), is_fence) {
+        (true, _) => Asynchrony::Waits,
+        (_, true) => Asynchrony::Orders,
+        _ => Asynchrony::Starts,
+    })
 }
 
 /// Names of LLVM have capitals in some versions.
@@ -60,6 +76,9 @@ mod tests {
             "tcgen05.ld.sync.aligned.32x32b.x1.b32 {$0}, [$1];\n\ttcgen05.wait::ld.sync.aligned;",
         ] {
             assert_eq!(of_text(waits), Some(Asynchrony::Waits), "{waits}");
+        }
+        for orders in ["WGMMA_FENCE_SYNC_ALIGNED", "wgmma.fence.sync.aligned/", "// fence\nwgmma.fence.sync.aligned;"] {
+            assert_eq!(of_text(orders), Some(Asynchrony::Orders), "{orders}");
         }
         for neither in ["ADD32rr", "cp.async.wait_group/i", "wait_group 0;", ""] {
             assert_eq!(of_text(neither), None, "{neither}");

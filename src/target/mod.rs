@@ -34,7 +34,7 @@ pub use assembly_addresses::{address_operands, registers_of};
 pub use assembly_effects::AssemblyEffects;
 pub use assembly_loads::with_assembly_loads;
 pub use assembly_returns::told_by_text;
-pub use asynchronous::{Asynchrony, asynchrony};
+pub use asynchronous::{Asynchrony, asynchrony, is_fragment};
 pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use fusion::{is_fusible_product, is_fusible_sum};

@@ -30,6 +30,7 @@ import gather
 import launches
 import measure
 import occupancy
+import ptx
 import report
 import tools
 import traffic
@@ -50,7 +51,6 @@ LARGEST = 3  # kernels that percentages leave out the second time
 MORE_INSTRUCTIONS = 0.03
 DEFAULT_THREADS = 128  # as `nvptx-ra tune` takes it
 PRAGMA_LINE = '\t.pragma "enable_smem_spilling";'
-ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )?\s*\.entry ([\w$.]+)")
 HEADER = ["", "kernels", "with slots", "local bytes", "change", f"without {LARGEST}", "slots", "local words"]
 HEADER += ["shared words", "warps", "instructions", "change", f"without {LARGEST}"]
 
@@ -92,26 +92,11 @@ def parse_arguments():
     return arguments
 
 
-def only(text, name):
-    """PTX without the other kernels. Everything else stays. Scopes in a kernel may end at the start of a line, too."""
-    lines, skips, depth = [], False, 0
-    for line in text.split("\n"):
-        if match := ENTRY.match(line):
-            skips = match.group(1) != name
-        if not skips:
-            lines.append(line)
-        code = line.split("//")[0]
-        depth += code.count("{") - code.count("}")
-        if depth == 0 and line.startswith("}"):
-            skips = False
-    return "\n".join(lines)
-
-
 def with_pragma(text):
     """PTX of one kernel whose registers ptxas may spill to shared memory."""
     lines, in_head = [], False
     for line in text.split("\n"):
-        in_head = in_head or ENTRY.match(line) is not None
+        in_head = in_head or ptx.ENTRY.match(line) is not None
         lines.append(line)
         if in_head and line.startswith("{"):
             lines.append(PRAGMA_LINE)
@@ -187,9 +172,9 @@ def cicc_text(kernel, plan):
         return None
     text = path.read_text(encoding="utf8", errors="replace")
     wanted = gather.kernel_key(kernel.module, kernel.name)
-    names = [match.group(1) for line in text.split("\n") if (match := ENTRY.match(line))]
+    names = [match.group(1) for line in text.split("\n") if (match := ptx.ENTRY.match(line))]
     name = next((name for name in names if gather.kernel_key(kernel.module, name) == wanted), None)
-    return None if name is None else (name, only(text, name))
+    return None if name is None else (name, ptx.only(text, name))
 
 
 def best(stock, found):

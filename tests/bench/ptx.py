@@ -28,6 +28,7 @@ COUNTS = {
 }
 
 HEADER = re.compile(r"^(?:\.(?:visible|weak|extern|common)\s+)*\.(entry|func)\s*(?:\([^)]*\)\s*)?([\w$.]+)")
+ENTRY = re.compile(r"^\s*(?:\.visible |\.weak )?\s*\.entry ([\w$.]+)")
 REGISTERS = re.compile(r"^\s*\.reg\s+\.\w+\s+%\w+<(\d+)>")
 STATEMENT = re.compile(r"^(?:@!?%\w+\s+)?([a-z][\w.:]*)\s*(.*)$", re.S)
 REGISTER = re.compile(r"%(?:p|rs|r|rd|rq|f|fd|h|hh)\d+\b")
@@ -58,6 +59,21 @@ def functions(text):
             head, body = None, None
         else:
             body.append(line)
+
+
+def only(text, name):
+    """PTX without the other kernels. Everything else stays. Scopes in a kernel may end at the start of a line, too."""
+    lines, skips, depth = [], False, 0
+    for line in text.split("\n"):
+        if match := ENTRY.match(line):
+            skips = match.group(1) != name
+        if not skips:
+            lines.append(line)
+        code = line.split("//")[0]
+        depth += code.count("{") - code.count("}")
+        if depth == 0 and line.startswith("}"):
+            skips = False
+    return "\n".join(lines)
 
 
 def count(text):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import kept
 import launches
+import ptx
 import traffic
 from machine_code import Block, Instruction
 
@@ -74,29 +75,29 @@ class MachineCode(unittest.TestCase):
         self.assertFalse(traffic.is_of_matrices([Block("", [Instruction("EXIT")])]))
 
     def test_threads_by_the_bounds(self):
-        self.assertEqual(traffic.threads_of(kept.only(PTX, "first")), 64)
-        self.assertEqual(traffic.threads_of(kept.only(PTX, "second")), 128)
+        self.assertEqual(traffic.threads_of(ptx.only(PTX, "first")), 64)
+        self.assertEqual(traffic.threads_of(ptx.only(PTX, "second")), 128)
         self.assertIsNone(traffic.threads_of(".visible .entry k()\n{\n"))
 
 
 class Text(unittest.TestCase):
     def test_other_kernels_go_and_all_else_stays(self):
-        text = kept.only(PTX, "second")
+        text = ptx.only(PTX, "second")
         self.assertNotIn("first", text)
         self.assertNotIn("slots", text)
         self.assertIn("helper", text)
         self.assertIn(".extern .shared", text)
-        self.assertEqual(kept.only(PTX, "first").count("ret;"), 2)
+        self.assertEqual(ptx.only(PTX, "first").count("ret;"), 2)
 
     def test_a_scope_at_the_start_of_a_line_ends_no_kernel(self):
         scope = "{\n.param .b32 p;\n}\n"
         text = f".visible .entry one()\n{{\n{scope}\tst.b32 one;\n}}\n.visible .entry two()\n{{\n\tret;\n}}\n"
-        self.assertNotIn("one", kept.only(text, "two"))
-        self.assertNotIn("two", kept.only(text, "one"))
-        self.assertIn("st.b32", kept.only(text, "one"))
+        self.assertNotIn("one", ptx.only(text, "two"))
+        self.assertNotIn("two", ptx.only(text, "one"))
+        self.assertIn("st.b32", ptx.only(text, "one"))
 
     def test_the_pragma_stands_at_the_top_of_the_kernel(self):
-        text = kept.with_pragma(kept.only(PTX, "second"))
+        text = kept.with_pragma(ptx.only(PTX, "second"))
         self.assertEqual(text.count(kept.PRAGMA_LINE), 1)
         self.assertIn(f".reqntid 128\n{{\n{kept.PRAGMA_LINE}\n\tret;", text)
 

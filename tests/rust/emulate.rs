@@ -4,8 +4,12 @@
 //! nvcc (`scripts/setup.sh cuda` brings it), and skipped otherwise.
 
 mod cuda;
+#[path = "emulate/irreducible.rs"]
+mod irreducible;
 #[path = "emulate/mutants.rs"]
 mod mutants;
+#[path = "emulate/records.rs"]
+mod records;
 #[path = "emulate/references.rs"]
 mod references;
 

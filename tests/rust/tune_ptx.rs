@@ -156,6 +156,70 @@ fn errors() {
     );
 }
 
+/// A judge for which a kernel spills where the load stands ahead of the store, and a little for each copy.
+const JUDGE_OF_LOADS: &str = r#"#!/bin/sh
+case $1 in --version) echo "another judge for tests"; exit;; --help) exit;; esac
+while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
+awk -v out="$out" '
+/st.global/{ stored = 1 }
+/ld.global.nc/{ if (!stored) bytes = 80 }
+/mov.u32 .*%r[0-9]+, %r[0-9]+;/{ bytes += 8 }
+END{
+    print "ptxas info : Compiling entry function \047k\047 for \047sm_90\047"
+    printf "    %d bytes stack frame, %d bytes spill stores, %d bytes spill loads\n", bytes, bytes, bytes
+    print "ptxas info : Used 32 registers"
+    print "Function : k\n/*0000*/ MOV R1, R2 ;" > out
+}' "$1"
+"#;
+
+/// A kernel that breaks its own promise: it stores where `ld.global.nc` says that nobody does. Orders move the load.
+const UNTRUE: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 p)\n{\n\
+    \t.reg .b32 %r<5>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd0, [p];\n\tmov.u32 %r0, %tid.x;\n\
+    \tmad.wide.u32 %rd1, %r0, 8, %rd0;\n\tld.global.nc.u32 %r1, [%rd1];\n\tmov.u32 %r2, %r0;\n\
+    \tst.global.u32 [%rd1], %r2;\n\tst.global.u32 [%rd1+4], %r1;\n\tret;\n}\n";
+
+/// A variant that does not compute what stock does is told, kept and never chosen, and the next best one wins; unless
+/// nothing is to be compared.
+#[test]
+fn what_computes_something_else_does_not_win() {
+    let folder = folder(UNTRUE, true);
+    let folder = folder.path();
+    fs::write(folder.join("ptxas"), JUDGE_OF_LOADS).expect("there is space");
+    let tune = ["tune", "k.ptx", "--runs", "8", "--json", "-o", "out/k.ptx", "--profile", "k.toml", "--cache", "cache"];
+    fs::create_dir(folder.join("out")).expect("there is space");
+    let output = run(folder, &tune);
+    assert!(output.status.success(), "{}", said(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let kernel = &json["kernels"][0];
+    assert_eq!((&kernel["choice"], &kernel["compared"]["verdict"]), (&"default".into(), &"same".into()), "{json:#}");
+    let refused = kernel["refused"].as_array().expect("a list");
+    assert!(
+        !refused.is_empty() && refused.iter().all(|one| one["choice"].as_str().expect("a choice").contains("order"))
+    );
+    let loads_first = |text: &str| text.find("ld.global.nc") < text.find("st.global");
+    assert!(loads_first(&read(folder, "out/k.ptx")));
+    assert!(read(folder, "k.toml").contains("# k, compared with stock on the CPU: same\n"));
+
+    let warning = String::from_utf8_lossy(&output.stderr);
+    let expected = "warning: kernel 'k': 'order=";
+    assert!(warning.contains(expected) && warning.contains("does not compute what stock does"), "{warning}");
+    let kept = folder.join("out/nvptx-ra-k-0");
+    assert!(warning.contains("please report ./out/nvptx-ra-k-0"), "{warning}");
+    let report = read(&kept, "difference.txt");
+    let command = report.lines().find_map(|line| line.strip_prefix("nvptx-ra ")).expect("a command");
+    let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+    let shown = run(&kept, &words);
+    assert_eq!(shown.status.code(), Some(1), "{command}: {}", said(&shown));
+    let difference = refused[0]["difference"].as_str().expect("a difference");
+    assert!(said(&shown).contains(difference) && report.contains(difference), "{}", said(&shown));
+
+    let unseen = run(folder, &[&tune[..], &["--no-compare"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&unseen.stdout).expect("JSON");
+    assert!(json["kernels"][0]["compared"].is_null(), "{json:#}");
+    assert!(!loads_first(&read(folder, "out/k.ptx")), "{json:#}");
+    assert!(!read(folder, "k.toml").contains("compared"));
+}
+
 /// The runs may be planned for other machines, and then give the same.
 #[test]
 fn planned_runs() {

@@ -7,6 +7,7 @@ use nvptx_ra::target::machine::Architecture;
 
 use super::figures::{Block, Figures};
 use super::sass::Sass;
+use crate::cache::{self, Key};
 use crate::ptxas::Real;
 
 /// What is known of a file.
@@ -47,21 +48,38 @@ impl std::fmt::Display for NoAnswer {
     }
 }
 
+/// An answer as an entry of a cache.
+pub(super) fn sealed(key: &Key, answer: &Result<Judged, String>) -> Vec<u8> {
+    cache::seal(key, print(answer).as_bytes())
+}
+
+/// The answer of an entry; `None` if the entry is damaged, or answers something else.
+pub(super) fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judged, String>> {
+    parse(std::str::from_utf8(cache::unseal(key, entry)?).ok()?)
+}
+
 /// What stands ahead of the reason of a refusal.
 const REFUSED: &str = "refused ";
 
 /// An answer as text: the time, then a kernel a line; or why the file was refused.
-pub(super) fn print(answer: &Result<Judged, String>) -> String {
+fn print(answer: &Result<Judged, String>) -> String {
     let judged = match answer {
         Ok(judged) => judged,
         Err(problem) => return format!("{REFUSED}{}\n", problem.replace('\n', " ")),
     };
     let line = |(name, (real, sass)): (&String, &(Real, Sass))| {
-        let Real { registers, spill_store_bytes, spill_load_bytes, stack_bytes, total_stack_bytes, shared_bytes } =
-            real;
+        let Real {
+            registers,
+            spill_store_bytes,
+            spill_load_bytes,
+            stack_bytes,
+            total_stack_bytes,
+            shared_bytes,
+            advice,
+        } = real;
         let Sass { instructions, local, stack_traffic, shared_traffic } = sass;
         let of_ptxas = format!(
-            "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes}"
+            "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes} {advice}"
         );
         format!("{of_ptxas} {instructions} {local} {stack_traffic} {shared_traffic} {name}\n")
     };
@@ -69,7 +87,7 @@ pub(super) fn print(answer: &Result<Judged, String>) -> String {
 }
 
 /// What [`print`] wrote; `None` where it is anything else.
-pub(super) fn parse(text: &str) -> Option<Result<Judged, String>> {
+fn parse(text: &str) -> Option<Result<Judged, String>> {
     let mut lines = text.lines();
     let first = lines.next()?;
     if let Some(problem) = first.strip_prefix(REFUSED) {
@@ -78,7 +96,7 @@ pub(super) fn parse(text: &str) -> Option<Result<Judged, String>> {
     let took = Duration::from_millis(first.parse().ok()?);
     let mut kernels = BTreeMap::new();
     for line in lines {
-        let mut words = line.splitn(11, ' ');
+        let mut words = line.splitn(12, ' ');
         let mut number = || words.next()?.parse::<u32>().ok();
         let real = Real {
             registers: number()?,
@@ -87,6 +105,7 @@ pub(super) fn parse(text: &str) -> Option<Result<Judged, String>> {
             stack_bytes: number()?,
             total_stack_bytes: number()?,
             shared_bytes: number()?,
+            advice: number()?,
         };
         let (instructions, local) = (number()?, number()?);
         let mut traffic = || words.next()?.parse().ok();
@@ -113,5 +132,16 @@ mod tests {
         assert_eq!(parse("40 8"), None);
         assert_eq!(parse("17\n"), None);
         assert_eq!(parse(""), None);
+    }
+
+    /// An entry is the answer to its own question alone.
+    #[test]
+    fn entries_are_sealed() {
+        let [one, other] = [b"1", b"2"].map(|ptx| cache::KeyBuilder::new("judged").field("ptx", ptx).key());
+        let answer = Err("ptxas: not today".to_owned());
+        let mut entry = sealed(&one, &answer);
+        assert_eq!((unsealed(&one, &entry), unsealed(&other, &entry)), (Some(answer), None));
+        *entry.last_mut().expect("it is not empty") = b' ';
+        assert_eq!(unsealed(&one, &entry), None);
     }
 }

@@ -146,7 +146,7 @@ impl Server {
 }
 
 fn printed(profile: &Profile) -> io::Result<Vec<u8>> {
-    profile.print("fork-server").map(String::into_bytes).map_err(|error| io::Error::other(error.to_string()))
+    profile.print("fork-server", &[]).map(String::into_bytes).map_err(|error| io::Error::other(error.to_string()))
 }
 
 impl Drop for Server {

@@ -40,7 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptx = input::read(&arguments.input, "judge", &[InputKind::Ptx])?;
     let tools = Tools { ptxas: arguments.ptxas.clone(), cuobjdump: arguments.cuobjdump.clone() };
     let judge = Judge::new(tools, &arguments.cpu, None, false)?;
-    if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != judge.key(&ptx)) {
+    let key = judge.key(&ptx);
+    if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {
         let problem = format!("{}: an answer to something else", arguments.output.display());
         let remedy = "the graph belongs to another version of ptxas or of this tool, or the file has changed; \
             write the graph again with the programs that run it";
@@ -54,6 +55,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             return Err(Error::pass(format!("{}: {trouble}", arguments.input.display()), "run it again"));
         }
     };
-    crate::output::write(&arguments.output, answer::print(&answer).as_bytes())?;
+    crate::output::write(&arguments.output, &answer::sealed(&key, &answer))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use clap::ValueEnum;
-use nvptx_ra::target::machine::{Architecture, Launch};
+use nvptx_ra::target::machine::{Architecture, Launch, MAX_THREADS_PER_BLOCK, WARP_SIZE};
 use serde_json::{Value, json};
 
 use super::benchmark::Timing;
@@ -71,6 +71,8 @@ pub(super) struct Figures {
     pub(super) sass: Sass,
     /// Warps that an SM holds at once.
     pub(super) warps: u32,
+    /// Warps of the largest block that can be launched, where nobody says how many threads a block has.
+    pub(super) largest_block: u32,
     /// Bytes that move to and from spill slots in shared memory in a run.
     pub(super) shared_spills: u64,
     /// What these cost, in bytes of local memory.
@@ -82,8 +84,15 @@ pub(super) struct Figures {
 impl Figures {
     /// Those of a kernel that is launched in such blocks.
     pub(super) fn new(real: Real, sass: Sass, architecture: &Architecture, block: Block) -> Self {
-        let warps = architecture.occupancy(&launch(&real, block)).warps;
-        Self { real, sass, warps, shared_spills: 0, shared_spill_cost: 0, timing: None }
+        let launch = launch(&real, block);
+        let warps = architecture.occupancy(&launch).warps;
+        let fits = |warps: &u32| {
+            let threads = Some(warps * WARP_SIZE);
+            architecture.occupancy(&Launch { threads, ..launch }).warps > 0
+        };
+        let sizes = 1..=MAX_THREADS_PER_BLOCK / WARP_SIZE;
+        let largest_block = if block.threads.is_some() { 0 } else { sizes.rev().find(fits).unwrap_or(0) };
+        Self { real, sass, warps, largest_block, shared_spills: 0, shared_spill_cost: 0, timing: None }
     }
 
     /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
@@ -98,11 +107,14 @@ impl Figures {
         self.real.spill_store_bytes + self.real.spill_load_bytes
     }
 
-    /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows.
+    /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows. No launch
+    /// fails for it that did not before: more registers make the largest block smaller. ptxas does not complain of more.
     pub(super) fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         self.spill_bytes() <= stock.spill_bytes()
             && self.spill_cost() <= stock.spill_cost()
             && (allowance.fewer_warps || self.warps >= stock.warps)
+            && self.largest_block >= stock.largest_block
+            && self.real.advice <= stock.real.advice
             && (allowance.more_instructions || self.sass.instructions <= stock.sass.instructions)
     }
 
@@ -185,7 +197,7 @@ pub(super) mod tests {
     pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
         let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
-        Figures { real, sass, warps, shared_spills: 0, shared_spill_cost: 0, timing: None }
+        Figures { real, sass, warps, largest_block: 0, shared_spills: 0, shared_spill_cost: 0, timing: None }
     }
 
     /// A variant is no worse only where it is in each of spills, warps and instructions; of the last two each may be
@@ -202,6 +214,37 @@ pub(super) mod tests {
         assert!(is_no_worse(true, false, figures(0, 31, 400)));
         assert!(!is_no_worse(true, false, figures(0, 48, 501)));
         assert!(is_no_worse(false, true, figures(0, 48, 501)));
+    }
+
+    /// Of a kernel whose blocks may have any size, a variant may not need smaller ones; 64 registers are too few to matter.
+    #[test]
+    fn no_launch_fails() {
+        let hopper = Architecture::by_name("sm_90").expect("is known");
+        let of = |registers, threads| {
+            let real = Real { registers, ..Real::default() };
+            let block = Block { threads, says_threads: false, dynamic_shared: Some(0) };
+            Figures::new(real, Sass::default(), hopper, block)
+        };
+        let is_no_worse = |threads, registers, stock| {
+            of(registers, threads)
+                .is_no_worse(&of(stock, threads), Allowance { fewer_warps: true, more_instructions: true })
+        };
+        assert_eq!((of(64, None).largest_block, of(72, None).largest_block, of(255, None).largest_block), (32, 28, 8));
+        assert!(is_no_worse(None, 64, 33) && is_no_worse(None, 72, 70));
+        assert!(!is_no_worse(None, 80, 72), "a block of 896 threads fits with 72 registers alone");
+        assert!(is_no_worse(Some(256), 80, 72));
+    }
+
+    /// What ptxas complains of counts as a cost.
+    #[test]
+    fn complaints() {
+        let with = |advice| {
+            let figures = figures(0, 32, 500);
+            Figures { real: Real { advice, ..figures.real }, ..figures }
+        };
+        let allowance = Allowance { fewer_warps: true, more_instructions: true };
+        assert!(with(1).is_no_worse(&with(1), allowance) && with(0).is_no_worse(&with(1), allowance));
+        assert!(!with(1).is_no_worse(&with(0), allowance));
     }
 
     /// Spills count before warps, warps before instructions, unless the user wants it otherwise.

@@ -1,6 +1,7 @@
 //! ptxas and the disassembler on one PTX file.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,6 +17,7 @@ use super::listing;
 use super::machine_code;
 use super::process::{self, Trouble};
 use super::sass::Sass;
+use crate::cache::{Key, KeyBuilder};
 use crate::ptxas::{self, Folder};
 
 /// The programs that are asked.
@@ -32,6 +34,11 @@ impl Tools {
     }
 }
 
+const REMEDY: &str = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH to a CUDA toolkit";
+
+/// What holds back a run of ptxas until the machine has room for it; the run holds what it returns.
+pub(crate) type Gate = Box<dyn Fn() -> Box<dyn std::any::Any> + Send + Sync>;
+
 /// How machine code is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
@@ -44,12 +51,16 @@ pub(super) enum Look {
 }
 
 /// The form in which results are kept: those in another are not read.
-const FORM: u32 = 4;
+const FORM: &str = "6";
 
 /// Runs ptxas and the disassembler; several threads may share one.
 pub(super) struct Judge {
     tools: Tools,
     cpu: String,
+    /// Options of ptxas beside the processor, `-v` and the files.
+    options: Vec<OsString>,
+    /// Asked before each run of ptxas.
+    gate: Option<Gate>,
     folder: Folder,
     /// Where results are kept between searches, by what they are results of.
     cache: Option<PathBuf>,
@@ -64,35 +75,54 @@ pub(super) struct Judge {
     runs: AtomicUsize,
     /// Whether reading machine code has given what the disassembler gives.
     reads_well: AtomicBool,
+    /// Whether there is a disassembler.
+    disassembles: bool,
 }
 
 impl Judge {
     /// Asks the programs for their version.
     pub(super) fn new(tools: Tools, cpu: &str, cache: Option<&Path>, keeps_cubins: bool) -> Result<Self, Error> {
-        let Tools { ptxas, cuobjdump } = &tools;
-        let remedy = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH to a CUDA toolkit";
-        let version = Command::new(ptxas)
+        let version = Command::new(&tools.ptxas)
             .arg("--version")
             .stdin(Stdio::null())
             .output()
-            .map_err(|error| Error::pass(format!("{}: {error}", ptxas.display()), remedy))?;
-        if !cuobjdump.is_file() {
-            return Err(Error::pass("cuobjdump: not found", remedy));
+            .map_err(|error| Error::pass(format!("{}: {error}", tools.ptxas.display()), REMEDY))?;
+        if !tools.cuobjdump.is_file() {
+            return Err(Error::pass("cuobjdump: not found", REMEDY));
         }
         if let Some(folder) = cache {
             fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
             crate::output::check(&folder.join("answer.txt"))?;
         }
         Ok(Self {
-            cpu: cpu.to_owned(),
-            folder: Folder::new("tune")?,
             cache: cache.map(Path::to_owned),
-            plan: None,
             keeps_cubins,
             version: String::from_utf8_lossy(&version.stdout).into_owned(),
+            ..Self::within_build(tools, cpu, vec!["-O3".into()], None)?
+        })
+    }
+
+    /// One that asks ptxas with a build's own options, through a gate, and keeps no answers. Without a disassembler, all
+    /// machine code is read by ourselves.
+    pub(super) fn within_build(
+        tools: Tools,
+        cpu: &str,
+        options: Vec<OsString>,
+        gate: Option<Gate>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            cpu: cpu.to_owned(),
+            options,
+            gate,
+            folder: Folder::new("tune")?,
+            cache: None,
+            plan: None,
+            keeps_cubins: false,
+            version: String::new(),
             files: AtomicUsize::new(0),
             runs: AtomicUsize::new(0),
             reads_well: AtomicBool::new(true),
+            disassembles: tools.cuobjdump.is_file(),
             tools,
         })
     }
@@ -134,27 +164,28 @@ impl Judge {
     }
 
     /// What an answer is the answer to: the form of answers, ptxas's version, the processor and the file.
-    pub(super) fn key(&self, ptx: &[u8]) -> String {
-        let text = String::from_utf8_lossy(ptx);
-        fingerprint(&format!("{FORM}\n{}\n{}\n{text}", self.version, self.cpu))
+    pub(super) fn key(&self, ptx: &[u8]) -> Key {
+        let mut key = KeyBuilder::new("judged");
+        key.field("answer", FORM.as_bytes()).field("ptxas", self.version.as_bytes());
+        key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
     }
 
     /// What ptxas makes of the kernels of a file, within a time.
     pub(super) fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
         let key = self.key(ptx);
         let kept = self.cache.as_ref().map(|folder| folder.join(format!("{key}.txt")));
-        let known = kept.as_ref().and_then(|path| fs::read_to_string(path).ok()).and_then(|text| answer::parse(&text));
+        let known = kept.as_ref().and_then(|path| fs::read(path).ok()).and_then(|entry| answer::unsealed(&key, &entry));
         if let Some(known) = known {
             return known.map_err(NoAnswer::Refused);
         }
         if let Some(plan) = &self.plan {
-            plan.note(&key, ptx, limit);
+            plan.note(&key.to_string(), ptx, limit);
             return Err(NoAnswer::Later);
         }
         let judged = self.assemble(ptx, limit, look)?;
         if let Some(path) = kept {
             // A result that cannot be kept is found again.
-            let _ = crate::output::write(&path, answer::print(&Ok(judged.clone())).as_bytes());
+            let _ = crate::output::write(&path, &answer::sealed(&key, &Ok(judged.clone())));
         }
         Ok(judged)
     }
@@ -178,11 +209,9 @@ impl Judge {
                 Look::WhereStack => !has_stack,
                 Look::Quickly => true,
             };
-            let code = if is_own_enough && self.reads_well.load(Ordering::Relaxed) {
-                own
-            } else {
-                self.disassemble(&cubin, &sass, limit, &own)?
-            };
+            let is_own_enough = is_own_enough && self.reads_well.load(Ordering::Relaxed);
+            let code =
+                if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
             let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
             Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
         });
@@ -199,7 +228,8 @@ impl Judge {
     /// What ptxas reports of a file.
     fn run_ptxas(&self, input: &Path, cubin: &Path, log: &Path, limit: Duration) -> Result<String, NoAnswer> {
         let mut assembler = Command::new(&self.tools.ptxas);
-        assembler.args(["-v", "-O3", "-arch", &self.cpu, "-o"]).arg(cubin).arg(input);
+        assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
+        let _permit = self.gate.as_ref().map(|gate| gate());
         let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| of_tool("ptxas", &trouble))?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
         if succeeded {

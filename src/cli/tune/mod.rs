@@ -10,10 +10,13 @@
 //! * [`stock`]: the code without the passes, where the search starts;
 //! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
 //! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
+//! * [`winners`], [`findings`], [`agreement`]: the best variant of a kernel, compared with stock by emulation;
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
+//! * [`request`]: the search as another command asks for it;
 //! * [`print`]: what is said in the end.
 
+pub(crate) mod agreement;
 mod answer;
 mod benchmark;
 #[cfg(feature = "llvm")]
@@ -24,6 +27,7 @@ mod compiler;
 mod compose;
 pub(crate) mod edge;
 mod figures;
+mod findings;
 #[cfg(feature = "llvm")]
 pub(crate) mod fork_server;
 mod graph;
@@ -37,6 +41,7 @@ mod print;
 mod process;
 #[cfg(feature = "llvm")]
 mod ptx;
+pub(crate) mod request;
 mod rounds;
 mod sass;
 mod search;
@@ -44,8 +49,9 @@ mod stock;
 mod text;
 mod turns;
 mod variant;
+mod winners;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -67,8 +73,9 @@ use self::ir::Ir;
 use self::judge::{Judge, Tools};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
-use self::stock::Judges;
+use self::stock::{Judges, Stock, Wanted};
 use self::text::Text;
+use self::winners::Keep;
 #[cfg(feature = "llvm")]
 use crate::codegen::Settings;
 use crate::dynamic_shared::DynamicShared;
@@ -147,6 +154,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S", default_value_t = 60, requires = "run",
         value_parser = clap::value_parser!(u64).range(1..))]
     run_limit: u64,
+    /// Do not compare what wins with stock. Unless given, the best variant of each kernel runs on the CPU as stock does, and
+    /// a variant that computes something else is reported and does not win
+    #[arg(long)]
+    no_compare: bool,
     /// The order in which the figures are compared; figures that are not named come last
     #[arg(
         long,
@@ -236,7 +247,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         dynamic_shared: &arguments.dynamic_shared,
         jobs: budget.jobs,
     };
-    let result = search(arguments, &*code, judges, budget, start).and_then(|search| match &arguments.ninja {
+    let result = search(arguments, is_ptx, &*code, judges, budget, start).and_then(|search| match &arguments.ninja {
         Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
         _ => finish(arguments, &search, is_ptx),
     });
@@ -271,12 +282,15 @@ fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
 /// Searches. Interrupted, or without the answers that it needs, it ends early.
 fn search<'a>(
     arguments: &Arguments,
+    is_ptx: bool,
     code: &'a dyn Code,
     judges: Judges<'a>,
     budget: Budget,
     start: Instant,
 ) -> Result<Search<'a>, Error> {
-    let (kernels, slices) = stock::kernels(code, &arguments.input, &arguments.kernel, judges)?;
+    let wanted = Wanted::Parts(&arguments.kernel);
+    let Stock { kernels, slices, notes } = stock::kernels(code, &arguments.input, &wanted, judges)?;
+    notes.iter().for_each(|note| say!("{note}"));
     let progress = print::Progress::new(start, kernels.len() * budget.runs);
     let Judges { judge, benchmark, aim, .. } = judges;
     let mut search = Search { code, judge, benchmark, aim: *aim, kernels, slices, budget };
@@ -286,10 +300,25 @@ fn search<'a>(
     search.run(&|kernel, judged| progress.note(kernel, judged, kernel.best(aim).1.spill_bytes()));
     if !interrupt::is_interrupted() && !judge.is_waiting() {
         progress.end();
+        if !arguments.no_compare {
+            winners::compare(&mut search, arguments.threads, &keep(arguments, is_ptx));
+            winners::warnings(&search).for_each(|warning| say!("{warning}"));
+        }
         print::losses(&search);
         print::spills_for_warps(&search);
     }
     Ok(search)
+}
+
+/// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
+/// none, because the search in the end finds them again.
+fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
+    let output = output_of(arguments, is_ptx);
+    match output.parent() {
+        _ if arguments.ninja.is_some() => Keep::Nowhere,
+        Some(folder) if !input::is_stream(&output) => Keep::In(Path::new(".").join(folder)),
+        _ => Keep::Privately,
+    }
 }
 
 /// Puts the best together, and writes what was asked for.
@@ -310,7 +339,8 @@ fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool) -> Result<Ex
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        output::write(path, composed.profile.print(search.code.words().replayed_by)?.as_bytes())?;
+        let notes = print::notes(search, &composed);
+        output::write(path, composed.profile.print(search.code.words().replayed_by, &notes)?.as_bytes())?;
     }
     let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };
     if input::is_stream(&output) {

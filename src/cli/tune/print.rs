@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::agreement::Agreement;
 use super::compose::Composed;
 use super::figures::Figures;
 use super::rounds::Search;
 use super::search::Kernel;
+use super::variant::Variant;
 use crate::kernel_names;
 
 /// Lines on standard error while a search runs: at most one a second, and one in the end.
@@ -88,10 +90,21 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     let names: Vec<String> = search.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
-    let mut text = format!("{:width$}  spills (bytes)        warps  registers     instructions  choice\n", "kernel");
-    for ((kernel, name), (variant, figures)) in search.kernels.iter().zip(&names).zip(&composed.chosen) {
-        let row = row(&kernel.stock, figures);
-        let _ = writeln!(text, "{name:width$}  {row}  {variant}");
+    let mut text = format!(
+        "{:width$}  spills (bytes)        warps  registers     instructions  compared        choice\n",
+        "kernel"
+    );
+    let agreements: Vec<Option<&Agreement>> = agreements(search, composed).collect();
+    for (((kernel, name), (variant, figures)), agreement) in
+        search.kernels.iter().zip(&names).zip(&composed.chosen).zip(&agreements)
+    {
+        let (row, word) = (row(&kernel.stock, figures), agreement.map_or("", Agreement::word));
+        let _ = writeln!(text, "{name:width$}  {row}  {word:14}  {variant}");
+    }
+    for (name, agreement) in names.iter().zip(&agreements) {
+        if let Some(agreement @ Agreement::NotComparable(_)) = agreement {
+            let _ = writeln!(text, "{name} is {}", agreement.sentence());
+        }
     }
     let timed = search
         .kernels
@@ -132,6 +145,21 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     text
 }
 
+/// What is said of each choice; nothing of stock, and of what was not compared.
+fn agreements<'a>(search: &'a Search<'_>, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
+    let kernels = search.kernels.iter().zip(&composed.chosen);
+    kernels.map(|(kernel, (variant, _))| kernel.findings.winner.as_ref().filter(|_| *variant != Variant::Stock))
+}
+
+/// What a profile says of the comparisons: a line for each kernel that is not stock.
+pub(super) fn notes(search: &Search<'_>, composed: &Composed) -> Vec<String> {
+    let kernels = search.kernels.iter().zip(agreements(search, composed));
+    let note = |(kernel, agreement): (&Kernel, Option<&Agreement>)| {
+        Some(format!("{}, compared with stock on the CPU: {}", kernel.name, agreement?.sentence()))
+    };
+    kernels.filter_map(note).collect()
+}
+
 fn row(stock: &Figures, tuned: &Figures) -> String {
     let change = |before: u32, after: u32| {
         if before == after { before.to_string() } else { format!("{before} → {after}") }
@@ -156,7 +184,8 @@ pub(super) fn json(search: &Search<'_>, composed: &Composed) -> String {
         .kernels
         .iter()
         .zip(&composed.chosen)
-        .map(|(kernel, (variant, figures))| {
+        .zip(agreements(search, composed))
+        .map(|((kernel, (variant, figures)), agreement)| {
             let tried: Vec<Value> = kernel
                 .tried
                 .iter()
@@ -164,6 +193,13 @@ pub(super) fn json(search: &Search<'_>, composed: &Composed) -> String {
                     json!({ "choice": variant.to_string(), "figures": figures.map(|figures| figures.json()) })
                 })
                 .collect();
+            let refused = kernel.findings.refused.iter().map(|refused| {
+                json!({
+                    "choice": refused.variant.to_string(),
+                    "difference": refused.difference.place,
+                    "folder": refused.folder.as_ref().map(|folder| folder.to_string_lossy()),
+                })
+            });
             json!({
                 "name": kernel.name,
                 "hash": kernel.hash,
@@ -173,6 +209,8 @@ pub(super) fn json(search: &Search<'_>, composed: &Composed) -> String {
                 "stock": kernel.stock.json(),
                 "default": kernel.default().map(|figures| figures.json()),
                 "tuned": figures.json(),
+                "compared": agreement.map(Agreement::json),
+                "refused": refused.collect::<Vec<Value>>(),
                 "tried": tried,
             })
         })

@@ -95,7 +95,7 @@ impl Search<'_> {
 
 impl Slice<'_> {
     /// The PTX of the kernel's variant.
-    fn compile(&self, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
+    pub(super) fn compile(&self, kernel: &str, variant: &Variant) -> Result<Vec<u8>, Error> {
         let profile_of = |variant: &Variant| self.code.profile(&|name| self.variant_of(name, kernel, variant));
         self.code.compile_variant(variant, &profile_of, self.took)
     }

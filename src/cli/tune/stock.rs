@@ -26,7 +26,7 @@ const TIMES_STOCK: u32 = 10;
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
 /// How long ptxas may take on stock.
-const STOCK_LIMIT: Duration = Duration::from_secs(3600);
+pub(super) const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What kernels are started with.
 #[derive(Clone, Copy)]
@@ -41,15 +41,48 @@ pub(super) struct Judges<'a> {
     pub(super) jobs: usize,
 }
 
-/// The kernels whose names contain a part of `wanted`, or all, as they are without the passes, and each by itself.
+/// Which kernels are searched.
+pub(super) enum Wanted<'a> {
+    /// Those whose names contain one of the parts; all, without parts.
+    Parts(&'a [String]),
+    /// Those of these names.
+    Named(&'a [String]),
+}
+
+impl Wanted<'_> {
+    fn check(&self, kernels: &[&str], input: &str) -> Result<(), Error> {
+        match self {
+            Self::Parts(parts) => kernel_names::check_wanted(parts, kernels.iter().copied(), input),
+            Self::Named(_) => Ok(()),
+        }
+    }
+
+    fn has(&self, kernel: &str) -> bool {
+        match self {
+            Self::Parts(parts) => kernel_names::is_wanted(parts, kernel),
+            Self::Named(names) => names.iter().any(|name| name == kernel),
+        }
+    }
+}
+
+/// Where a search starts.
+pub(super) struct Stock<'a> {
+    pub(super) kernels: Vec<Kernel>,
+    /// Of each kernel.
+    pub(super) slices: Vec<Slice<'a>>,
+    /// What users should know of the kernels, a line each.
+    pub(super) notes: Vec<String>,
+}
+
+/// The kernels that are wanted, as they are without the passes, and each by itself.
 /// `path` is the module's, for messages. A kernel that ptxas or the benchmark refuses is left out, and named: the
 /// others can be tuned all the same.
 pub(super) fn kernels<'a>(
     code: &'a dyn Code,
     path: &Path,
-    wanted: &[String],
+    wanted: &Wanted<'_>,
     judges: Judges<'_>,
-) -> Result<(Vec<Kernel>, Vec<Slice<'a>>), Error> {
+) -> Result<Stock<'a>, Error> {
     let in_code = code.kernels()?;
     let functions = code.functions().iter().map(|(name, _)| name.as_str());
     let mut names: Vec<&str> = functions.filter(|&name| in_code.contains_key(name)).collect();
@@ -58,17 +91,19 @@ pub(super) fn kernels<'a>(
         return Err(Error::new(ErrorKind::View, problem, code.words().kernels));
     }
     let input = path.to_string_lossy();
-    kernel_names::check_wanted(wanted, names.iter().copied(), &input)?;
+    wanted.check(&names, &input)?;
     let owners = Owners::new(code, &names)?;
-    names.retain(|name| kernel_names::is_wanted(wanted, name));
+    names.retain(|name| wanted.has(name));
     dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &input)?;
     let said = dynamic_shared::all_said(path, judges.dynamic_shared);
     let judges = Judges { dynamic_shared: &said, ..judges };
     let slices = code.slices(&names)?;
     let slices: Vec<(&str, Box<dyn Code + 'a>)> = names.into_iter().zip(slices).collect();
-    slices.iter().filter_map(|(name, slice)| Some((name, slice.why_kept(name)?))).for_each(|(name, reason)| {
-        say!("nvptx-ra: kernel '{}' keeps its instructions: {reason}", kernel_names::readable(name));
-    });
+    let note = |(name, slice): &(&str, Box<dyn Code>)| {
+        let (kernel, reason) = (kernel_names::readable(name), slice.why_kept(name)?);
+        Some(format!("nvptx-ra: kernel '{kernel}' keeps its instructions: {reason}"))
+    };
+    let mut notes: Vec<String> = slices.iter().filter_map(note).collect();
     // Whether reading the machine code will do is found out on the first, and on those with local memory.
     let (first, others) = slices.split_at(1);
     let start = |&(name, ref slice): &(&str, Box<dyn Code>), look| judges.start(name, &**slice, in_code[name], look);
@@ -89,26 +124,27 @@ pub(super) fn kernels<'a>(
     if let Some(first) = refused.first().filter(|_| kernels.is_empty() && !judges.judge.is_waiting()) {
         return Err(first.clone());
     }
-    refused.iter().for_each(|error| say!("{error}"));
+    notes.extend(refused.iter().map(Error::to_string));
     if !judges.judge.is_waiting() {
-        say_what_is_odd(&kernels, judges.aim.architecture);
+        notes.extend(what_is_odd(&kernels, judges.aim.architecture));
     }
-    Ok((kernels, apart))
+    Ok(Stock { kernels, slices: apart, notes })
 }
 
-/// Says of which kernels shared memory is not known, and which cannot be launched.
-fn say_what_is_odd(kernels: &[Kernel], architecture: &Architecture) {
+/// Of which kernels shared memory is not known, and which cannot be launched.
+fn what_is_odd(kernels: &[Kernel], architecture: &Architecture) -> Vec<String> {
+    let mut notes = Vec::new();
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
     if unknown > 0 {
-        say!(
+        notes.push(format!(
             "nvptx-ra: {unknown} of the kernels have shared memory whose size only the launch says. It counts as zero; \
              say the size with --dynamic-shared"
-        );
+        ));
     }
     let too_large: Vec<&Kernel> = kernels.iter().filter(|kernel| kernel.stock.warps == 0).collect();
     if let [kernel, ..] = too_large[..] {
         let launch = launch(&kernel.stock.real, kernel.block);
-        say!(
+        notes.push(format!(
             "nvptx-ra: a block of {} of the kernels does not fit on an SM, so these have no warps to lose: a \
              block of '{}' has {} threads of {} registers and {} bytes of shared memory; {} allows {MAX_THREADS_PER_BLOCK} \
              threads, {REGISTERS} registers and {} bytes",
@@ -119,8 +155,9 @@ fn say_what_is_odd(kernels: &[Kernel], architecture: &Architecture) {
             u64::from(launch.static_shared) + u64::from(launch.dynamic_shared),
             architecture.name,
             architecture.shared_opt_in()
-        );
+        ));
     }
+    notes
 }
 
 /// Which functions several kernels reach.

@@ -10,14 +10,17 @@ use nvptx_ra::target::PtxVersion;
 
 use super::code::{Code, Words};
 
+/// The option that makes the choices of a profile again.
+pub(super) const REPLAYED_BY: &str = "nvptx-ra ptx --profile FILE";
+
 const WORDS: Words = Words {
     stock: "as given",
     refused: "on the kernel as it is given",
     kernels: "kernels are .entry",
-    replayed_by: "nvptx-ra ptx --profile FILE",
+    replayed_by: REPLAYED_BY,
 };
 
-/// The checker proves what passes do: nobody runs the code that wins.
+/// The checker proves what passes do: a comparison sees only the code that a few launches reach.
 const OPTIONS: &str = "verify";
 
 /// A file of PTX, or a kernel of it.

@@ -119,6 +119,11 @@ impl Variant {
         self.passes().optimisations
     }
 
+    /// Whether LLVM's own optimisations are others than those of stock.
+    pub(super) fn changes_optimisations(&self) -> bool {
+        self.optimisations() != Optimisations::STOCK
+    }
+
     /// The same with another order.
     pub(super) fn with_order(&self, order: &'static str, seed: u32) -> Self {
         Self::Passes(Passes { order, seed, ..self.passes() })

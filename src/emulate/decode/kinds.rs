@@ -1,12 +1,13 @@
 //! What kind of values registers hold, from the instructions that use them.
 //!
 //! Webs that moves, choices, packing or shuffles join are one class. Each class has the most telling kind that any
-//! instruction gives to it: a double before a float before an address before bits before an integer.
+//! instruction gives to it: a double before a float before an address before bits before an integer. What no instruction
+//! says anything of, as a value that is only loaded from shared memory and stored, has the kind of what is stored there.
 
 use super::pointers::pointers;
 use super::webs::{Value, Webs};
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Function, Init, Left, Op, Row, WarpOp};
+use crate::emulate::program::{Function, Init, Left, Op, Row, Space, WarpOp};
 use crate::emulate::types::Kind;
 
 /// Finds the kinds of what the loads, stores and atomic operations of a function move.
@@ -29,6 +30,8 @@ pub(super) fn find(function: &mut Function) {
         all.windows(2).for_each(|pair| sets.unite(Value(pair[0] as u32), Value(pair[1] as u32)));
     }
     let mut kinds = vec![Kind::Integer; webs.count];
+    // Classes that arithmetic of integers reads or writes.
+    let mut is_counted = vec![false; webs.count];
     let mut vote = |sets: &mut DisjointSets<Value>, web: Option<usize>, kind: Kind| {
         if let Some(web) = web {
             let class = sets.find(Value(web as u32)).0 as usize;
@@ -38,6 +41,12 @@ pub(super) fn find(function: &mut Function) {
     for (at, inst) in function.insts.iter().enumerate() {
         match &inst.op {
             Op::Pure { pure, to, from } => {
+                let sources = pure.sources.iter().zip(from).map(|(ty, &row)| (ty, webs.read(at, row)));
+                let sources: Vec<_> = sources.collect();
+                let results = pure.results.iter().zip(to).map(|(ty, &row)| (ty, webs.written(at, row)));
+                for (_, web) in sources.into_iter().chain(results).filter(|(ty, _)| ty.is_integer()) {
+                    web.into_iter().for_each(|web| is_counted[sets.find(Value(web as u32)).0 as usize] = true);
+                }
                 for (&ty, &row) in pure.sources.iter().zip(from) {
                     let kind = if pure.takes_apart { Kind::of(ty).max(Kind::Bits) } else { Kind::of(ty) };
                     vote(&mut sets, webs.read(at, row), kind);
@@ -77,6 +86,21 @@ pub(super) fn find(function: &mut Function) {
             _ => {}
         }
     }
+    let is_known = |class: usize, kinds: &[Kind]| is_counted[class] || kinds[class] != Kind::Integer;
+    for moved in [Space::Shared, Space::Local].map(|space| moved_through(function, space, &mut webs, &mut sets)) {
+        for bits in [16, 32, 64] {
+            let classes = || moved.iter().filter(|moved| moved.1 == bits).map(|moved| moved.0);
+            let mut known = classes().filter(|&class| is_known(class, &kinds)).map(|class| kinds[class]);
+            let Some(first) = known.next().filter(|first| first.is_float()) else { continue };
+            if known.all(|one| one == first) {
+                for class in classes().collect::<Vec<_>>() {
+                    if !is_known(class, &kinds) {
+                        kinds[class] = first;
+                    }
+                }
+            }
+        }
+    }
     let is_pointer = pointers(function, &mut webs);
     let mut kind_of = |web: Option<usize>| {
         let Some(web) = web else { return Kind::Integer };
@@ -95,4 +119,29 @@ pub(super) fn find(function: &mut Function) {
             _ => {}
         }
     }
+}
+
+/// The classes of what is stored to a space and loaded from it, with the bits of each access.
+fn moved_through(
+    function: &Function,
+    space: Space,
+    webs: &mut Webs,
+    sets: &mut DisjointSets<Value>,
+) -> Vec<(usize, u32)> {
+    let mut moved = Vec::new();
+    for (at, inst) in function.insts.iter().enumerate() {
+        let (access, is_load) = match &inst.op {
+            Op::Load(access) => (access, true),
+            Op::Store(access) => (access, false),
+            _ => continue,
+        };
+        if access.address.space != space {
+            continue;
+        }
+        for &row in &access.elements {
+            let web = if is_load { webs.written(at, row) } else { webs.read(at, row) };
+            moved.extend(web.map(|web| (sets.find(Value(web as u32)).0 as usize, access.ty.bits())));
+        }
+    }
+    moved
 }

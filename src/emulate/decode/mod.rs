@@ -27,11 +27,12 @@ mod webs;
 use rustc_hash::FxHashMap;
 
 use super::program::{Program, function_address};
+use super::source::Sources;
 use crate::ptx::Module;
 
 /// Decodes a file. What cannot be decoded is kept as an operation that ends a launch.
 pub(super) fn decode(module: &Module<'_>) -> Program {
-    let mut program = Program::default();
+    let mut program = Program { sources: Sources::new(module), ..Program::default() };
     let file = module.file();
     let names: FxHashMap<&str, usize> =
         module.bodies().iter().enumerate().map(|(number, body)| (body.name(file), number)).collect();

@@ -1,8 +1,8 @@
-//! Which registers of 64 bits hold addresses: from accesses backwards through sums and moves.
+//! Which registers of 64 bits hold addresses: parameters that say so, and from accesses backwards through sums and moves.
 
 use super::webs::Webs;
 use crate::emulate::layout;
-use crate::emulate::program::{Address, Function, Init, Op, Row, Space, WarpOp};
+use crate::emulate::program::{Address, Function, Init, Inst, Op, Row, Space, WarpOp};
 use crate::emulate::pure::Pure;
 use crate::emulate::types::Ty;
 
@@ -18,6 +18,7 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
     };
     let known = known(function, webs);
     let computed = computed(function, webs);
+    let said = said(function);
     for (at, inst) in function.insts.iter().enumerate() {
         let address = match &inst.op {
             Op::Load(access) | Op::Store(access) => Some(access.address),
@@ -28,6 +29,10 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
         };
         let address = address.filter(|address| address.space == Space::Generic && is_wide(address.base));
         if let Some(web) = address.and_then(|address| webs.read(at, address.base)) {
+            is_pointer[web] = true;
+        }
+        // Where only a function that is called uses the address, the parameter still says what it is.
+        if let Some(web) = parameter_read(function, inst, &said).and_then(|row| webs.written(at, row)) {
             is_pointer[web] = true;
         }
     }
@@ -85,14 +90,25 @@ fn computed(function: &Function, webs: &mut Webs) -> Vec<bool> {
     computed
 }
 
+/// Where the parameters are that say that they are addresses.
+fn said(function: &Function) -> Vec<u64> {
+    let parameters = function.kernel.iter().flat_map(|kernel| &kernel.parameters);
+    let pointers = parameters.filter(|parameter| parameter.is_pointer);
+    pointers.map(|parameter| layout::PARAMETERS + u64::from(parameter.offset)).collect()
+}
+
+/// The register that an instruction loads one of these parameters into.
+fn parameter_read(function: &Function, inst: &Inst, parameters: &[u64]) -> Option<Row> {
+    let Op::Load(access) = &inst.op else { return None };
+    let Init::Constant(base) = function.rows[access.address.base.0 as usize].init else { return None };
+    let [row] = access.elements.as_slice() else { return None };
+    parameters.contains(&base.wrapping_add(access.address.offset as u64)).then_some(*row)
+}
+
 /// The webs that are known to be addresses: parameters that say so, results of `cvta`, and what is added to them.
 fn known(function: &Function, webs: &mut Webs) -> Vec<bool> {
     let mut known = vec![false; webs.count];
-    let parameters = function.kernel.iter().flat_map(|kernel| &kernel.parameters);
-    let pointers: Vec<u64> = parameters
-        .filter(|parameter| parameter.is_pointer)
-        .map(|parameter| layout::PARAMETERS + u64::from(parameter.offset))
-        .collect();
+    let said = said(function);
     for _ in 0..MOST_ROUNDS {
         let mut changes = false;
         for (at, inst) in function.insts.iter().enumerate() {
@@ -103,16 +119,7 @@ fn known(function: &Function, webs: &mut Webs) -> Vec<bool> {
                     }
                     webs.written(at, *to)
                 }
-                Op::Load(access) => {
-                    match (function.rows[access.address.base.0 as usize].init, access.elements.as_slice()) {
-                        (Init::Constant(base), [row])
-                            if pointers.contains(&base.wrapping_add(access.address.offset as u64)) =>
-                        {
-                            webs.written(at, *row)
-                        }
-                        _ => None,
-                    }
-                }
+                Op::Load(_) => parameter_read(function, inst, &said).and_then(|row| webs.written(at, row)),
                 Op::Move { to, from } => {
                     webs.read(at, *from).filter(|&web| known[web]).and_then(|_| webs.written(at, *to))
                 }

@@ -32,7 +32,15 @@ pub(super) use world::{Outcome, Setting};
 
 /// Why a launch ends early: nothing can be said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Halt(pub(super) String);
+pub(super) struct Halt(String);
+
+/// A launch that ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stopped {
+    pub(super) reason: String,
+    /// Instructions of warps until then.
+    pub(super) steps: u64,
+}
 
 /// What a step gives, unless the launch ends.
 type Ran<T> = Result<T, Box<Halt>>;

@@ -8,7 +8,7 @@ use super::next::Next;
 use super::step::step;
 use super::warp::{Frame, Warp};
 use super::world::{Outcome, Setting, World};
-use super::{Halt, Ran, halt};
+use super::{Ran, Stopped, halt};
 use crate::emulate::memory::Image;
 use crate::emulate::program::Program;
 
@@ -19,14 +19,14 @@ const RESIDENT: usize = 64;
 ///
 /// # Errors
 /// Says why nothing can be said of it.
-pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Halt> {
+pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
     let mut world = World::new(program, setting, image);
     match run_world(&mut world) {
         Ok(()) => {
             world.outcome.written = world.global.written();
             Ok(world.outcome)
         }
-        Err(halt) => Err(*halt),
+        Err(halt) => Err(Stopped { reason: halt.0, steps: world.outcome.steps }),
     }
 }
 

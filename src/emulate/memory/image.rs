@@ -2,20 +2,21 @@
 
 use rustc_hash::FxHashMap;
 
-use super::values::drawn;
+use super::values::{Values, drawn};
 use crate::emulate::layout;
 use crate::emulate::types::{Kind, mixed};
 
 /// The bytes of a page.
 pub(super) const PAGE: u64 = 1024;
 
+#[derive(Clone)]
 struct Page {
     data: Box<[u8; PAGE as usize]>,
     present: [u64; PAGE as usize / 64],
 }
 
 /// The first content of memory, as far as it is known.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(in crate::emulate) struct Image {
     pages: FxHashMap<u64, Page>,
     seed: u64,
@@ -24,7 +25,7 @@ pub(in crate::emulate) struct Image {
     new_reads: u64,
     /// What integer parameters are drawn from.
     sizes: Vec<u64>,
-    is_positive: bool,
+    values: Values,
 }
 
 impl std::fmt::Debug for Image {
@@ -44,17 +45,17 @@ impl Image {
         self.new_reads = 0;
     }
 
-    /// Says what integer parameters of the kernel are drawn from, and whether floating-point numbers are above zero.
-    pub(in crate::emulate) fn draw_from(&mut self, sizes: Vec<u64>, is_positive: bool) {
+    /// Says what integer parameters of the kernel are drawn from, and which values everything else is.
+    pub(in crate::emulate) fn draw_from(&mut self, sizes: Vec<u64>, values: Values) {
         self.sizes = sizes;
-        self.is_positive = is_positive;
+        self.values = values;
     }
 
     /// A drawn value.
     fn draw(&self, address: u64, bytes: usize, kind: Kind) -> u64 {
         let key = self.seed ^ mixed(address);
         if !layout::in_window(address, layout::PARAMETERS) || self.sizes.is_empty() {
-            return drawn(kind, bytes, key, self.is_positive);
+            return drawn(kind, bytes, key, self.values);
         }
         let offset = address - layout::PARAMETERS;
         match kind {
@@ -63,7 +64,7 @@ impl Image {
             Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer => {
                 self.sizes[mixed(key) as usize % self.sizes.len()]
             }
-            _ => drawn(kind, bytes, key, self.is_positive),
+            _ => drawn(kind, bytes, key, self.values),
         }
     }
 
@@ -96,6 +97,17 @@ impl Image {
         let mut value = [0; 8];
         value[..bytes].copy_from_slice(place);
         u64::from_le_bytes(value)
+    }
+
+    /// The pages that are known, by address: each with its bytes, and a bit for each byte that is known.
+    pub(in crate::emulate) fn known(&self) -> Vec<(u64, &[u8], &[u64])> {
+        let mut known: Vec<_> = self
+            .pages
+            .iter()
+            .map(|(number, page)| (number * PAGE, page.data.as_slice(), page.present.as_slice()))
+            .collect();
+        known.sort_unstable_by_key(|page| page.0);
+        known
     }
 
     /// Says what a place holds.

@@ -16,3 +16,4 @@ pub(super) use flat::Flat;
 pub(super) use global::{Global, Write, note};
 pub(super) use image::Image;
 pub(super) use shadow::{Shadow, Stamp, View};
+pub(super) use values::Values;

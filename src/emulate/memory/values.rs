@@ -12,30 +12,78 @@ fn moderate(hash: u64) -> f64 {
     f64::from((hash >> 8 & 0xff_ffff) as u32) / 4_194_304.0 - 2.0
 }
 
+/// Which values are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::emulate) enum Values {
+    /// Small integers, and floating-point numbers between -2 and 2.
+    #[default]
+    Moderate,
+    /// The same with floating-point numbers above zero.
+    Positive,
+    /// Half of the floating-point numbers are infinite, NaN, subnormal, zero or the largest.
+    ExtremeFloats,
+    /// Half of the integers are at a limit, too.
+    Extreme,
+}
+
+/// Where extremes are drawn, every second value is one.
+fn is_extreme(hash: u64) -> bool {
+    hash >> 40 & 1 == 1
+}
+
+/// An integer at a limit of its width or near it.
+fn integer_limit(hash: u64, bits: u32) -> u64 {
+    let top = 1 << (bits - 1);
+    let limits: [u64; 6] = [u64::MAX, top, top - 1, top + 1, u64::MAX - 1, 0];
+    low(limits[hash as usize % limits.len()], bits)
+}
+
+/// A floating-point number of a format with so many bits in its exponent and fraction that is not a usual one.
+fn odd_number(hash: u64, exponent: u32, fraction: u32) -> u64 {
+    let infinity = ((1 << exponent) - 1) << fraction;
+    let smallest_normal = 1 << fraction;
+    let numbers = [infinity, infinity | 1 << (fraction - 1), infinity | (smallest_normal - 1), 0, 1];
+    let more = [smallest_normal - 1, smallest_normal, infinity - 1];
+    let number = [&numbers[..], &more].concat()[hash as usize % 8];
+    number | (hash >> 32 & 1) << (exponent + fraction)
+}
+
+/// A floating-point number of a kind, as bits.
+fn number_of(kind: Kind, hash: u64, values: Values) -> u64 {
+    let is_odd = matches!(values, Values::ExtremeFloats | Values::Extreme) && is_extreme(hash);
+    if is_odd {
+        return match kind {
+            Kind::F16 => odd_number(hash, 5, 10),
+            Kind::BF16 => odd_number(hash, 8, 7),
+            Kind::F64 => odd_number(hash, 11, 52),
+            _ => odd_number(hash, 8, 23),
+        };
+    }
+    let value = moderate(hash);
+    let value = if values == Values::Positive { value.abs() + 0.25 } else { value };
+    match kind {
+        Kind::F16 => F16.round(value, Rounding::Nearest, false),
+        Kind::BF16 => BF16.round(value, Rounding::Nearest, false),
+        Kind::F64 => value.to_bits(),
+        _ => u64::from((value as f32).to_bits()),
+    }
+}
+
 /// So many bytes of a kind, from a number that says which.
-/// Floating-point numbers are above zero where `is_positive`.
-pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64, is_positive: bool) -> u64 {
+pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64, values: Values) -> u64 {
     let hash = mixed(key);
     let size = kind.bytes();
     match kind {
         Kind::Pointer if bytes == 8 => layout::MORE_BUFFERS + ((hash & 0x3fff) << 28),
         Kind::Meeting => 0,
+        Kind::Integer if values == Values::Extreme && is_extreme(hash) => integer_limit(hash, 8 * bytes as u32),
         Kind::Integer | Kind::Pointer => match bytes {
             1 => hash & 0x3f,
             _ => hash % 97,
         },
         _ if kind.is_float() && bytes >= size => {
-            let parts = (0..bytes / size).map(|number| {
-                let value = moderate(mixed(hash ^ number as u64));
-                let value = if is_positive { value.abs() + 0.25 } else { value };
-                let bits = match kind {
-                    Kind::F16 => F16.round(value, Rounding::Nearest, false),
-                    Kind::BF16 => BF16.round(value, Rounding::Nearest, false),
-                    Kind::F64 => value.to_bits(),
-                    _ => u64::from((value as f32).to_bits()),
-                };
-                bits << (8 * size * number)
-            });
+            let parts = (0..bytes / size)
+                .map(|number| number_of(kind, mixed(hash ^ number as u64), values) << (8 * size * number));
             parts.fold(0, |all, part| all | part)
         }
         _ => low(hash, 8 * bytes as u32),

@@ -80,3 +80,145 @@ fn seeds() {
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
+
+/// What is known of launches bears on each: the most threads of a block where the kernel does not say, and the dynamic
+/// shared memory.
+#[test]
+fn known_launches() {
+    let launches = Launches { threads: Some(96), dynamic_shared: 640, ..Launches::default() };
+    let text = "mov.u32 %r0, %dynamic_smem_size; st.global.u32 [%at], %r0;";
+    let run = |text: &str| crate::emulate::run(&program(text), "k", &launches).expect("it runs");
+    let stores = run(&file("", text));
+    assert_eq!(stores.shape[1], [96, 1, 1]);
+    assert!(!stores.stores.is_empty() && stores.stores.iter().all(|store| store.bits == 640), "{stores:?}");
+    let said = file("", text).replace(".param .u32 n)\n", ".param .u32 n)\n.maxntid 128, 1, 1\n");
+    assert_eq!(run(&said).shape[1], [128, 1, 1]);
+}
+
+/// Both programs together run no more than is allowed, whatever they are, and the launches that this leaves out are not
+/// told of.
+#[test]
+fn a_limit_for_all_launches() {
+    let endless = program(&file("", "loop: bra loop;"));
+    let sum = program(&file("", SUM));
+    let ran = |first, second, most_steps_in_all| {
+        let launches = Launches { count: 6, most_steps: 8_000, most_steps_in_all, ..Launches::default() };
+        let comparison = compare_programs(first, second, "k", &launches);
+        (comparison.launches.len(), comparison.equal(), comparison.sides[0].steps + comparison.sides[1].steps)
+    };
+    assert_eq!(ran(&endless, &endless, 20_000), (1, 0, 0));
+    assert_eq!(ran(&sum, &endless, 10_000).1, 0);
+    let (launches, equal, steps) = ran(&sum, &sum, u64::MAX);
+    assert_eq!((launches, equal), (6, 6));
+    let (launches, equal, fewer) = ran(&sum, &sum, steps / 3);
+    assert!(
+        (1..6).contains(&launches) && equal > 0 && fewer <= steps / 3 + 100,
+        "{launches} {equal} {fewer} of {steps}"
+    );
+}
+
+/// A launch whose results are mostly NaN is drawn again; where each draw gives such results, nothing is said.
+#[test]
+fn wild_launches() {
+    let of = |operation: &str| {
+        format!("mad.wide.u32 %d0, %t, 4, %in; ld.global.f32 %f0, [%d0]; {operation} st.global.f32 [%at], %f1;")
+    };
+    // Of numbers below zero, which the first draw has, the logarithm is NaN.
+    let logarithm = of("lg2.approx.f32 %f1, %f0;");
+    assert!(compared(&logarithm, &logarithm).is_same());
+    let other = of("lg2.approx.f32 %f1, %f0; add.f32 %f1, %f1, 0f3F800000;");
+    assert!(compared(&logarithm, &other).difference().is_some());
+    let infinite = of("mul.f32 %f0, %f0, 0f00000000; rcp.approx.f32 %f1, %f0;");
+    let comparison = compared(&infinite, &infinite);
+    assert_eq!(comparison.equal(), 0, "{comparison:?}");
+    let says = |verdict: &Verdict| matches!(verdict, Verdict::NotComparable { reason, .. } if reason.contains("NaN"));
+    assert!(comparison.launches.iter().all(|launched| says(&launched.verdict)), "{comparison:?}");
+    // What differs is a difference all the same.
+    assert!(compared(&infinite, &of("mov.f32 %f1, 0f3F800000;")).difference().is_some());
+}
+
+/// A difference names the lines of the source, as the `.loc` ahead of each store says.
+#[test]
+fn source_lines() {
+    let before = ".file 1 \"first.cu\"\n.file 2 \"dir/second.cu\"\n\
+                  .func f()\n{\n.loc 2 7 0\nret;\n}";
+    let body = |locs: [&str; 2], value: u32| {
+        format!("{}\nmov.u32 %r0, {value};\n{}\nst.global.u32 [%at], %r0;\n.loc 1 99 0", locs[0], locs[1])
+    };
+    let lines = |first: [&str; 2], second: [&str; 2]| {
+        let [first, second] = [body(first, 1), body(second, 2)].map(|body| program(&file(before, &body)));
+        let comparison = compare_programs(&first, &second, "k", &Launches::default());
+        let difference = comparison.difference().expect("they differ");
+        let text = difference.to_string();
+        let sources = difference.sources.each_ref().map(|source| source.as_ref().map(ToString::to_string));
+        assert!(sources.iter().flatten().all(|source| text.contains(source)), "{text}");
+        sources
+    };
+    let found = lines([".loc 1 5 3", ".loc 2 8 1, function_name $L, inlined_at 1 5 3"], [".loc 1 6 3", ""]);
+    assert_eq!(found, [Some("dir/second.cu:8".into()), Some("first.cu:6".into())]);
+    // Nothing holds over from another function, and line 0 is none.
+    assert_eq!(lines(["", ""], ["", ".loc 1 0 0"]), [None, None]);
+}
+
+/// Extremes tell apart what moderate values do not: infinities, the limits of integers, and the bits of a NaN.
+#[test]
+fn extremes() {
+    let of = |operation: &str| {
+        format!(
+            "mad.wide.u32 %d0, %t, 4, %in; ld.global.f32 %f0, [%d0]; ld.global.u32 %r0, [%d0+8192];\n\
+             add.f32 %f9, %f0, 0f00000000; {operation}\n\
+             st.global.f32 [%at], %f1; st.global.u32 [%at+8192], %r1;"
+        )
+    };
+    let pairs = [
+        ("mov.f32 %f1, %f0; mov.u32 %r1, %r0;", "max.f32 %f1, %f0, 0fC47A0000; mov.u32 %r1, %r0;"),
+        ("mov.f32 %f1, %f0; mov.u32 %r1, %r0;", "min.NaN.f32 %f1, %f0, 0f7F800000; mov.u32 %r1, %r0;"),
+        ("mov.f32 %f1, %f0; min.s32 %r1, %r0, 1000;", "mov.f32 %f1, %f0; min.u32 %r1, %r0, 1000;"),
+        ("mov.f32 %f1, %f0; mov.u32 %r1, %r0;", "mul.ftz.f32 %f1, %f0, 0f3F800000; mov.u32 %r1, %r0;"),
+    ];
+    let moderate = Launches { is_exact: true, ..Launches::default() };
+    let extreme = Launches { extremes: true, ..moderate.clone() };
+    for (first, second) in pairs {
+        let [first_program, other] = [first, second].map(|operation| program(&file("", &of(operation))));
+        assert!(compare_programs(&first_program, &other, "k", &moderate).is_same(), "{second}");
+        let comparison = compare_programs(&first_program, &other, "k", &extreme);
+        assert!(comparison.difference().is_some(), "{second}: {comparison:?}");
+        assert!(compare_programs(&first_program, &first_program, "k", &extreme).is_same(), "{first}");
+    }
+}
+
+/// A parameter that says it is an address points to a buffer, though only a function that is called uses it.
+#[test]
+fn addresses_that_callees_use() {
+    let text = ".version 9.0\n.target sm_90\n.address_size 64\n\
+        .func put(.param .b64 to)\n{\n.reg .b64 %d; .reg .b32 %r;\n\
+        ld.param.b64 %d, [to]; mov.u32 %r, 7; st.global.u32 [%d], %r; ret;\n}\n\
+        .visible .entry k(.param .u64 .ptr .global .align 4 out)\n{\n.reg .b64 %d<3>; .reg .b32 %t;\n\
+        ld.param.b64 %d0, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %d1, %t, 4, %d0;\n\
+        { .param .b64 a; st.param.b64 [a], %d1; call put, (a); }\nret;\n}\n";
+    let program = program(text);
+    let comparison = compare_programs(&program, &program, "k", &Launches::default());
+    assert!(comparison.is_same(), "{comparison:?}");
+}
+
+/// A value that is only loaded from shared memory and stored is what was put there: floats may be rounded otherwise,
+/// integers may not.
+#[test]
+fn kinds_through_shared_memory() {
+    let of = |value: &str, store: &str| {
+        let body = format!(
+            "mov.u32 %r9, part; mad.lo.u32 %r9, %t, 4, %r9; mad.wide.u32 %d0, %t, 4, %in; ld.global.b32 %r0, [%d0];\n\
+             {value}\nst.shared.b32 [%r9], {store}; ld.shared.b32 %r2, [%r9]; st.global.b32 [%at], %r2;"
+        );
+        program(&file(".shared .align 4 .b32 part[1024];", &body))
+    };
+    let floats = [of("add.f32 %f0, %r0, 0f3DCCCCCD;", "%f0"), of("add.rp.f32 %f0, %r0, 0f3DCCCCCD;", "%f0")];
+    let integers = [of("add.u32 %r1, %r0, 0x40000000;", "%r1"), of("add.u32 %r1, %r0, 0x40000001;", "%r1")];
+    let compared = |programs: &[_; 2], is_exact| {
+        let launches = Launches { is_exact, ..Launches::default() };
+        compare_programs(&programs[0], &programs[1], "k", &launches)
+    };
+    assert!(compared(&floats, false).is_same());
+    assert!(compared(&floats, true).difference().is_some());
+    assert!(compared(&integers, false).difference().is_some());
+}

@@ -4,6 +4,7 @@ mod comparisons;
 mod list;
 mod matrices;
 mod programs;
+mod records;
 
 use super::launch::{Argument, Launches};
 use super::program::Program;

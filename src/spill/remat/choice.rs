@@ -11,7 +11,7 @@ use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::Pressure;
 use crate::spill::single_definition::{definition_and_reads, dominates};
-use crate::target::{Classification, RematCost};
+use crate::target::{Asynchrony, Classification, RematCost, asynchrony, is_fragment};
 
 /// A value that is computed again.
 pub(super) struct Chosen {
@@ -97,7 +97,14 @@ impl Facts<'_> {
             return None;
         }
         let is_after = |read: &Occurrence| dominates(&self.dominators, &definition, read);
-        let is_plain = |read: &Occurrence| read.is_use() && self.operand(read).tied.is_none() && is_after(read);
+        // A clone would stand ahead of its reader, and so behind the fence that orders what is done to fragments.
+        let is_fragment = |read: &Occurrence| {
+            asynchrony(self.function, read.inst) == Some(Asynchrony::Starts)
+                && is_fragment(self.function, self.operand(read))
+        };
+        let is_plain = |read: &Occurrence| {
+            read.is_use() && self.operand(read).tied.is_none() && is_after(read) && !is_fragment(read)
+        };
         if reads.iter().all(is_plain) { costs.of(definition.inst) } else { None }
     }
 

@@ -2,6 +2,9 @@
 
 import ctypes
 
+# CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: without it, a block has at most 48 KiB of static and dynamic memory.
+MOST_DYNAMIC_SHARED = 8
+
 
 class Unavailable(Exception):
     """There is no driver, or no device."""
@@ -49,10 +52,13 @@ class Driver:
         self.call(name, ctypes.byref(handle), *arguments)
         return handle
 
-    def kernel(self, ptx, name):
-        """A kernel of a PTX text; its module stays loaded."""
-        module = self.make("cuModuleLoadData", ctypes.c_char_p(ptx))
-        return self.make("cuModuleGetFunction", module, ctypes.c_char_p(name.encode()))
+    def kernel(self, code, name, shared=0):
+        """A kernel of machine code or PTX, with so many bytes of dynamic shared memory; its module stays loaded."""
+        module = self.make("cuModuleLoadData", ctypes.c_char_p(code))
+        kernel = self.make("cuModuleGetFunction", module, ctypes.c_char_p(name.encode()))
+        if shared:
+            self.call("cuFuncSetAttribute", kernel, MOST_DYNAMIC_SHARED, ctypes.c_int(shared))
+        return kernel
 
     def allocate(self, size):
         address = ctypes.c_uint64()
@@ -70,13 +76,13 @@ class Driver:
         self.call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(address), ctypes.c_size_t(size))
         return data.raw
 
-    def launch(self, kernel, grid, block, packed):
+    def launch(self, kernel, grid, block, packed, shared=0):
         """Runs a kernel on packed arguments and waits for it. Returns milliseconds between events around it."""
         storage = [ctypes.create_string_buffer(argument, len(argument)) for argument in packed]
         pointers = (ctypes.c_void_p * len(storage))(*(ctypes.addressof(argument) for argument in storage))
         start, end = self.events
         self.call("cuEventRecord", start, None)
-        self.call("cuLaunchKernel", kernel, *grid, *block, 0, None, pointers, None)
+        self.call("cuLaunchKernel", kernel, *grid, *block, shared, None, pointers, None)
         self.call("cuEventRecord", end, None)
         self.call("cuEventSynchronize", end)
         milliseconds = ctypes.c_float()

@@ -7,7 +7,7 @@ from array import array
 from dataclasses import asdict, dataclass, field
 
 # By the names of PTX: struct's letter, array's letter where there is one, and the size, which is also the alignment.
-TYPES = {"u8": "B", "s32": "i", "u32": "I", "u64": "Q", "f32": "f", "f64": "d"}
+TYPES = {"u8": "B", "u16": "H", "s32": "i", "u32": "I", "u64": "Q", "f16": "e", "f32": "f", "f64": "d"}
 # Random values are drawn once and repeated: drawing millions takes longer than the kernels.
 DRAWN = 1 << 16
 
@@ -38,11 +38,16 @@ class Struct:
 
 @dataclass(frozen=True)
 class Kernel:
+    """A launch of a kernel. The emulator draws the arguments and the memory from the seed, if there is one."""
+
     name: str
-    example: str
+    example: str  # the name of the file that it is in
     grid: tuple
     block: tuple
     arguments: tuple = field(default_factory=tuple)
+    seed: int | None = None
+    shared: int = 0  # bytes of dynamic shared memory
+    source: str = "examples"
 
     def buffers(self):
         """All buffers, in order, those that structs point to included."""
@@ -139,6 +144,7 @@ def load(text):
 
     def kernel(entry):
         arguments = tuple(decode(a) for a in entry["arguments"])
-        return Kernel(entry["name"], entry["example"], tuple(entry["grid"]), tuple(entry["block"]), arguments)
+        shape = {"grid": tuple(entry["grid"]), "block": tuple(entry["block"])}
+        return Kernel(**{**entry, **shape, "arguments": arguments})
 
     return [kernel(entry) for entry in json.loads(text)]

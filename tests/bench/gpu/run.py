@@ -1,77 +1,125 @@
 #!/usr/bin/env python3
-"""Runs what prepare.py compiled in several ways: outputs compared with each compiler's own, bit for bit, and times.
+"""Runs what prepare.py or bundle.py compiled in several ways: outputs compared bit for bit, and times.
 
-Needs Python and NVIDIA's driver. Where there is no GPU it says so and is content.
+Needs Python and NVIDIA's driver. Without a GPU, it compares the PTX of a bundle by emulation; a bundle has the tool
+for that. Each kernel runs in a process of its own, because a fault in one ends all that the process does on the GPU.
 """
 
 import json
+import multiprocessing
+import os
 import statistics
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
 
 import command_line
+import emulated
+import inputs
+import intervals
 import manifest
 import report
 from driver import Driver, Failed, Unavailable
+
+IS_BUNDLE = (HERE / "manifest.json").exists()
 
 
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    default = Path(__file__).resolve().parents[3] / "target/gpu"
-    add("--input", type=Path, default=default, help="what prepare.py wrote (default: %(default)s)")
+    folder = HERE if IS_BUNDLE else HERE.parents[2] / "target/gpu"
+    add("--input", type=Path, default=folder, help="what prepare.py or bundle.py wrote (default: %(default)s)")
+    tool = HERE / "nvptx-ra" if IS_BUNDLE else None
+    add("--tool", type=Path, default=tool, help="nvptx-ra, for kernels whose inputs it draws, and for emulation")
+    add("--emulate", action="store_true", help="compare by emulation, even where there is a GPU")
     add("--variant", action="append", help="only this variant, besides the first (default: all)")
     add("--kernel", action="append", help="only this kernel (default: all)")
     add("--blocks", type=int, help="at most so many blocks of a launch, for tools that check each access")
     add("--seed", type=int, default=22)
     add("--warm-up", type=int, default=3)
     add("--repeat", type=int, default=15, help="timed launches, of which the median counts (default: %(default)s)")
+    add("--timeout", type=int, default=300, help="seconds for a kernel (default: %(default)s)")
+    add("--jobs", type=int, default=os.cpu_count(), help="comparisons by emulation at a time")
     add("--json", type=Path)
     return parser.parse_args()
 
 
+def measure_apart(kernel, expected, arguments):
+    """What measure() says, from a process of its own. Raises Failed, or TimeoutError if the kernel does not end."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply_async(measure_alone, (kernel, expected, arguments)).get(arguments.timeout)
+
+
+def measure_alone(kernel, expected, arguments):
+    return measure(Driver(), kernel, expected, arguments)
+
+
+def inputs_of(kernel, first, arguments):
+    """What a kernel is given. The tool draws it where the manifest does not have it: by running the code of `first`."""
+    if kernel.seed is None:
+        return inputs.of_manifest(kernel, arguments.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        error = emulated.record(arguments.tool, emulated.ptx_of(arguments.input, first, kernel), kernel, folder)
+        if error:
+            raise Failed(error)
+        return inputs.of_record(folder, kernel.shared)
+
+
 def measure(driver, kernel, expected, arguments):
-    """Runs all variants on the same memory: each in `expected`, by name, with that whose outputs it should have.
-    Returns the milliseconds and the first differences of each."""
-    buffers = kernel.buffers()
-    data = [manifest.contents(buffer, arguments.seed + i) for i, buffer in enumerate(buffers)]
-    addresses = [driver.allocate(len(content)) for content in data]
+    """Runs all variants on the same memory: each in `expected`, by name, with that whose outputs it should have."""
+    given = inputs_of(kernel, next(iter(expected)), arguments)
+    addresses = [driver.allocate(len(region.content)) for region in given.regions]
     try:
-        for address, content in zip(addresses, data, strict=True):
-            driver.write(address, content)
-        return run_variants(driver, kernel, expected, arguments, list(zip(buffers, addresses, data, strict=True)))
+        for address, region in zip(addresses, given.regions, strict=True):
+            driver.write(address, region.content)
+        return run_variants(driver, kernel, given, expected, arguments, addresses)
     finally:
         for address in addresses:
             driver.free(address)
 
 
-def run_variants(driver, kernel, expected, arguments, memory):
+def code_of(folder, kernel):
+    """Machine code, or PTX where there is none."""
+    paths = [folder / f"{kernel.example}{suffix}" for suffix in (".cubin", ".ptx")]
+    return next(path for path in paths if path.exists()).read_bytes()
+
+
+def run_variants(driver, kernel, given, expected, arguments, addresses):
     names = list(expected)
     outputs = {}
-    following = iter([address for _, address, _ in memory])
-    packed = [manifest.pack(argument, following) for argument in kernel.arguments]
-    cubin = f"{kernel.example}.cubin"
-    loaded = {name: driver.kernel((arguments.input / name / cubin).read_bytes(), kernel.name) for name in names}
+    packed = given.pack(addresses)
+    codes = {name: code_of(arguments.input / name, kernel) for name in names}
+    loaded = {name: driver.kernel(code, kernel.name, given.shared) for name, code in codes.items()}
     times = {name: [] for name in names}
-    # In turns, so that a clock that changes meets all.
-    for _ in range(arguments.warm_up + arguments.repeat):
-        for name in names:
-            for buffer, address, content in memory:
-                if buffer.written:
-                    driver.write(address, content)
-            times[name].append(driver.launch(loaded[name], kernel.grid, kernel.block, packed))
+    memory = list(zip(given.regions, addresses, strict=True))
+    # In turns, so that a clock that changes meets all, and each time another is the first.
+    for turn in range(arguments.warm_up + arguments.repeat):
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            for region, address in memory:
+                if region.written:
+                    driver.write(address, region.content)
+            times[name].append(driver.launch(loaded[name], given.grid, given.block, packed, given.shared))
             if name not in outputs:
-                compared = [(b, a, c) for b, a, c in memory if b.written and b.compared]
-                outputs[name] = [(b.type, driver.read(a, len(c))) for b, a, c in compared]
-    return {
+                compared = [(r, a) for r, a in memory if r.written and r.compared]
+                outputs[name] = [(r.type, driver.read(a, len(r.content))) for r, a in compared]
+    different = {name: differences(outputs[of], outputs[name]) for name, of in expected.items()}
+    result = {
         "kernel": kernel.name,
         "example": kernel.example,
+        "source": kernel.source,
+        "times": {name: times[name][arguments.warm_up :] for name in names},
         "milliseconds": {name: statistics.median(times[name][arguments.warm_up :]) for name in names},
-        "differences": {name: differences(outputs[of], outputs[name]) for name, of in expected.items()},
+        "verdicts": {name: "differs" if found else "same" for name, found in different.items()},
+        "differences": different,
     }
+    if given.expected is not None:
+        result["emulator"] = inputs.apart(given.expected, [data for _, data in outputs[names[0]]])
+    return result
 
 
 def differences(expected, found):
@@ -93,23 +141,97 @@ def traffic(said, variant, kernel):
     return figures.get("stores", 0) + figures.get("loads", 0)
 
 
+def ratio_of(result, variant):
+    """The time of a variant by that of its base: the median of all turns, with its interval."""
+    times = result["times"]
+    pairs = zip(times[variant["base"]], times[variant["name"]], strict=True)
+    return intervals.of_median([other / one for one, other in pairs])
+
+
 def rows(results, variant, said):
     """A line for each kernel: both times, how they compare, and what is spilled."""
     base = variant["base"]
     for result in results:
         times = result["milliseconds"]
-        differs = "differs" if result["differences"].get(variant["name"]) else "same"
         spilled = [f"{traffic(said, name, result):,}" for name in (base, variant["name"])]
         one, other = times[base], times[variant["name"]]
-        yield [result["kernel"], f"{one:.4f}", f"{other:.4f}", report.change(other, one), *spilled, differs]
+        _, low, high = ratio_of(result, variant)
+        between = f"{low:.3f} … {high:.3f}"
+        verdict = result["verdicts"][variant["name"]]
+        yield [result["kernel"], f"{one:.4f}", f"{other:.4f}", report.change(other, one), between, *spilled, verdict]
+
+
+VERDICTS = ("same", "differs", "not comparable")
+SUMMARY = ["", "beside", "kernels", *VERDICTS]
+TIMES = ["time", "interval", "faster", "slower"]
+
+
+def summary(results, variants):
+    """A line for each variant: what became of its outputs, and, where times were measured, the geometric mean of the
+    ratios, and how many kernels are faster and slower for certain."""
+    for variant in variants:
+        verdicts = [result["verdicts"][variant["name"]] for result in results]
+        line = [variant["name"], variant["base"], str(len(verdicts)), *(str(verdicts.count(each)) for each in VERDICTS)]
+        timed = [ratio_of(result, variant) for result in results if "times" in result]
+        if timed:
+            mean, low, high = intervals.of_geometric_mean([ratio for ratio, _, _ in timed])
+            line += [f"{mean:.4f}", f"{low:.4f} … {high:.4f}"]
+            line += [str(sum(high < 1 for _, _, high in timed)), str(sum(low > 1 for _, low, _ in timed))]
+        yield line
+
+
+def show(results, variants):
+    """The table of all variants, then how many kernels of which source there are."""
+    header = SUMMARY + (TIMES if any("times" in result for result in results) else [])
+    print("\n".join(report.table(list(summary(results, variants)), header)))
+    sources = [result["source"] for result in results]
+    counts = ", ".join(f"{sources.count(source)} of {source}" for source in dict.fromkeys(sources))
+    print(f"{len(results)} kernels: {counts}")
+
+
+def show_times(results, others, said):
+    """A table for each variant."""
+    for variant in others:
+        base, name = variant["base"], variant["name"]
+        columns = ["", base, name, "", "interval", "spilled by the first", "second", "output"]
+        print("\n".join(report.table(list(rows(results, variant, said)), columns)) + "\n")
+
+
+def on_gpu(kernels, expected, arguments):
+    """(results, failures) of all kernels, one after another."""
+    results, failures = [], []
+    for kernel in kernels:
+        try:
+            results.append(measure_apart(limit_grid(kernel, arguments.blocks), expected, arguments))
+        except Failed as error:
+            failures.append(f"{kernel.name}: {error}")
+        except multiprocessing.TimeoutError:
+            failures.append(f"{kernel.name}: more than {arguments.timeout} s")
+    return results, failures
+
+
+def by_emulation(kernels, expected, arguments):
+    """The same by emulation; several kernels at a time."""
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        check = lambda kernel: emulated.check(arguments.tool, arguments.input, kernel, expected)  # noqa: E731
+        return list(pool.map(check, kernels)), []
+
+
+def device_of(arguments):
+    """The name of the GPU; None where the work is done by emulation."""
+    if arguments.emulate:
+        return None
+    try:
+        return Driver().name
+    except Unavailable as reason:
+        print(reason)
+        return None
 
 
 def main():
     arguments = parse_arguments()
-    try:
-        driver = Driver()
-    except Unavailable as reason:
-        print(reason)
+    device = device_of(arguments)
+    if device is None and arguments.tool is None:
         return 0
     kernels = manifest.load((arguments.input / "manifest.json").read_text())
     kernels = [k for k in kernels if not arguments.kernel or k.name in arguments.kernel]
@@ -119,33 +241,27 @@ def main():
     outputs_of = {v["name"]: v["outputs_of"] for v in prepared["variants"]}
     needed = [first["name"], *(name for v in others for name in (v["base"], v["outputs_of"], v["name"]))]
     expected = {name: outputs_of[name] for name in dict.fromkeys(needed)}
-    results, failures = [], []
-    for kernel in kernels:
-        try:
-            results.append(measure(driver, limit_grid(kernel, arguments.blocks), expected, arguments))
-        except Failed as error:
-            # A fault of a kernel ends the context, and with it all that follows.
-            failures.append(f"{kernel.name}: {error}")
-            break
-    print(f"{driver.name}, milliseconds, medians of {arguments.repeat}")
-    for variant in others:
-        base, name = variant["base"], variant["name"]
-        print()
-        columns = ["", base, name, "", "spilled by the first", "second", "output"]
-        print("\n".join(report.table(list(rows(results, variant, prepared["ptxas"])), columns)))
-        ratios = [r["milliseconds"][name] / r["milliseconds"][base] for r in results]
-        if ratios:
-            print(f"geometric mean of the times: {statistics.geometric_mean(ratios):.4f}")
-    found = [(r["kernel"], name, d) for r in results for name, of in r["differences"].items() for d in of]
-    for kernel, name, difference in found:
-        print(f"{kernel}, {name}: output {difference['output']}[{difference['at']}]: {difference['values']}")
+    results, failures = (by_emulation if device is None else on_gpu)(kernels, expected, arguments)
+    if device is None:
+        print("by emulation, bit for bit\n")
+    else:
+        print(f"{device}, milliseconds, medians of {arguments.repeat}\n")
+        show_times(results, others, prepared["ptxas"])
+    show(results, others)
+    for result in results:
+        values, apart = result.get("emulator", (0, 0))
+        if apart:
+            print(f"{result['kernel']}: {apart:,} of {values:,} values are not those of the emulator")
+    odd = [(r, name) for r in results for name, verdict in r["verdicts"].items() if verdict != "same"]
+    for result, name in odd:
+        print(f"{result['kernel']}, {name}: {result['verdicts'][name]}: {result['differences'][name]}")
     for failure in failures:
         print(failure)
     if arguments.json:
-        arguments.json.write_text(
-            json.dumps({"device": driver.name, "kernels": results, "failures": failures}, indent=1)
-        )
-    return 1 if failures or found else 0
+        said = {"device": device, "kernels": results, "failures": failures}
+        arguments.json.write_text(json.dumps(said, indent=1))
+    differs = any(result["verdicts"][name] == "differs" for result, name in odd)
+    return 1 if failures or differs else 0
 
 
 if __name__ == "__main__":

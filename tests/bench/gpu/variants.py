@@ -1,9 +1,11 @@
-"""The ways in which prepare.py compiles the examples, and with which other way run.py compares each."""
+"""The ways in which prepare.py and bundle.py compile kernels, and with which other way run.py compares each."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 
 # Registers that a thread may have, where a variant shows what spilling costs.
 LIMITS = (24, 32, 48, 64, 128, 255)
+RUNS = 8  # of ptxas in a search for a bundle, so that making one takes minutes
 
 
 @dataclass(frozen=True)
@@ -11,11 +13,12 @@ class Variant:
     """One way of compiling. Its times are compared with those of `base`, its outputs with those of `outputs_of`."""
 
     name: str
-    compiler: str  # clang, nvcc, or a command of nvptx-ra: compile, tune, or ptx on what nvcc makes
+    compiler: str  # clang, nvcc, or a command of nvptx-ra: compile, tune, or ptx on what one of the first two makes
     options: tuple = ()  # of that command
     limit: int | None = None  # registers, as the kernel's attribute nvvm.maxnreg, or .maxnreg in the PTX
     base: str = "stock"
     outputs_of: str = "stock"  # the variant that writes the same bits
+    of: str = "nvcc"  # the compiler whose PTX the command ptx reads
 
 
 def limited(registers):
@@ -28,9 +31,9 @@ def limited(registers):
     yield Variant(f"shared-{registers}", "compile", (*kept, "--set", "regalloc-loops=on"), registers, local)
 
 
-def on_ptx():
-    """What nvcc makes, and what passes on its PTX make of that."""
-    yield Variant("nvcc", "nvcc", outputs_of="nvcc")
+def on_ptx(compiler, base, limits, outputs_of):
+    """What passes make of a compiler's PTX. Names begin with the compiler's variant, but for stock's."""
+    prefix = "" if base == "stock" else f"{base}-"
     passes = {
         "remat": "nvptx-remat<remat=high>",
         "late": "nvptx-schedule<order=late>",
@@ -39,13 +42,14 @@ def on_ptx():
         "all": "nvptx-copy-coalescer,nvptx-remat<remat=peaks>,nvptx-schedule<order=bottom-up>,nvptx-rename",
     }
     for name, pipeline in passes.items():
-        yield Variant(f"nvcc-{name}", "ptx", (f"-passes={pipeline}",), base="nvcc", outputs_of="nvcc")
-    for registers in (32, 64, 255):
-        local = f"nvcc-local-{registers}"
-        yield Variant(local, "nvcc", limit=registers, base="nvcc", outputs_of="nvcc")
+        yield Variant(f"{prefix}{name}", "ptx", (f"-passes={pipeline}",), None, base, outputs_of, compiler)
+    for registers in limits:
+        local = f"{prefix}local-{registers}"
+        yield Variant(local, compiler, limit=registers, base=base, outputs_of=outputs_of)
         for to in ("shared", "local", "all"):
             kept = f"nvptx-regalloc<regalloc={registers};regalloc-slack=12;regalloc-loops=on;spill-to={to}>"
-            yield Variant(f"nvcc-to-{to}-{registers}", "ptx", (f"-passes={kept}",), registers, local, "nvcc")
+            name = f"{prefix}to-{to}-{registers}"
+            yield Variant(name, "ptx", (f"-passes={kept}",), registers, local, outputs_of, compiler)
 
 
 VARIANTS = [
@@ -53,5 +57,20 @@ VARIANTS = [
     Variant("default", "compile"),
     Variant("tuned", "tune"),
     *(variant for registers in LIMITS for variant in limited(registers)),
-    *on_ptx(),
+    Variant("nvcc", "nvcc", outputs_of="nvcc"),
+    *on_ptx("nvcc", "nvcc", (32, 64, 255), "nvcc"),
 ]
+# Those of a bundle. `slots` keeps values in shared memory at the kernel's own bounds.
+BUNDLED = [
+    Variant("stock", "clang"),
+    Variant("default", "compile"),
+    Variant("tuned", "tune", (f"--runs={RUNS}",)),
+    Variant("slots", "ptx", ("-passes=nvptx-regalloc<regalloc=auto>",), of="clang"),
+    *on_ptx("clang", "stock", (64,), "stock"),
+]
+
+
+def as_json(variants, figures):
+    """The text of variants.json, with what ptxas says of each variant's kernels."""
+    said = [{**asdict(variant), "options": list(variant.options)} for variant in variants]
+    return json.dumps({"variants": said, "ptxas": figures}, indent=1)

@@ -7,6 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use nvptx_ra::target::machine::Architecture;
 
 use super::figures::{Allowance, Block, Figures, Preference};
+use super::findings::Findings;
 use super::variant::Variant;
 
 /// A kernel and what was tried on it.
@@ -31,6 +32,8 @@ pub(super) struct Kernel {
     queue: VecDeque<Variant>,
     /// How many orders were changed at random.
     perturbed: u32,
+    /// What comparisons with stock say of the variants.
+    pub(super) findings: Findings,
 }
 
 /// What a search is for.
@@ -71,6 +74,7 @@ impl Kernel {
             proposed: Vec::new(),
             queue: proposals::first(&stock, has_optimisations),
             perturbed: 0,
+            findings: Findings::default(),
         }
     }
 
@@ -114,15 +118,23 @@ impl Kernel {
         self.tried.push((variant, None));
     }
 
-    /// What was tried and ptxas took, in the order in which it was tried.
+    /// What was tried and ptxas took, and a comparison did not refuse, in the order in which it was tried.
     fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
-        self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)))
+        let judged = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
+        judged.filter(|(variant, _)| !self.findings.has_refused(variant))
     }
 
     /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
     pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
-        let better = self.judged().filter(|(_, figures)| {
-            figures.is_no_worse(&self.stock, aim.allowance) && figures.is_better(&self.stock, &aim.preference)
+        self.best_but_for(aim, |_| false)
+    }
+
+    /// The same without some variants.
+    pub(super) fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
+        let better = self.judged().filter(|(variant, figures)| {
+            figures.is_no_worse(&self.stock, aim.allowance)
+                && figures.is_better(&self.stock, &aim.preference)
+                && !is_left_out(variant)
         });
         let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
         best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
@@ -160,11 +172,11 @@ impl Kernel {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::figures::{SHARED_COST, preference, tests::figures};
     use super::*;
 
-    pub(super) fn aim(seed: u32) -> Aim {
+    pub(in super::super) fn aim(seed: u32) -> Aim {
         let architecture = Architecture::by_name("sm_90").expect("is known");
         Aim {
             architecture,
@@ -181,7 +193,7 @@ mod tests {
         Kernel::new("k", "0", block, stock, "stock".into(), true)
     }
 
-    pub(super) fn kernel() -> Kernel {
+    pub(in super::super) fn kernel() -> Kernel {
         kernel_with(figures(100, 32, 500))
     }
 

@@ -170,4 +170,5 @@ def main():
     print("  ret i32 0\n}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Calls of the program on text."""
+
+import logging
+import subprocess
+from collections.abc import Mapping
+
+from nvptx_ra import _report, _toolkit
+from nvptx_ra._program import path
+
+LOG = logging.getLogger("nvptx_ra")
+
+
+class Error(Exception):
+    """What the program says when it fails."""
+
+
+def optimize(ptx, *, arch=None, runs=None, threads=None, dynamic_shared=None, cache=None):
+    """The best PTX that a search finds for each kernel of `ptx`. It is never worse than `ptx` in bytes spilled, warps
+    that an SM holds, and instructions; a kernel for which nothing is better stays as it is.
+
+    arch: the processor, e.g. "sm_90"; unless given, that of the text.
+    runs: how many variants of each kernel ptxas judges; unless given, 16.
+    threads: threads of a block, for kernels that do not say how many.
+    dynamic_shared: bytes of shared memory that a launch adds: a number for all kernels, or a mapping from names.
+    cache: a folder that keeps what ptxas has said, for later searches.
+
+    NVIDIA's ptxas, cuobjdump and nvdisasm are taken from CUDA_PATH, from PATH, or from NVIDIA's own packages, which
+    `pip install nvptx-ra[cuda]` brings.
+    """
+    missing = [name for name in _toolkit.PACKAGES if _toolkit.find(name) is None]
+    if missing:
+        raise Error(f"{', '.join(missing)}: not found; pip install nvptx-ra[cuda], or set CUDA_PATH")
+    options = _options(("--cpu", arch), ("--runs", runs), ("--threads", threads), ("--cache", cache))
+    return _run("tune", *options, *_shared(dynamic_shared), "-o", "-", text=ptx)
+
+
+def report(ptx, *, arch=None, max_registers=None, dynamic_shared=None, ptxas=False):
+    """What ptxas will need for each kernel of `ptx`, as a `Report`. It is a forecast: ptxas does not run.
+
+    arch, dynamic_shared: as for `optimize`.
+    max_registers: forecast as if no kernel could have more registers.
+    ptxas: whether to run ptxas, too, so that each kernel has its figures beside the forecast.
+    """
+    options = _options(("--cpu", arch), ("--max-regs", max_registers))
+    options += ["--compare-ptxas"] if ptxas else []
+    return _report.read(_run("report", "--json", *options, *_shared(dynamic_shared), text=ptx))
+
+
+def _options(*pairs):
+    return [f"{name}={value}" for name, value in pairs if value is not None]
+
+
+def _shared(dynamic_shared):
+    if dynamic_shared is None:
+        return []
+    if isinstance(dynamic_shared, Mapping):
+        return [f"--dynamic-shared={name}={size}" for name, size in dynamic_shared.items()]
+    return [f"--dynamic-shared={dynamic_shared}"]
+
+
+def _run(*arguments, text):
+    """What the program prints for a text. What it says besides, e.g. that ptxas refuses a kernel, is logged."""
+    command = [path(), *arguments, "-"]
+    result = subprocess.run(command, input=text.encode(), capture_output=True, env=_toolkit.environment(), check=False)
+    said = result.stderr.decode(errors="replace").strip()
+    if result.returncode != 0:
+        raise Error(said or f"{command[0]}: exit status {result.returncode}")
+    for line in said.splitlines():
+        LOG.info("%s", line)
+    return result.stdout.decode()

@@ -1,0 +1,35 @@
+//! ptxas on another text, with the invocation's own options.
+
+use std::fs;
+use std::process::Stdio;
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+use super::invocation::Invocation;
+use super::real::RealPtxas;
+use crate::ptxas::{Folder, refusal};
+
+/// What ptxas makes of a text.
+pub(super) struct Assembled {
+    pub(super) cubin: Vec<u8>,
+    /// What it prints, with the name of the text's file as it is here.
+    pub(super) messages: String,
+}
+
+/// Assembles a text as the invocation's own would be. Neither its output nor its streams are touched.
+pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8]) -> Result<Assembled, Error> {
+    let folder = Folder::new("ptxas")?;
+    let (text, output) = (folder.path("found.ptx"), folder.path("found.cubin"));
+    fs::write(&text, ptx).map_err(|error| Error::file(&text, &error))?;
+    let mut command = real.command();
+    command.args(invocation.verbose.then_some("--verbose")).args(&invocation.options);
+    command.arg("--output-file").arg(&output).arg(&text);
+    let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&real.path, &error))?;
+    let messages = String::from_utf8_lossy(&done.stderr).into_owned();
+    if !done.status.success() {
+        let problem = format!("ptxas refuses what was found: {}", refusal(&messages));
+        return Err(Error::new(ErrorKind::Pass, problem, "the unchanged result stays"));
+    }
+    let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
+    Ok(Assembled { cubin, messages })
+}

@@ -1,0 +1,68 @@
+//! One invocation whose kernels may get better: what is known of its text, else ptxas on the text as it is and a search.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use nvptx_ra::error::Error;
+
+use super::entry::Place;
+use super::improve::{Improved, improve, known, say};
+use super::invocation::Source;
+use super::task::Task;
+use super::{deliver, unchanged};
+use crate::{interrupt, output};
+
+/// Does what ptxas would do, or better.
+pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
+    let entry = task.place.as_ref().and_then(Place::get);
+    if let Some(entry) = &entry {
+        match &entry.choice {
+            // The standard input was read already.
+            None if task.input.source == Source::StandardInput => {}
+            None => return Err(task.real.become_it(&task.invocation.arguments)),
+            Some(choice) => {
+                let improved = guarded(task, || known(task, entry, choice));
+                if let Some(messages) = improved.and_then(|improved| put_in_place(task, improved)) {
+                    say(task.settings, &choice.changes);
+                    deliver::say(&[], &messages);
+                    return Ok(ExitCode::SUCCESS);
+                }
+            }
+        }
+    }
+    let unchanged = unchanged::run(task.invocation, task.real)?;
+    let is_searched = unchanged.status.success() && entry.is_none_or(|entry| entry.choice.is_some());
+    let improved = if is_searched { guarded(task, || improve(task, &unchanged)) } else { None };
+    let messages = improved.and_then(|improved| put_in_place(task, improved));
+    deliver::say(&unchanged.output, messages.as_deref().unwrap_or(&unchanged.messages));
+    Ok(if interrupt::is_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
+}
+
+/// What comes of work that may fail in any way: then the unchanged result stays.
+fn guarded(task: &Task<'_>, work: impl FnOnce() -> Result<Option<Improved>, Error>) -> Option<Improved> {
+    // A panic is told by the log alone: a compiler's messages are ptxas's.
+    std::panic::set_hook(Box::new(|_| {}));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let _ = std::panic::take_hook();
+    let problem = match done {
+        Ok(Ok(improved)) => return improved,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "internal error; please report this".into(),
+    };
+    task.settings.log.line(&format!("the unchanged result stays: {problem}"));
+    None
+}
+
+/// Puts a cubin where the invocation wants it. The messages on it, where that was done.
+fn put_in_place(task: &Task<'_>, improved: Improved) -> Option<Vec<u8>> {
+    if interrupt::is_interrupted() {
+        return None;
+    }
+    match output::write(&task.invocation.output, &improved.cubin) {
+        Ok(()) => Some(improved.messages),
+        Err(error) => {
+            task.settings.log.line(&format!("the unchanged result stays: {error}"));
+            None
+        }
+    }
+}

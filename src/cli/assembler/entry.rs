@@ -1,0 +1,72 @@
+//! What is kept of a search, in the cache and in a folder of profiles.
+
+use nvptx_ra::error::Error;
+use serde::{Deserialize, Serialize};
+
+use super::invocation::{Input, Invocation};
+use super::real::RealPtxas;
+use super::settings::Settings;
+use crate::cache::{Cache, Key, KeyBuilder, program};
+use crate::tune::request::Change;
+
+/// Bytes that a cache may take on disk.
+const BOUND: u64 = 1 << 30;
+
+/// The result of a search, whatever the name of the file with the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// What ptxas prints of the text as it is, without the file's name.
+    pub(super) messages: String,
+    /// `None` if nothing is better than the text as it is.
+    pub(super) choice: Option<Choice>,
+}
+
+/// A variant that is better.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Choice {
+    /// How it is made: the text of a profile.
+    pub(super) profile: String,
+    /// The digest of the cubin that ptxas makes of it.
+    pub(super) cubin: String,
+    pub(super) changes: Vec<Change>,
+}
+
+/// The entry of an invocation: where it is, or is to be.
+pub(super) struct Place {
+    cache: Cache,
+    key: Key,
+}
+
+impl Place {
+    /// `None` where there is to be no cache. The key has all that can change the answer.
+    pub(super) fn of(
+        invocation: &Invocation,
+        input: &Input,
+        settings: &Settings,
+        real: &RealPtxas,
+    ) -> Result<Option<Self>, Error> {
+        let Some(folder) = &settings.cache else { return Ok(None) };
+        let cache = Cache::open(folder, BOUND)?;
+        let ptxas = program::digest(&real.path, Some(&cache)).map_err(|error| Error::file(&real.path, &error))?;
+        let mut key = KeyBuilder::new("search");
+        key.field("text", &input.text).field("ptxas", ptxas.as_bytes());
+        for option in &invocation.options {
+            key.field("option", option.as_bytes());
+        }
+        key.field("verbose", &[u8::from(invocation.verbose)]).field("settings", settings.of_search().as_bytes());
+        Ok(Some(Self { cache, key: key.key() }))
+    }
+
+    pub(super) fn get(&self) -> Option<Entry> {
+        self.cache.get(&self.key)
+    }
+
+    pub(super) fn put(&self, entry: &Entry) -> Result<(), Error> {
+        self.cache.put(&self.key, entry)
+    }
+}
+
+/// The digest of a cubin, in hexadecimal.
+pub(super) fn digest(cubin: &[u8]) -> String {
+    blake3::hash(cubin).to_string()
+}

@@ -1,0 +1,237 @@
+//! A better result than ptxas's on the unchanged text: one that is known, or one that a search finds.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::passes::replay_on_ptx;
+use nvptx_ra::profile::Profile;
+
+use super::assemble::{Assembled, assemble};
+use super::entry::{Choice, Entry, digest};
+use super::invocation::{Input, Source};
+use super::limit::Limit;
+use super::settings::Settings;
+use super::task::Task;
+use super::unchanged::UnchangedResult;
+use super::{cubin, log, messages, profiles};
+use crate::ptxas::Measured;
+use crate::tune::request::{self, Change, Found, Request};
+
+/// A result that is better than the unchanged one in ptxas's figures.
+#[derive(Clone, Debug)]
+pub(super) struct Improved {
+    /// The bytes that replace the output file.
+    pub(super) cubin: Vec<u8>,
+    /// What goes to the standard error: figures and warnings about spills of this cubin, all other messages those of the
+    /// user's text. Figures only where the invocation is verbose.
+    pub(super) messages: Vec<u8>,
+}
+
+/// Makes a known choice again. `None` where ptxas does not make of it what it did.
+pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<Option<Improved>, Error> {
+    let Task { invocation, input, real, .. } = task;
+    let profile = Profile::parse(&choice.profile)?;
+    let cpu = invocation.processor.as_deref().unwrap_or_default();
+    let (output, unfit) = replay_on_ptx(&name(input), &input.text, &profile, "", cpu)?;
+    let Assembled { cubin, messages } = assemble(invocation, real, &output.text)?;
+    if !unfit.is_empty() || digest(&cubin) != choice.cubin {
+        return Ok(None);
+    }
+    let unchanged = messages::with_name(&entry.messages, &name(input));
+    let merged = messages::merged(&messages, &unchanged);
+    Ok(merged.map(|messages| Improved { cubin, messages: messages.into_bytes() }))
+}
+
+/// Searches for a better result. `None` and errors leave the unchanged result as it is; errors go to the log.
+///
+/// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
+pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
+    let Task { invocation, input, settings, real, place, .. } = task;
+    let start = Instant::now();
+    let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
+    let kept =
+        |choice: Option<Choice>| Entry { messages: messages::without_name(&messages_on_text, &name(input)), choice };
+    let keep = |entry: Entry| {
+        if let Some(Err(error)) = place.as_ref().map(|place| place.put(&entry)) {
+            settings.log.line(&error.to_string());
+        }
+    };
+    let Some(measured) = cubin::read(&unchanged.cubin) else { return Ok(None) };
+    let note = |line: &str| settings.log.line(line);
+    let request = || request(task, &measured, start, &note);
+    let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
+    let given = on_file.as_deref().and_then(profiles::read);
+    let found = match &given {
+        Some(profile) => request::replay(request(), profile)?,
+        None => request::search(request())?,
+    };
+    let Some(found) = found else {
+        keep(kept(None));
+        return Ok(None);
+    };
+    if found.was_cut {
+        let problem = "the time for the search is over";
+        return Err(Error::new(ErrorKind::Pass, problem, "raise NVPTX_RA_SECONDS or unset it"));
+    }
+    let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx)?;
+    let checked = check(&measured, &cubin::read(&code).unwrap_or_default(), &found.changes);
+    let merged = checked.and_then(|()| {
+        let problem = "ptxas warns of something that it does not warn of in the unchanged text";
+        messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(problem))
+    });
+    // It would be so the next time.
+    let messages = merged.inspect_err(|_| keep(kept(None)))?;
+    let Found { profile, changes, .. } = found;
+    say(settings, &changes);
+    if let Some(path) = on_file.filter(|_| given.is_none()) {
+        profiles::write(&path, &profile)?;
+    }
+    keep(kept(Some(Choice { profile, cubin: digest(&code), changes })));
+    Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }))
+}
+
+fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note: &'a dyn Fn(&str)) -> Request<'a> {
+    let Task { invocation, input, settings, real, .. } = *task;
+    let (limit, problem) = Limit::of_environment();
+    problem.iter().for_each(|problem| settings.log.line(&problem.to_string()));
+    // It is held until this process ends.
+    let limit: &'static Limit = Box::leak(Box::new(limit));
+    Request {
+        content: &input.text,
+        name: "found.ptx",
+        cpu: invocation.processor.as_deref().unwrap_or_default(),
+        ptxas: real.path.clone(),
+        cuobjdump: real.path.with_file_name("cuobjdump"),
+        options: options_of_one_kernel(&invocation.options),
+        measured,
+        dynamic_shared: &task.dynamic_shared,
+        threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
+        runs: settings.runs as usize,
+        until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
+        jobs: std::thread::available_parallelism().map_or(1, Into::into),
+        note,
+        gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
+    }
+}
+
+/// The options without those that name kernels: a kernel is judged in a text of its own.
+fn options_of_one_kernel(options: &[String]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        if option == "--entry" || option == "-e" {
+            options.next();
+        } else if !option.starts_with("--entry=") && !option.starts_with("-e=") {
+            kept.push(option.into());
+        }
+    }
+    kept
+}
+
+/// An error unless the final code has the registers, the stack and the shared memory that the search saw.
+fn check(before: &Measured, after: &Measured, changes: &[Change]) -> Result<(), Error> {
+    let changed: BTreeSet<&str> = changes.iter().map(|change| change.kernel.as_str()).collect();
+    for (kernel, real) in before.iter().filter(|(kernel, _)| !changed.contains(kernel.as_str())) {
+        if after.get(kernel) != Some(real) {
+            return Err(odd("a kernel that was not changed got other code"));
+        }
+    }
+    for change in changes {
+        let real = after.get(&change.kernel);
+        if real.is_none_or(|real| real.registers != change.after.registers) {
+            return Err(odd("ptxas gives a kernel other registers than in the search"));
+        }
+    }
+    Ok(())
+}
+
+fn odd(problem: &str) -> Error {
+    Error::new(ErrorKind::Pass, problem, "the unchanged result stays")
+}
+
+/// What ptxas calls an input in its messages.
+pub(super) fn name(input: &Input) -> String {
+    match &input.source {
+        Source::File(path) => path.to_string_lossy().into_owned(),
+        Source::StandardInput | Source::Argument => "-".into(),
+    }
+}
+
+/// Tells those who asked what was gained.
+pub(super) fn say(settings: &Settings, changes: &[Change]) {
+    for change in changes {
+        settings.log.line(&line(change));
+        settings.report.iter().for_each(|path| log::report(path, change));
+    }
+}
+
+/// A kernel's gain in one line.
+fn line(change: &Change) -> String {
+    let Change { kernel, choice, before, after, agreement } = change;
+    let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
+    _ = write!(text, "{}+{} → ", before.spill_store_bytes, before.spill_load_bytes);
+    match (after.spill_store_bytes, after.spill_load_bytes) {
+        (0, 0) => text.push('0'),
+        (stores, loads) => _ = write!(text, "{stores}+{loads}"),
+    }
+    _ = write!(text, " bytes, {} registers, ", after.registers);
+    _ = write!(
+        text,
+        "{} → {} warps, {} → {} instructions",
+        before.warps, after.warps, before.instructions, after.instructions
+    );
+    text = text + ", " + choice;
+    if !agreement.is_empty() {
+        text = text + "; run on the CPU: " + agreement;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptxas::Real;
+    use crate::tune::request::Cost;
+
+    fn cost(spill_store_bytes: u32, registers: u32) -> Cost {
+        Cost { spill_store_bytes, spill_load_bytes: 336, registers, warps: 24, instructions: 500 }
+    }
+
+    fn change() -> Change {
+        let after = Cost { spill_load_bytes: 0, ..cost(0, 80) };
+        Change {
+            kernel: "k".into(),
+            choice: "order=eager".into(),
+            agreement: "same".into(),
+            before: cost(232, 72),
+            after,
+        }
+    }
+
+    /// The line has bytes stored and loaded, registers, warps, instructions and the choice.
+    #[test]
+    fn lines() {
+        let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; run on the CPU: same";
+        assert_eq!(line(&change()), expected);
+    }
+
+    /// Kernels are judged one by one, whichever are named.
+    #[test]
+    fn names_of_kernels_are_left_out() {
+        let options = ["-e", "a", "--fmad", "false", "--entry=b", "-e=c", "--entry", "d", "-O3"].map(str::to_owned);
+        assert_eq!(options_of_one_kernel(&options), ["--fmad", "false", "-O3"]);
+    }
+
+    /// Kernels that did not change have to stay, and those that did have to have what was promised.
+    #[test]
+    fn what_is_checked() {
+        let real = |registers| Real { registers, ..Real::default() };
+        let of = |k, other| Measured::from([("k".into(), real(k)), ("other".into(), real(other))]);
+        let check = |after| check(&of(72, 9), &after, &[change()]).is_ok();
+        assert!(check(of(80, 9)));
+        assert!(!check(of(81, 9)) && !check(of(80, 10)) && !check(Measured::new()));
+    }
+}

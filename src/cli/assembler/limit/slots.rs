@@ -1,0 +1,58 @@
+//! Tokens of a machine: a folder with as many files as children may run, of which a token is the lock of one. The system
+//! gives a lock back when the process that has it ends, in whatever way.
+
+use std::fs::File;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The files of a folder.
+pub(super) struct Slots(Vec<Slot>);
+
+struct Slot {
+    file: File,
+    /// Whether this process has the lock: to it, it would be given a second time.
+    is_ours: AtomicBool,
+}
+
+impl Slots {
+    pub(super) fn open(folder: &Path, count: NonZeroUsize) -> io::Result<Self> {
+        let slot = |number: usize| {
+            let mut options = File::options();
+            options.read(true).write(true).create(true).truncate(false).mode(0o600);
+            let file = options.open(folder.join(format!("slot-{number}")))?;
+            Ok(Slot { file, is_ours: AtomicBool::new(false) })
+        };
+        (0..count.get()).map(slot).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// A token that is free now.
+    pub(super) fn take(&self) -> Option<usize> {
+        // Processes that begin at different files seldom meet.
+        let first = std::process::id() as usize % self.0.len();
+        (first..self.0.len()).chain(0..first).find(|&slot| self.0[slot].take())
+    }
+
+    pub(super) fn give_back(&self, slot: usize) {
+        let Slot { file, is_ours } = &self.0[slot];
+        // Where this fails, the slot stays this process's until it ends.
+        if file.unlock().is_ok() {
+            is_ours.store(false, Ordering::Release);
+        }
+    }
+}
+
+impl Slot {
+    fn take(&self) -> bool {
+        if self.is_ours.swap(true, Ordering::Acquire) {
+            return false;
+        }
+        let is_locked = self.file.try_lock().is_ok();
+        if !is_locked {
+            self.is_ours.store(false, Ordering::Release);
+        }
+        is_locked
+    }
+}

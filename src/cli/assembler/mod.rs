@@ -1,0 +1,116 @@
+//! A program in ptxas's place: ptxas on the unchanged text first, then, for kernels that lose by it, what this project
+//! knows. Called as `nvptx-ra ptxas …`, or by the name `ptxas`.
+//!
+//! Builds must not fail for our sake. What is not understood goes to ptxas with the arguments as they are, and an error
+//! of ours leaves ptxas's result.
+
+mod assemble;
+mod build;
+mod cubin;
+mod deliver;
+mod entry;
+mod improve;
+mod inputs;
+mod invocation;
+mod launch_note;
+mod limit;
+mod log;
+mod messages;
+mod options;
+mod profiles;
+pub(crate) mod real;
+mod settings;
+mod task;
+mod unchanged;
+mod version;
+mod words;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use invocation::{Action, Invocation};
+use nvptx_ra::error::Error;
+use real::RealPtxas;
+use settings::Settings;
+use task::{Task, why_alone};
+
+use crate::interrupt;
+
+/// Run ptxas, with its own arguments.
+///
+/// The same happens where this program is called by the name `ptxas`. Variables of the environment are its settings:
+/// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_RUNS (0: ptxas alone), NVPTX_RA_SECONDS, NVPTX_RA_CACHE, NVPTX_RA_LOG and
+/// NVPTX_RA_PROFILE; docs/ptxas.md explains them.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Arguments {
+    /// The arguments of ptxas.
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub all: Vec<OsString>,
+}
+
+/// The arguments for ptxas where this program is to be one: by the name that it is called, or by its first argument.
+pub(crate) fn arguments_for_ptxas(mut all: impl Iterator<Item = OsString>) -> Option<Vec<OsString>> {
+    let program = all.next()?;
+    let is_called_so = Path::new(&program).file_name().is_some_and(|name| name == "ptxas");
+    (is_called_so || all.next()? == "ptxas").then(|| all.collect())
+}
+
+/// Does what ptxas would do with the arguments, or better.
+pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
+    let real = RealPtxas::find()?;
+    let settings = match Settings::read() {
+        Ok(settings) if settings.runs > 0 && !real.is_nested => settings,
+        Ok(_) => return Err(real.become_it(&arguments)),
+        Err(error) => {
+            say!("{error}");
+            return Err(real.become_it(&arguments));
+        }
+    };
+    let mut invocation = Invocation::read(arguments);
+    if invocation.action == Action::Version {
+        return version::print(&invocation, &settings, &real);
+    }
+    if let Action::PassThrough(reason) = &invocation.action {
+        settings.log.line(&format!("ptxas runs alone: {reason}"));
+        return Err(real.become_it(&invocation.arguments));
+    }
+    let alone = why_alone(&invocation).map_or(Ok(()), Err);
+    let ready = alone.and_then(|()| interrupt::watch().map_err(|error| error.to_string()));
+    if let Err(reason) = ready.and_then(|()| inputs::read(&mut invocation)) {
+        settings.log.line(&format!("ptxas runs alone: {reason}"));
+        return Err(real.become_it(&invocation.arguments));
+    }
+    build::run(&Task::new(&invocation, &settings, &real))
+}
+
+#[cfg(test)]
+#[path = "../../../tests/rust/cuda.rs"]
+mod cuda;
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// NVIDIA's ptxas, where it is there.
+    pub(super) fn ptxas() -> Option<PathBuf> {
+        cuda::programs(&["ptxas"]).map(|bin| bin.join("ptxas"))
+    }
+
+    /// The program is ptxas by its name or by its first argument.
+    #[test]
+    fn names() {
+        let arguments = |words: &[&str]| arguments_for_ptxas(words.iter().map(OsString::from));
+        assert_eq!(arguments(&["/usr/bin/ptxas", "-v"]), Some(vec!["-v".into()]));
+        assert_eq!(arguments(&["ptxas"]), Some(Vec::new()));
+        assert_eq!(arguments(&["nvptx-ra", "ptxas", "ptxas"]), Some(vec!["ptxas".into()]));
+        assert_eq!(arguments(&["nvptx-ra", "report"]), None);
+        assert_eq!(arguments(&["nvptx-ra"]), None);
+        assert_eq!(arguments(&["ptxas-old", "-v"]), None);
+        assert_eq!(arguments(&[]), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! The settings of the program that stands in ptxas's place: variables of the environment, for its command line is ptxas's.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+use crate::dynamic_shared::DynamicShared;
+
+/// Runs of ptxas for each kernel that is searched, unless `NVPTX_RA_RUNS` says otherwise.
+const DEFAULT_RUNS: u32 = 8;
+
+/// Where lines about kernels go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Log {
+    Nowhere,
+    StandardError,
+    /// At the end of a file.
+    File(PathBuf),
+}
+
+/// What the environment says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// `NVPTX_RA_RUNS`: at most so many runs of ptxas for each kernel. 0: ptxas alone.
+    pub runs: u32,
+    /// `NVPTX_RA_SECONDS`: after that time the unchanged result stays. Unset by default.
+    pub seconds: Option<Duration>,
+    /// `NVPTX_RA_CACHE`: the folder of the cache; `None` where it is `off` or no folder is known.
+    pub cache: Option<PathBuf>,
+    /// `NVPTX_RA_LOG`.
+    pub log: Log,
+    /// `NVPTX_RA_REPORT`: a file that gets a JSON object for each kernel that is better, one a line.
+    pub report: Option<PathBuf>,
+    /// `NVPTX_RA_PROFILE`: a folder with profiles of texts.
+    pub profiles: Option<PathBuf>,
+    /// `NVPTX_RA_DYNAMIC_SHARED`: bytes of shared memory that launches add, as `[KERNEL=]BYTES`, several with commas.
+    pub dynamic_shared: Vec<DynamicShared>,
+}
+
+impl Settings {
+    /// Reads the environment. An error names the variable, its value and what is allowed.
+    pub(crate) fn read() -> Result<Self, Error> {
+        Self::read_with(&|name| std::env::var_os(name))
+    }
+
+    /// An empty variable is an unset one.
+    fn read_with(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
+        let given = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let number = |name: &str, allowed: &str| -> Result<Option<f64>, Error> {
+            let Some(value) = given(name) else { return Ok(None) };
+            let number = value.to_str().and_then(|value| value.parse::<f64>().ok());
+            let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+            number.map(Some).ok_or_else(|| wrong(name, &value, allowed))
+        };
+        let runs = match given("NVPTX_RA_RUNS") {
+            None => DEFAULT_RUNS,
+            Some(value) => {
+                let number = value.to_str().and_then(|value| value.parse().ok());
+                number.ok_or_else(|| wrong("NVPTX_RA_RUNS", &value, "a number of runs; 0 for ptxas alone"))?
+            }
+        };
+        let seconds = number("NVPTX_RA_SECONDS", "a number of seconds")?;
+        let seconds = seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        let cache = match given("NVPTX_RA_CACHE") {
+            Some(value) if value == "off" => None,
+            Some(value) => Some(absolute("NVPTX_RA_CACHE", value)?),
+            None => {
+                let home = given("HOME").map(|home| PathBuf::from(home).join(".cache"));
+                let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or(home);
+                folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("nvptx-ra"))
+            }
+        };
+        let log = given("NVPTX_RA_LOG").map_or(Ok(Log::Nowhere), log)?;
+        let report = given("NVPTX_RA_REPORT").map(PathBuf::from);
+        let profiles = given("NVPTX_RA_PROFILE").map(PathBuf::from);
+        let dynamic_shared = match given("NVPTX_RA_DYNAMIC_SHARED") {
+            None => Vec::new(),
+            Some(value) => {
+                let all = value.to_str().map(|text| text.split(',').map(str::parse).collect::<Result<_, _>>());
+                let all = all.and_then(Result::ok);
+                all.ok_or_else(|| {
+                    wrong("NVPTX_RA_DYNAMIC_SHARED", &value, "BYTES or KERNEL=BYTES, with commas between")
+                })?
+            }
+        };
+        Ok(Self { runs, seconds, cache, log, report, profiles, dynamic_shared })
+    }
+
+    /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
+    pub(crate) fn of_search(&self) -> String {
+        format!("runs={} seconds={:?} dynamic-shared={:?}", self.runs, self.seconds, self.dynamic_shared)
+    }
+}
+
+/// The variable also sets what the compiler's passes log, as `debug` or `nvptx_ra::coalesce=trace`. A path is for the lines
+/// of this program, and so is a level that shows information.
+fn log(value: OsString) -> Result<Log, Error> {
+    let allowed = "'info' for the standard error, or the path of a file with a slash in it";
+    let Some(text) = value.to_str() else { return Ok(Log::File(value.into())) };
+    if text.contains('/') {
+        return Ok(Log::File(text.into()));
+    }
+    let is_filter = |c: char| c.is_ascii_alphanumeric() || "_:=,-".contains(c);
+    match text.to_ascii_lowercase().as_str() {
+        "info" | "debug" | "trace" => Ok(Log::StandardError),
+        _ if text.chars().all(is_filter) => Ok(Log::Nowhere),
+        _ => Err(wrong("NVPTX_RA_LOG", text.as_ref(), allowed)),
+    }
+}
+
+/// Compilers start ptxas in folders of their own.
+fn absolute(name: &str, value: OsString) -> Result<PathBuf, Error> {
+    let path = PathBuf::from(&value);
+    if path.is_absolute() { Ok(path) } else { Err(wrong(name, &value, "an absolute path, or 'off'")) }
+}
+
+fn wrong(name: &str, value: &OsStr, allowed: &str) -> Error {
+    let problem = format!("{name} is '{}', and ptxas runs alone", value.to_string_lossy());
+    Error::new(ErrorKind::Option, problem, format!("set it to {allowed}, or unset it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
+        Settings::read_with(&value).map_err(|error| error.to_string())
+    }
+
+    /// Without variables the settings are the defaults, and an empty variable is none.
+    #[test]
+    fn defaults() {
+        let none = read(&[]).expect("the defaults");
+        let (log, dynamic_shared) = (Log::Nowhere, Vec::new());
+        let expected = Settings {
+            runs: DEFAULT_RUNS,
+            seconds: None,
+            cache: None,
+            log,
+            report: None,
+            profiles: None,
+            dynamic_shared,
+        };
+        assert_eq!(none, expected);
+        assert_eq!(read(&[("NVPTX_RA_RUNS", ""), ("NVPTX_RA_CACHE", "")]), Ok(none));
+        let cache = |variables: &[(&str, &str)]| read(variables).expect("settings").cache;
+        assert_eq!(cache(&[("HOME", "/home/a")]), Some("/home/a/.cache/nvptx-ra".into()));
+        assert_eq!(cache(&[("HOME", "/home/a"), ("XDG_CACHE_HOME", "/c")]), Some("/c/nvptx-ra".into()));
+        assert_eq!(cache(&[("HOME", "/home/a"), ("NVPTX_RA_CACHE", "off")]), None);
+    }
+
+    #[test]
+    fn values() {
+        let all = read(&[
+            ("NVPTX_RA_RUNS", "0"),
+            ("NVPTX_RA_SECONDS", "1.5"),
+            ("NVPTX_RA_CACHE", "/var/cache/x"),
+            ("NVPTX_RA_LOG", "/tmp/log.txt"),
+            ("NVPTX_RA_REPORT", "r.jsonl"),
+            ("NVPTX_RA_PROFILE", "profiles"),
+            ("NVPTX_RA_DYNAMIC_SHARED", "1024,k=49152"),
+        ]);
+        let expected = Settings {
+            runs: 0,
+            seconds: Some(Duration::from_millis(1500)),
+            cache: Some("/var/cache/x".into()),
+            log: Log::File("/tmp/log.txt".into()),
+            report: Some("r.jsonl".into()),
+            profiles: Some("profiles".into()),
+            dynamic_shared: vec!["1024".parse().expect("bytes"), "k=49152".parse().expect("bytes")],
+        };
+        assert_eq!(all, Ok(expected));
+        let log = |value: &str| read(&[("NVPTX_RA_LOG", value)]).expect("a filter").log;
+        assert_eq!(log("info"), Log::StandardError);
+        assert_eq!(log("./log"), Log::File("./log".into()));
+        for filter in ["off", "warn", "nvptx_ra::coalesce=trace"] {
+            assert_eq!(log(filter), Log::Nowhere, "{filter}");
+        }
+    }
+
+    /// Each wrong value is named with what is allowed.
+    #[test]
+    fn errors() {
+        for (name, value, allowed) in [
+            ("NVPTX_RA_RUNS", "many", "a number of runs; 0 for ptxas alone"),
+            ("NVPTX_RA_RUNS", "-1", "a number of runs; 0 for ptxas alone"),
+            ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
+            ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
+            ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),
+            ("NVPTX_RA_LOG", "log.txt", "'info' for the standard error, or the path of a file with a slash in it"),
+        ] {
+            let expected =
+                format!("nvptx-ra: {name} is '{value}', and ptxas runs alone; set it to {allowed}, or unset it");
+            assert_eq!(read(&[(name, value)]), Err(expected));
+        }
+    }
+}

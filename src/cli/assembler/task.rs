@@ -1,0 +1,45 @@
+//! An invocation whose kernels may get better, with what is known of it.
+
+use super::entry::Place;
+use super::invocation::{Input, Invocation};
+use super::launch_note;
+use super::real::RealPtxas;
+use super::settings::Settings;
+use crate::dynamic_shared::DynamicShared;
+
+/// Why ptxas is to do it alone, where it is.
+pub(super) fn why_alone(invocation: &Invocation) -> Option<String> {
+    match &invocation.inputs[..] {
+        [_] if invocation.processor.is_none() => Some("no processor is named".into()),
+        [_] if invocation.bounds.override_directives => Some("options override the bounds of kernels".into()),
+        [_] => None,
+        _ => Some("there are several inputs".into()),
+    }
+}
+
+/// An invocation with one text.
+pub(super) struct Task<'a> {
+    pub(super) invocation: &'a Invocation,
+    pub(super) input: &'a Input,
+    pub(super) settings: &'a Settings,
+    pub(super) real: &'a RealPtxas,
+    /// What is known of the shared memory that launches add: what the text notes, and behind that, so that it counts
+    /// first, what the user says.
+    pub(super) dynamic_shared: Vec<DynamicShared>,
+    /// Where its result is kept.
+    pub(super) place: Option<Place>,
+}
+
+impl<'a> Task<'a> {
+    /// Of an invocation that has one input.
+    pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, real: &'a RealPtxas) -> Self {
+        let input = &invocation.inputs[0];
+        let place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
+            settings.log.line(&error.to_string());
+            None
+        });
+        let note = launch_note::dynamic_shared(&String::from_utf8_lossy(&input.text)).map(DynamicShared::of_all);
+        let dynamic_shared = note.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect();
+        Self { invocation, input, settings, real, dynamic_shared, place }
+    }
+}

@@ -1,0 +1,114 @@
+//! What an entry is the answer to: a digest of everything that can change the answer.
+
+use std::fmt;
+
+/// Raised where the meaning of a key's fields changes.
+const FORM: &[u8] = b"1";
+
+/// Tells questions apart: two have one key only if all their fields are equal, in number, names, order and content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key(blake3::Hash);
+
+impl Key {
+    /// As it stands in an entry.
+    pub(super) fn as_bytes(&self) -> &[u8; blake3::OUT_LEN] {
+        self.0.as_bytes()
+    }
+}
+
+/// In hexadecimal: the name of a file.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.to_hex())
+    }
+}
+
+/// Puts a key together. The digest has the length of each name and content ahead of it, so that no two lists of fields
+/// give it the same bytes.
+pub(crate) struct KeyBuilder(blake3::Hasher);
+
+impl KeyBuilder {
+    /// A key without fields of the caller. The version of this program is in it already. Keys that differ in what they
+    /// are keys of, e.g. `choice`, differ.
+    pub(crate) fn new(of: &str) -> Self {
+        let mut builder = Self(blake3::Hasher::new());
+        builder.field("form", FORM).field("version", nvptx_ra::VERSION.as_bytes()).field("of", of.as_bytes());
+        builder
+    }
+
+    /// One thing that the answer depends on.
+    pub(crate) fn field(&mut self, name: &str, content: &[u8]) -> &mut Self {
+        for bytes in [name.as_bytes(), content] {
+            self.0.update(&(bytes.len() as u64).to_le_bytes());
+            self.0.update(bytes);
+        }
+        self
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        Key(self.0.finalize())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arbitrary::{Arbitrary as _, Unstructured};
+    use arbtest::arbtest;
+
+    use super::*;
+
+    type Fields = Vec<(String, Vec<u8>)>;
+
+    fn key(fields: &Fields) -> Key {
+        let mut builder = KeyBuilder::new("test");
+        for (name, content) in fields {
+            builder.field(name, content);
+        }
+        builder.key()
+    }
+
+    /// A list of fields that differs little from another: one byte, a byte that moves over a border, the order, a field
+    /// more or less.
+    fn neighbour(u: &mut Unstructured<'_>, fields: &Fields) -> arbitrary::Result<Fields> {
+        let mut other = fields.clone();
+        if other.is_empty() {
+            return Fields::arbitrary(u);
+        }
+        let at = u.choose_index(other.len())?;
+        match u.int_in_range(0..=5)? {
+            0 => other[at].1.push(u8::arbitrary(u)?),
+            1 => other[at].0.push(char::arbitrary(u)?),
+            2 => drop(other.remove(at)),
+            3 => other.insert(at, (String::new(), Vec::new())),
+            4 => other.swap(0, at),
+            _ => {
+                // The same bytes in their row, cut elsewhere.
+                let (name, content) = &mut other[at];
+                let mut moved = std::mem::take(name).into_bytes();
+                moved.append(content);
+                *content = moved;
+            }
+        }
+        Ok(other)
+    }
+
+    /// Equal fields give one key, and fields that differ in anything give another.
+    #[test]
+    fn keys_tell_fields_apart() {
+        arbtest(|u| {
+            let fields = Fields::arbitrary(u)?;
+            let other = neighbour(u, &fields)?;
+            assert_eq!(key(&fields) == key(&other), fields == other, "{fields:?} and {other:?}");
+            Ok(())
+        });
+    }
+
+    /// Without fields, too, keys of different things differ, and a key is a good name of a file.
+    #[test]
+    fn keys_of_different_things() {
+        let [one, other] = ["a", "b"].map(|of| KeyBuilder::new(of).key());
+        assert_ne!(one, other);
+        let name = one.to_string();
+        assert!(name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
+    }
+}

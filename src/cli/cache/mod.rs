@@ -1,0 +1,125 @@
+//! A cache on disk, which many processes use at once and in which nothing has to be trusted.
+//!
+//! A folder has a file for each entry. A file carries its [key](key) and a checksum, and takes its name when it is
+//! complete ([sealed], [room]). So a reader needs no lock: what it finds is an entry as a whole, or is thrown away. A
+//! process that is killed at any moment leaves the cache usable.
+//!
+//! `tune --cache` keeps what ptxas has said in files of the same form, in a folder of the user's without a bound.
+
+mod key;
+pub(crate) mod program;
+mod room;
+mod sealed;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use nvptx_ra::error::{Error, ErrorKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub(crate) use key::{Key, KeyBuilder};
+use room::Room;
+pub(crate) use sealed::{seal, unseal};
+
+use crate::private_folder;
+
+/// How long an entry waits for others that are being written. Each takes a millisecond, on a machine that has much else to
+/// do 20.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A folder of entries.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    folder: PathBuf,
+    /// The bytes that the entries may take on disk.
+    bound: u64,
+}
+
+impl Cache {
+    /// Opens a cache, or makes an empty one.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or is not this user's alone.
+    pub(crate) fn open(folder: &Path, bound: u64) -> Result<Self, Error> {
+        Ok(Self { folder: private_folder::open(folder)?, bound })
+    }
+
+    /// The entry of a key. A file that is damaged, or is another key's, is no entry and is removed.
+    pub(crate) fn get<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
+        match self.read(key) {
+            Ok(entry) => Some(entry),
+            Err(Missing::Absent) => None,
+            Err(Missing::Damaged) => {
+                self.discard::<T>(key);
+                None
+            }
+        }
+    }
+
+    /// Keeps an entry. Those that were not used for the longest time go to make room for it.
+    ///
+    /// # Errors
+    /// The entry is not kept: the disk is full, say, or the entry larger than the whole cache. Nothing but time is lost.
+    pub(crate) fn put<T: Serialize>(&self, key: &Key, entry: &T) -> Result<(), Error> {
+        let not_kept = |problem: &str, remedy: &str| {
+            let problem = format!("{}: an entry is not kept: {problem}", self.folder.display());
+            Error::new(ErrorKind::File, problem, remedy)
+        };
+        let content = serde_json::to_vec(entry).map_err(|error| Error::internal(error, None))?;
+        let sealed = sealed::seal(key, &content);
+        let needed = room::space(sealed.len() as u64);
+        if needed > self.bound {
+            let problem = format!("it takes {needed} bytes, and all entries together may take {}", self.bound);
+            return Err(not_kept(&problem, "allow the cache more"));
+        }
+        let failed = |error: io::Error| not_kept(&error.to_string(), "check the space and the permissions");
+        let Some(mut room) = Room::lock(&self.folder, PATIENCE).map_err(failed)? else {
+            return Err(not_kept("another process holds the lock", "end the process that does"));
+        };
+        room.write(&self.path(key), &sealed, self.bound).map_err(failed)
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        room::path(&self.folder, key)
+    }
+
+    /// Reads an entry, which counts as used from now on.
+    fn read<T: DeserializeOwned>(&self, key: &Key) -> Result<T, Missing> {
+        let path = self.path(key);
+        // Opening anything else might wait.
+        let found = path.symlink_metadata().map_err(|_| Missing::Absent)?;
+        if !found.is_file() {
+            return Err(Missing::Damaged);
+        }
+        let file = File::open(path).map_err(|_| Missing::Absent)?;
+        let mut sealed = Vec::new();
+        (&file).take(self.bound).read_to_end(&mut sealed).map_err(|_| Missing::Absent)?;
+        let content = sealed::unseal(key, &sealed).ok_or(Missing::Damaged)?;
+        let entry = serde_json::from_slice(content).map_err(|_| Missing::Damaged)?;
+        // The entry is as good if that fails.
+        let _ = file.set_modified(SystemTime::now());
+        Ok(entry)
+    }
+
+    /// Removes what stands under a key's name, unless another process has just put a good entry there. What cannot be
+    /// removed is found damaged again the next time.
+    fn discard<T: DeserializeOwned>(&self, key: &Key) {
+        if let Ok(Some(_room)) = Room::lock(&self.folder, Duration::ZERO)
+            && matches!(self.read::<T>(key), Err(Missing::Damaged))
+        {
+            let _ = std::fs::remove_file(self.path(key));
+        }
+    }
+}
+
+/// Why there is no entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    Absent,
+    Damaged,
+}

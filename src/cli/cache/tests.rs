@@ -1,0 +1,295 @@
+//! The cache in bad hands: damaged files, a full disk, many processes, processes that are killed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+
+use arbtest::arbtest;
+use tempfile::TempDir;
+
+use super::*;
+use crate::child_tests::{Mortal, Numbers, child, part};
+use crate::ptxas::Real;
+
+const PLENTY: u64 = 1 << 30;
+
+fn new_cache(bound: u64) -> (TempDir, Cache) {
+    let parent = tempfile::tempdir().expect("there is space");
+    let cache = Cache::open(&parent.path().join("cache"), bound).expect("it can be made");
+    (parent, cache)
+}
+
+fn key(number: u64) -> Key {
+    KeyBuilder::new("test").field("number", &number.to_le_bytes()).key()
+}
+
+/// The one right answer to a key: some are longer than a block of the file system.
+fn answer(number: u64) -> Vec<u64> {
+    vec![number; (number % 37 * 50) as usize]
+}
+
+/// The files that the cache has, with the space that each takes, its lock apart.
+fn files(cache: &Cache) -> BTreeMap<String, u64> {
+    let files = fs::read_dir(&cache.folder).expect("it is there").map(|file| file.expect("it can be read"));
+    let file = |file: fs::DirEntry| {
+        let bytes = file.metadata().expect("nobody removes it now").len();
+        (file.file_name().into_string().expect("names are text"), room::space(bytes))
+    };
+    files.map(file).filter(|(name, _)| name != "space-taken").collect()
+}
+
+/// An entry of some form.
+type Entry = (Vec<Real>, Option<String>);
+
+/// What was put is got, as the last put it; what was not put is not.
+#[test]
+fn entries_are_found() {
+    let (_parent, cache) = new_cache(PLENTY);
+    let real = |registers| Real { registers, spill_load_bytes: 8, ..Real::default() };
+    for choice in [None, Some("ptxas warning : \"quoted\" \u{1b} é".to_owned())] {
+        let entry: Entry = (vec![real(72), real(80)], choice);
+        cache.put(&key(1), &entry).expect("there is space");
+        assert_eq!(cache.get(&key(1)), Some(entry));
+    }
+    assert_eq!(cache.get::<Entry>(&key(2)), None);
+    let entry = cache.path(&key(1));
+    assert_eq!(fs::metadata(entry).expect("it is there").permissions().mode() & 0o7777, 0o600);
+}
+
+/// A byte that is wrong anywhere in a file, a file cut short, and the file of another entry are no answer, and go away.
+#[test]
+fn damaged_entries_are_thrown_away() {
+    let (_parent, cache) = new_cache(PLENTY);
+    cache.put(&key(2), &answer(2)).expect("there is space");
+    let path = cache.path(&key(1));
+    cache.put(&key(1), &answer(1)).expect("there is space");
+    let good = fs::read(&path).expect("it is there");
+    let check = |content: &[u8]| {
+        fs::write(&path, content).expect("there is space");
+        assert_eq!(cache.get::<Vec<u64>>(&key(1)), None, "{}", String::from_utf8_lossy(content));
+        assert!(!path.exists());
+    };
+    for at in 0..good.len() {
+        let mut damaged = good.clone();
+        damaged[at] = damaged[at].wrapping_add(1 + at as u8 % 255);
+        check(&damaged);
+    }
+    check(b"");
+    check(&good[..good.len() / 2]);
+    check(&fs::read(cache.path(&key(2))).expect("it is there"));
+    fs::write(&path, &good).expect("there is space");
+    assert_eq!(cache.get(&key(1)), Some(answer(1)));
+    // Whole, and yet nothing that the caller can read.
+    assert_eq!(cache.get::<Entry>(&key(1)), None);
+    assert!(!path.exists());
+}
+
+/// Whatever is put and got in whatever order: the bound holds, an answer is right, and the entries that were used last
+/// are those that are there.
+#[test]
+fn the_bound_holds() {
+    arbtest(|u| {
+        let bound = u.int_in_range(2..=20)? * 4096;
+        let (_parent, cache) = new_cache(bound);
+        // The numbers, the one used last at the end.
+        let mut used: Vec<u64> = Vec::new();
+        for _ in 0..u.int_in_range(1..=40)? {
+            let number = u.int_in_range(0..=50)?;
+            if u.ratio(2, 3)? {
+                let is_too_large = room::space(
+                    sealed::seal(&key(number), &serde_json::to_vec(&answer(number)).expect("JSON")).len() as u64,
+                ) > bound;
+                assert_eq!(cache.put(&key(number), &answer(number)).is_err(), is_too_large);
+                used.retain(|one| *one != number || is_too_large);
+                used.extend((!is_too_large).then_some(number));
+            } else if let Some(found) = cache.get::<Vec<u64>>(&key(number)) {
+                assert_eq!(found, answer(number));
+                used.retain(|one| *one != number);
+                used.push(number);
+            }
+            let taken = files(&cache).values().sum::<u64>();
+            assert!(taken <= bound, "{taken} of {bound} bytes");
+        }
+        let there: Vec<bool> = used.iter().map(|&number| cache.path(&key(number)).exists()).collect();
+        assert!(there.is_sorted(), "{used:?}: {there:?}");
+        Ok(())
+    })
+    .budget_ms(3000);
+}
+
+/// What somebody else keeps in the folder stays, whatever room is needed; what a dead process left does not.
+#[test]
+fn only_entries_go() {
+    let (_parent, cache) = new_cache(3 * 4096);
+    let foreign = ["notes.txt", "new.tmp", "folder.entry", ".new-"];
+    for name in foreign {
+        let path = cache.folder.join(name);
+        if name == "folder.entry" { fs::create_dir(path) } else { fs::write(path, "x") }.expect("there is space");
+    }
+    fs::write(cache.folder.join(".new-1234.tmp"), "x").expect("there is space");
+    for number in 0..20 {
+        cache.put(&key(37 * number), &answer(0)).expect("there is space");
+    }
+    let files = files(&cache);
+    assert!(foreign.iter().all(|name| files.contains_key(*name)), "{files:?}");
+    assert!(!files.contains_key(".new-1234.tmp") && files.len() <= foreign.len() + 3, "{files:?}");
+}
+
+/// Where a process has the lock and does not let go, others give up in the end, and take it once it is free.
+#[test]
+fn the_lock_is_waited_for() {
+    let (_parent, cache) = new_cache(PLENTY);
+    let lock = |milliseconds| Room::lock(&cache.folder, Duration::from_millis(milliseconds)).expect("it can be locked");
+    let held = lock(0);
+    assert!(held.is_some() && lock(0).is_none() && lock(20).is_none());
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| lock(60_000).is_some());
+        sleep(Duration::from_millis(20));
+        drop(held);
+        assert!(waits.join().expect("it ends"));
+    });
+    // The threads that waited in vain have let go.
+    assert!(lock(60_000).is_some());
+}
+
+/// Nonsense where the number stands makes the cache count again.
+#[test]
+fn a_wrong_number_is_put_right() {
+    for nonsense in ["", "x", "-1\n", "00000000000000000000", "\u{e9}", "99999999999999999999\n"] {
+        let (_parent, cache) = new_cache(4 * 4096);
+        for number in 0..10 {
+            fs::write(cache.folder.join("space-taken"), nonsense).expect("there is space");
+            cache.put(&key(37 * number), &answer(0)).expect("there is space");
+            assert!(files(&cache).values().sum::<u64>() <= cache.bound, "{nonsense:?}");
+        }
+    }
+}
+
+/// A folder in which nothing can be written, or which is gone, costs the entries and nothing else; the caller can say so.
+#[test]
+fn entries_that_cannot_be_kept() {
+    let (_parent, cache) = new_cache(PLENTY);
+    let too_large = Cache { bound: 4095, ..cache.clone() }.put(&key(1), &1).expect_err("it has no room");
+    assert!(too_large.problem.contains("may take 4095"), "{too_large}");
+    fs::create_dir(cache.path(&key(1))).expect("there is space");
+    let in_the_way = cache.put(&key(1), &1).expect_err("a folder is in the way");
+    assert!(in_the_way.problem.contains("an entry is not kept"), "{in_the_way}");
+    assert_eq!(cache.get::<u64>(&key(1)), None);
+    assert_eq!(files(&cache).len(), 1, "nothing half-written stays");
+    fs::remove_dir_all(&cache.folder).expect("it is ours");
+    assert!(cache.put(&key(2), &2).is_err());
+    assert_eq!(cache.get::<u64>(&key(2)), None);
+}
+
+/// A disk that is full while an entry is written: a limit on the size of files does the same.
+#[test]
+fn a_full_disk() {
+    const NAME: &str = "cache::tests::a_full_disk";
+    if let Some(folder) = part() {
+        let cache = Cache::open(folder.as_ref(), PLENTY).expect("it is there");
+        let error = cache.put(&key(1), &vec![7_u64; 1 << 20]).expect_err("no file becomes so long");
+        assert!(error.problem.contains("an entry is not kept"), "{error}");
+        assert_eq!(cache.get::<Vec<u64>>(&key(1)), None);
+        cache.put(&key(2), &answer(2)).expect("a small one has room");
+        return;
+    }
+    let (_parent, cache) = new_cache(PLENTY);
+    let again = child(NAME, &cache.folder);
+    // A write beyond the limit is an error, and not the signal, where that is ignored.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$@\"", "sh"]).arg(again.get_program()).args(again.get_args());
+    shell.envs(again.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.output().expect("a shell");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(files(&cache).len(), 1);
+    assert_eq!(cache.get(&key(2)), Some(answer(2)));
+}
+
+/// What a child does: entries of its own and entries that all children put, in turns with questions.
+fn put_and_get(cache: &Cache, child: u64, entries: u64) {
+    for number in 0..entries {
+        for mine in [number, 1000 * (child + 1) + number] {
+            cache.put(&key(mine), &answer(mine)).expect("there is space");
+            let found = cache.get(&key(mine));
+            assert!(found == Some(answer(mine)) || (found.is_none() && cache.bound < PLENTY), "a lost entry");
+        }
+        let other = 1000 * (child / 2 + 1) + number;
+        assert!(cache.get::<Vec<u64>>(&key(other)).is_none_or(|found| found == answer(other)), "a wrong answer");
+    }
+}
+
+/// 64 processes at once: nothing is lost, and no answer is wrong. Where all entries together have no room, the bound holds.
+#[test]
+fn many_processes() {
+    const NAME: &str = "cache::tests::many_processes";
+    const CHILDREN: u64 = 64;
+    const ENTRIES: u64 = 10;
+    if let Some(part) = part() {
+        let words: Vec<&str> = part.splitn(3, ' ').collect();
+        let number = |word: &str| word.parse().expect("a number");
+        let cache = Cache::open(words[2].as_ref(), number(words[0])).expect("it is there");
+        return put_and_get(&cache, number(words[1]), ENTRIES);
+    }
+    for bound in [PLENTY, 24 * 4096] {
+        let (_parent, cache) = new_cache(bound);
+        let start = |number| {
+            let mut child = child(NAME, format!("{bound} {number} {}", cache.folder.display()));
+            child.stdout(Stdio::null()).spawn().expect("it starts")
+        };
+        let children: Vec<Child> = (0..CHILDREN).map(start).collect();
+        for mut child in children {
+            assert!(child.wait().expect("it ends").success());
+        }
+        assert!(files(&cache).values().sum::<u64>() <= bound);
+        let mut numbers = (0..ENTRIES).chain((1..=CHILDREN).flat_map(|child| 1000 * child..1000 * child + ENTRIES));
+        assert!(bound < PLENTY || numbers.all(|number| cache.get(&key(number)) == Some(answer(number))));
+    }
+}
+
+/// A process that puts entries is killed 200 times, each time at another moment: the cache goes on, no answer is wrong, and
+/// the bound holds, with all that a dead process left.
+#[test]
+fn killed_at_any_moment() {
+    const NAME: &str = "cache::tests::killed_at_any_moment";
+    const BOUND: u64 = 16 * 4096;
+    if let Some(folder) = part() {
+        let cache = Cache::open(folder.as_ref(), BOUND).expect("it is there");
+        println!("at work");
+        for number in 0.. {
+            cache.put(&key(number % 500), &answer(number % 500)).expect("there is space");
+        }
+    }
+    let (_parent, cache) = new_cache(BOUND);
+    let mut moments = Numbers(1);
+    let (mut leftovers, mut survivors) = (0, 0);
+    for round in 0..200 {
+        let mut child = Mortal(child(NAME, &cache.folder).stdout(Stdio::piped()).spawn().expect("it starts"));
+        let mut said = [0; 1024];
+        let mut output = child.0.stdout.take().expect("it is piped");
+        let mut text = String::new();
+        while !text.contains("at work") {
+            let length = output.read(&mut said).expect("it says so");
+            assert!(length > 0, "the child ended: {text}");
+            text += &String::from_utf8_lossy(&said[..length]);
+        }
+        sleep(Duration::from_micros(moments.below(8000)));
+        drop(child);
+        let found = files(&cache);
+        assert!(found.values().sum::<u64>() <= BOUND, "round {round}: {found:?}");
+        leftovers += found.keys().filter(|name| name.ends_with(".tmp")).count();
+        for number in 0..500 {
+            let answered = cache.get::<Vec<u64>>(&key(number));
+            survivors += usize::from(answered.is_some());
+            assert!(answered.is_none_or(|found| found == answer(number)), "round {round}: a wrong answer");
+        }
+        cache.put(&key(1000 + round), &answer(3)).expect("the lock is free");
+        assert_eq!(cache.get(&key(1000 + round)), Some(answer(3)));
+    }
+    // Otherwise the test would show nothing.
+    println!("{leftovers} temporary files were left, {survivors} entries survived");
+    assert!(survivors > 200);
+    let lock = fs::metadata(cache.folder.join("space-taken")).expect("it is there");
+    assert_eq!(lock.size(), 21);
+}

@@ -1,0 +1,41 @@
+//! Processes for tests: the program of the tests starts itself again, and there runs one test in the part of a child.
+
+use std::ffi::OsStr;
+use std::process::{Child, Command};
+
+const PART: &str = "NVPTX_RA_TEST_PART";
+
+/// This program again, in which the test of this name finds its [`part`].
+pub(super) fn child(test: &str, part: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(PART, part);
+    command
+}
+
+/// What the process that runs a test is to do; `None` in the process that the user started.
+pub(super) fn part() -> Option<String> {
+    std::env::var(PART).ok()
+}
+
+/// A process that is killed when this goes away, so that a test that fails leaves none.
+pub(super) struct Mortal(pub(super) Child);
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Numbers that differ from call to call and are the same in every run: SplitMix64.
+pub(super) struct Numbers(pub(super) u64);
+
+impl Numbers {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+}

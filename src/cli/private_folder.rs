@@ -1,0 +1,106 @@
+//! Folders that belong to the user alone. What stands in one decides what a build delivers, so nobody else may write there.
+
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+/// The bits of a folder's mode that let its group, or everybody, write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Makes a folder with mode 0700, or takes the one that is there if it is safe. Gives its path, which names no link.
+///
+/// # Errors
+/// The folder cannot be made, it is a symbolic link or a file, another user owns it, or others may write to it.
+pub(super) fn open(path: &Path) -> Result<PathBuf, Error> {
+    // A slash or a dot at the end would make the system follow a link.
+    let path: PathBuf = path.components().collect();
+    let found = match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path),
+        found => found,
+    };
+    let found = found.map_err(|error| Error::file(&path, &error))?;
+    match fault(&found, rustix::process::geteuid().as_raw()) {
+        None => Ok(path),
+        Some((problem, remedy)) => Err(Error::new(ErrorKind::File, format!("{}: {problem}", path.display()), remedy)),
+    }
+}
+
+fn make(path: &Path) -> io::Result<Metadata> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(path) {
+        // Another process was quicker: its folder is looked at like any other.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => fs::symlink_metadata(path),
+    }
+}
+
+/// Why a folder is not safe for this user, and what to do.
+fn fault(found: &Metadata, user: u32) -> Option<(String, &'static str)> {
+    if found.is_symlink() {
+        return Some(("it is a symbolic link".into(), "name the folder itself"));
+    }
+    if !found.is_dir() {
+        return Some(("it is not a folder".into(), "name a folder, or a path where there is nothing yet"));
+    }
+    if found.uid() != user {
+        return Some((format!("user {} owns it, not user {user}", found.uid()), "name a folder of your own"));
+    }
+    let mode = found.mode() & 0o7777;
+    (mode & OTHERS_WRITE != 0).then(|| (format!("others may write to it (mode {mode:04o})"), "chmod 700 it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+
+    use super::*;
+
+    fn refusal(path: &Path) -> String {
+        open(path).expect_err("it is refused").problem
+    }
+
+    /// A new folder is its owner's alone, with all folders above it made; the second time it is taken as it is.
+    #[test]
+    fn a_new_folder_is_private() {
+        let parent = tempfile::tempdir().expect("there is space");
+        let path = parent.path().join("a/b/c");
+        for _ in 0..2 {
+            assert_eq!(open(&path.join(".")), Ok(path.clone()));
+            assert_eq!(fs::metadata(&path).expect("it is there").mode() & 0o7777, 0o700);
+        }
+    }
+
+    /// Each kind of folder that somebody else could write to is refused, and the message says which.
+    #[test]
+    fn unsafe_folders_are_refused() {
+        let parent = tempfile::tempdir().expect("there is space");
+        let path = |name: &str| parent.path().join(name);
+        open(&path("own")).expect("it can be made");
+        symlink(path("own"), path("link")).expect("there is space");
+        for link in ["link", "link/", "link/."] {
+            assert!(refusal(&path(link)).ends_with("link: it is a symbolic link"), "{link}");
+        }
+        fs::write(path("file"), "").expect("there is space");
+        assert!(refusal(&path("file")).ends_with("it is not a folder"));
+        assert!(open(&path("file/below")).is_err());
+        for (mode, is_safe) in [(0o700, true), (0o755, true), (0o770, false), (0o702, false), (0o1777, false)] {
+            fs::set_permissions(path("own"), fs::Permissions::from_mode(mode)).expect("it is ours");
+            assert_eq!(open(&path("own")).is_ok(), is_safe, "{mode:o}");
+        }
+        assert!(refusal(&path("own")).ends_with("others may write to it (mode 1777)"));
+    }
+
+    /// Another user's folder is refused, to root too.
+    #[test]
+    fn folders_of_others_are_refused() {
+        let parent = tempfile::tempdir().expect("there is space");
+        let path = open(&parent.path().join("theirs")).expect("it can be made");
+        let theirs = if chown(&path, Some(12345), None).is_ok() { path } else { "/".into() };
+        assert!(refusal(&theirs).contains("owns it, not user"), "{}", refusal(&theirs));
+    }
+}

@@ -1,0 +1,147 @@
+//! Whether a variant of a kernel computes what stock does: the PTX of both runs on the CPU, on the same few launches.
+//!
+//! The launches are drawn from a fixed seed. A bound on instructions keeps the cost far below that of the search.
+
+use nvptx_ra::emulate::{Launches, Program, Verdict, compare_programs};
+use nvptx_ra::error::Error;
+use nvptx_ra::ptx::Module;
+use serde_json::{Value, json};
+
+use super::benchmark::quoted;
+
+/// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and one more for each
+/// byte of stock's PTX. ptxas takes longer for larger kernels, too.
+const STEPS_FOR_EACH_RUN: u64 = 3_000;
+
+/// How a kernel is launched, and how closely results are compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Terms {
+    /// The most threads of a block, where the kernel does not say.
+    pub(crate) threads: Option<u32>,
+    /// Bytes of shared memory that a launch adds, where that is known.
+    pub(crate) dynamic_shared: Option<u32>,
+    /// Whether floating-point numbers must agree on every bit.
+    pub(crate) is_exact: bool,
+    /// How many runs of ptxas the search of the kernel may make.
+    pub(crate) runs: usize,
+}
+
+/// What a comparison found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// All that could be compared is the same.
+    Same,
+    /// Nothing can be said, for a reason.
+    NotComparable(String),
+    /// They differ.
+    Different(Difference),
+}
+
+/// A difference between a variant and stock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// The first place where they differ. Stock is the first program, the variant the second.
+    pub(crate) place: String,
+    /// The command that shows it again, of `stock.ptx` and `variant.ptx` in the folder where it is given.
+    pub(crate) command: String,
+}
+
+impl Agreement {
+    /// It in a word or two.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::NotComparable(_) => "not comparable",
+            Self::Different(_) => "different",
+        }
+    }
+
+    /// Why nothing can be said, or where they differ.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Same => None,
+            Self::NotComparable(reason) => Some(reason),
+            Self::Different(difference) => Some(&difference.place),
+        }
+    }
+
+    /// It in a word, and the reason.
+    pub(crate) fn sentence(&self) -> String {
+        self.reason().map_or_else(|| self.word().into(), |reason| format!("{}: {reason}", self.word()))
+    }
+
+    /// It as JSON.
+    pub(crate) fn json(&self) -> Value {
+        json!({ "verdict": self.word(), "reason": self.reason() })
+    }
+}
+
+/// Compares the PTX of a variant of a kernel with stock's.
+pub(crate) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> Agreement {
+    let program = |name, text| Ok::<_, Error>(Program::new(&Module::read(name, text)?));
+    let [first, second] = match (program("stock.ptx", stock), program("variant.ptx", variant)) {
+        (Ok(first), Ok(second)) => [first, second],
+        (Err(error), _) | (_, Err(error)) => return Agreement::NotComparable(error.problem),
+    };
+    let mut reasons = Vec::new();
+    let mut is_same = false;
+    for launches in launches(stock.len(), terms) {
+        let comparison = compare_programs(&first, &second, kernel, &launches);
+        if let Some(difference) = comparison.difference() {
+            let (place, command) = (difference.to_string(), command(kernel, &launches));
+            return Agreement::Different(Difference { place, command });
+        }
+        is_same |= comparison.is_same();
+        for launched in &comparison.launches {
+            match &launched.verdict {
+                Verdict::NotComparable { program: 0, reason } => reasons.push(reason.clone()),
+                Verdict::NotComparable { reason, .. } if is_fault(reason) => {
+                    let (place, command) = (format!("the second program alone: {reason}"), command(kernel, &launches));
+                    return Agreement::Different(Difference { place, command });
+                }
+                Verdict::NotComparable { reason, .. } => reasons.push(format!("the variant: {reason}")),
+                _ => {}
+            }
+        }
+    }
+    match reasons.into_iter().next() {
+        Some(reason) if !is_same => Agreement::NotComparable(reason),
+        _ => Agreement::Same,
+    }
+}
+
+/// Whether a reason why the variant alone ended is a fault of it: stock ran the same launch to its end. A value that is
+/// undefined there is that of a slot that nobody wrote, say. Races and limits may be met by chance.
+fn is_fault(reason: &str) -> bool {
+    reason.contains(" undefined") || reason.starts_with("an access ")
+}
+
+/// The launches of a kernel with so many bytes of PTX: one of a single block, which takes few instructions, and one of
+/// several. Each may run half of the instructions, and each attempt at one a third, so that another with smaller sizes may
+/// follow.
+fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
+    let steps = terms.runs as u64 * (STEPS_FOR_EACH_RUN + bytes as u64);
+    let default = Launches::default();
+    let launches = Launches {
+        count: 1,
+        threads: terms.threads,
+        dynamic_shared: terms.dynamic_shared.unwrap_or(default.dynamic_shared),
+        is_exact: terms.is_exact,
+        most_steps: (steps / 3).min(default.most_steps),
+        most_steps_in_all: steps / 2,
+        ..default
+    };
+    [Launches { grid: Some([1, 1, 1]), ..launches.clone() }, Launches { seed: 2, ..launches }]
+}
+
+fn command(kernel: &str, launches: &Launches) -> String {
+    let Launches { seed, grid, threads, dynamic_shared, most_steps, most_steps_in_all, .. } = launches;
+    let exact = if launches.is_exact { " --exact" } else { "" };
+    let threads = threads.map_or(String::new(), |threads| format!(" --threads {threads}"));
+    let grid = grid.map_or(String::new(), |[x, y, z]| format!(" --grid {x},{y},{z}"));
+    format!(
+        "nvptx-ra compare stock.ptx variant.ptx --kernel {}{exact}{threads}{grid} --dynamic-shared {dynamic_shared} \
+         --launches 1 --seed {seed} --steps {most_steps} --steps-in-all {most_steps_in_all}",
+        quoted(kernel)
+    )
+}

@@ -1,0 +1,210 @@
+//! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::passes::replay_on_ptx;
+use nvptx_ra::profile::Profile;
+use nvptx_ra::target::machine::{Architecture, Launch};
+
+use super::agreement::Agreement;
+use super::answer::Judged;
+use super::code::Code as _;
+use super::compose::compose;
+use super::figures::{Allowance, Block, Figures, SHARED_COST, launch, preference};
+use super::judge::{Gate, Judge, Look, Tools};
+use super::rounds::{Budget, Search, Slice};
+use super::search::{Aim, Kernel};
+use super::stock::{self, Judges, Stock, Wanted};
+use super::text::{REPLAYED_BY, Text};
+use super::variant::Variant;
+use super::winners::{self, Keep};
+use crate::dynamic_shared::{self, DynamicShared};
+use crate::interrupt::is_interrupted;
+use crate::ptxas::{Measured, Real};
+
+/// What is asked.
+pub(crate) struct Request<'a> {
+    /// The PTX.
+    pub(crate) content: &'a [u8],
+    /// Its file's name.
+    pub(crate) name: &'a str,
+    /// The processor that ptxas assembles for.
+    pub(crate) cpu: &'a str,
+    pub(crate) ptxas: PathBuf,
+    /// Another program of the same toolkit; where it is not there, machine code is read without it.
+    pub(crate) cuobjdump: PathBuf,
+    /// All options of ptxas that bear on machine code, but for the processor.
+    pub(crate) options: Vec<OsString>,
+    /// What is known of the PTX as it is, assembled with these options. Bytes spilled need not be.
+    pub(crate) measured: &'a Measured,
+    pub(crate) dynamic_shared: &'a [DynamicShared],
+    /// Threads of a block of the kernels that do not say.
+    pub(crate) threads: Option<u32>,
+    /// How many variants of each kernel ptxas judges.
+    pub(crate) runs: usize,
+    /// Time after which no round starts.
+    pub(crate) until: Option<Instant>,
+    /// How many runs at a time.
+    pub(crate) jobs: usize,
+    /// Asked before each run of ptxas.
+    pub(crate) gate: Option<Gate>,
+    /// Takes what users should know.
+    pub(crate) note: &'a dyn Fn(&str),
+}
+
+/// What a search found.
+pub(crate) struct Found {
+    pub(crate) ptx: Vec<u8>,
+    /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
+    pub(crate) profile: String,
+    pub(crate) changes: Vec<Change>,
+    /// Whether the time was up before all runs were done.
+    pub(crate) was_cut: bool,
+}
+
+/// A kernel that is better than it was.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Change {
+    pub(crate) kernel: String,
+    pub(crate) choice: String,
+    /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
+    pub(crate) agreement: String,
+    pub(crate) before: Cost,
+    pub(crate) after: Cost,
+}
+
+/// What a kernel costs, as ptxas and the machine code tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Cost {
+    pub(crate) spill_store_bytes: u32,
+    pub(crate) spill_load_bytes: u32,
+    pub(crate) registers: u32,
+    /// Warps that an SM holds at once.
+    pub(crate) warps: u32,
+    pub(crate) instructions: u32,
+}
+
+impl From<&Figures> for Cost {
+    fn from(figures: &Figures) -> Self {
+        let Real { spill_store_bytes, spill_load_bytes, registers, .. } = figures.real;
+        let (warps, instructions) = (figures.warps, figures.sass.instructions);
+        Self { spill_store_bytes, spill_load_bytes, registers, warps, instructions }
+    }
+}
+
+/// Searches all kernels that spill, or lack warps for want of registers. `None` where there is no such kernel, or none
+/// gets better.
+pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
+    let architecture = Architecture::by_name(request.cpu)?;
+    let text = Text::new(request.content.to_vec(), request.name, Some(request.cpu))?;
+    let wanted = promising(&text, &request, architecture)?;
+    if wanted.is_empty() || request.runs == 0 {
+        return Ok(None);
+    }
+    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
+    let judge = Judge::within_build(tools, request.cpu, request.options, request.gate)?;
+    let (seed, allowance) = (1, Allowance::default());
+    let aim = Aim { architecture, allowance, seed, preference: preference(&[]), shared_cost: SHARED_COST };
+    let (threads, dynamic_shared, jobs) = (request.threads, request.dynamic_shared, request.jobs);
+    let judges = Judges { judge: &judge, benchmark: None, aim: &aim, threads, dynamic_shared, jobs };
+    let Stock { kernels, slices, .. } =
+        stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), judges)?;
+    // A stack may be an array's alone.
+    let is_wanted = |(kernel, _): &(Kernel, Slice<'_>)| {
+        kernel.stock.spill_bytes() > 0 || lacks_warps(&kernel.stock.real, kernel.block, architecture)
+    };
+    let (kernels, slices): (Vec<_>, Vec<_>) = kernels.into_iter().zip(slices).filter(is_wanted).unzip();
+    let budget = Budget { runs: request.runs, until: request.until, jobs };
+    let mut search = Search { code: &text, judge: &judge, benchmark: None, aim, kernels, slices, budget };
+    search.run(&|_, _| ());
+    winners::compare(&mut search, request.threads, &Keep::Nowhere);
+    winners::warnings(&search).for_each(|warning| (request.note)(&warning));
+    let was_cut = is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until);
+    let Some(composed) = compose(&search)?.filter(|_| !is_interrupted()) else { return Ok(None) };
+    let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
+        let is_better = figures.is_better(&kernel.stock, &aim.preference);
+        is_better.then(|| Change {
+            kernel: kernel.name.clone(),
+            choice: variant.to_string(),
+            agreement: kernel.findings.winner.as_ref().map(Agreement::sentence).unwrap_or_default(),
+            before: Cost::from(&kernel.stock),
+            after: Cost::from(figures),
+        })
+    };
+    let changes: Vec<Change> = search.kernels.iter().zip(&composed.chosen).filter_map(better).collect();
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    let profile = composed.profile.print(REPLAYED_BY, &[])?;
+    Ok(Some(Found { ptx: composed.ptx, profile, changes, was_cut }))
+}
+
+/// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then. `None` where nothing gets
+/// better.
+///
+/// # Errors
+/// A profile for other code, or a kernel that would be worse.
+pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Option<Found>, Error> {
+    let architecture = Architecture::by_name(request.cpu)?;
+    let text = Text::new(request.content.to_vec(), request.name, Some(request.cpu))?;
+    let kernels = text.kernels()?;
+    let blocks: BTreeMap<&String, Block> =
+        kernels.iter().map(|(name, &threads)| (name, block(name, threads, &text, &request))).collect();
+    let choices = Profile::parse(profile)?;
+    let (output, unfit) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
+    if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
+        return Err(Error::pass(problem, "the text is left as it is"));
+    }
+    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
+    let judge = Judge::within_build(tools, request.cpu, request.options, request.gate)?;
+    let judged = |ptx: &[u8]| {
+        let judged = judge.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
+        judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
+    };
+    let [before, after] = [judged(request.content)?, judged(&output.text)?];
+    let mut changes = Vec::new();
+    for (kernel, block) in blocks {
+        let figures = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
+        let (Some(stock), Some(figures)) = (figures(&before), figures(&after)) else { continue };
+        if !figures.is_no_worse(&stock, Allowance::default()) {
+            return Err(Error::pass("the profile makes it worse", "remove the profile").in_function(kernel));
+        }
+        if figures.is_better(&stock, &preference(&[])) {
+            let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
+            let (before, after) = (Cost::from(&stock), Cost::from(&figures));
+            let agreement = String::new();
+            changes.push(Change { kernel: kernel.clone(), choice, agreement, before, after });
+        }
+    }
+    let found = Found { ptx: output.text, profile: profile.to_owned(), changes, was_cut: false };
+    Ok(Some(found).filter(|found| !found.changes.is_empty()))
+}
+
+/// How a kernel is launched, as far as that is known.
+fn block(name: &str, threads: Option<u32>, text: &Text, request: &Request<'_>) -> Block {
+    let said = dynamic_shared::bytes_of(request.dynamic_shared, name);
+    let dynamic_shared = said.or((!text.sizes_shared_at_launch("")).then_some(0));
+    Block { threads: threads.or(request.threads), says_threads: threads.is_some(), dynamic_shared }
+}
+
+/// The kernels that a search may make better, in the order of their names: those with a stack, where spills may be, and
+/// those that lack warps.
+fn promising(text: &Text, request: &Request<'_>, architecture: &Architecture) -> Result<Vec<String>, Error> {
+    let kernels = text.kernels()?;
+    let is_promising = |(name, threads): &(&String, &Option<u32>)| {
+        let Some(real) = request.measured.get(*name) else { return false };
+        real.total_stack_bytes > 0 || lacks_warps(real, block(name, **threads, text, request), architecture)
+    };
+    Ok(kernels.iter().filter(is_promising).map(|(name, _)| name.clone()).collect())
+}
+
+/// Whether an SM would hold more warps if the kernel had fewer registers.
+fn lacks_warps(real: &Real, block: Block, architecture: &Architecture) -> bool {
+    let launch = launch(real, block);
+    let with_few = Launch { registers: 1, ..launch };
+    architecture.occupancy(&launch).warps < architecture.occupancy(&with_few).warps
+}

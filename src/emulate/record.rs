@@ -1,0 +1,264 @@
+//! A launch, written down so that a GPU can repeat it: the arguments, and the memory that it touches, before and after.
+//!
+//! The buffers of pointer parameters are 4 GiB apart, so an address tells its buffer. A launch that touches other memory
+//! cannot be repeated: nothing says where a GPU has that memory.
+
+use std::collections::BTreeMap;
+
+use super::compare::odd_stores;
+use super::launch::Launches;
+use super::layout;
+use super::machine::{Outcome, Setting, run as run_machine};
+use super::memory::Image;
+use super::program::{Kernel, Program};
+use super::reference::is_wild;
+use super::run::{Side, stores};
+use super::types::Kind;
+
+/// A parameter of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its value. The bytes of pointers are those of the emulator's addresses.
+    pub bytes: Vec<u8>,
+    /// The offsets of pointers among the bytes, each with the number of its buffer.
+    pub pointers: Vec<(usize, usize)>,
+}
+
+/// Values of one kind beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Values {
+    /// The offset of the first byte in the buffer.
+    pub offset: usize,
+    /// How many values.
+    pub count: usize,
+    /// The bytes of a value.
+    pub bytes: usize,
+    /// What kind of value it is.
+    pub kind: Kind,
+}
+
+/// The part of a buffer that a launch touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Where it begins, from the address that the parameter holds.
+    pub start: i64,
+    /// What it holds ahead of the launch; bytes that the launch does not read are zero.
+    pub before: Vec<u8>,
+    /// What it holds behind the launch.
+    pub after: Vec<u8>,
+    /// What was stored, by offset.
+    pub stored: Vec<Values>,
+}
+
+/// A launch that can be repeated.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// The grid and the block.
+    pub shape: [[u32; 3]; 2],
+    /// The parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// The buffers that are touched.
+    pub buffers: Vec<Buffer>,
+    /// What ran.
+    pub side: Side,
+}
+
+/// The most bytes of all buffers together.
+const MOST_BYTES: usize = 256 << 20;
+/// So far from the begin of a buffer, a number counts as an address in it.
+const NEAR: u64 = 1 << 28;
+/// Buffers begin and end at multiples of this.
+const ALIGNMENT: i64 = 256;
+
+/// Runs the first launch of a kernel and writes it down.
+///
+/// # Errors
+/// Says why nothing can be said of it, or why it cannot be repeated.
+pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Record, String> {
+    let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
+    let setting = launches.setting(program, number, 0, (0, 0));
+    let mut image = launches.image(program, &setting, 0, 0);
+    let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
+    if is_wild(odd_stores(&outcome)) {
+        return Err("more than a tenth of what it stores is no finite number".into());
+    }
+    let mut side = Side::default();
+    side.add(program, &outcome);
+    if let Some((name, _)) = side.hashed().next() {
+        return Err(format!("it runs {name}, which is not modelled"));
+    }
+    let mut places = BTreeMap::new();
+    let mut parameters = parameters(program, &setting, &mut image, &mut places);
+    let buffers = buffers(program, &outcome, &image, &places)?;
+    let used: Vec<usize> = buffers.keys().copied().collect();
+    for parameter in &mut parameters {
+        parameter.pointers.retain_mut(|(_, buffer)| {
+            let place = used.binary_search(buffer);
+            *buffer = place.unwrap_or(0);
+            place.is_ok()
+        });
+    }
+    let buffers = buffers.into_values().collect();
+    Ok(Record { shape: [setting.grid, setting.block], parameters, buffers, side })
+}
+
+/// The parameters. Notes where the addresses of buffers are among their bytes: the address of each buffer, by its number.
+fn parameters(
+    program: &Program,
+    setting: &Setting,
+    image: &mut Image,
+    places: &mut BTreeMap<usize, u64>,
+) -> Vec<Parameter> {
+    let Kernel { parameters, .. } = program.functions[setting.kernel].kernel.clone().unwrap_or_default();
+    let mut recorded = Vec::new();
+    for parameter in parameters {
+        let (start, bytes) = (u64::from(parameter.offset), u64::from(parameter.bytes));
+        let at = |offset| layout::PARAMETERS + start + offset;
+        let bytes: Vec<u8> = (0..bytes).map(|offset| image.read(at(offset), 1, Kind::Integer) as u8).collect();
+        let mut pointers = Vec::new();
+        for (word, value) in bytes.chunks_exact(8).enumerate() {
+            let value = u64::from_le_bytes(value.try_into().unwrap_or_default());
+            let number = (start as usize / 8) + word + 1;
+            if start.is_multiple_of(8) && value == layout::BUFFERS + ((number as u64) << 32) {
+                places.insert(number, value);
+                pointers.push((8 * word, number));
+            }
+        }
+        recorded.push(Parameter { name: parameter.name, bytes, pointers });
+    }
+    recorded
+}
+
+/// The first and the last byte of each buffer that are touched, by the buffer's number.
+#[derive(Default)]
+struct Extents(BTreeMap<usize, (i64, i64)>);
+
+impl Extents {
+    fn add(&mut self, number: usize, first: i64, last: i64) {
+        let extent = self.0.entry(number).or_insert((first, last));
+        *extent = (extent.0.min(first), extent.1.max(last));
+    }
+}
+
+/// The buffer that an address is in, and the offset there.
+fn place_of(address: u64, places: &BTreeMap<usize, u64>) -> Result<(usize, i64), String> {
+    let number = (address.wrapping_sub(layout::BUFFERS).wrapping_add(1 << 31) >> 32) as usize;
+    match places.get(&number) {
+        Some(&start) => Ok((number, address.wrapping_sub(start) as i64)),
+        None => Err(format!("it touches memory at {address:#x}, to which no parameter points")),
+    }
+}
+
+/// A page of what memory held at first, in a buffer.
+struct Page<'a> {
+    buffer: usize,
+    /// Where the page begins, from the buffer's address.
+    offset: i64,
+    data: &'a [u8],
+    present: &'a [u64],
+}
+
+/// What was read before it was written.
+fn read<'a>(
+    program: &Program,
+    image: &'a Image,
+    places: &BTreeMap<usize, u64>,
+    extents: &mut Extents,
+) -> Result<Vec<Page<'a>>, String> {
+    let mut pages = Vec::new();
+    for (address, data, present) in image.known() {
+        let bits = present.iter().map(|word| word.count_ones()).sum::<u32>();
+        if bits == 0 || layout::in_window(address, layout::PARAMETERS) {
+            continue;
+        }
+        let first = present.iter().enumerate().find(|word| *word.1 != 0);
+        let last = present.iter().enumerate().rfind(|word| *word.1 != 0);
+        let first = first.map_or(0, |(number, word)| 64 * number as u64 + u64::from(word.trailing_zeros()));
+        let last = last.map_or(0, |(number, word)| 64 * number as u64 + 63 - u64::from(word.leading_zeros()));
+        let variable = program.variables.iter().find(|variable| {
+            (address + first).wrapping_sub(variable.address) < variable.content.len() as u64
+                && (address + last).wrapping_sub(variable.address) < variable.content.len() as u64
+        });
+        if variable.is_none() {
+            let (buffer, offset) = place_of(address + first, places)?;
+            extents.add(buffer, offset, offset + (last - first) as i64);
+            pages.push(Page { buffer, offset: offset - first as i64, data, present });
+        }
+    }
+    Ok(pages)
+}
+
+/// What was written.
+fn written(outcome: &Outcome, places: &BTreeMap<usize, u64>, extents: &mut Extents) -> Result<(), String> {
+    let mut previous = None;
+    for &(address, value, _, write) in &outcome.written {
+        let (number, offset) = place_of(address, places)?;
+        extents.add(number, offset, offset + 3);
+        // An address of the emulator in memory is none of a GPU's.
+        let low = previous.replace((address, value)).filter(|&(before, _)| before + 4 == address && address % 8 == 4);
+        let Some(pair) = low.map(|(_, low)| u64::from(low) | u64::from(value) << 32) else { continue };
+        let is_near = places.values().any(|start| pair.wrapping_sub(*start).wrapping_add(NEAR) < 2 * NEAR);
+        let is_loaded = (layout::MORE_BUFFERS..2 * layout::MORE_BUFFERS).contains(&pair);
+        if (is_near && !write.kind.is_float()) || (is_loaded && write.kind == Kind::Pointer) {
+            return Err(format!("it stores an address at {:#x}", address - 4));
+        }
+    }
+    Ok(())
+}
+
+/// Buffers that cover what is touched, and hold zeros.
+fn empty(extents: Extents) -> Result<BTreeMap<usize, Buffer>, String> {
+    let mut buffers = BTreeMap::new();
+    let mut all_bytes = 0;
+    for (number, (first, last)) in extents.0 {
+        let start = first.div_euclid(ALIGNMENT) * ALIGNMENT;
+        let bytes = ((last - start) / ALIGNMENT + 1) * ALIGNMENT;
+        all_bytes += bytes as usize;
+        if all_bytes > MOST_BYTES {
+            return Err(format!("what it touches is spread over more than {MOST_BYTES} bytes"));
+        }
+        let before = vec![0; bytes as usize];
+        buffers.insert(number, Buffer { start, before, after: Vec::new(), stored: Vec::new() });
+    }
+    Ok(buffers)
+}
+
+fn buffers(
+    program: &Program,
+    outcome: &Outcome,
+    image: &Image,
+    places: &BTreeMap<usize, u64>,
+) -> Result<BTreeMap<usize, Buffer>, String> {
+    let mut extents = Extents::default();
+    let pages = read(program, image, places, &mut extents)?;
+    written(outcome, places, &mut extents)?;
+    let mut buffers = empty(extents)?;
+    for Page { buffer, offset, data, present } in pages {
+        let Some(buffer) = buffers.get_mut(&buffer) else { continue };
+        for (byte, &value) in data.iter().enumerate().filter(|(byte, _)| present[byte / 64] >> (byte % 64) & 1 == 1) {
+            buffer.before[(offset + byte as i64 - buffer.start) as usize] = value;
+        }
+    }
+    for buffer in buffers.values_mut() {
+        buffer.after.clone_from(&buffer.before);
+    }
+    for store in stores(&outcome.written) {
+        let (number, offset) = place_of(store.address, places)?;
+        let Some(buffer) = buffers.get_mut(&number) else { continue };
+        let offset = (offset - buffer.start) as usize;
+        buffer.after[offset..offset + store.bytes].copy_from_slice(&store.bits.to_le_bytes()[..store.bytes]);
+        match buffer.stored.last_mut() {
+            Some(run)
+                if run.kind == store.kind
+                    && run.bytes == store.bytes
+                    && run.offset + run.bytes * run.count == offset =>
+            {
+                run.count += 1;
+            }
+            _ => buffer.stored.push(Values { offset, count: 1, bytes: store.bytes, kind: store.kind }),
+        }
+    }
+    Ok(buffers)
+}

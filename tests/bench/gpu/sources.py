@@ -1,0 +1,136 @@
+"""Where the kernels come from that are compiled in several ways: the examples, and single kernels of the corpus."""
+
+import argparse
+import re
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import cache
+import demo
+import kept
+import measure
+import ptxas
+import tools
+from plan import STOCK, Compiler
+from variants import RUNS
+
+KERNEL = re.compile(r"^(define .*\bptx_kernel\b.*) (#\d+)", re.MULTILINE)
+# Where ptxas may fuse a product and a sum, it depends on the order of the code which it fuses, and so do the bits.
+FUSABLE = re.compile(r"(?<![.\w])(add|sub|mul)((?:\.ftz|\.sat)*\.(?:f16x2|f16|bf16x2|bf16|f32|f64))\b")
+
+
+def with_rounding(text):
+    """PTX in which ptxas fuses no product with a sum."""
+    return FUSABLE.sub(r"\1.rn\2", text)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A file of examples/. `folder` has its intermediate files."""
+
+    name: str
+    folder: Path
+
+    @property
+    def path(self):
+        return str(tools.ROOT / f"examples/{self.name}.cu")
+
+    @property
+    def identity(self):
+        """What its PTX depends on, apart from the variant."""
+        return [self.name, cache.file_hash(self.path), cache.file_hash(tools.nvptx_ra())]
+
+    def plain(self, compiler):
+        """PTX of clang or nvcc."""
+        output = self.folder / f"{self.name}.ptx"
+        if compiler == "clang":
+            demo.compile_cuda(self.path, str(output), ["-S"])
+        else:
+            nvcc = tools.find_cuda("nvcc") or sys.exit("missing:\n  nvcc: make setup, or CUDA_PATH=…")
+            options = [f"-arch={demo.CPU}", "-std=c++17", "-fmad=false"]
+            demo.run([nvcc, *options, "-ptx", self.path, "-o", str(output)], 300)
+        return output.read_text(encoding="utf8")
+
+    def ours(self, variant):
+        """PTX of a command of nvptx-ra that compiles."""
+        module, output = self.folder / f"{self.name}.ll", self.folder / f"{self.name}.ptx"
+        demo.compile_cuda(self.path, str(module), ["-S", "-emit-llvm"])
+        if variant.limit:
+            limited = KERNEL.sub(rf'\1 "nvvm.maxnreg"="{variant.limit}" \2', module.read_text(encoding="utf8"))
+            module.write_text(limited, encoding="utf8")
+        # As clang compiles CUDA.
+        as_clang = ["--cpu", demo.CPU, "--fp-contract", "fast"]
+        command = [tools.nvptx_ra(), variant.compiler, str(module), *as_clang, "-o", str(output)]
+        demo.run([*command, *variant.options], 600)
+        module.unlink()
+        return output.read_text(encoding="utf8")
+
+
+class Failed(Exception):
+    """A kernel of the corpus cannot be compiled in some way."""
+
+
+@dataclass(frozen=True)
+class OfCorpus:
+    """A kernel of the corpus in a module of its own, and how kept.py compiles it: what is compiled is cached."""
+
+    kernel: Any  # kept.Kernel
+    plan: Any
+
+    @property
+    def identity(self):
+        programs = (tools.nvptx_ra(), self.plan.tools.llc, self.plan.tools.plugin)
+        return [self.kernel.name, *(cache.file_hash(path) for path in (self.kernel.path, *programs))]
+
+    def plain(self, _):
+        """PTX of stock llc."""
+        return self.compiled(Compiler(STOCK))
+
+    def ours(self, variant):
+        if variant.compiler == "compile":
+            return self.compiled(Compiler("plugin", ()))
+        search = argparse.Namespace(tool=tools.nvptx_ra(), runs=RUNS)
+        error, text = kept.tuned_text(self.kernel, self.plan, search)
+        if error:
+            raise Failed(error)
+        return text
+
+    def compiled(self, compiler):
+        result, text = measure.compile_module(self.kernel.key, compiler, self.plan)
+        if result["error"]:
+            raise Failed(result["error"])
+        return text
+
+
+def ptx_of(variant, source, folder, tool):
+    """The PTX of a source as a variant compiles it. `tool` runs passes on PTX, and `folder` has the files for it."""
+    if variant.compiler in ("compile", "tune"):
+        return source.ours(variant)
+    text = source.plain(variant.of if variant.compiler == "ptx" else variant.compiler)
+    if variant.limit:
+        text = ptxas.with_setting(text, str(variant.limit))
+    if variant.compiler == "ptx":
+        path = Path(folder, "passes.ptx")
+        path.write_text(text, encoding="utf8")
+        outcome = tools.run([tool, "ptx", str(path), *variant.options, "-o", str(path)], 300)
+        if outcome.error:
+            raise Failed(outcome.error)
+        text = path.read_text(encoding="utf8")
+    return text
+
+
+def cached_ptx(variant, source, tool):
+    """The same without fusable products, kept for the next time."""
+    passes = cache.file_hash(tool) if variant.compiler == "ptx" else ""
+    key = cache.key_of("bundled", source.identity, asdict(variant), passes)
+    store = cache.Cache(cache.folder())
+    if (text := store.get_text(key)) is None:
+        with tempfile.TemporaryDirectory() as folder:
+            text = ptx_of(variant, source, folder, tool)
+        store.put_text(key, text)
+    return with_rounding(text)

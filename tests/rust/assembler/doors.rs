@@ -1,0 +1,121 @@
+//! The ways by which compilers come to this program: nvcc by a wrapped toolkit, clang by an option, Triton by a variable
+//! of the environment. Each is tried with what it compiles, where it is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cuda;
+use crate::outcome::TOOL;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn succeeds(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {said}");
+    said
+}
+
+/// A wrapped toolkit in a folder, of that to which programs belong.
+fn wrapped(folder: &Path, bin: &Path) -> PathBuf {
+    let wrapped = folder.join("cuda");
+    let cuda = bin.parent().expect("a toolkit");
+    let said = succeeds(Command::new(TOOL).arg("wrap-cuda").arg(&wrapped).arg("--cuda").arg(cuda));
+    assert!(said.contains("/cuda uses ") && said.lines().count() == 1, "{said}");
+    wrapped
+}
+
+/// nvcc of a wrapped toolkit makes what nvcc makes, by way of this program.
+#[test]
+fn nvcc() {
+    let Some(bin) = cuda::programs(&["nvcc", "ptxas", "cudafe++"]) else { return };
+    if Command::new("g++").arg("--version").output().is_err() {
+        println!("skipped: nvcc has no host compiler");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is space");
+    let folder = folder.path();
+    let wrapped = wrapped(folder, &bin);
+    let log = folder.join("log");
+    let compile = |nvcc: &Path, to: &str| {
+        let to = folder.join(to);
+        let mut command = Command::new(nvcc);
+        command.args(["-cubin", "-arch=sm_90", "-O3", "-o"]).arg(&to).arg(root().join("examples/reduce.cu"));
+        succeeds(command.env("NVPTX_RA_RUNS", "0"));
+        fs::read(&to).expect("a cubin")
+    };
+    let plain = compile(&bin.join("nvcc"), "plain.cubin");
+    assert!(compile(&wrapped.join("bin/nvcc"), "wrapped.cubin") == plain, "the cubins differ");
+    let alone = "ptxas runs alone: --compile-only";
+    let mut command = Command::new(wrapped.join("bin/nvcc"));
+    command.args(["-dc", "-arch=sm_90", "-o"]).arg(folder.join("r.o")).arg(root().join("examples/reduce.cu"));
+    succeeds(command.env("NVPTX_RA_LOG", &log));
+    assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains(alone)), "this program was asked");
+}
+
+/// clang makes the same object with `--ptxas-path`, of the program by its name.
+#[test]
+fn clang() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let clang = std::env::var_os("LLVM_BIN").map_or("clang".into(), |bin| Path::new(&bin).join("clang"));
+    if Command::new(&clang).arg("--version").output().is_err() {
+        println!("skipped: {} is missing", clang.display());
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is space");
+    let folder = folder.path();
+    let ptxas = folder.join("ptxas");
+    std::os::unix::fs::symlink(TOOL, &ptxas).expect("there is space");
+    let log = folder.join("log");
+    let compile = |to: &str, runs: &str, options: &[String]| {
+        let mut command = Command::new(&clang);
+        command.env("NVPTX_RA_RUNS", runs);
+        command.args(["-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-O3", "-std=c++17", "-c"]);
+        command.arg("-Wno-unknown-cuda-version").arg(root().join("examples/reduce.cu"));
+        command.arg(format!("--cuda-path={}", bin.parent().expect("a toolkit").display())).args(options);
+        command.env("NVPTX_RA_PTXAS", bin.join("ptxas")).env("NVPTX_RA_LOG", &log);
+        succeeds(command.current_dir(folder).arg("-o").arg(to));
+        fs::read(folder.join(to)).expect("an object")
+    };
+    let ours = format!("--ptxas-path={}", ptxas.display());
+    let plain = compile("plain.o", "0", &[]);
+    assert!(compile("ours.o", "0", std::slice::from_ref(&ours)) == plain, "the objects differ");
+    compile("alone.o", "1", &[ours, "-Xcuda-ptxas".into(), "--return-at-end".into()]);
+    assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains("--return-at-end")), "this program was asked");
+}
+
+/// Triton makes the same cubin by way of this program, reads the same release of ptxas, and keeps both apart in its cache.
+#[test]
+fn triton() {
+    let python = root().join("target/venv/bin/python");
+    let has_triton =
+        Command::new(&python).args(["-c", "import triton"]).output().is_ok_and(|output| output.status.success());
+    if std::env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") || !has_triton {
+        println!("skipped: Triton is missing");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is space");
+    let named = "import triton; print(triton.knobs.nvidia.ptxas.path)";
+    let real = succeeds(Command::new(&python).args(["-c", named]).env_remove("TRITON_PTXAS_PATH"));
+    let ptxas = folder.path().join("ptxas");
+    std::os::unix::fs::symlink(TOOL, &ptxas).expect("there is space");
+    let compile = |name: &str, ptxas: &str, runs: &str| {
+        let folder = folder.path().join(name);
+        fs::create_dir(&folder).expect("there is space");
+        let mut command = Command::new(&python);
+        command.arg(root().join("tests/rust/assembler/triton_kernel.py")).arg(root().join("tests/bench")).arg(&folder);
+        command.env("TRITON_PTXAS_PATH", ptxas).env("TRITON_CACHE_DIR", folder.join("cache"));
+        command.env("NVPTX_RA_PTXAS", real.trim()).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_RUNS", runs);
+        succeeds(&mut command);
+        ["kernel.cubin", "key", "release"].map(|file| fs::read(folder.join(file)).expect(file))
+    };
+    let plain = compile("plain", real.trim(), "0");
+    let ours = ptxas.display().to_string();
+    assert!(compile("ours", &ours, "0") == plain, "without runs it is ptxas");
+    let searched = compile("searched", &ours, "1");
+    assert_ne!(searched[1], plain[1], "the keys in the cache");
+    assert_eq!(searched[2], plain[2], "the release of ptxas");
+}

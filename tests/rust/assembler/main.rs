@@ -1,0 +1,9 @@
+//! `nvptx-ra ptxas` beside ptxas: where nothing is improved, nobody can tell them apart. Tests that ask NVIDIA's programs
+//! are skipped where these are not there, or with `PTXAS=skip` in the environment.
+
+#[path = "../cuda.rs"]
+mod cuda;
+mod doors;
+mod invocations;
+mod outcome;
+mod processes;

@@ -1,0 +1,34 @@
+"""Compiles a Triton kernel ahead of time, without a GPU, and writes its cubin, its key in Triton's cache and the release
+of ptxas that Triton reads: triton_kernel.py BENCH FOLDER, where BENCH is tests/bench."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+import standins  # noqa: E402
+
+standins.install()
+
+import triton  # noqa: E402
+import triton.language as tl  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.compiler import ASTSource  # noqa: E402
+
+
+@triton.jit
+def softmax(x, out, width, TILE: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, TILE)
+    values = tl.load(x + row * width + columns, mask=columns < width, other=float("-inf"))
+    powers = tl.exp(values - tl.max(values, axis=0))
+    tl.store(out + row * width + columns, powers / tl.sum(powers, axis=0), mask=columns < width)
+
+
+target = GPUTarget("cuda", 90, 32)
+triton.runtime.driver.set_active(standins.Driver(target))
+source = ASTSource(softmax, signature={"x": "*fp32", "out": "*fp32", "width": "i32"}, constexprs={(3,): 1024})
+compiled = triton.compile(source, target=target)
+folder = Path(sys.argv[2])
+(folder / "kernel.cubin").write_bytes(compiled.asm["cubin"])
+(folder / "key").write_text(compiled.hash, encoding="utf8")
+(folder / "release").write_text(triton.knobs.nvidia.ptxas.version, encoding="utf8")
