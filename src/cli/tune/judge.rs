@@ -12,10 +12,9 @@ use nvptx_ra::profile::fingerprint;
 
 use super::answer::{self, Judged, NoAnswer};
 use super::graph::Plan;
-use super::listing;
-use super::machine_code;
 use super::process::{self, Trouble};
-use super::sass::Sass;
+use crate::machine::sass::Sass;
+use crate::machine::{listing, machine_code};
 use crate::ptxas::{self, Folder};
 
 /// The programs that are asked.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::sass::{Instruction, Kind, Sass};
+use super::instruction::{Instruction, Kind};
+use super::sass::Sass;
 
 /// What each function of a listing is, by its name. O(length · log length).
-pub(super) fn read(listing: &str) -> BTreeMap<String, Sass> {
+pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
     let mut functions: BTreeMap<String, Vec<Instruction>> = BTreeMap::new();
     let mut name = "";
     for line in listing.lines() {

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 
 use object::{Object as _, ObjectSection as _};
 
-use super::sass::{Instruction, Kind, Sass};
+use super::instruction::{Instruction, Kind};
+use super::sass::Sass;
 
 /// Bytes of an instruction, on all processors since sm_70.
 const BYTES: usize = 16;
 
 /// What each function of a cubin is, by its name; `None` where it is no cubin. O(length · log length).
-pub(super) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
+pub(crate) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
     let file = object::File::parse(cubin).ok()?;
     let mut functions = BTreeMap::new();
     for section in file.sections() {
