@@ -38,9 +38,9 @@ impl ControlFlow {
         self.blocks.iter().map(|&block| loops.depth(block)).collect()
     }
 
-    /// The numbers of the instructions that may run next before each block, by the block; see [`Self::block`].
+    /// The numbers of the instructions behind which a block may run.
     pub(crate) fn ends_before(&self, block: Block) -> impl Iterator<Item = usize> + '_ {
-        self.cfg.preds(block).iter().map(|&before| self.blocks.partition_point(|&of| of <= before) - 1)
+        self.cfg.preds(block).iter().map(|&before| self.blocks.partition_point(|&of| of <= before).saturating_sub(1))
     }
 
     /// The block of an instruction by its number.

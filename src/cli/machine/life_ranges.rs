@@ -91,6 +91,8 @@ struct Row {
 pub(crate) struct LifeRanges {
     /// The function.
     pub(crate) name: String,
+    /// The processor that the file names.
+    pub(crate) target: String,
     rows: Vec<Row>,
     texts: String,
     /// Registers of each kind that the table has columns for.
@@ -115,22 +117,37 @@ impl LifeRanges {
         &self.texts[self.rows[row].text.clone()]
     }
 
-    /// How many registers of a kind are occupied at an instruction: the disassembler's own count.
+    /// How many registers of a kind are occupied at an instruction, as the disassembler counts them.
     pub(crate) fn count(&self, row: usize, kind: Kind) -> u32 {
         self.rows[row].counts[kind as usize].into()
     }
 
-    /// The same for all instructions.
-    pub(crate) fn counts(&self, kind: Kind) -> impl ExactSizeIterator<Item = u32> + '_ {
-        self.rows.iter().map(move |row| row.counts[kind as usize].into())
+    /// The same by the marks.
+    pub(crate) fn live(&self, row: usize, kind: Kind) -> u32 {
+        self.marks(row, kind).iter().filter(|&&mark| mark != Mark::Free).count() as u32
+    }
+
+    /// How many registers of all kinds there are.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.iter().sum()
+    }
+
+    /// What an instruction does to the registers of all kinds, one kind behind the other.
+    pub(crate) fn row(&self, row: usize) -> &[Mark] {
+        let width = self.width();
+        &self.marks[row * width..(row + 1) * width]
+    }
+
+    /// Has a register, by its place in the row, be free at an instruction.
+    pub(crate) fn free(&mut self, row: usize, column: usize) {
+        let width = self.width();
+        self.marks[row * width + column] = Mark::Free;
     }
 
     /// What an instruction does to the registers of a kind, by their numbers.
     pub(crate) fn marks(&self, row: usize, kind: Kind) -> &[Mark] {
-        let width: usize = self.columns.iter().sum();
         let before: usize = self.columns[..kind as usize].iter().sum();
-        let start = row * width + before;
-        &self.marks[start..start + self.columns[kind as usize]]
+        &self.row(row)[before..before + self.columns[kind as usize]]
     }
 }
 
@@ -155,6 +172,7 @@ pub(crate) fn for_each<E: From<String>>(
     let mut function = LifeRanges::default();
     let mut cells: Vec<Cell> = Vec::new();
     let mut in_head = false;
+    let mut target = String::new();
     let mut bytes = Vec::new();
     for number in 1u64.. {
         bytes.clear();
@@ -164,8 +182,12 @@ pub(crate) fn for_each<E: From<String>>(
         }
         let line = String::from_utf8_lossy(&bytes);
         let line = line.trim_end_matches(['\n', '\r']);
+        if let Some(name) = line.trim_start().strip_prefix(".target") {
+            name.trim().clone_into(&mut target);
+        }
         if let Some(name) = section(line) {
-            let done = std::mem::replace(&mut function, LifeRanges { name: name.to_owned(), ..LifeRanges::default() });
+            let next = LifeRanges { name: name.to_owned(), target: target.clone(), ..LifeRanges::default() };
+            let done = std::mem::replace(&mut function, next);
             if !done.rows.is_empty() {
                 each(done)?;
             }
@@ -224,7 +246,7 @@ impl LifeRanges {
 }
 
 /// The function whose section a line begins.
-fn section(line: &str) -> Option<&str> {
+pub(super) fn section(line: &str) -> Option<&str> {
     let (name, _) = line.trim_start().strip_prefix(".section")?.trim_start().strip_prefix(".text.")?.split_once(',')?;
     Some(name.trim_matches('"'))
 }
@@ -302,15 +324,16 @@ pub(super) mod tests {
     fn reads_tables() {
         let functions = read(TABLE).expect("it is a table");
         let [k] = &*functions else { panic!("{functions:?}") };
-        assert_eq!((k.name.as_str(), k.len()), ("k", 3));
+        assert_eq!((k.name.as_str(), k.target.as_str(), k.len()), ("k", "sm_90", 3));
         assert_eq!((k.offset(2), k.text(2)), (0x20, "@P6 BRA `(.L_x_0)"));
-        assert_eq!(k.counts(Kind::General).collect::<Vec<_>>(), [1, 3, 10]);
+        assert_eq!([0, 1, 2].map(|row| k.count(row, Kind::General)), [1, 3, 10]);
+        assert_eq!([0, 1, 2].map(|row| k.live(row, Kind::General)), [1, 3, 10]);
         assert_eq!(Kind::ALL.map(|kind| k.count(1, kind)), [3, 1, 2, 0]);
         assert_eq!(k.marks(1, Kind::General)[..5], [Mark::Free, Mark::Read, Mark::Written, Mark::Written, Mark::Free]);
         assert_eq!((k.marks(1, Kind::General).len(), k.marks(1, Kind::UniformPredicate).len()), (11, 1));
         assert_eq!(k.marks(2, Kind::General)[9], Mark::ReadAndWritten);
         assert_eq!((k.marks(2, Kind::Predicate)[6], k.marks(2, Kind::Predicate)[0]), (Mark::Read, Mark::Free));
-        assert_eq!(k.marks(1, Kind::Uniform), [Mark::Free, Mark::Written, Mark::Written, Mark::Free, Mark::Free]);
+        assert_eq!(k.marks(1, Kind::Uniform), [Mark::Free, Mark::Free, Mark::Written, Mark::Written, Mark::Free]);
     }
 
     /// What does not fit is an error that names its line: another letter, a row that is cut, columns that are not all
@@ -318,10 +341,10 @@ pub(super) mod tests {
     #[test]
     fn what_does_not_fit_is_an_error() {
         for (from, to, line) in [
-            ("v^^", "v^?", 12),
-            ("|  1  ^          |            |           |         |", "|  1  ^   ", 11),
+            ("v^^", "v^?", 13),
+            ("|  1  ^          |            |           |         |", "|  1  ^   ", 12),
             ("# 01234567890", "# 01134567890", 8),
-            ("/*0020*/", "/*0010*/", 14),
+            ("/*0020*/", "/*0010*/", 15),
             ("GPR ", "XYZ ", 0),
         ] {
             let broken = TABLE.replacen(from, to, 1);

@@ -53,7 +53,7 @@ fn instruction(line: &str) -> Option<Instruction> {
 }
 
 /// Bytes that an access of local memory moves from or to a fixed place of the stack: R1 is the stack's pointer.
-fn stack_bytes(opcode: &str, operands: &str) -> u32 {
+pub(crate) fn stack_bytes(opcode: &str, operands: &str) -> u32 {
     if !(operands.contains("[R1]") || operands.contains("[R1+0x")) {
         return 0;
     }
@@ -61,7 +61,7 @@ fn stack_bytes(opcode: &str, operands: &str) -> u32 {
 }
 
 /// Bytes that an access of memory moves.
-fn width(opcode: &str) -> u32 {
+pub(crate) fn width(opcode: &str) -> u32 {
     let width = opcode.split('.').find_map(|modifier| match modifier {
         "U8" | "S8" => Some(1),
         "U16" | "S16" => Some(2),

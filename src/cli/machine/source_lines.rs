@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 
-use super::life_ranges::instruction;
+use super::life_ranges::{instruction, section};
 
 /// A line of a source file; the file by its number in [`SourceLines::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +51,7 @@ impl SourceLines {
                 return Ok(lines);
             }
             let line = String::from_utf8_lossy(&bytes);
-            if let Some((name, _)) = section(&line) {
+            if let Some(name) = section(&line) {
                 name.clone_into(&mut function);
                 (group, is_new) = (Vec::new(), false);
             } else if let Some((path, number)) = comment(&line) {
@@ -79,11 +79,6 @@ impl SourceLines {
             }
         }
     }
-}
-
-/// The function whose section a line begins.
-fn section(line: &str) -> Option<(&str, &str)> {
-    line.trim_start().strip_prefix(".section")?.trim_start().strip_prefix(".text.")?.split_once(',')
 }
 
 /// The place that a comment names: `//## File "a.cu", line 30 inlined at …`.
@@ -126,7 +121,11 @@ mod tests {
             for _ in 0..u.int_in_range(1..=6)? {
                 let at = u.choose_index(bytes.len())?;
                 let to = (at + u.int_in_range(0..=40)?).min(bytes.len());
-                if u.arbitrary()? { bytes[at] = u.arbitrary()? } else { bytes.extend_from_within(at..to) }
+                if u.arbitrary()? {
+                    bytes[at] = u.arbitrary()?
+                } else {
+                    bytes.extend_from_within(at..to)
+                }
                 bytes.rotate_left(u.choose_index(20)?);
             }
             let lines = SourceLines::read(&*bytes).expect("memory can be read");

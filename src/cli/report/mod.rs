@@ -4,9 +4,11 @@ mod baseline;
 mod compare;
 mod json;
 mod lines;
+mod measured;
 mod page;
 mod slots;
 mod table;
+mod truth;
 mod verbose;
 
 use std::collections::BTreeMap;
@@ -84,6 +86,13 @@ pub(crate) struct Arguments {
     /// Also run ptxas, and print its figures beside the forecast
     #[arg(long)]
     compare_ptxas: bool,
+    /// Measure instead: run ptxas and nvdisasm, and report the registers that are live behind every machine instruction, by
+    /// source line, with the forecast beside it. Also takes a cubin, or a fat binary, object file or program that holds one
+    #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
+    sass: bool,
+    /// With --sass: compare two builds, the old one first, and print the kernels and source lines that differ
+    #[arg(long, requires = "sass", conflicts_with_all = ["html", "baseline", "fail_on_spill"])]
+    diff: bool,
     /// Compare with an earlier report from --json. Exit with 1 if a kernel takes more registers, spills more bytes or
     /// has fewer warps. A missing file is written
     #[arg(long, value_name = "FILE")]
@@ -131,6 +140,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     arguments.html.iter().try_for_each(|path| crate::output::check(path))?;
     // A baseline that is there is only read.
     arguments.baseline.iter().filter(|path| !path.exists()).try_for_each(|path| crate::output::check(path))?;
+    if arguments.sass {
+        return measured::run(arguments);
+    }
     let mut reports = Vec::new();
     let mut failed = false;
     for path in &arguments.inputs {
@@ -153,7 +165,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         crate::output::write(path, page::page(report).as_bytes())?;
     }
     if let Some(path) = &arguments.baseline {
-        failed |= baseline::compare(path, &object(&reports, arguments), &reports)?;
+        let files: Vec<baseline::File> = reports.iter().map(Report::file).collect();
+        failed |= baseline::compare(path, &object(&reports, arguments), &files)?;
     }
     failed |= say_what_spills(&reports, arguments);
     for error in reports.iter().filter_map(|report| report.refusal.as_ref()) {
@@ -188,12 +201,19 @@ struct Report {
 }
 
 impl Report {
-    /// Forecasts all kernels of an input.
+    /// Forecasts all kernels of a file.
     fn new(path: &Path, arguments: &Arguments) -> Result<Self, Error> {
-        let input = Input::open(path, "report", &FUNCTIONS)?;
+        Self::of(Input::open(path, "report", &FUNCTIONS)?, arguments)
+    }
+
+    /// Forecasts all kernels of an input.
+    fn of(input: Input, arguments: &Arguments) -> Result<Self, Error> {
+        let path = &input.path.clone();
         let mut source = Source::read(input, arguments.compilation())?;
-        if arguments.compare_ptxas && !source.has_ptx() {
-            let problem = format!("--compare-ptxas: {} is no LLVM IR and no PTX", input::name(path));
+        let runs_ptxas = arguments.compare_ptxas || arguments.sass;
+        if runs_ptxas && !source.has_ptx() {
+            let option = if arguments.sass { "--sass" } else { "--compare-ptxas" };
+            let problem = format!("{option}: {} is no LLVM IR and no PTX", input::name(path));
             return Err(Error::new(ErrorKind::Option, problem, "give the .ll, .bc or .ptx file"));
         }
         let cpu = match &arguments.cpu {
@@ -216,7 +236,7 @@ impl Report {
         Ok(Self {
             path: path.to_owned(),
             input,
-            source: arguments.compare_ptxas.then_some(source),
+            source: runs_ptxas.then_some(source),
             cpu,
             architecture,
             code,
@@ -226,6 +246,16 @@ impl Report {
             measured: None,
             refusal: None,
         })
+    }
+
+    /// What a baseline keeps.
+    fn file(&self) -> baseline::File<'_> {
+        let kernels = self.forecasts.iter().map(|forecast| baseline::Kernel {
+            name: &forecast.name,
+            registers: forecast.registers,
+            spill_bytes: Some(forecast.spill_bytes()),
+        });
+        baseline::File { input: &self.input, kernels: kernels.collect() }
     }
 
     /// Asks ptxas.

@@ -120,3 +120,8 @@ fn grouped(number: u64) -> String {
     }
     text
 }
+
+/// The page of what was measured.
+pub(super) fn measured(_: &super::measured::Measured) -> String {
+    String::new()
+}

@@ -1,0 +1,102 @@
+//! `nvptx-ra report --sass`: what ptxas has made of each kernel, by source line.
+//!
+//! * [`input`]: the machine code that an input holds or that ptxas makes of it;
+//! * [`kernel`]: a function's tables joined: [`assigned`], which registers have a value; [`allocation`], why it has more
+//!   registers than are live; [`writes`], where values were written; [`local`], what moves to and from local memory;
+//! * [`table`], [`json`], [`difference`]: how that is told. The page is in [`super::page`].
+
+mod allocation;
+mod assigned;
+pub(super) mod difference;
+pub(super) mod input;
+pub(super) mod json;
+pub(super) mod kernel;
+mod local;
+pub(super) mod table;
+mod writes;
+
+use std::path::Path;
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::target::machine::{Architecture, Launch, Occupancy};
+
+pub(super) use self::kernel::Kernel;
+use crate::machine::source_lines::Place;
+use crate::machine::{cubin, disassembler, machine_code};
+use crate::ptxas::Measured;
+
+/// What is measured of one cubin.
+pub(super) struct Truth {
+    /// What messages call it.
+    pub(super) input: String,
+    pub(super) architecture: &'static Architecture,
+    /// Kernels, then other functions that are compiled by themselves, each in the order of the file.
+    pub(super) kernels: Vec<Kernel>,
+    /// Source files.
+    pub(super) files: Vec<String>,
+    /// Whether the cubin has source lines.
+    pub(super) has_lines: bool,
+    /// What ptxas said when it wrote the cubin.
+    pub(super) words: String,
+}
+
+impl Truth {
+    /// Measures a cubin. `said` is what ptxas said when it wrote it.
+    pub(super) fn read(path: &Path, name: &str, said: Option<&Measured>) -> Result<Self, Error> {
+        let bytes = std::fs::read(path).map_err(|error| Error::file(path, &error))?;
+        let damaged = || {
+            let problem = format!("{name}: a cubin that is cut or damaged");
+            Error::new(ErrorKind::View, problem, "build it again; report --sass also reads its PTX")
+        };
+        let facts = cubin::facts(&bytes).ok_or_else(damaged)?;
+        let code = machine_code::instructions(&bytes).ok_or_else(damaged)?;
+        drop(bytes);
+        if facts.is_empty() {
+            let problem = format!("{name}: it has no code");
+            return Err(Error::new(ErrorKind::View, problem, "give a cubin with kernels"));
+        }
+        let lines = disassembler::source_lines(path, name)?;
+        let (mut kernels, mut target) = (Vec::new(), String::new());
+        disassembler::life_ranges(path, name, |table| {
+            table.target.clone_into(&mut target);
+            let facts = facts.get(&table.name).cloned().unwrap_or_default();
+            let real = said.and_then(|said| said.get(&table.name)).copied();
+            let code = code.get(&table.name).map_or(&[][..], Vec::as_slice);
+            kernels.push(Kernel::new(table, &lines, code, facts, real));
+        })?;
+        if kernels.is_empty() {
+            let problem = format!("{name}: nvdisasm prints no table of registers for it");
+            return Err(Error::pass(problem, "code of sm_75 and later has one; use the nvdisasm of CUDA 13"));
+        }
+        kernels.sort_by_key(|kernel| !kernel.facts.is_kernel);
+        Ok(Self {
+            input: name.to_owned(),
+            architecture: Architecture::by_name(&target)?,
+            kernels,
+            has_lines: !lines.is_empty(),
+            files: lines.files,
+            words: String::new(),
+        })
+    }
+
+    /// How a kernel is launched.
+    pub(super) fn launch(kernel: &Kernel, dynamic_shared: u32) -> Launch {
+        let (threads, static_shared) = (kernel.facts.threads, kernel.facts.shared);
+        Launch { threads, static_shared, dynamic_shared, ..Launch::new(kernel.registers()) }
+    }
+
+    /// What an SM holds of a kernel.
+    pub(super) fn occupancy(&self, kernel: &Kernel) -> Occupancy {
+        self.architecture.occupancy(&Self::launch(kernel, kernel.dynamic_shared))
+    }
+
+    /// The most registers with which an SM holds more warps of it.
+    pub(super) fn next_step(&self, kernel: &Kernel) -> Option<u32> {
+        self.architecture.next_step(&Self::launch(kernel, kernel.dynamic_shared))
+    }
+
+    /// The file of a place.
+    pub(super) fn file(&self, place: Place) -> &str {
+        self.files.get(place.file as usize).map_or("", String::as_str)
+    }
+}
