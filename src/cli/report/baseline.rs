@@ -21,15 +21,15 @@ pub(super) struct Kernel<'a> {
     pub(super) spill_bytes: Option<u32>,
 }
 
-/// Compares with the file, and says what grew and what shrank on standard error. Whether a kernel grew. A file that is
-/// not there is made, and nothing grew.
-pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Result<bool, Error> {
+/// Compares with the file, and says what grew and what shrank on standard error. Whether a kernel grew, and the report in
+/// the file. A file that is not there is made; nothing grew then, and the report is the one that is made.
+pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Result<(bool, Value), Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             crate::output::write(path, format!("{object:#}\n").as_bytes())?;
             say!("nvptx-ra: {}: written", path.display());
-            return Ok(false);
+            return Ok((false, object.clone()));
         }
         Err(error) => return Err(Error::file(path, &error)),
     };
@@ -54,11 +54,11 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
     let (mut grew, mut shrank) = (false, false);
     let mut kernels = Vec::new();
     for report in reports {
-        let before = kernels_of(report)?;
-        kernels.extend(report.kernels.iter().map(|kernel| (before, kernel)));
+        let of_file = kernels_of(report)?;
+        kernels.extend(report.kernels.iter().map(|kernel| (of_file, kernel)));
     }
-    for (before, kernel) in kernels {
-        let Some(old) = before.iter().find(|old| old["name"] == kernel.name) else { continue };
+    for (of_file, kernel) in kernels {
+        let Some(old) = of_file.iter().find(|old| old["name"] == kernel.name) else { continue };
         let number = |key: &str| old[key].as_u64().ok_or_else(broken);
         let mut changes = vec![("registers", number("registers")?, u64::from(kernel.registers))];
         if let Some(bytes) = kernel.spill_bytes.filter(|_| !old["spill_store_bytes"].is_null()) {
@@ -75,5 +75,5 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
     if shrank && !grew {
         say!("nvptx-ra: {}: remove it and run the command again to record the improvement", path.display());
     }
-    Ok(grew)
+    Ok((grew, before))
 }

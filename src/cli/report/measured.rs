@@ -7,6 +7,8 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::Forecast;
 use serde_json::Value;
 
+use super::lint::subject::Subject;
+use super::lint::{self, Finding};
 use super::truth::input::{MACHINE_CODE, of_machine_code, of_ptx};
 use super::truth::{Truth, difference, json, table};
 use super::{Arguments, Report, baseline, compare, page};
@@ -42,13 +44,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let (true, [old, new]) = (arguments.diff, &*measured) {
         return difference::print(&old.truths, &new.truths, arguments.json);
     }
-    print(&measured, arguments)?;
+    let findings = findings(&measured, arguments)?;
+    let object = object(&measured, arguments, &findings);
+    if arguments.json {
+        crate::print(format!("{object:#}\n").as_bytes())?;
+    } else if !arguments.lints.replaces_report() {
+        print(&measured)?;
+    }
     if let (Some(path), [of]) = (&arguments.html, &*measured) {
         crate::output::write(path, page::measured(of).as_bytes())?;
     }
     if let Some(path) = &arguments.baseline {
         let files: Vec<baseline::File> = truths(&measured).map(|(truth, _)| file(truth)).collect();
-        failed |= baseline::compare(path, &object(&measured, arguments), &files)?;
+        let (has_grown, before) = baseline::compare(path, &object, &files)?;
+        failed |= has_grown;
+        failed |= lint::print(&lint::known::unknown(findings.concat(), &before), &arguments.lints)?;
+    } else if arguments.lints.is_on() {
+        failed |= lint::print(&findings.concat(), &arguments.lints)?;
     }
     if arguments.fail_on_spill {
         let kernels = truths(&measured).flat_map(|(truth, _)| &truth.kernels);
@@ -119,10 +131,21 @@ fn file(truth: &Truth) -> baseline::File<'_> {
     baseline::File { input: &truth.input, kernels: kernels.collect() }
 }
 
-fn print(measured: &[Measured], arguments: &Arguments) -> Result<(), Error> {
-    if arguments.json {
-        return crate::print(format!("{:#}\n", object(measured, arguments)).as_bytes()).map(drop);
+/// What the lints find in each cubin.
+fn findings(measured: &[Measured], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
+    let mut findings = Vec::new();
+    for of in measured {
+        for truth in &of.truths {
+            let subjects = lint::subject::of_truth(truth, of.report.as_ref())?;
+            let knows_setmaxnreg = subjects.iter().any(Subject::ignores_repartition);
+            let said = lint::of_words(&truth.words, &truth.input, knows_setmaxnreg);
+            findings.push(lint::find(&subjects, said, &arguments.lints));
+        }
     }
+    Ok(findings)
+}
+
+fn print(measured: &[Measured]) -> Result<(), Error> {
     let many = truths(measured).count() > 1;
     let mut text = String::new();
     for (truth, forecasts) in truths(measured).filter(|(truth, _)| !truth.kernels.is_empty()) {
@@ -136,13 +159,16 @@ fn print(measured: &[Measured], arguments: &Arguments) -> Result<(), Error> {
 }
 
 /// As JSON: of one cubin an object, of several an array of objects that say of which file they are.
-fn object(measured: &[Measured], arguments: &Arguments) -> Value {
-    let of_file = |(truth, forecasts): (&Truth, &[Forecast])| {
+fn object(measured: &[Measured], arguments: &Arguments, findings: &[Vec<Finding>]) -> Value {
+    let of_file = |((truth, forecasts), findings): ((&Truth, &[Forecast]), &Vec<Finding>)| {
         let mut object = json::object(truth, forecasts);
+        if arguments.lints.is_on() {
+            object["findings"] = lint::known::json(findings);
+        }
         object["file"] = truth.input.as_str().into();
         object
     };
-    let mut objects = truths(measured).map(of_file);
+    let mut objects = truths(measured).zip(findings).map(of_file);
     match (objects.next(), objects.next()) {
         (Some(mut only), None) if arguments.inputs.len() == 1 => {
             only.as_object_mut().map(|object| object.remove("file"));

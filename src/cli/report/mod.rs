@@ -4,6 +4,7 @@ mod baseline;
 mod compare;
 mod json;
 mod lines;
+mod lint;
 mod measured;
 mod page;
 mod slots;
@@ -86,7 +87,7 @@ pub(crate) struct Arguments {
     /// Also run ptxas, and print its figures beside the forecast
     #[arg(long)]
     compare_ptxas: bool,
-    /// Measure instead: run ptxas and nvdisasm, and report the registers that are live behind every machine instruction, by
+    /// Measure instead: run ptxas and nvdisasm, and report the registers that are live at every machine instruction, by
     /// source line, with the forecast beside it. Also takes a cubin, or a fat binary, object file or program that holds one
     #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
     sass: bool,
@@ -103,6 +104,8 @@ pub(crate) struct Arguments {
     /// Warn about each kernel that is expected to spill, as ptxas's option of the same name does
     #[arg(long)]
     warn_on_spills: bool,
+    #[command(flatten)]
+    lints: lint::Options,
 }
 
 /// The processor, where neither the user nor the code names one.
@@ -160,13 +163,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.compare_ptxas {
         reports.iter_mut().for_each(|report| report.compare(arguments));
     }
-    print(&reports, arguments)?;
+    let findings = findings(&reports, arguments)?;
+    let object = object(&reports, arguments, &findings);
+    if arguments.json {
+        super::print(format!("{object:#}\n").as_bytes())?;
+    } else if !arguments.lints.replaces_report() {
+        print(&reports, arguments)?;
+    }
     if let (Some(path), [report]) = (&arguments.html, &*reports) {
         crate::output::write(path, page::page(report).as_bytes())?;
     }
     if let Some(path) = &arguments.baseline {
         let files: Vec<baseline::File> = reports.iter().map(Report::file).collect();
-        failed |= baseline::compare(path, &object(&reports, arguments), &files)?;
+        let (has_grown, before) = baseline::compare(path, &object, &files)?;
+        failed |= has_grown;
+        failed |= lint::print(&lint::known::unknown(findings.concat(), &before), &arguments.lints)?;
+    } else if arguments.lints.is_on() {
+        failed |= lint::print(&findings.concat(), &arguments.lints)?;
     }
     failed |= say_what_spills(&reports, arguments);
     for error in reports.iter().filter_map(|report| report.refusal.as_ref()) {
@@ -303,9 +316,6 @@ fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), E
 
 /// Prints the reports, one behind the other.
 fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
-    if arguments.json {
-        return super::print(format!("{:#}\n", object(reports, arguments)).as_bytes()).map(drop);
-    }
     let mut text = String::new();
     for report in reports.iter().filter(|report| !report.forecasts.is_empty()) {
         if arguments.inputs.len() > 1 {
@@ -320,16 +330,31 @@ fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
     super::print_text(&text).map(drop)
 }
 
+/// What the lints find in each report.
+fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<lint::Finding>>, Error> {
+    let of_report =
+        |report: &Report| Ok(lint::find(&lint::subject::of_forecasts(report)?, Vec::new(), &arguments.lints));
+    reports.iter().map(of_report).collect()
+}
+
 /// The reports as JSON: of one input an object, of several an array of objects that say of which file they are.
-fn object(reports: &[Report], arguments: &Arguments) -> Value {
-    let of_file = |report: &Report| {
+fn object(reports: &[Report], arguments: &Arguments, findings: &[Vec<lint::Finding>]) -> Value {
+    let of = |(report, findings): (&Report, &Vec<lint::Finding>)| {
         let mut object = json::object(report, arguments.features);
-        object["file"] = report.input.as_str().into();
+        if arguments.lints.is_on() {
+            object["findings"] = lint::known::json(findings);
+        }
         object
     };
+    let of_file = |pair: (&Report, &Vec<lint::Finding>)| {
+        let mut object = of(pair);
+        object["file"] = pair.0.input.as_str().into();
+        object
+    };
+    let pairs = reports.iter().zip(findings);
     match reports {
-        [report] if arguments.inputs.len() == 1 => json::object(report, arguments.features),
-        reports => reports.iter().map(of_file).collect(),
+        [_] if arguments.inputs.len() == 1 => pairs.map(of).next().unwrap_or_default(),
+        _ => pairs.map(of_file).collect(),
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Allocation {
     pub(super) named: u32,
     /// The highest of them, and one more.
     pub(super) end: u32,
+    /// Whether the stack's pointer, R1, is among them.
+    pub(super) names_stack: bool,
     /// What keeps the highest one there.
     pub(super) top: Option<Top>,
 }
@@ -50,7 +52,8 @@ impl Allocation {
         }
         let end = is_named.iter().rposition(|&named| named).map_or(0, |highest| highest + 1);
         let named = is_named.iter().filter(|&&named| named).count() as u32;
-        Self { named, end: end as u32, top: end.checked_sub(1).and_then(|highest| top(table, highest)) }
+        let names_stack = is_named.get(1) == Some(&true);
+        Self { named, end: end as u32, names_stack, top: end.checked_sub(1).and_then(|highest| top(table, highest)) }
     }
 }
 
@@ -81,4 +84,49 @@ fn top(table: &LifeRanges, highest: usize) -> Option<Top> {
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::life_ranges;
+
+    /// The table of a function whose instructions have these marks.
+    fn table(rows: &[&str]) -> LifeRanges {
+        let width = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+        let digits: String = (0..width).map(|at| char::from(b'0' + (at % 10) as u8)).collect();
+        let line = |text: &str, cell: &str| format!("{text:40}// | {cell:width$} |\n", width = width + 4);
+        let mut text = "\t.section\t.text.k,\"ax\",@progbits\n".to_owned();
+        text += &line("", "").replace("// |", "// +");
+        text += &line("", "GPR");
+        text += &line("", &format!("  # {digits}"));
+        for (at, row) in rows.iter().enumerate() {
+            let count = row.bytes().filter(|&letter| letter != b' ').count();
+            text += &line(&format!("        /*{:04x}*/  NOP ;", at * 16), &format!("{count:>3} {row}"));
+        }
+        let mut tables = Vec::new();
+        let read: Result<(), String> = life_ranges::for_each(text.as_bytes(), |table| {
+            tables.push(table);
+            Ok(())
+        });
+        read.expect("it is a table");
+        tables.pop().expect("it has a function")
+    }
+
+    fn why(rows: &[&str]) -> (u32, Option<(usize, u32, Why)>) {
+        let of = Allocation::of(&table(rows));
+        (of.named, of.top.map(|top| (top.row, top.width, top.why)))
+    }
+
+    /// What keeps the highest register there: nothing below is free, no aligned pair is, or ptxas chose it.
+    #[test]
+    fn the_highest_register() {
+        assert_eq!(why(&["^   ", ":^  ", "::^ ", ":::^", "vvvv"]), (4, Some((3, 1, Why::Full))));
+        assert_eq!(why(&[" ^    ", " :  ^^", " v  vv"]), (3, Some((1, 2, Why::Choice))));
+        assert_eq!(why(&["^    ", ":  ^^", "v  vv"]).1, Some((1, 2, Why::Alignment)));
+        assert_eq!(why(&["^  ", ": ^", "v v"]), (2, Some((1, 1, Why::Choice))));
+        // It is free where the value begins, and not as long as it lives.
+        assert_eq!(why(&["  ^", "^ :", "v^v", " v "]).1, Some((0, 1, Why::Full)));
+        assert_eq!(Allocation::of(&table(&["   "])).end, 0);
+    }
 }

@@ -24,6 +24,8 @@ pub(in super::super) struct Kernel {
     pub(in super::super) dynamic_shared: u32,
     /// ptxas's own words, where it was run.
     pub(in super::super) real: Option<Real>,
+    /// Where it begins.
+    pub(in super::super) begin: Option<Place>,
     pub(in super::super) instructions: u32,
     /// The most registers of each kind that are live at once.
     pub(in super::super) live: [u32; 4],
@@ -171,6 +173,7 @@ impl Kernel {
         Self {
             name: table.name.clone(),
             dynamic_shared: 0,
+            begin: (table.len() > 0).then(|| places(0).last().copied()).flatten(),
             instructions: table.len() as u32,
             live,
             counted,

@@ -159,7 +159,8 @@ pub(in super::super) fn reasons(truth: &Truth, kernel: &Kernel) -> Vec<String> {
         reasons.push(format!("{more} above the highest that it names, {}: {cause}", highest(end)));
     }
     if end > named {
-        reasons.push(format!("{} below {} that no instruction names", end - named, highest(end)));
+        let stack = if allocation.names_stack || end < 2 { "" } else { ", with R1, the stack's pointer" };
+        reasons.push(format!("{} below {} that no instruction names{stack}", end - named, highest(end)));
     }
     if named > live {
         reasons.push(format!("{} that it names elsewhere, and that are free where most are live", named - live));
