@@ -56,7 +56,9 @@ pub(in super::super) fn of_ptx(ptx: &Path, name: &str, cpu: &str, is_part: bool)
         })?;
     let words = String::from_utf8_lossy(&assembled.stderr).into_owned() + &String::from_utf8_lossy(&assembled.stdout);
     if !assembled.status.success() {
-        let problem = format!("--sass: {name}: ptxas refuses its PTX: {}", ptxas::refusal(&words));
+        let ended = assembled.status.to_string();
+        let why = if words.trim().is_empty() { &ended } else { ptxas::refusal(&words) };
+        let problem = format!("--sass: {name}: ptxas refuses its PTX: {why}");
         return Err(Error::new(ErrorKind::Pass, problem, "report without --sass forecasts it"));
     }
     let truth = Truth::read(&cubin, name, Some(&ptxas::parse(&words)))?;
