@@ -305,7 +305,7 @@ mod tests {
         let lints =
             |knows| of_words(words, "k.ptx", knows).into_iter().map(|of| (of.lint, of.reason)).collect::<Vec<_>>();
         let pragma = (Lint::RefusedPragma, "ptxas says: Pragma 'x' unsupported".to_owned());
-        assert_eq!(lints(true), [pragma.clone()]);
+        assert_eq!(lints(true), [pragma]);
         assert_eq!(lints(false).len(), 2);
         assert_eq!(found(&Subject { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
     }

@@ -89,29 +89,7 @@ fn top(table: &LifeRanges, highest: usize) -> Option<Top> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::life_ranges;
-
-    /// The table of a function whose instructions have these marks.
-    fn table(rows: &[&str]) -> LifeRanges {
-        let width = rows.iter().map(|row| row.len()).max().unwrap_or(0);
-        let digits: String = (0..width).map(|at| char::from(b'0' + (at % 10) as u8)).collect();
-        let line = |text: &str, cell: &str| format!("{text:40}// | {cell:width$} |\n", width = width + 4);
-        let mut text = "\t.section\t.text.k,\"ax\",@progbits\n".to_owned();
-        text += &line("", "").replace("// |", "// +");
-        text += &line("", "GPR");
-        text += &line("", &format!("  # {digits}"));
-        for (at, row) in rows.iter().enumerate() {
-            let count = row.bytes().filter(|&letter| letter != b' ').count();
-            text += &line(&format!("        /*{:04x}*/  NOP ;", at * 16), &format!("{count:>3} {row}"));
-        }
-        let mut tables = Vec::new();
-        let read: Result<(), String> = life_ranges::for_each(text.as_bytes(), |table| {
-            tables.push(table);
-            Ok(())
-        });
-        read.expect("it is a table");
-        tables.pop().expect("it has a function")
-    }
+    use crate::machine::life_ranges::of_marks as table;
 
     fn why(rows: &[&str]) -> (u32, Option<(usize, u32, Why)>) {
         let of = Allocation::of(&table(rows));

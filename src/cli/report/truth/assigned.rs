@@ -73,3 +73,38 @@ fn advance(at: &mut Registers, table: &LifeRanges, row: usize) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::life_ranges::{Kind as Registers, of_texts};
+    use crate::machine::listing;
+
+    /// How many registers are live at each instruction in the end.
+    fn live(rows: &[(&str, &str)], is_kernel: bool) -> Vec<u32> {
+        let listed = |(at, (text, _)): (usize, &(&str, &str))| {
+            listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")
+        };
+        let code: Vec<Instruction> = rows.iter().enumerate().map(listed).collect();
+        let mut table = of_texts(rows);
+        keep_assigned(&mut table, &code, &ControlFlow::of(&code), is_kernel);
+        (0..table.len()).map(|row| table.live(row, Registers::General)).collect()
+    }
+
+    /// A register that is never written before needs none in a kernel, but may be an argument of a function.
+    #[test]
+    fn registers_without_a_value() {
+        let rows = [("MOV R0, 0x1", "^:"), ("@P0 MOV R1, R0", "v^"), ("MOV R2, R1", " v"), ("EXIT", "  ")];
+        assert_eq!(live(&rows, true), [1, 2, 1, 0]);
+        assert_eq!(live(&rows, false), [2, 2, 1, 0]);
+    }
+
+    /// What a loop writes is live where it begins again; behind a call anything may be a result.
+    #[test]
+    fn loops_and_calls() {
+        let rows = [("NOP", " :"), ("MOV R0, 0x1", "^:"), ("MOV R1, R0", "v^"), ("@P0 BRA 0x10", " :"), ("EXIT", " v")];
+        assert_eq!(live(&rows, true), [0, 2, 2, 1, 1]);
+        let rows = [("NOP", ":"), ("CALL 0x40", ":"), ("MOV R0, R0", "v"), ("EXIT", " "), ("RET", ":")];
+        assert_eq!(live(&rows, true), [0, 0, 1, 0, 0]);
+    }
+}

@@ -25,7 +25,8 @@ struct Difference<'a> {
     lines: Vec<LineDifference>,
 }
 
-/// A line that differs. It is the same line where file name and number are the same.
+/// A line that differs. It is the same line where file name and number are the same; the files in which the kernel
+/// itself stands are the same whatever their names.
 struct LineDifference {
     file: String,
     line: u32,
@@ -154,10 +155,13 @@ impl<'a> Difference<'a> {
 }
 
 /// The lines that differ in registers at the peak, local memory or instructions: those that grew most first, by these in
-/// this order. A line is known by its file's name and its number.
+/// this order.
 fn lines(old: (&Truth, &Kernel), new: (&Truth, &Kernel)) -> Vec<LineDifference> {
+    let own = new.1.begin.map_or("", |begin| short(new.0.file(begin)));
     let keys = |(truth, kernel): (&Truth, &Kernel)| -> Vec<((String, u32), LineFigures)> {
-        let key = |place: Place| (short(truth.file(place)).to_owned(), place.line);
+        let is_own = |place: Place| kernel.begin.is_some_and(|begin| begin.file == place.file);
+        let name = |place: Place| if is_own(place) { own } else { short(truth.file(place)) };
+        let key = |place: Place| (name(place).to_owned(), place.line);
         kernel.lines.iter().map(|(&place, &figures)| (key(place), figures)).collect()
     };
     let (old, new) = (keys(old), keys(new));

@@ -137,7 +137,7 @@ fn local(text: &mut String, truth: &Truth, kernel: &Kernel) {
         let loops = in_loops(line.depth);
         let _ = writeln!(
             text,
-            "  local at {at:<20}{loops}: {} bytes stored, {} loaded{marked}{computed}",
+            "  local at {at}{loops}: {} bytes stored, {} loaded{marked}{computed}",
             line.stored, line.loaded
         );
     }
@@ -154,9 +154,8 @@ pub(in super::super) fn reasons(truth: &Truth, kernel: &Kernel) -> Vec<String> {
     let mut reasons = Vec::new();
     if registers > end {
         let more = registers - end;
-        let cause =
-            if kernel.calls.is_empty() { "reserved or rounded up by ptxas" } else { "for what it calls, or reserved" };
-        reasons.push(format!("{more} above the highest that it names, {}: {cause}", highest(end)));
+        let cause = if kernel.calls.is_empty() { "" } else { ", or for what it calls" };
+        reasons.push(format!("{more} above the highest that it names, {}: reserved by ptxas{cause}", highest(end)));
     }
     if end > named {
         let stack = if allocation.names_stack || end < 2 { "" } else { ", with R1, the stack's pointer" };

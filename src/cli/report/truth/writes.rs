@@ -45,3 +45,39 @@ pub(super) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
     let behind = writes.partition_point(|&write| write <= row);
     behind.checked_sub(1).or(Some(0)).and_then(|at| writes.get(at)).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::instruction::Instruction;
+    use crate::machine::life_ranges::of_texts;
+    use crate::machine::listing;
+
+    /// The writes that reach a register at an instruction.
+    fn of(rows: &[(&str, &str)], row: usize, register: usize) -> Vec<usize> {
+        let listed = |(at, (text, _)): (usize, &(&str, &str))| {
+            listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")
+        };
+        let code: Vec<Instruction> = rows.iter().enumerate().map(listed).collect();
+        writes(&of_texts(rows), &ControlFlow::of(&code), row, Kind::General, register)
+    }
+
+    /// Both ways into a loop count, a write under a condition hides none, and where nothing is held a path ends.
+    #[test]
+    fn writes_reach_over_control_flow() {
+        let rows = [
+            ("MOV R0, R1", "^:"),
+            ("IADD R1, R0", "vx"),
+            ("@P0 MOV R0, R1", "^v"),
+            ("@P1 BRA 0x10", "::"),
+            ("MOV R1, R0", "v^"),
+            ("EXIT", "  "),
+        ];
+        assert_eq!(of(&rows, 1, 0), [0, 2]);
+        assert_eq!(of(&rows, 4, 0), [0, 2]);
+        assert_eq!(of(&rows, 4, 1), [4]);
+        assert_eq!(of(&rows, 3, 1), [1]);
+        assert_eq!(of(&rows, 0, 1), Vec::<usize>::new());
+        assert_eq!([nearest(&[0, 2], 1), nearest(&[4], 1), nearest(&[], 1)], [Some(0), Some(4), None]);
+    }
+}
