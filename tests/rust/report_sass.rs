@@ -120,7 +120,11 @@ fn measures() {
     let output = tool.run(&["report", "--sass", "k.ptx", "--html", "k.html"]);
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(table.contains("   42 from a.cu:9"), "{table}");
-    assert!(fs::read_to_string(tool.path("k.html")).is_ok_and(|page| page.contains("live at most")));
+    let page = fs::read_to_string(tool.path("k.html")).expect("it is written");
+    assert!(page.contains("live at most") && page.contains("default-src 'none'"));
+    for outside in ["http://", "https://", "src=", "url(", "<script", "<link"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
 }
 
 /// What ptxas says is spilled is found among the accesses, by line; a cubin alone does not say so.
@@ -240,6 +244,8 @@ fn damaged() {
     tool.write("program", &program[..4096.min(program.len())]);
     assert!(tool.fails(&["report", "--sass", "program"]).contains("holds no machine code for a GPU"));
     tool.write("bad.ptx", kernel(10, "").replace("bar.sync 0", "bar.sink 0"));
+    tool.write("debug.ptx", kernel(10, "").replace(".target sm_90", ".target sm_90, debug"));
+    assert!(tool.fails(&["report", "--sass", "debug.ptx"]).contains("compile it with -lineinfo"));
     let said = tool.fails(&["report", "--sass", "bad.ptx"]);
     assert!(said.contains("ptxas refuses its PTX"), "{said}");
 }

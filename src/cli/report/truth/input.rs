@@ -59,7 +59,11 @@ pub(in super::super) fn of_ptx(ptx: &Path, name: &str, cpu: &str, is_part: bool)
         let ended = assembled.status.to_string();
         let why = if words.trim().is_empty() { &ended } else { ptxas::refusal(&words) };
         let problem = format!("--sass: {name}: ptxas refuses its PTX: {why}");
-        return Err(Error::new(ErrorKind::Pass, problem, "report without --sass forecasts it"));
+        let remedy = match words.contains("Optimized debugging") || words.contains(".target debug") {
+            true => "compile it with -lineinfo or -gline-tables-only in the place of -g",
+            false => "report without --sass forecasts it",
+        };
+        return Err(Error::new(ErrorKind::Pass, problem, remedy));
     }
     let truth = Truth::read(&cubin, name, Some(&ptxas::parse(&words)))?;
     Ok(Truth { words, ..truth })
