@@ -10,6 +10,10 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
 /// What is said of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
+    /// Its symbol's number.
+    pub(crate) symbol: Option<usize>,
+    /// Bytes of its code.
+    pub(crate) bytes: usize,
     /// Whether it is a kernel.
     pub(crate) is_kernel: bool,
     /// General registers of a thread.
@@ -47,8 +51,7 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
     let mut facts: BTreeMap<String, Facts> = BTreeMap::new();
     for section in file.sections() {
         if let Some(name) = section.name().ok()?.strip_prefix(".text.") {
-            section.data().ok()?;
-            facts.entry(name.to_owned()).or_default();
+            facts.entry(name.to_owned()).or_default().bytes = section.data().ok()?.len();
         }
     }
     for symbol in file.symbols() {
@@ -56,6 +59,7 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
             && let Some(fact) = facts.get_mut(name)
         {
             fact.is_kernel |= st_other & ENTRY != 0;
+            fact.symbol = Some(symbol.index().0);
         }
     }
     for section in file.sections() {

@@ -13,29 +13,38 @@ use crate::ptxas;
 /// How many letters of what a program says against a file are shown.
 const SHOWN: usize = 300;
 
-/// Calls `each` with the live registers of every function of a cubin. The table is read while it is printed.
-pub(crate) fn life_ranges(cubin: &Path, name: &str, mut each: impl FnMut(LifeRanges)) -> Result<(), Error> {
+/// Some functions of a cubin, by the numbers of their symbols; all where none is named.
+pub(crate) type Functions = [usize];
+
+/// Calls `each` with the live registers of functions of a cubin. The table is read while it is printed.
+pub(crate) fn life_ranges(
+    cubin: &Path,
+    functions: &Functions,
+    name: &str,
+    mut each: impl FnMut(LifeRanges),
+) -> Result<(), Error> {
     let read = |output: BufReader<ChildStdout>| {
         life_ranges::for_each(output, |function| {
             each(function);
             Ok::<(), String>(())
         })
     };
-    run(&["-c", "-plr", "-lrm", "narrow"], cubin, name, read)?.map_err(|problem| {
+    run(&["-c", "-plr", "-lrm", "narrow"], cubin, functions, name, read)?.map_err(|problem| {
         let remedy = "the forms of CUDA 13.0 to 13.5 are known; use the nvdisasm of one of these";
         Error::pass(format!("{name}: nvdisasm's table of registers: {problem}"), remedy)
     })
 }
 
 /// The source lines of a cubin's instructions.
-pub(crate) fn source_lines(cubin: &Path, name: &str) -> Result<SourceLines, Error> {
-    run(&["-c", "-gi"], cubin, name, SourceLines::read)?.map_err(|error| Error::file(cubin, &error))
+pub(crate) fn source_lines(cubin: &Path, functions: &Functions, name: &str) -> Result<SourceLines, Error> {
+    run(&["-c", "-gi"], cubin, functions, name, SourceLines::read)?.map_err(|error| Error::file(cubin, &error))
 }
 
 /// Runs nvdisasm on a cubin, which messages call `name`.
 fn run<T>(
     options: &[&str],
     cubin: &Path,
+    functions: &Functions,
     name: &str,
     read: impl FnOnce(BufReader<ChildStdout>) -> T,
 ) -> Result<T, Error> {
@@ -43,8 +52,11 @@ fn run<T>(
     // A program that says much on both would wait for ever for a reader that reads one of them.
     let said = tempfile::NamedTempFile::new().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
     let errors = said.reopen().map_err(|error| Error::file(said.path(), &error))?;
+    let numbers: Vec<String> = functions.iter().map(usize::to_string).collect();
+    let only = (!numbers.is_empty()).then(|| ["-fun".to_owned(), numbers.join(",")]).into_iter().flatten();
     let mut child = Command::new(ptxas::tool("nvdisasm"))
         .args(options)
+        .args(only)
         .arg(cubin)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -33,6 +33,22 @@ impl SourceLines {
         place.map_or(&[], Vec::as_slice)
     }
 
+    /// Takes the numbers of files from a list that other functions share, which gets the files that it lacks.
+    pub(crate) fn share_files(&mut self, files: &mut Vec<String>) {
+        let number = |path: &String| {
+            let known = files.iter().position(|known| known == path);
+            known.unwrap_or_else(|| {
+                files.push(path.clone());
+                files.len() - 1
+            }) as u32
+        };
+        let numbers: Vec<u32> = self.files.iter().map(number).collect();
+        for place in self.places.iter_mut().flatten() {
+            place.file = numbers[place.file as usize];
+        }
+        self.files.clone_from(files);
+    }
+
     /// Whether no line is known of any instruction.
     pub(crate) fn is_empty(&self) -> bool {
         self.functions.is_empty()
@@ -111,6 +127,11 @@ mod tests {
         assert_eq!(lines.of("k", 0x20), lines.of("k", 0x10));
         assert_eq!(lines.of("k", 0x40), [place(0, 52)]);
         assert!(lines.of("f", 0).is_empty() && lines.of("g", 0).is_empty());
+        // Files that others named keep their numbers.
+        let (mut shared, mut files) = (lines, vec!["h.cuh".to_owned(), "x".to_owned()]);
+        shared.share_files(&mut files);
+        assert_eq!(files, ["h.cuh", "x", "a/k.cu"]);
+        assert_eq!(shared.of("k", 0x10), [place(0, 30), place(2, 54)]);
     }
 
     /// No text makes a panic.

@@ -16,7 +16,7 @@ pub(in super::super) const MACHINE_CODE: [InputKind; 4] =
     [InputKind::Cubin, InputKind::FatBinary, InputKind::Elf, InputKind::Archive];
 
 /// Measures a file that holds machine code.
-pub(in super::super) fn of_machine_code(input: Input) -> Result<Vec<Truth>, Error> {
+pub(in super::super) fn of_machine_code(input: Input, wanted: &[String]) -> Result<Vec<Truth>, Error> {
     let folder = Folder::new("report")?;
     let (path, kind, name) = (input.path.clone(), input.kind, input::name(&input.path));
     // A stream has no path that the disassembler could read.
@@ -28,20 +28,26 @@ pub(in super::super) fn of_machine_code(input: Input) -> Result<Vec<Truth>, Erro
         path
     };
     if kind == InputKind::Cubin {
-        return Ok(vec![Truth::read(&file, &name, None)?]);
+        return Ok(vec![Truth::read(&file, &name, wanted, None)?]);
     }
     let inside = folder.path("cubins");
     std::fs::create_dir(&inside).map_err(|error| Error::file(&inside, &error))?;
     let of_cubin = |cubin: &PathBuf| {
         let inner = cubin.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-        Truth::read(cubin, &format!("{name}:{inner}"), None)
+        Truth::read(cubin, &format!("{name}:{inner}"), wanted, None)
     };
     let cubins = crate::machine::disassembler::extract(&file, &name, &inside)?;
     cubins.iter().map(of_cubin).collect()
 }
 
 /// Assembles PTX as `nvcc -lineinfo` does, and measures what comes out.
-pub(in super::super) fn of_ptx(ptx: &Path, name: &str, cpu: &str, is_part: bool) -> Result<Truth, Error> {
+pub(in super::super) fn of_ptx(
+    ptx: &Path,
+    name: &str,
+    cpu: &str,
+    is_part: bool,
+    wanted: &[String],
+) -> Result<Truth, Error> {
     let folder = Folder::new("report")?;
     let cubin = folder.path("k.cubin");
     let assembled = Command::new(ptxas::tool("ptxas"))
@@ -65,6 +71,6 @@ pub(in super::super) fn of_ptx(ptx: &Path, name: &str, cpu: &str, is_part: bool)
         };
         return Err(Error::new(ErrorKind::Pass, problem, remedy));
     }
-    let truth = Truth::read(&cubin, name, Some(&ptxas::parse(&words)))?;
+    let truth = Truth::read(&cubin, name, wanted, Some(&ptxas::parse(&words)))?;
     Ok(Truth { words, ..truth })
 }
