@@ -62,9 +62,16 @@ def measure(tool, source, file):
         if kernel["is_kernel"]:
             cause = (kernel["highest_because"] or {}).get("cause")
             forecast = (kernel["forecast"] or {}).get("registers")
-            kernels.append({key: kernel[key] for key in kept} | {
-                "cause": cause, "source": source, "file": file.name, "calls": len(kernel["calls"]), "forecast": forecast,
-            })
+            kernels.append(
+                {key: kernel[key] for key in kept}
+                | {
+                    "cause": cause,
+                    "source": source,
+                    "file": file.name,
+                    "calls": len(kernel["calls"]),
+                    "forecast": forecast,
+                }
+            )
     return kernels
 
 
@@ -114,8 +121,10 @@ def main():
         kernels = [kernel for of_file in measured for kernel in of_file]
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(kernels, indent=1), encoding="utf8")
-    print("| | kernels | registers | live at most | hold more | most | above | unnamed | elsewhere "
-          "| full | alignment | choice | counted otherwise |")
+    print(
+        "| | kernels | registers | live at most | hold more | most | above | unnamed | elsewhere "
+        "| full | alignment | choice | counted otherwise |"
+    )
     print("| --- |" + " ---: |" * 12)
     sources = {kernel["source"]: None for kernel in kernels}
     for source in sources:

@@ -127,6 +127,26 @@ fn measures() {
     }
 }
 
+/// The cubins in a larger file are taken out of it, each with its name.
+#[test]
+fn several_cubins() {
+    let Some(tool) = Tool::new().filter(|tool| tool.bin.join("fatbinary").exists()) else { return };
+    tool.write("k.ptx", kernel(10, ""));
+    tool.assemble("k.ptx", "k.cubin");
+    let mut pack = Command::new(tool.bin.join("fatbinary"));
+    let cubin = format!("--image3=kind=elf,sm=90,file={}", tool.path("k.cubin").display());
+    let created = format!("--create={}", tool.path("k.fatbin").display());
+    assert!(pack.args([&created, "-64", &cubin]).status().expect("it starts").success());
+    let report = tool.json(&["report", "--sass", "--json", "k.fatbin"]);
+    assert_eq!(report["kernels"][0]["name"], "k");
+    let both = tool.json(&["report", "--sass", "--json", "k.fatbin", "k.cubin"]);
+    assert_eq!((&both[1]["file"], &both[1]["kernels"][0]["name"]), (&"k.cubin".into(), &"k".into()));
+    assert!(both[0]["file"].as_str().is_some_and(|name| name.starts_with("k.fatbin:") && name.ends_with(".cubin")));
+    // Of a kernel that is not there, and of one that is.
+    assert!(tool.fails(&["report", "--sass", "--kernel", "other", "k.cubin"]).contains("has no kernel whose name"));
+    assert_eq!(tool.json(&["report", "--sass", "--json", "--kernel", "k", "k.cubin"])["kernels"][0]["name"], "k");
+}
+
 /// What ptxas says is spilled is found among the accesses, by line; a cubin alone does not say so.
 #[test]
 fn spills() {
