@@ -3,8 +3,8 @@
 
     registers.py [options] [FILE …]
 
-`nvptx-ra report --sass` measures PTX files: those that are named; else drawn ones of the corpus, as many of cicc's as of
-Triton's. Files of more than --max-bytes are left out. The table has a row for each source of kernels: how many hold
+`nvptx-ra report --sass` measures PTX files: those that are named; else drawn ones of the corpus, as many of cicc's as
+of Triton's. Files of more than --max-bytes are left out. The table has a row for each source of kernels: how many hold
 more registers than are live at most, by how much, and the causes that the tables of the disassembler prove.
 """
 
