@@ -9,6 +9,8 @@
 pub(crate) mod control_flow;
 pub(crate) mod cubin;
 pub(crate) mod disassembler;
+#[cfg(test)]
+pub(crate) mod drawn_tables;
 pub(crate) mod instruction;
 pub(crate) mod life_ranges;
 pub(crate) mod listing;

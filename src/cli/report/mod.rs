@@ -1,6 +1,7 @@
 //! `nvptx-ra report`: what ptxas will need for each kernel, and which source lines hold the registers.
 
 mod baseline;
+mod code;
 mod compare;
 mod json;
 mod lines;
@@ -15,18 +16,14 @@ mod verbose;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, Forecast, forecast, without_dead_code};
-use nvptx_ra::function::{EditList, Function};
-use nvptx_ra::schedule::{estimated_cycles, schedule};
-use nvptx_ra::target::Classification;
+use nvptx_ra::forecast::{Case, Forecast, forecast};
 use nvptx_ra::target::machine::Architecture;
 use serde_json::Value;
 
+use self::code::Code;
 #[cfg(feature = "llvm")]
 use crate::codegen::DEFAULT_LEVEL;
 use crate::dynamic_shared::{self, DynamicShared};
@@ -392,53 +389,4 @@ fn order(name: &str) -> Result<Order, Error> {
         ));
     }
     Ok(config.order)
-}
-
-/// The functions of an input, coalesced and ordered, without accesses that are masked off.
-#[derive(Default)]
-struct Code {
-    functions: Vec<Function>,
-    /// What the opcodes of each function mean.
-    classifications: Vec<Arc<Classification>>,
-}
-
-impl Code {
-    fn read(source: &mut Source, arguments: &Arguments) -> Result<Self, Error> {
-        let config = Config::resolve(&Layers::default())?;
-        let order = arguments.order.unwrap_or(config.order);
-        let mut code = Self::default();
-        source.for_each(&mut |function, classification| {
-            let edits = coalesce(&function, &classification, &config).edits;
-            let coalesced = edited(function, &edits)?;
-            let edits = schedule(&coalesced, &classification, order, 0).edits;
-            code.functions.push(without_dead_code(edited(coalesced, &edits)?, &classification));
-            code.classifications.push(classification);
-            Ok(())
-        })?;
-        Ok(code)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&Function, &Classification)> {
-        self.functions.iter().zip(self.classifications.iter().map(|classification| &**classification))
-    }
-
-    /// A function by its name, with what its opcodes mean.
-    fn find(&self, name: &str) -> Option<(&Function, &Arc<Classification>)> {
-        self.functions.iter().zip(&self.classifications).find(|(function, _)| function.name() == name)
-    }
-
-    /// Cycles that a warp alone takes for one run of the kernel's own code.
-    fn cycles(&self, forecast: &Forecast) -> Option<f64> {
-        let own = self.find(&forecast.name);
-        own.map(|(function, classification)| estimated_cycles(function, classification))
-    }
-}
-
-/// The function as the edits make it.
-fn edited(function: Function, edits: &EditList) -> Result<Function, Error> {
-    if edits.is_empty() {
-        return Ok(function);
-    }
-    let applied = edits.apply(&function);
-    applied.map(|applied| applied.function).map_err(|error| Error::from(error).in_function(function.name()))
 }

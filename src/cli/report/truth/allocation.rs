@@ -89,7 +89,7 @@ fn top(table: &LifeRanges, highest: usize) -> Option<Top> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::life_ranges::of_marks as table;
+    use crate::machine::drawn_tables::of_marks as table;
 
     fn why(rows: &[&str]) -> (u32, Option<(usize, u32, Why)>) {
         let of = Allocation::of(&table(rows));

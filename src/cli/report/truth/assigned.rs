@@ -77,7 +77,8 @@ fn advance(at: &mut Registers, table: &LifeRanges, row: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::life_ranges::{Kind as Registers, of_texts};
+    use crate::machine::drawn_tables::of_texts;
+    use crate::machine::life_ranges::Kind as Registers;
     use crate::machine::listing;
 
     /// How many registers are live at each instruction in the end.

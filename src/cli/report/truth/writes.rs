@@ -49,8 +49,8 @@ pub(super) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::drawn_tables::of_texts;
     use crate::machine::instruction::Instruction;
-    use crate::machine::life_ranges::of_texts;
     use crate::machine::listing;
 
     /// The writes that reach a register at an instruction.
