@@ -29,6 +29,7 @@ mod golden;
 mod input;
 mod interrupt;
 mod kernel_names;
+mod machine;
 #[cfg(feature = "llvm")]
 mod mir;
 mod occupancy;

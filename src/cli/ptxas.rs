@@ -97,7 +97,9 @@ pub(crate) fn parse(report: &str) -> Measured {
 pub(crate) fn refusal(report: &str) -> &str {
     let is_error = |line: &&str| {
         let kind = line.split_once("ptxas").map_or(*line, |(_, rest)| rest);
-        ["fatal", "error"].iter().any(|word| kind.trim_start().starts_with(word)) || line.contains("; error ")
+        ["fatal", "error"]
+            .iter()
+            .any(|word| kind.trim_start().starts_with(word) || line.contains(&format!("; {word} ")))
     };
     let mut lines = report.lines().filter(|line| !line.trim().is_empty());
     report.lines().find(is_error).or_else(|| lines.next()).unwrap_or("it failed without a message").trim()
@@ -162,6 +164,8 @@ mod tests {
         assert_eq!(refusal(abi), "ptxas fatal   :  32-Bit ABI is not supported");
         let line = "ptxas a.ptx, line 9; warning : unused\nptxas a.ptx, line 12; error   : Unknown symbol 'x'\n";
         assert_eq!(refusal(line), "ptxas a.ptx, line 12; error   : Unknown symbol 'x'");
+        let syntax = "ptxas a.ptx, line 5; fatal   : Parsing error near 'x'\nptxas fatal   : Ptx assembly aborted\n";
+        assert_eq!(refusal(syntax), "ptxas a.ptx, line 5; fatal   : Parsing error near 'x'");
         assert_eq!(refusal("ptxas error   : too much data\n"), "ptxas error   : too much data");
         assert_eq!(refusal("\nKilled\n"), "Killed");
         assert_eq!(refusal(""), "it failed without a message");

@@ -16,8 +16,9 @@ use super::limit::Limit;
 use super::settings::Settings;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
-use super::{cubin, log, messages, profiles};
-use crate::ptxas::Measured;
+use super::{log, messages, profiles};
+use crate::machine::cubin::{self, Facts};
+use crate::ptxas::{Measured, Real};
 use crate::tune::request::{self, Change, Found, Request};
 
 /// A result that is better than the unchanged one in ptxas's figures.
@@ -59,7 +60,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
             settings.log.line(&error.to_string());
         }
     };
-    let Some(measured) = cubin::read(&unchanged.cubin) else { return Ok(None) };
+    let Some(measured) = measured(&unchanged.cubin) else { return Ok(None) };
     let note = |line: &str| settings.log.line(line);
     let request = || request(task, &measured, start, &note);
     let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
@@ -77,7 +78,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         return Err(Error::new(ErrorKind::Pass, problem, "raise NVPTX_RA_SECONDS or unset it"));
     }
     let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx)?;
-    let checked = check(&measured, &cubin::read(&code).unwrap_or_default(), &found.changes);
+    let checked = check(&measured, &self::measured(&code).unwrap_or_default(), &found.changes);
     let merged = checked.and_then(|()| {
         let problem = "ptxas warns of something that it does not warn of in the unchanged text";
         messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(problem))
@@ -129,6 +130,22 @@ fn options_of_one_kernel(options: &[String]) -> Vec<OsString> {
         }
     }
     kept
+}
+
+/// What a cubin says of its functions. What ptxas spills does not stand in it, so the bytes spilled are 0.
+fn measured(cubin: &[u8]) -> Option<Measured> {
+    let real = |(name, facts): (String, Facts)| {
+        let stack_bytes = facts.frame.unwrap_or(0);
+        let real = Real {
+            registers: facts.registers.unwrap_or(0),
+            stack_bytes,
+            total_stack_bytes: facts.stack.unwrap_or(stack_bytes),
+            shared_bytes: facts.shared,
+            ..Real::default()
+        };
+        (name, real)
+    };
+    Some(cubin::facts(cubin)?.into_iter().map(real).collect())
 }
 
 /// An error unless the final code has the registers, the stack and the shared memory that the search saw.
@@ -193,7 +210,6 @@ fn line(change: &Change) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptxas::Real;
     use crate::tune::request::Cost;
 
     fn cost(spill_store_bytes: u32, registers: u32) -> Cost {

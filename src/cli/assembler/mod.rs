@@ -6,7 +6,6 @@
 
 mod assemble;
 mod build;
-mod cubin;
 mod deliver;
 mod entry;
 mod improve;

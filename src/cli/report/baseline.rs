@@ -5,18 +5,31 @@ use std::path::Path;
 use nvptx_ra::error::{Error, ErrorKind};
 use serde_json::Value;
 
-use super::Report;
 use crate::kernel_names;
 
-/// Compares with the file, and says what grew and what shrank on standard error. Whether a kernel grew. A file that is
-/// not there is made, and nothing grew.
-pub(super) fn compare(path: &Path, object: &Value, reports: &[Report]) -> Result<bool, Error> {
+/// What is compared of a file.
+pub(super) struct File<'a> {
+    pub(super) input: &'a str,
+    pub(super) kernels: Vec<Kernel<'a>>,
+}
+
+/// What is compared of a kernel.
+pub(super) struct Kernel<'a> {
+    pub(super) name: &'a str,
+    pub(super) registers: u32,
+    /// Bytes of spills; `None` where nobody says how many.
+    pub(super) spill_bytes: Option<u32>,
+}
+
+/// Compares with the file, and says what grew and what shrank on standard error. Whether a kernel grew, and the report in
+/// the file. A file that is not there is made; nothing grew then, and the report is the one that is made.
+pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Result<(bool, Value), Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             crate::output::write(path, format!("{object:#}\n").as_bytes())?;
             say!("nvptx-ra: {}: written", path.display());
-            return Ok(false);
+            return Ok((false, object.clone()));
         }
         Err(error) => return Err(Error::file(path, &error)),
     };
@@ -27,8 +40,8 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[Report]) -> Result
     let before: Value = serde_json::from_str(&text).map_err(|_| broken())?;
     // Of one file there is an object that names none, of several an array of those that do.
     let files = before.as_array().map_or(std::slice::from_ref(&before), Vec::as_slice);
-    let kernels_of = |report: &Report| {
-        let is_it = |of: &&Value| !before.is_array() || of["file"] == report.input.as_str();
+    let kernels_of = |report: &File<'_>| {
+        let is_it = |of: &&Value| !before.is_array() || of["file"] == report.input;
         files
             .iter()
             .find(is_it)
@@ -41,23 +54,20 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[Report]) -> Result
     let (mut grew, mut shrank) = (false, false);
     let mut kernels = Vec::new();
     for report in reports {
-        let before = kernels_of(report)?;
-        kernels.extend(report.forecasts.iter().map(|forecast| (before, forecast)));
+        let of_file = kernels_of(report)?;
+        kernels.extend(report.kernels.iter().map(|kernel| (of_file, kernel)));
     }
-    for (before, forecast) in kernels {
-        let Some(old) = before.iter().find(|kernel| kernel["name"] == forecast.name.as_str()) else { continue };
+    for (of_file, kernel) in kernels {
+        let Some(old) = of_file.iter().find(|old| old["name"] == kernel.name) else { continue };
         let number = |key: &str| old[key].as_u64().ok_or_else(broken);
-        let changes = [
-            ("registers", number("registers")?, u64::from(forecast.registers)),
-            (
-                "bytes of spills",
-                number("spill_store_bytes")? + number("spill_load_bytes")?,
-                u64::from(forecast.spill_bytes()),
-            ),
-        ];
+        let mut changes = vec![("registers", number("registers")?, u64::from(kernel.registers))];
+        if let Some(bytes) = kernel.spill_bytes.filter(|_| !old["spill_store_bytes"].is_null()) {
+            let old = number("spill_store_bytes")? + number("spill_load_bytes")?;
+            changes.push(("bytes of spills", old, u64::from(bytes)));
+        }
         for (what, old, new) in changes.into_iter().filter(|&(_, old, new)| old != new) {
             let verb = if new > old { "grew" } else { "shrank" };
-            say!("nvptx-ra: kernel '{}' {verb}: {old} → {new} {what}", kernel_names::readable(&forecast.name));
+            say!("nvptx-ra: kernel '{}' {verb}: {old} → {new} {what}", kernel_names::readable(kernel.name));
             grew |= new > old;
             shrank |= new < old;
         }
@@ -65,5 +75,5 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[Report]) -> Result
     if shrank && !grew {
         say!("nvptx-ra: {}: remove it and run the command again to record the improvement", path.display());
     }
-    Ok(grew)
+    Ok((grew, before))
 }

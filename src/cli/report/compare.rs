@@ -13,8 +13,8 @@ use crate::ptxas::{self, Measured};
 /// Of what ptxas says against a file, so many lines are shown.
 const TOLD_LINES: usize = 8;
 
-/// Compiles the input and assembles it. Where ptxas refuses it, the PTX stays, and the error says where.
-pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured, Error> {
+/// The PTX that ptxas gets of an input, which is compiled if it is LLVM IR, with the limit on registers that was asked for.
+pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Error> {
     let ptx = ptx_file()?;
     report.source.as_ref().map_or(Ok(()), |source| source.write_ptx(&ptx))?;
     let forecasts = &report.forecasts;
@@ -24,6 +24,12 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
         let text = limited(&report.input, &text, limit, has_less)?;
         std::fs::write(&ptx, text).map_err(|error| Error::file(&ptx, &error))?;
     }
+    Ok(ptx)
+}
+
+/// Compiles the input and assembles it. Where ptxas refuses it, the PTX stays, and the error says where.
+pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured, Error> {
+    let ptx = ptx(report, arguments)?;
     // What is called and not there is no error then.
     let assembled = Command::new(ptxas::tool("ptxas"))
         .args(["-v", "-O3", "-arch", &report.cpu, "-o", "/dev/null"])

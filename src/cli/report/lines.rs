@@ -76,7 +76,12 @@ pub(super) struct SourceText {
 impl SourceText {
     /// Reads the file; one that cannot be read has no lines.
     pub(super) fn of(function: &Function) -> Self {
-        let text = function.file().and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
+        function.file().map_or(Self { lines: Vec::new() }, Self::of_path)
+    }
+
+    /// Reads a file by its path; one that cannot be read has no lines.
+    pub(super) fn of_path(path: &str) -> Self {
+        let text = std::fs::read(path).unwrap_or_default();
         Self { lines: String::from_utf8_lossy(&text).lines().map(str::to_owned).collect() }
     }
 

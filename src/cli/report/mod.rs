@@ -1,29 +1,29 @@
 //! `nvptx-ra report`: what ptxas will need for each kernel, and which source lines hold the registers.
 
 mod baseline;
+mod code;
 mod compare;
 mod json;
 mod lines;
+mod lint;
+mod measured;
 mod page;
 mod slots;
 mod table;
+mod truth;
 mod verbose;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use nvptx_ra::coalesce::coalesce;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::forecast::{Case, Forecast, forecast, without_dead_code};
-use nvptx_ra::function::{EditList, Function};
-use nvptx_ra::schedule::{estimated_cycles, schedule};
-use nvptx_ra::target::Classification;
+use nvptx_ra::forecast::{Case, Forecast, forecast};
 use nvptx_ra::target::machine::Architecture;
 use serde_json::Value;
 
+use self::code::Code;
 #[cfg(feature = "llvm")]
 use crate::codegen::DEFAULT_LEVEL;
 use crate::dynamic_shared::{self, DynamicShared};
@@ -84,6 +84,13 @@ pub(crate) struct Arguments {
     /// Also run ptxas, and print its figures beside the forecast
     #[arg(long)]
     compare_ptxas: bool,
+    /// Measure instead: run ptxas and nvdisasm, and report the registers that are live at every machine instruction, by
+    /// source line, with the forecast beside it. Also takes a cubin, or a fat binary, object file or program that holds one
+    #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
+    sass: bool,
+    /// With --sass: compare two builds, the old one first, and print the kernels and source lines that differ
+    #[arg(long, requires = "sass", conflicts_with_all = ["html", "baseline", "fail_on_spill"])]
+    diff: bool,
     /// Compare with an earlier report from --json. Exit with 1 if a kernel takes more registers, spills more bytes or
     /// has fewer warps. A missing file is written
     #[arg(long, value_name = "FILE")]
@@ -94,6 +101,8 @@ pub(crate) struct Arguments {
     /// Warn about each kernel that is expected to spill, as ptxas's option of the same name does
     #[arg(long)]
     warn_on_spills: bool,
+    #[command(flatten)]
+    lints: lint::Options,
 }
 
 /// The processor, where neither the user nor the code names one.
@@ -131,6 +140,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     arguments.html.iter().try_for_each(|path| crate::output::check(path))?;
     // A baseline that is there is only read.
     arguments.baseline.iter().filter(|path| !path.exists()).try_for_each(|path| crate::output::check(path))?;
+    if arguments.sass {
+        return measured::run(arguments);
+    }
     let mut reports = Vec::new();
     let mut failed = false;
     for path in &arguments.inputs {
@@ -148,12 +160,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.compare_ptxas {
         reports.iter_mut().for_each(|report| report.compare(arguments));
     }
-    print(&reports, arguments)?;
+    let findings = findings(&reports, arguments)?;
+    let object = object(&reports, arguments, &findings);
+    if arguments.json {
+        super::print(format!("{object:#}\n").as_bytes())?;
+    } else if !arguments.lints.replaces_report() {
+        print(&reports, arguments)?;
+    }
     if let (Some(path), [report]) = (&arguments.html, &*reports) {
         crate::output::write(path, page::page(report).as_bytes())?;
     }
     if let Some(path) = &arguments.baseline {
-        failed |= baseline::compare(path, &object(&reports, arguments), &reports)?;
+        let files: Vec<baseline::File> = reports.iter().map(Report::file).collect();
+        let (has_grown, before) = baseline::compare(path, &object, &files)?;
+        failed |= has_grown;
+        failed |= lint::print(&lint::known::unknown(findings.concat(), &before), &arguments.lints)?;
+    } else if arguments.lints.is_on() {
+        failed |= lint::print(&findings.concat(), &arguments.lints)?;
     }
     failed |= say_what_spills(&reports, arguments);
     for error in reports.iter().filter_map(|report| report.refusal.as_ref()) {
@@ -188,12 +211,19 @@ struct Report {
 }
 
 impl Report {
-    /// Forecasts all kernels of an input.
+    /// Forecasts all kernels of a file.
     fn new(path: &Path, arguments: &Arguments) -> Result<Self, Error> {
-        let input = Input::open(path, "report", &FUNCTIONS)?;
+        Self::of(Input::open(path, "report", &FUNCTIONS)?, arguments)
+    }
+
+    /// Forecasts all kernels of an input.
+    fn of(input: Input, arguments: &Arguments) -> Result<Self, Error> {
+        let path = &input.path.clone();
         let mut source = Source::read(input, arguments.compilation())?;
-        if arguments.compare_ptxas && !source.has_ptx() {
-            let problem = format!("--compare-ptxas: {} is no LLVM IR and no PTX", input::name(path));
+        let runs_ptxas = arguments.compare_ptxas || arguments.sass;
+        if runs_ptxas && !source.has_ptx() {
+            let option = if arguments.sass { "--sass" } else { "--compare-ptxas" };
+            let problem = format!("{option}: {} is no LLVM IR and no PTX", input::name(path));
             return Err(Error::new(ErrorKind::Option, problem, "give the .ll, .bc or .ptx file"));
         }
         let cpu = match &arguments.cpu {
@@ -216,7 +246,7 @@ impl Report {
         Ok(Self {
             path: path.to_owned(),
             input,
-            source: arguments.compare_ptxas.then_some(source),
+            source: runs_ptxas.then_some(source),
             cpu,
             architecture,
             code,
@@ -226,6 +256,16 @@ impl Report {
             measured: None,
             refusal: None,
         })
+    }
+
+    /// What a baseline keeps.
+    fn file(&self) -> baseline::File<'_> {
+        let kernels = self.forecasts.iter().map(|forecast| baseline::Kernel {
+            name: &forecast.name,
+            registers: forecast.registers,
+            spill_bytes: Some(forecast.spill_bytes()),
+        });
+        baseline::File { input: &self.input, kernels: kernels.collect() }
     }
 
     /// Asks ptxas.
@@ -273,9 +313,6 @@ fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), E
 
 /// Prints the reports, one behind the other.
 fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
-    if arguments.json {
-        return super::print(format!("{:#}\n", object(reports, arguments)).as_bytes()).map(drop);
-    }
     let mut text = String::new();
     for report in reports.iter().filter(|report| !report.forecasts.is_empty()) {
         if arguments.inputs.len() > 1 {
@@ -290,16 +327,31 @@ fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
     super::print_text(&text).map(drop)
 }
 
+/// What the lints find in each report.
+fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<lint::Finding>>, Error> {
+    let of_report =
+        |report: &Report| Ok(lint::find(&lint::subject::of_forecasts(report)?, Vec::new(), &arguments.lints));
+    reports.iter().map(of_report).collect()
+}
+
 /// The reports as JSON: of one input an object, of several an array of objects that say of which file they are.
-fn object(reports: &[Report], arguments: &Arguments) -> Value {
-    let of_file = |report: &Report| {
+fn object(reports: &[Report], arguments: &Arguments, findings: &[Vec<lint::Finding>]) -> Value {
+    let of = |(report, findings): (&Report, &Vec<lint::Finding>)| {
         let mut object = json::object(report, arguments.features);
-        object["file"] = report.input.as_str().into();
+        if arguments.lints.is_on() {
+            object["findings"] = lint::known::json(findings);
+        }
         object
     };
+    let of_file = |pair: (&Report, &Vec<lint::Finding>)| {
+        let mut object = of(pair);
+        object["file"] = pair.0.input.as_str().into();
+        object
+    };
+    let pairs = reports.iter().zip(findings);
     match reports {
-        [report] if arguments.inputs.len() == 1 => json::object(report, arguments.features),
-        reports => reports.iter().map(of_file).collect(),
+        [_] if arguments.inputs.len() == 1 => pairs.map(of).next().unwrap_or_default(),
+        _ => pairs.map(of_file).collect(),
     }
 }
 
@@ -337,53 +389,4 @@ fn order(name: &str) -> Result<Order, Error> {
         ));
     }
     Ok(config.order)
-}
-
-/// The functions of an input, coalesced and ordered, without accesses that are masked off.
-#[derive(Default)]
-struct Code {
-    functions: Vec<Function>,
-    /// What the opcodes of each function mean.
-    classifications: Vec<Arc<Classification>>,
-}
-
-impl Code {
-    fn read(source: &mut Source, arguments: &Arguments) -> Result<Self, Error> {
-        let config = Config::resolve(&Layers::default())?;
-        let order = arguments.order.unwrap_or(config.order);
-        let mut code = Self::default();
-        source.for_each(&mut |function, classification| {
-            let edits = coalesce(&function, &classification, &config).edits;
-            let coalesced = edited(function, &edits)?;
-            let edits = schedule(&coalesced, &classification, order, 0).edits;
-            code.functions.push(without_dead_code(edited(coalesced, &edits)?, &classification));
-            code.classifications.push(classification);
-            Ok(())
-        })?;
-        Ok(code)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (&Function, &Classification)> {
-        self.functions.iter().zip(self.classifications.iter().map(|classification| &**classification))
-    }
-
-    /// A function by its name, with what its opcodes mean.
-    fn find(&self, name: &str) -> Option<(&Function, &Arc<Classification>)> {
-        self.functions.iter().zip(&self.classifications).find(|(function, _)| function.name() == name)
-    }
-
-    /// Cycles that a warp alone takes for one run of the kernel's own code.
-    fn cycles(&self, forecast: &Forecast) -> Option<f64> {
-        let own = self.find(&forecast.name);
-        own.map(|(function, classification)| estimated_cycles(function, classification))
-    }
-}
-
-/// The function as the edits make it.
-fn edited(function: Function, edits: &EditList) -> Result<Function, Error> {
-    if edits.is_empty() {
-        return Ok(function);
-    }
-    let applied = edits.apply(&function);
-    applied.map(|applied| applied.function).map_err(|error| Error::from(error).in_function(function.name()))
 }

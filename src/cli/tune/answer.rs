@@ -6,8 +6,8 @@ use std::time::Duration;
 use nvptx_ra::target::machine::Architecture;
 
 use super::figures::{Block, Figures};
-use super::sass::Sass;
 use crate::cache::{self, Key};
+use crate::machine::sass::Sass;
 use crate::ptxas::Real;
 
 /// What is known of a file.

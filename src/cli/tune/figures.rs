@@ -7,7 +7,7 @@ use nvptx_ra::target::machine::{Architecture, Launch, MAX_THREADS_PER_BLOCK, WAR
 use serde_json::{Value, json};
 
 use super::benchmark::Timing;
-use super::sass::Sass;
+use crate::machine::sass::Sass;
 use crate::ptxas::Real;
 
 /// What is compared.

@@ -13,11 +13,10 @@ use nvptx_ra::profile::fingerprint;
 
 use super::answer::{self, Judged, NoAnswer};
 use super::graph::Plan;
-use super::listing;
-use super::machine_code;
 use super::process::{self, Trouble};
-use super::sass::Sass;
 use crate::cache::{Key, KeyBuilder};
+use crate::machine::sass::Sass;
+use crate::machine::{listing, machine_code};
 use crate::ptxas::{self, Folder};
 
 /// The programs that are asked.

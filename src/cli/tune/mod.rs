@@ -5,8 +5,8 @@
 //!   * `ir`: LLVM IR;
 //!   * `compiler`: the module, and each kernel as a module of its own, compiled in process;
 //!   * `branches`, `fork_server`: what variants have in common, done once;
-//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: `ptx`, [`listing`],
-//!   [`machine_code`], [`sass`], [`figures`], [`answer`]; [`benchmark`]: the user's own judge;
+//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: `ptx`, [`figures`],
+//!   [`answer`], with what [`crate::machine`] reads; [`benchmark`]: the user's own judge;
 //! * [`stock`]: the code without the passes, where the search starts;
 //! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
 //! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
@@ -34,8 +34,6 @@ mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
-mod listing;
-mod machine_code;
 mod optimisations;
 mod print;
 mod process;
@@ -43,7 +41,6 @@ mod process;
 mod ptx;
 pub(crate) mod request;
 mod rounds;
-mod sass;
 mod search;
 mod stock;
 mod text;

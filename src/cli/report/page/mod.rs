@@ -6,6 +6,9 @@
 
 mod chart;
 mod figures;
+mod machine_pressure;
+mod machine_source;
+mod measured;
 mod occupancy;
 mod overview;
 mod pressure;
@@ -16,6 +19,7 @@ mod tests;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use nvptx_ra::forecast::Forecast;
 
+pub(super) use self::measured::page as measured;
 use super::Report;
 use super::lines::{by_line, has_lines};
 use super::table::short;
@@ -27,6 +31,28 @@ const ALL_SHOWN: usize = 3;
 /// The page. The same report gives the same bytes.
 pub(super) fn page(report: &Report) -> String {
     let title = format!("{} on {}", short(&report.input), report.architecture.name);
+    let said = html! {
+        p {
+            "What ptxas is expected to make of " (counted(report.forecasts.len(), "kernel")) ": registers, "
+            "spills, and how many warps a multiprocessor (SM) then holds. A forecast by nvptx-ra "
+            (nvptx_ra::VERSION) "; ptxas was "
+            @if report.measured.is_none() { "not run." } @else { "run, too." }
+        }
+    };
+    let kernels = html! {
+        @if report.forecasts.len() > 1 { (overview::overview(report)) }
+        @let most = report.forecasts.iter().map(|forecast| forecast.registers).max();
+        @let first = report.forecasts.iter().position(|forecast| Some(forecast.registers) == most);
+        @for (number, forecast) in report.forecasts.iter().enumerate() {
+            @let is_open = report.forecasts.len() <= ALL_SHOWN || first == Some(number);
+            (kernel(report, number, forecast, is_open))
+        }
+    };
+    shell(&title, &said, &kernels)
+}
+
+/// A page of its own: what it says at its head, and the rest.
+fn shell(title: &str, said: &Markup, rest: &Markup) -> String {
     // Nothing is loaded and nothing is run, and the browser sees to it.
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     let page = html! {
@@ -43,20 +69,9 @@ pub(super) fn page(report: &Report) -> String {
             body {
                 header {
                     h1 { (title) }
-                    p {
-                        "What ptxas is expected to make of " (counted(report.forecasts.len(), "kernel")) ": registers, "
-                        "spills, and how many warps a multiprocessor (SM) then holds. A forecast by nvptx-ra "
-                        (nvptx_ra::VERSION) "; ptxas was "
-                        @if report.measured.is_none() { "not run." } @else { "run, too." }
-                    }
+                    (said)
                 }
-                @if report.forecasts.len() > 1 { (overview::overview(report)) }
-                @let most = report.forecasts.iter().map(|forecast| forecast.registers).max();
-                @let first = report.forecasts.iter().position(|forecast| Some(forecast.registers) == most);
-                @for (number, forecast) in report.forecasts.iter().enumerate() {
-                    @let is_open = report.forecasts.len() <= ALL_SHOWN || first == Some(number);
-                    (kernel(report, number, forecast, is_open))
-                }
+                (rest)
             }
         }
     };
@@ -81,7 +96,7 @@ fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) ->
             // Inside, so that a link to it opens the kernel.
             div.panels id=(format!("k{number}")) {
                 section { h2 { "Forecast" } (figures::figures(report, forecast)) }
-                section { h2 { "Occupancy" } (occupancy::occupancy(forecast, report.architecture)) }
+                section { h2 { "Occupancy" } (occupancy::occupancy(&forecast.launch(), report.architecture)) }
                 @if let Some(function) = function {
                     @let lines = by_line(&forecast.peak);
                     section {

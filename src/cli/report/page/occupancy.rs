@@ -1,8 +1,7 @@
 //! How many warps an SM holds, by the registers of a thread.
 
 use maud::{Markup, html};
-use nvptx_ra::forecast::Forecast;
-use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_REGISTERS};
+use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, Launch, MAX_REGISTERS};
 
 use super::chart::{Scale, area, px};
 
@@ -17,8 +16,8 @@ const BOTTOM: f64 = 212.0;
 const LABEL: f64 = 22.0;
 
 /// The steps, where the kernel stands, and the next step.
-pub(super) fn occupancy(forecast: &Forecast, architecture: &Architecture) -> Markup {
-    let launch = forecast.launch();
+pub(super) fn occupancy(launch: &Launch, architecture: &Architecture) -> Markup {
+    let (now, next_step) = (architecture.occupancy(launch), architecture.next_step(launch));
     let warps = |registers| architecture.occupancy(&launch.with_registers(registers)).warps;
     let heights: Vec<u32> = (0..=MAX_REGISTERS).map(|registers| warps(registers.max(1))).collect();
     let x = Scale::new(LEFT, RIGHT, MAX_REGISTERS + 1);
@@ -37,21 +36,21 @@ pub(super) fn occupancy(forecast: &Forecast, architecture: &Architecture) -> Mar
             text.title.end x=(px(RIGHT)) y=(px(BOTTOM + 36.0)) {
                 "registers of a thread: the numbers are the ends of the steps"
             }
-            @if let Some(step) = forecast.next_step { (mark("next", 1, "next step: at most", step, warps(step), x, y)) }
-            (mark("here", 0, "here:", forecast.registers, forecast.occupancy.warps, x, y))
+            @if let Some(step) = next_step { (mark("next", 1, "next step: at most", step, warps(step), x, y)) }
+            (mark("here", 0, "here:", launch.registers, now.warps, x, y))
         }
         p.note {
-            @match forecast.next_step {
+            @match next_step {
                 Some(step) => {
                     "With at most " b { (step) } " registers an SM holds " b { (warps(step)) } " warps instead of "
-                    (forecast.occupancy.warps) ". "
+                    (now.warps) ". "
                 }
                 None => { "Fewer registers bring no more warps. " }
             }
-            @if forecast.threads.is_none() {
+            @if launch.threads.is_none() {
                 "The kernel does not say how large its blocks are: " (DEFAULT_THREADS) " threads are taken. "
             }
-            @if forecast.dynamic_shared_bytes == 0 {
+            @if launch.dynamic_shared == 0 {
                 "Dynamic shared memory, which a launch adds, is not known here."
             }
         }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::sass::{Instruction, Kind, Sass};
+use super::instruction::{Instruction, Kind};
+use super::sass::Sass;
 
 /// What each function of a listing is, by its name. O(length · log length).
-pub(super) fn read(listing: &str) -> BTreeMap<String, Sass> {
+pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
     let mut functions: BTreeMap<String, Vec<Instruction>> = BTreeMap::new();
     let mut name = "";
     for line in listing.lines() {
@@ -21,7 +22,7 @@ pub(super) fn read(listing: &str) -> BTreeMap<String, Sass> {
 }
 
 /// Reads a line as `/*0010*/  @P0 LDL R1, [R2] ;  /* 0x… */`.
-fn instruction(line: &str) -> Option<Instruction> {
+pub(crate) fn instruction(line: &str) -> Option<Instruction> {
     let (address, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let address = u32::from_str_radix(address, 16).ok().filter(|_| address.len() >= 4)?;
     let text = rest.split(';').next()?.trim();
@@ -52,7 +53,7 @@ fn instruction(line: &str) -> Option<Instruction> {
 }
 
 /// Bytes that an access of local memory moves from or to a fixed place of the stack: R1 is the stack's pointer.
-fn stack_bytes(opcode: &str, operands: &str) -> u32 {
+pub(crate) fn stack_bytes(opcode: &str, operands: &str) -> u32 {
     if !(operands.contains("[R1]") || operands.contains("[R1+0x")) {
         return 0;
     }
@@ -60,7 +61,7 @@ fn stack_bytes(opcode: &str, operands: &str) -> u32 {
 }
 
 /// Bytes that an access of memory moves.
-fn width(opcode: &str) -> u32 {
+pub(crate) fn width(opcode: &str) -> u32 {
     let width = opcode.split('.').find_map(|modifier| match modifier {
         "U8" | "S8" => Some(1),
         "U16" | "S16" => Some(2),

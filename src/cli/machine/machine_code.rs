@@ -9,22 +9,28 @@ use std::collections::BTreeMap;
 
 use object::{Object as _, ObjectSection as _};
 
-use super::sass::{Instruction, Kind, Sass};
+use super::instruction::{Instruction, Kind};
+use super::sass::Sass;
 
 /// Bytes of an instruction, on all processors since sm_70.
 const BYTES: usize = 16;
 
 /// What each function of a cubin is, by its name; `None` where it is no cubin. O(length · log length).
-pub(super) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
+pub(crate) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
+    let functions = instructions(cubin)?.into_iter();
+    Some(functions.map(|(name, instructions)| (name, Sass::of(&instructions))).collect())
+}
+
+/// The instructions of each function of a cubin, by its name; `None` where it is no cubin. O(length).
+pub(crate) fn instructions(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Instruction>>> {
     let file = object::File::parse(cubin).ok()?;
     let mut functions = BTreeMap::new();
     for section in file.sections() {
         if let Some(name) = section.name().ok()?.strip_prefix(".text.") {
             let words = section.data().ok()?.chunks_exact(BYTES).filter_map(|bytes| bytes.try_into().ok());
             let words = words.map(u128::from_le_bytes).enumerate();
-            let instructions: Vec<Instruction> =
-                words.map(|(at, word)| Encoded(word).instruction((at * BYTES) as u32)).collect();
-            functions.insert(name.to_owned(), Sass::of(&instructions));
+            let instructions = words.map(|(at, word)| Encoded(word).instruction((at * BYTES) as u32)).collect();
+            functions.insert(name.to_owned(), instructions);
         }
     }
     Some(functions)

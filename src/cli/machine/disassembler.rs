@@ -1,0 +1,115 @@
+//! NVIDIA's programs that take machine code apart: nvdisasm for a cubin, cuobjdump for what holds several.
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdout, Command, Stdio};
+
+use nvptx_ra::error::Error;
+
+use super::life_ranges::{self, LifeRanges};
+use super::source_lines::SourceLines;
+use crate::ptxas;
+
+/// How many letters of what a program says against a file are shown.
+const SHOWN: usize = 300;
+
+/// Some functions of a cubin, by the numbers of their symbols; all where none is named.
+pub(crate) type Functions = [usize];
+
+/// Calls `each` with the live registers of functions of a cubin. The table is read while it is printed.
+pub(crate) fn life_ranges(
+    cubin: &Path,
+    functions: &Functions,
+    name: &str,
+    mut each: impl FnMut(LifeRanges),
+) -> Result<(), Error> {
+    let read = |output: BufReader<ChildStdout>| {
+        life_ranges::for_each(output, |function| {
+            each(function);
+            Ok::<(), String>(())
+        })
+    };
+    run(&["-c", "-plr", "-lrm", "narrow"], cubin, functions, name, read)?.map_err(|problem| {
+        let remedy = "the forms of CUDA 13.0 to 13.5 are known; use the nvdisasm of one of these";
+        Error::pass(format!("{name}: nvdisasm's table of registers: {problem}"), remedy)
+    })
+}
+
+/// The source lines of a cubin's instructions.
+pub(crate) fn source_lines(cubin: &Path, functions: &Functions, name: &str) -> Result<SourceLines, Error> {
+    run(&["-c", "-gi"], cubin, functions, name, SourceLines::read)?.map_err(|error| Error::file(cubin, &error))
+}
+
+/// Runs nvdisasm on a cubin, which messages call `name`.
+fn run<T>(
+    options: &[&str],
+    cubin: &Path,
+    functions: &Functions,
+    name: &str,
+    read: impl FnOnce(BufReader<ChildStdout>) -> T,
+) -> Result<T, Error> {
+    let failed = |error: std::io::Error| Error::pass(format!("nvdisasm: {error}"), REMEDY);
+    // A program that says much on both would wait for ever for a reader that reads one of them.
+    let said = tempfile::NamedTempFile::new().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
+    let errors = said.reopen().map_err(|error| Error::file(said.path(), &error))?;
+    let numbers: Vec<String> = functions.iter().map(usize::to_string).collect();
+    let only = (!numbers.is_empty()).then(|| ["-fun".to_owned(), numbers.join(",")]).into_iter().flatten();
+    let mut child = Command::new(ptxas::tool("nvdisasm"))
+        .args(options)
+        .args(only)
+        .arg(cubin)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(errors)
+        .spawn()
+        .map_err(failed)?;
+    let output = child.stdout.take().ok_or_else(|| Error::internal("nvdisasm has no output", None))?;
+    let read = read(BufReader::with_capacity(1 << 16, output));
+    // Where reading ended early it gets a signal that nobody reads.
+    let status = child.wait().map_err(failed)?;
+    let words = std::fs::read(said.path()).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words).into_owned();
+    if status.success() || status.code().is_none() && words.is_empty() && is_broken_pipe(status) {
+        return Ok(read);
+    }
+    let words = if words.trim().is_empty() { status.to_string() } else { shortened(words.trim()) };
+    Err(Error::pass(format!("{name}: nvdisasm refuses it: {words}"), "the file may be cut or damaged; build it again"))
+}
+
+/// What a user does where a program is missing.
+const REMEDY: &str = "put NVIDIA's nvdisasm and cuobjdump on PATH, or set CUDA_PATH to a CUDA toolkit";
+
+/// Whether a program ended because nobody read what it printed.
+fn is_broken_pipe(status: std::process::ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    const PIPE: i32 = 13;
+    status.signal() == Some(PIPE)
+}
+
+fn shortened(words: &str) -> String {
+    words.lines().collect::<Vec<_>>().join("; ").chars().take(SHOWN).collect()
+}
+
+/// Takes the cubins out of a file that holds some, into a folder: their paths, by name.
+pub(crate) fn extract(file: &Path, name: &str, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let file = std::path::absolute(file).map_err(|error| Error::file(file, &error))?;
+    let output = Command::new(ptxas::tool("cuobjdump"))
+        .args(["-xelf", "all"])
+        .arg(&file)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Error::pass(format!("cuobjdump: {error}"), REMEDY))?;
+    let entries = std::fs::read_dir(folder).map_err(|error| Error::file(folder, &error))?;
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut cubins: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "cubin")).collect();
+    cubins.sort();
+    if !cubins.is_empty() {
+        return Ok(cubins);
+    }
+    let words = shortened(String::from_utf8_lossy(&output.stderr).trim());
+    let words = if words.is_empty() { String::new() } else { format!(": {words}") };
+    let problem = format!("{name}: it holds no machine code for a GPU that cuobjdump finds{words}");
+    Err(Error::pass(problem, "give a cubin, or a file that was linked with one; PTX alone can be given as it is"))
+}

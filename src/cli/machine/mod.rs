@@ -1,0 +1,19 @@
+//! Machine code, as ptxas wrote it and as the disassembler tells of it.
+//!
+//! * [`instruction`], [`control_flow`], [`sass`]: what matters of instructions, blocks and functions;
+//! * [`listing`], [`machine_code`]: the disassembler's text and the bits themselves, read as these;
+//! * [`cubin`]: what the file says of its functions beside their code;
+//! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
+//! * [`disassembler`]: the programs that print these.
+
+pub(crate) mod control_flow;
+pub(crate) mod cubin;
+pub(crate) mod disassembler;
+#[cfg(test)]
+pub(crate) mod drawn_tables;
+pub(crate) mod instruction;
+pub(crate) mod life_ranges;
+pub(crate) mod listing;
+pub(crate) mod machine_code;
+pub(crate) mod sass;
+pub(crate) mod source_lines;

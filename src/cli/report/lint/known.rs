@@ -1,0 +1,66 @@
+//! Findings that a baseline already has: they stay silent, so that a project can begin to use a lint before all of it is
+//! mended.
+//!
+//! A finding is known by its lint and its kernel, for lines move whenever somebody edits a file. As many findings of a
+//! lint in a kernel are known as the baseline has.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::Finding;
+
+/// Findings for a report's JSON.
+pub(in super::super) fn json(findings: &[Finding]) -> Value {
+    let one = |finding: &Finding| {
+        json!({
+            "lint": finding.lint.name(), "kernel": finding.kernel, "file": finding.place.file,
+            "line": if finding.place.line == 0 { Value::Null } else { finding.place.line.into() },
+            "reason": finding.reason, "remedy": finding.remedy,
+        })
+    };
+    findings.iter().map(one).collect()
+}
+
+/// The findings that an earlier report does not have.
+pub(in super::super) fn unknown(findings: Vec<Finding>, before: &Value) -> Vec<Finding> {
+    let files = before.as_array().map_or(std::slice::from_ref(before), Vec::as_slice);
+    let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for finding in files.iter().filter_map(|file| file["findings"].as_array()).flatten() {
+        let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        *known.entry((text("lint"), text("kernel"))).or_default() += 1;
+    }
+    let is_new = |finding: &Finding| match known.get_mut(&(finding.lint.name(), finding.kernel.clone())) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        _ => true,
+    };
+    findings.into_iter().filter(is_new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Lint;
+    use super::super::subject::Place;
+    use super::*;
+
+    /// What a baseline has is known wherever it stands now; one more of it is not, nor is another kernel's.
+    #[test]
+    fn known_findings_are_silent() {
+        let finding = |kernel: &str, line| Finding {
+            lint: Lint::AbiCall,
+            kernel: kernel.into(),
+            place: Place { file: "k.cu".into(), line },
+            reason: String::new(),
+            remedy: String::new(),
+        };
+        let before = json!({ "findings": json(&[finding("a", 3)]) });
+        let now = vec![finding("a", 5), finding("a", 9), finding("b", 3)];
+        let left = |before: &Value| unknown(now.clone(), before).iter().map(|of| of.place.line).collect::<Vec<_>>();
+        assert_eq!(left(&before), [9, 3]);
+        assert_eq!(left(&json!([before])), [9, 3]);
+        assert_eq!(left(&json!({ "kernels": [] })), [5, 9, 3]);
+    }
+}

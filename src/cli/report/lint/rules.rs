@@ -1,0 +1,312 @@
+//! The rules: what is found in a kernel, why it costs something, and what to change.
+
+use nvptx_ra::forecast::Why;
+use nvptx_ra::target::machine::{Architecture, MAX_THREADS_PER_BLOCK, WARP_SIZE};
+
+use super::subject::{Place, Subject};
+use super::{Finding, Lint};
+use crate::kernel_names;
+
+/// A kernel that takes no more registers than this beyond the next step of occupancy is close to it: registers come to
+/// a thread in multiples of so many.
+const CLOSE: u32 = 8;
+
+/// What the rules find in a kernel.
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(no_launch_bounds(subject));
+    found.extend(ignored_bounds(subject));
+    found.extend(needless_spills(subject));
+    found.extend(occupancy_step(subject));
+    found.extend(local_array(subject));
+    found.extend(abi_calls(subject));
+    found.extend(ignored_setmaxnreg(subject));
+    found
+}
+
+fn finding(lint: Lint, subject: &Subject<'_>, place: &Place, reason: String, remedy: impl Into<String>) -> Finding {
+    Finding { lint, kernel: subject.name.to_owned(), place: place.clone(), reason, remedy: remedy.into() }
+}
+
+/// "takes" of what is measured, "is expected to take" of what is forecast.
+fn verb(subject: &Subject<'_>, measured: &'static str, forecast: &'static str) -> &'static str {
+    if subject.is_measured { measured } else { forecast }
+}
+
+/// Blocks of the largest size get fewer registers than the kernel takes, and ptxas is not told that there are none.
+fn no_launch_bounds(subject: &Subject<'_>) -> Option<Finding> {
+    let registers = subject.launch.registers;
+    let most = subject.architecture.budget(MAX_THREADS_PER_BLOCK)?;
+    if subject.has_bounds || registers <= most {
+        return None;
+    }
+    let threads = largest_block(subject.architecture, registers)?;
+    let takes = verb(subject, "takes", "is expected to take");
+    let reason = format!(
+        "it {takes} {registers} registers without launch bounds: ptxas does not know the size of its blocks, and one of \
+         more than {threads} threads cannot be launched"
+    );
+    let remedy = "say the size of its blocks: __launch_bounds__(THREADS)";
+    Some(finding(Lint::NoLaunchBounds, subject, &subject.begin, reason, remedy))
+}
+
+/// The most threads of a block, in whole warps, that may have so many registers.
+fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
+    let sizes = (1..=MAX_THREADS_PER_BLOCK / WARP_SIZE).rev().map(|warps| warps * WARP_SIZE);
+    sizes.into_iter().find(|&threads| architecture.budget(threads).is_some_and(|budget| budget >= registers))
+}
+
+fn ignored_bounds(subject: &Subject<'_>) -> Vec<Finding> {
+    let found = |ignored: &nvptx_ra::target::machine::Ignored| {
+        let reason = format!("ptxas does not do what its bounds say: {ignored}");
+        let remedy = "say bounds that a multiprocessor can hold, and the size of the blocks with them";
+        finding(Lint::IgnoredBounds, subject, &subject.begin, reason, remedy)
+    };
+    subject.ignored.iter().map(found).collect()
+}
+
+/// The kernel spills at its limit, and with a higher one as many warps would be resident.
+fn needless_spills(subject: &Subject<'_>) -> Option<Finding> {
+    let limit = subject.limit.filter(|_| subject.spill_bytes > 0)?;
+    let at_limit = subject.launch.with_registers(limit);
+    let edge = subject.architecture.step_edge(&at_limit);
+    if edge <= limit {
+        return None;
+    }
+    let warps = subject.architecture.occupancy(&at_limit).warps;
+    let spills = verb(subject, "spills", "is expected to spill");
+    let reason = format!(
+        "it {spills} {} bytes because it may have {limit} registers; with up to {edge} an SM holds {warps} warps as well",
+        subject.spill_bytes
+    );
+    let remedy = format!("allow it {edge} registers: __maxnreg__({edge}), or fewer blocks in __launch_bounds__");
+    Some(finding(Lint::NeedlessSpills, subject, &subject.spills, reason, remedy))
+}
+
+/// A few registers keep more warps away.
+fn occupancy_step(subject: &Subject<'_>) -> Option<Finding> {
+    let registers = subject.launch.registers;
+    let step = subject.architecture.next_step(&subject.launch)?;
+    if registers - step > CLOSE {
+        return None;
+    }
+    let warps = |registers| subject.architecture.occupancy(&subject.launch.with_registers(registers)).warps;
+    let takes = verb(subject, "takes", "is expected to take");
+    let reason = format!(
+        "it {takes} {registers} registers, with which an SM holds {} warps; with at most {step} it holds {}",
+        warps(registers),
+        warps(step)
+    );
+    let holders: Vec<String> =
+        subject.holders.iter().map(|(place, held)| format!("line {} ({held})", place.line)).collect();
+    let remedy = match holders.is_empty() {
+        true => format!("free {} registers where most are live, or try __maxnreg__({step})", registers - step),
+        false => format!(
+            "free {} registers where most are live: {} hold most; or try __maxnreg__({step})",
+            registers - step,
+            holders.join(", ")
+        ),
+    };
+    Some(finding(Lint::OccupancyStep, subject, &subject.peak, reason, remedy))
+}
+
+/// Variables that stay in local memory.
+fn local_array(subject: &Subject<'_>) -> Option<Finding> {
+    if subject.stack_bytes == 0 {
+        return None;
+    }
+    if let Some(cause) = subject.in_memory {
+        let line = if cause.line == 0 { cause.declared } else { cause.line };
+        let place = Place { file: subject.begin.file.clone(), line };
+        let reason = format!("{} bytes of stack: {cause}", subject.stack_bytes);
+        return Some(finding(Lint::LocalArray, subject, &place, reason, local_remedy(&cause.why)));
+    }
+    let place = subject.computed.as_ref()?;
+    let reason = format!(
+        "{} bytes of stack: local memory is accessed at an address that is computed when the kernel runs",
+        subject.stack_bytes
+    );
+    let remedy = "index arrays by constants, by unrolling their loops in full, or keep them in shared memory";
+    Some(finding(Lint::LocalArray, subject, place, reason, remedy))
+}
+
+fn local_remedy(why: &Why) -> &'static str {
+    match why {
+        Why::Indexed(_) | Why::Costly(_) => {
+            "index it by constants, by unrolling its loops in full, or keep it in shared memory"
+        }
+        Why::PassedOn(_) => "inline the function (__forceinline__), or pass values instead of the address",
+        Why::Volatile => "leave out volatile, or keep it in shared memory",
+        Why::Width(_) | Why::Widths(..) | Why::Misaligned => "access it in whole values of one type",
+        Why::TooMany(_) => "make it smaller, or keep it in shared memory",
+        _ => "keep values instead of their address",
+    }
+}
+
+/// Calls that follow the calling convention, each function once.
+fn abi_calls(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut called: Vec<&Option<String>> = Vec::new();
+    let mut found = Vec::new();
+    for (callee, place) in &subject.calls {
+        if called.contains(&callee) {
+            continue;
+        }
+        called.push(callee);
+        let times = subject.calls.iter().filter(|(other, _)| other == callee).count();
+        let (what, remedy) = match callee {
+            Some(name) => (kernel_names::readable(name), "inline it: __forceinline__ in the place of __noinline__"),
+            None => {
+                ("a function through a pointer".to_owned(), "call the function by its name, or switch over the choices")
+            }
+        };
+        let times = if times == 1 { String::new() } else { format!(" {times} times") };
+        let reason = format!(
+            "it calls {what}{times} by the calling convention: arguments move to fixed registers, and what is live over \
+             the call stays in those that the callee saves"
+        );
+        found.push(finding(Lint::AbiCall, subject, place, reason, remedy));
+    }
+    found
+}
+
+fn ignored_setmaxnreg(subject: &Subject<'_>) -> Option<Finding> {
+    let reason = "setmaxnreg does nothing: its bounds do not say how many registers it is entered with".to_owned();
+    let remedy = "say it: __maxnreg__(N), or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)";
+    subject.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, subject, &subject.begin, reason, remedy))
+}
+
+/// What ptxas says of pragmas, and of `setmaxnreg` where no kernel is known to have it ignored.
+pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: bool) -> Vec<Finding> {
+    let place = Place { file: input.to_owned(), line: 0 };
+    let found = |lint, reason: &str, remedy: &str| Finding {
+        lint,
+        kernel: String::new(),
+        place: place.clone(),
+        reason: format!("ptxas says: {reason}"),
+        remedy: remedy.to_owned(),
+    };
+    let mut findings = Vec::new();
+    for line in words.lines() {
+        let said = line.split_once(':').map_or(line, |(_, said)| said).trim();
+        let said =
+            line.split_once("warning :").or_else(|| line.split_once("warning ")).map_or(said, |(_, said)| said.trim());
+        if line.contains("ragma") && !line.starts_with("ptxas fatal") {
+            findings.push(found(Lint::RefusedPragma, said, "take it out, or meet what it needs"));
+        } else if line.contains("'setmaxnreg' ignored") && !knows_setmaxnreg {
+            let remedy = "say __maxnreg__(N), or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)";
+            findings.push(found(Lint::IgnoredSetmaxnreg, said, remedy));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use nvptx_ra::forecast::InMemory;
+    use nvptx_ra::target::machine::{Ignored, Launch};
+
+    use super::*;
+
+    /// A kernel in which nothing is to be found.
+    fn clean() -> Subject<'static> {
+        Subject {
+            name: "k",
+            architecture: Architecture::by_name("sm_90").expect("it is known"),
+            begin: Place { file: "k.cu".into(), line: 1 },
+            is_measured: true,
+            launch: Launch::new(32).with_threads(256),
+            has_bounds: true,
+            limit: None,
+            spill_bytes: 0,
+            spills: Place { file: "k.cu".into(), line: 2 },
+            peak: Place { file: "k.cu".into(), line: 3 },
+            holders: vec![(Place { file: "k.cu".into(), line: 4 }, 9)],
+            stack_bytes: 0,
+            in_memory: None,
+            computed: None,
+            calls: Vec::new(),
+            ignored: &[],
+            ignores_repartition: false,
+        }
+    }
+
+    fn found(subject: &Subject<'_>) -> Vec<(Lint, u32)> {
+        findings(subject).into_iter().map(|finding| (finding.lint, finding.place.line)).collect()
+    }
+
+    #[test]
+    fn nothing_is_found_in_a_clean_kernel() {
+        assert_eq!(found(&clean()), []);
+    }
+
+    /// Bounds matter only to a kernel that takes more registers than the largest block may have.
+    #[test]
+    fn launch_bounds() {
+        let free = |registers| Subject { has_bounds: false, launch: Launch::new(registers), ..clean() };
+        assert!(found(&free(65)).contains(&(Lint::NoLaunchBounds, 1)));
+        assert!(!found(&free(64)).iter().any(|(lint, _)| *lint == Lint::NoLaunchBounds));
+        assert!(
+            !found(&Subject { has_bounds: true, ..free(65) }).iter().any(|(lint, _)| *lint == Lint::NoLaunchBounds)
+        );
+        assert_eq!(largest_block(clean().architecture, 84), Some(640));
+        let ignored = [Ignored::BlocksOfAnySize(4)];
+        assert_eq!(found(&Subject { ignored: &ignored, ..clean() }), [(Lint::IgnoredBounds, 1)]);
+    }
+
+    /// A limit is needless where as many warps fit with more registers: 33 to 40 are one step for blocks of 256 threads.
+    #[test]
+    fn spills_for_nothing() {
+        let spilling = |limit| {
+            let launch = Launch::new(limit).with_threads(256);
+            Subject { limit: Some(limit), spill_bytes: 8, launch, ..clean() }
+        };
+        assert!(found(&spilling(36)).contains(&(Lint::NeedlessSpills, 2)));
+        assert!(!found(&spilling(40)).iter().any(|(lint, _)| *lint == Lint::NeedlessSpills));
+        let dry = Subject { spill_bytes: 0, ..spilling(36) };
+        assert!(!found(&dry).iter().any(|(lint, _)| *lint == Lint::NeedlessSpills));
+    }
+
+    /// One granule beyond a step is close to it, more is not.
+    #[test]
+    fn close_to_a_step() {
+        let with = |registers| Subject { launch: Launch::new(registers).with_threads(256), ..clean() };
+        assert_eq!(found(&with(40)), [(Lint::OccupancyStep, 3)]);
+        assert_eq!(found(&with(33)), [(Lint::OccupancyStep, 3)]);
+        assert!(findings(&with(33))[0].remedy.contains("free 1 registers where most are live: line 4 (9) hold most"));
+        assert_eq!(found(&with(255)), []);
+    }
+
+    /// What keeps a variable in memory is named where the code is there; else a computed address is.
+    #[test]
+    fn local_memory() {
+        let why = Why::Indexed(4);
+        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why };
+        let array = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
+        assert_eq!(found(&array), [(Lint::LocalArray, 8)]);
+        assert_eq!(found(&Subject { stack_bytes: 0, ..array }), []);
+        let computed = Some(Place { file: "k.cu".into(), line: 9 });
+        assert_eq!(found(&Subject { stack_bytes: 64, computed, ..clean() }), [(Lint::LocalArray, 9)]);
+        assert_eq!(found(&Subject { stack_bytes: 64, ..clean() }), []);
+    }
+
+    /// A function is named once, however often it is called.
+    #[test]
+    fn calls() {
+        let place = |line| Place { file: "k.cu".into(), line };
+        let calls = vec![(Some("f".to_owned()), place(5)), (Some("f".to_owned()), place(6)), (None, place(7))];
+        assert_eq!(found(&Subject { calls, ..clean() }), [(Lint::AbiCall, 5), (Lint::AbiCall, 7)]);
+    }
+
+    /// ptxas's words on pragmas and setmaxnreg, as CUDA 13.0 has them, and nothing of its other words.
+    #[test]
+    fn words() {
+        let words = "ptxas warning : Pragma 'x' unsupported\nptxas info    : Used 8 registers\n\
+                     ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine\n";
+        let lints =
+            |knows| of_words(words, "k.ptx", knows).into_iter().map(|of| (of.lint, of.reason)).collect::<Vec<_>>();
+        let pragma = (Lint::RefusedPragma, "ptxas says: Pragma 'x' unsupported".to_owned());
+        assert_eq!(lints(true), [pragma]);
+        assert_eq!(lints(false).len(), 2);
+        assert_eq!(found(&Subject { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
+    }
+}

@@ -1,0 +1,179 @@
+//! `nvptx-ra report --sass`: measures the inputs, and tells it in the ways in which forecasts are told.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::forecast::Forecast;
+use serde_json::Value;
+
+use super::lint::subject::Subject;
+use super::lint::{self, Finding};
+use super::truth::input::{MACHINE_CODE, of_machine_code, of_ptx};
+use super::truth::{Truth, difference, json, table};
+use super::{Arguments, Report, baseline, compare, page};
+use crate::input::{FUNCTIONS, Input};
+use crate::{dynamic_shared, kernel_names};
+
+/// An input, measured.
+pub(super) struct Measured {
+    /// The forecast of the same kernels; not of machine code.
+    pub(super) report: Option<Report>,
+    /// One, or several in a file that holds several cubins.
+    pub(super) truths: Vec<Truth>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.diff && arguments.inputs.len() != 2 {
+        let problem = format!("--diff: two builds are compared, and {} are given", arguments.inputs.len());
+        return Err(Error::new(ErrorKind::Option, problem, "name the old one, then the new one"));
+    }
+    let mut measured = Vec::new();
+    let mut failed = false;
+    for path in &arguments.inputs {
+        match measure(path, arguments) {
+            Ok(of) => measured.push(of),
+            Err(error) if arguments.inputs.len() == 1 || arguments.diff => return Err(error),
+            Err(error) => {
+                say!("{error}");
+                failed = true;
+            }
+        }
+    }
+    choose_kernels(&mut measured, arguments)?;
+    if let (true, [old, new]) = (arguments.diff, &*measured) {
+        return difference::print(&old.truths, &new.truths, arguments.json);
+    }
+    let findings = findings(&measured, arguments)?;
+    let object = object(&measured, arguments, &findings);
+    if arguments.json {
+        crate::print(format!("{object:#}\n").as_bytes())?;
+    } else if !arguments.lints.replaces_report() {
+        print(&measured)?;
+    }
+    if let (Some(path), [of]) = (&arguments.html, &*measured) {
+        crate::output::write(path, page::measured(of).as_bytes())?;
+    }
+    if let Some(path) = &arguments.baseline {
+        let files: Vec<baseline::File> = truths(&measured).map(|(truth, _)| file(truth)).collect();
+        let (has_grown, before) = baseline::compare(path, &object, &files)?;
+        failed |= has_grown;
+        failed |= lint::print(&lint::known::unknown(findings.concat(), &before), &arguments.lints)?;
+    } else if arguments.lints.is_on() {
+        failed |= lint::print(&findings.concat(), &arguments.lints)?;
+    }
+    if arguments.fail_on_spill {
+        let kernels = truths(&measured).flat_map(|(truth, _)| &truth.kernels);
+        for kernel in kernels.filter(|kernel| kernel.spill_bytes().is_some_and(|bytes| bytes > 0)) {
+            say!("nvptx-ra: kernel '{}' spills", kernel_names::readable(&kernel.name));
+            failed = true;
+        }
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Measures one input.
+fn measure(path: &Path, arguments: &Arguments) -> Result<Measured, Error> {
+    let taken: Vec<_> = FUNCTIONS.into_iter().chain(MACHINE_CODE).collect();
+    let input = Input::open(path, "report --sass", &taken)?;
+    if MACHINE_CODE.contains(&input.kind) {
+        return Ok(Measured { report: None, truths: of_machine_code(input, &arguments.kernel)? });
+    }
+    let report = Report::of(input, arguments)?;
+    let ptx = compare::ptx(&report, arguments)?;
+    let truth = of_ptx(&ptx, &report.input, &report.cpu, report.calls_outside, &arguments.kernel)?;
+    Ok(Measured { report: Some(report), truths: vec![truth] })
+}
+
+/// Leaves out the kernels that are not wanted, and says of the others how they are launched.
+fn choose_kernels(measured: &mut [Measured], arguments: &Arguments) -> Result<(), Error> {
+    let kernels = || measured.iter().flat_map(|of| &of.truths).flat_map(|truth| &truth.kernels);
+    let names: Vec<&str> = kernels().map(|kernel| kernel.name.as_str()).collect();
+    let inputs: Vec<&str> = measured.iter().flat_map(|of| &of.truths).map(|truth| truth.input.as_str()).collect();
+    let inputs = inputs.join(", ");
+    kernel_names::check_wanted(&arguments.kernel, names.iter().copied(), &inputs)?;
+    dynamic_shared::check(&arguments.dynamic_shared, names.iter().copied(), &inputs)?;
+    for (of, path) in measured.iter_mut().zip(&arguments.inputs) {
+        let said = dynamic_shared::all_said(path, &arguments.dynamic_shared);
+        for truth in &mut of.truths {
+            truth.kernels.retain(|kernel| kernel_names::is_wanted(&arguments.kernel, &kernel.name));
+            for kernel in &mut truth.kernels {
+                kernel.dynamic_shared = dynamic_shared::bytes_of(&said, &kernel.name).unwrap_or(0);
+            }
+        }
+        if let Some(report) = &mut of.report {
+            report.forecasts.retain(|forecast| kernel_names::is_wanted(&arguments.kernel, &forecast.name));
+            for forecast in &mut report.forecasts {
+                if let Some(bytes) = dynamic_shared::bytes_of(&said, &forecast.name) {
+                    forecast.launch_with(bytes, report.architecture);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every cubin, with the forecasts of its kernels.
+fn truths(measured: &[Measured]) -> impl Iterator<Item = (&Truth, &[Forecast])> {
+    measured.iter().flat_map(|of| {
+        let forecasts = of.report.as_ref().map_or(&[][..], |report| &report.forecasts);
+        of.truths.iter().map(move |truth| (truth, forecasts))
+    })
+}
+
+/// What a baseline keeps of a cubin.
+fn file(truth: &Truth) -> baseline::File<'_> {
+    let kernels = truth.kernels.iter().map(|kernel| baseline::Kernel {
+        name: &kernel.name,
+        registers: kernel.registers(),
+        spill_bytes: kernel.spill_bytes(),
+    });
+    baseline::File { input: &truth.input, kernels: kernels.collect() }
+}
+
+/// What the lints find in each cubin.
+fn findings(measured: &[Measured], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
+    let mut findings = Vec::new();
+    for of in measured {
+        for truth in &of.truths {
+            let subjects = lint::subject::of_truth(truth, of.report.as_ref())?;
+            let knows_setmaxnreg = subjects.iter().any(Subject::ignores_repartition);
+            let said = lint::of_words(&truth.words, &truth.input, knows_setmaxnreg);
+            findings.push(lint::find(&subjects, said, &arguments.lints));
+        }
+    }
+    Ok(findings)
+}
+
+fn print(measured: &[Measured]) -> Result<(), Error> {
+    let many = truths(measured).count() > 1;
+    let mut text = String::new();
+    for (truth, forecasts) in truths(measured).filter(|(truth, _)| !truth.kernels.is_empty()) {
+        if many {
+            let gap = if text.is_empty() { "" } else { "\n\n" };
+            text += &format!("{gap}{} ({}):\n", truth.input, truth.architecture.name);
+        }
+        text += &table::table(truth, forecasts);
+    }
+    crate::print_text(&text).map(drop)
+}
+
+/// As JSON: of one cubin an object, of several an array of objects that say of which file they are.
+fn object(measured: &[Measured], arguments: &Arguments, findings: &[Vec<Finding>]) -> Value {
+    let of_file = |((truth, forecasts), findings): ((&Truth, &[Forecast]), &Vec<Finding>)| {
+        let mut object = json::object(truth, forecasts);
+        if arguments.lints.is_on() {
+            object["findings"] = lint::known::json(findings);
+        }
+        object["file"] = truth.input.as_str().into();
+        object
+    };
+    let mut objects = truths(measured).zip(findings).map(of_file);
+    match (objects.next(), objects.next()) {
+        (Some(mut only), None) if arguments.inputs.len() == 1 => {
+            only.as_object_mut().map(|object| object.remove("file"));
+            only
+        }
+        (first, second) => first.into_iter().chain(second).chain(objects).collect(),
+    }
+}

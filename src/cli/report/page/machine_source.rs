@@ -1,0 +1,81 @@
+//! The source, with what each line costs in the machine code.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maud::{Markup, html};
+
+use super::super::lines::SourceText;
+use super::super::table::short;
+use super::super::truth::kernel::LineFigures;
+use super::super::truth::{Kernel, Truth};
+use super::grouped;
+
+/// Lines that are shown around those that have code, and how many of the latter there are at most in all.
+const AROUND: u32 = 1;
+const CODE: usize = 200;
+/// Letters of a line that are shown.
+const LETTERS: usize = 160;
+
+/// The lines that have code, file by file: that of the peak first.
+pub(super) fn source(truth: &Truth, kernel: &Kernel) -> Markup {
+    let mut files: BTreeMap<u32, Vec<(u32, LineFigures)>> = BTreeMap::new();
+    let mut lines: Vec<_> = kernel.lines.iter().collect();
+    // Where there are too many, those that cost most stay.
+    lines.sort_by_key(|(place, of)| (std::cmp::Reverse((of.held, of.live, of.instructions)), **place));
+    for (place, of) in lines.into_iter().take(CODE) {
+        files.entry(place.file).or_default().push((place.line, *of));
+    }
+    let peak = kernel.peak.point.places.first();
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(file, _)| (peak.map(|place| place.file) != Some(*file), *file));
+    html! {
+        @for (file, mut lines) in files {
+            @let path = truth.files.get(file as usize).map_or("", String::as_str);
+            @let text = SourceText::of_path(path);
+            @let () = lines.sort_unstable_by_key(|&(line, _)| line);
+            @let at_peak = peak.filter(|place| place.file == file).map(|place| place.line);
+            p.file title=(path) { (short(path)) @if text.len() == 0 { " is not there, so its text is missing" } }
+            div.source { (of_file(&text, &lines, at_peak)) }
+        }
+        p.note {
+            "live: the most registers that are live at one of the line's instructions. held: those that are live at the "
+            "peak (▶) and were written in the line. local: bytes to and from local memory. Of lines that are inlined the "
+            "innermost counts."
+        }
+    }
+}
+
+fn of_file(text: &SourceText, lines: &[(u32, LineFigures)], peak: Option<u32>) -> Markup {
+    let around =
+        |line: u32| line.saturating_sub(AROUND).max(1)..=(line.saturating_add(AROUND)).min(text.len().max(line));
+    let shown: BTreeSet<u32> = match text.len() {
+        0 => lines.iter().map(|&(line, _)| line).collect(),
+        _ => lines.iter().flat_map(|&(line, _)| around(line)).collect(),
+    };
+    let mut previous = None;
+    html! {
+        table {
+            thead {
+                tr {
+                    th.number { "live" } th.number { "held" } th.number { "local" } th.number { "instr." }
+                    th.number { "line" } th {}
+                }
+            }
+            tbody {
+                @for number in shown {
+                    @if previous.replace(number).is_some_and(|previous| previous + 1 != number) {
+                        tr.gap { td colspan="6" { "⋯" } }
+                    }
+                    @let of = lines.iter().find(|&&(line, _)| line == number).map(|(_, of)| *of).unwrap_or_default();
+                    tr.peak[peak == Some(number)] {
+                        @for figure in [of.live, of.held, of.local_stored + of.local_loaded, of.instructions] {
+                            td.number { @if figure > 0 { (grouped(figure.into())) } }
+                        }
+                        td.number.line { @if peak == Some(number) { "▶ " } (number) }
+                        td.code { (text.line(number).chars().take(LETTERS).collect::<String>()) }
+                    }
+                }
+            }
+        }
+    }
+}

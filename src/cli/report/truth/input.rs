@@ -1,0 +1,76 @@
+//! The machine code of an input: a cubin as it is, those in a larger file, or what ptxas makes of PTX.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::input_kind::InputKind;
+
+use super::Truth;
+use crate::input::{self, Input};
+use crate::ptxas::{self, Folder};
+
+/// The kinds that hold machine code.
+pub(in super::super) const MACHINE_CODE: [InputKind; 4] =
+    [InputKind::Cubin, InputKind::FatBinary, InputKind::Elf, InputKind::Archive];
+
+/// Measures a file that holds machine code.
+pub(in super::super) fn of_machine_code(input: Input, wanted: &[String]) -> Result<Vec<Truth>, Error> {
+    let folder = Folder::new("report")?;
+    let (path, kind, name) = (input.path.clone(), input.kind, input::name(&input.path));
+    // A stream has no path that the disassembler could read.
+    let file = if input::is_stream(&path) {
+        let file = folder.path("input");
+        std::fs::write(&file, input.content()?).map_err(|error| Error::file(&file, &error))?;
+        file
+    } else {
+        path
+    };
+    if kind == InputKind::Cubin {
+        return Ok(vec![Truth::read(&file, &name, wanted, None)?]);
+    }
+    let inside = folder.path("cubins");
+    std::fs::create_dir(&inside).map_err(|error| Error::file(&inside, &error))?;
+    let of_cubin = |cubin: &PathBuf| {
+        let inner = cubin.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+        Truth::read(cubin, &format!("{name}:{inner}"), wanted, None)
+    };
+    let cubins = crate::machine::disassembler::extract(&file, &name, &inside)?;
+    cubins.iter().map(of_cubin).collect()
+}
+
+/// Assembles PTX as `nvcc -lineinfo` does, and measures what comes out.
+pub(in super::super) fn of_ptx(
+    ptx: &Path,
+    name: &str,
+    cpu: &str,
+    is_part: bool,
+    wanted: &[String],
+) -> Result<Truth, Error> {
+    let folder = Folder::new("report")?;
+    let cubin = folder.path("k.cubin");
+    let assembled = Command::new(ptxas::tool("ptxas"))
+        .args(["-v", "-O3", "-lineinfo", "-arch", cpu, "-o"])
+        .arg(&cubin)
+        .args(is_part.then_some("-c"))
+        .arg(ptx)
+        .output()
+        .map_err(|error| {
+            let remedy = "put NVIDIA's ptxas and nvdisasm on PATH, or set CUDA_PATH to a CUDA toolkit";
+            Error::pass(format!("--sass: ptxas: {error}"), remedy)
+        })?;
+    let words = String::from_utf8_lossy(&assembled.stderr).into_owned() + &String::from_utf8_lossy(&assembled.stdout);
+    if !assembled.status.success() {
+        let ended = assembled.status.to_string();
+        let why = if words.trim().is_empty() { &ended } else { ptxas::refusal(&words) };
+        let problem = format!("--sass: {name}: ptxas refuses its PTX: {why}");
+        let remedy = match words.contains("Optimized debugging") || words.contains(".target debug") {
+            true => "compile it with -lineinfo or -gline-tables-only in the place of -g",
+            false => "report without --sass forecasts it",
+        };
+        return Err(Error::new(ErrorKind::Pass, problem, remedy));
+    }
+    let truth = Truth::read(&cubin, name, wanted, Some(&ptxas::parse(&words)))?;
+    Ok(Truth { words, ..truth })
+}
