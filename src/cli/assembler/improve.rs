@@ -19,7 +19,7 @@ use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
 use crate::machine::cubin::{self, Facts};
 use crate::ptxas::{Measured, Real};
-use crate::tune::request::{self, Change, Found, Request};
+use crate::tune::request::{self, Answer, Change, Found, Request};
 
 /// A result that is better than the unchanged one in ptxas's figures.
 #[derive(Clone, Debug)]
@@ -55,28 +55,24 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let kept =
         |choice: Option<Choice>| Entry { messages: messages::without_name(&messages_on_text, &name(input)), choice };
-    let keep = |entry: Entry| {
-        if let Some(Err(error)) = place.as_ref().map(|place| place.put(&entry)) {
-            settings.log.line(&error.to_string());
-        }
-    };
     let Some(measured) = measured(&unchanged.cubin) else { return Ok(None) };
     let note = |line: &str| settings.log.line(line);
     let request = || request(task, &measured, start, &note);
     let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
     let given = on_file.as_deref().and_then(profiles::read);
-    let found = match &given {
+    let Answer { found, lasts } = match &given {
         Some(profile) => request::replay(request(), profile)?,
         None => request::search(request())?,
+    };
+    let keep = |entry: Entry| {
+        if let Some(Err(error)) = place.as_ref().filter(|_| lasts).map(|place| place.put(&entry)) {
+            settings.log.line(&error.to_string());
+        }
     };
     let Some(found) = found else {
         keep(kept(None));
         return Ok(None);
     };
-    if found.was_cut {
-        let problem = "the time for the search is over";
-        return Err(Error::new(ErrorKind::Pass, problem, "raise NVPTX_RA_SECONDS or unset it"));
-    }
     let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx)?;
     let checked = check(&measured, &self::measured(&code).unwrap_or_default(), &found.changes);
     let merged = checked.and_then(|()| {

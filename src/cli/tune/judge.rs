@@ -72,6 +72,8 @@ pub(super) struct Judge {
     files: AtomicUsize,
     /// How often ptxas ran.
     runs: AtomicUsize,
+    /// Whether a run gave no answer for a reason that may be gone the next time.
+    had_trouble: AtomicBool,
     /// Whether reading machine code has given what the disassembler gives.
     reads_well: AtomicBool,
     /// Whether there is a disassembler.
@@ -120,6 +122,7 @@ impl Judge {
             version: String::new(),
             files: AtomicUsize::new(0),
             runs: AtomicUsize::new(0),
+            had_trouble: AtomicBool::new(false),
             reads_well: AtomicBool::new(true),
             disassembles: tools.cuobjdump.is_file(),
             tools,
@@ -145,6 +148,11 @@ impl Judge {
     /// How often ptxas ran.
     pub(super) fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
+    }
+
+    /// Whether a run gave no answer for a reason that may be gone the next time: no space, a limit of time.
+    pub(super) fn had_trouble(&self) -> bool {
+        self.had_trouble.load(Ordering::Relaxed)
     }
 
     /// The machine code of a file, as a file: what was judged before is at hand.
@@ -195,7 +203,10 @@ impl Judge {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
         let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
-        fs::write(&input, ptx).map_err(|error| unwritten(&input, &error))?;
+        fs::write(&input, ptx).map_err(|error| {
+            self.had_trouble.store(true, Ordering::Relaxed);
+            unwritten(&input, &error)
+        })?;
         let start = Instant::now();
         let report = self.run_ptxas(&input, &cubin, &log, limit);
         let took = start.elapsed();
@@ -229,7 +240,10 @@ impl Judge {
         let mut assembler = Command::new(&self.tools.ptxas);
         assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
         let _permit = self.gate.as_ref().map(|gate| gate());
-        let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| of_tool("ptxas", &trouble))?;
+        let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| {
+            self.had_trouble.store(true, Ordering::Relaxed);
+            of_tool("ptxas", &trouble)
+        })?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
         if succeeded {
             return Ok(report);

@@ -56,14 +56,20 @@ pub(crate) struct Request<'a> {
     pub(crate) note: &'a dyn Fn(&str),
 }
 
+/// The answer to a request.
+pub(crate) struct Answer {
+    /// `None` where nothing gets better.
+    pub(crate) found: Option<Found>,
+    /// Whether the next search would find the same.
+    pub(crate) lasts: bool,
+}
+
 /// What a search found.
 pub(crate) struct Found {
     pub(crate) ptx: Vec<u8>,
     /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
     pub(crate) profile: String,
     pub(crate) changes: Vec<Change>,
-    /// Whether the time was up before all runs were done.
-    pub(crate) was_cut: bool,
 }
 
 /// A kernel that is better than it was.
@@ -96,14 +102,16 @@ impl From<&Figures> for Cost {
     }
 }
 
-/// Searches all kernels that spill, or lack warps for want of registers. `None` where there is no such kernel, or none
-/// gets better.
-pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
+/// Searches all kernels that spill, or lack warps for want of registers.
+///
+/// # Errors
+/// The time was over, or the user interrupted, before all runs were done.
+pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, Some(request.cpu))?;
     let wanted = promising(&text, &request, architecture)?;
     if wanted.is_empty() || request.runs == 0 {
-        return Ok(None);
+        return Ok(Answer { found: None, lasts: true });
     }
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
     let judge = Judge::within_build(tools, request.cpu, request.options, request.gate)?;
@@ -123,8 +131,10 @@ pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
     search.run(&|_, _| ());
     winners::compare(&mut search, request.threads, &Keep::Nowhere);
     winners::warnings(&search).for_each(|warning| (request.note)(&warning));
-    let was_cut = is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until);
-    let Some(composed) = compose(&search)?.filter(|_| !is_interrupted()) else { return Ok(None) };
+    if is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until) {
+        return Err(Error::pass("the time for the search is over", "give it more"));
+    }
+    let composed = compose(&search)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?;
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
         let is_better = figures.is_better(&kernel.stock, &aim.preference);
         is_better.then(|| Change {
@@ -136,19 +146,19 @@ pub(crate) fn search(request: Request<'_>) -> Result<Option<Found>, Error> {
         })
     };
     let changes: Vec<Change> = search.kernels.iter().zip(&composed.chosen).filter_map(better).collect();
-    if changes.is_empty() {
-        return Ok(None);
+    let lasts = !judge.had_trouble();
+    if changes.is_empty() || is_interrupted() {
+        return Ok(Answer { found: None, lasts: lasts && !is_interrupted() });
     }
     let profile = composed.profile.print(REPLAYED_BY, &[])?;
-    Ok(Some(Found { ptx: composed.ptx, profile, changes, was_cut }))
+    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), lasts })
 }
 
-/// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then. `None` where nothing gets
-/// better.
+/// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.
 ///
 /// # Errors
 /// A profile for other code, or a kernel that would be worse.
-pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Option<Found>, Error> {
+pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, Some(request.cpu))?;
     let kernels = text.kernels()?;
@@ -180,8 +190,8 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Option<Found
             changes.push(Change { kernel: kernel.clone(), choice, agreement, before, after });
         }
     }
-    let found = Found { ptx: output.text, profile: profile.to_owned(), changes, was_cut: false };
-    Ok(Some(found).filter(|found| !found.changes.is_empty()))
+    let found = Found { ptx: output.text, profile: profile.to_owned(), changes };
+    Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), lasts: !judge.had_trouble() })
 }
 
 /// How a kernel is launched, as far as that is known.

@@ -7,3 +7,4 @@ mod doors;
 mod invocations;
 mod outcome;
 mod processes;
+mod search;

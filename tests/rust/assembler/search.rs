@@ -1,0 +1,154 @@
+//! A kernel that spills, through the program in ptxas's place: it gets better, the next build makes the same of it with one
+//! run of ptxas, and whatever happens to the cache, ptxas's own result is the least that a build gets.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::cuda;
+use crate::outcome::TOOL;
+
+/// Two hundred values are live at once, and blocks of 1,024 threads leave 64 registers.
+fn spills(first: u32) -> String {
+    const VALUES: u32 = 200;
+    let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
+        .maxntid 1024, 1, 1\n{\n\t.reg .b32 %r<401>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\
+        \tcvta.to.global.u64 %rd2, %rd1;\n"
+        .to_owned();
+    for value in 0..VALUES {
+        _ = writeln!(text, "\tld.global.u32 %r{value}, [%rd2+{}];", 4 * (value + first));
+    }
+    text += "\tbar.sync 0;\n";
+    for value in 0..VALUES {
+        let (sum, other) = (value + VALUES, VALUES - 1 - value);
+        _ = writeln!(text, "\tadd.s32 %r{sum}, %r{value}, %r{other};\n\tst.global.u32 [%rd2+{}], %r{sum};", 4 * value);
+    }
+    text + "\tret;\n}\n"
+}
+
+/// A folder with `k.ptx`, and a ptxas that notes each of its calls.
+struct Build {
+    folder: tempfile::TempDir,
+    ptxas: PathBuf,
+}
+
+impl Build {
+    fn new(bin: &Path, text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("there is space");
+        fs::write(folder.path().join("k.ptx"), text).expect("there is space");
+        let ptxas = folder.path().join("real");
+        let script = format!("#!/bin/sh\necho \"$@\" >> calls\nexec {}/ptxas \"$@\"\n", bin.display());
+        fs::write(&ptxas, script).expect("there is space");
+        fs::set_permissions(&ptxas, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        Self { folder, ptxas }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, settings: &[(&str, &str)]) -> Command {
+        let mut command = Command::new(TOOL);
+        command.args(["ptxas", "-v", "-arch=sm_90", "k.ptx", "-o", "k.cubin"]).current_dir(self.folder.path());
+        for name in ["SECONDS", "REPORT", "PROFILE", "DYNAMIC_SHARED", "CALLERS"] {
+            command.env_remove(format!("NVPTX_RA_{name}"));
+        }
+        command.env("NVPTX_RA_PTXAS", &self.ptxas).env("NVPTX_RA_RUNS", "4");
+        command.env("NVPTX_RA_CACHE", self.path("cache")).env("NVPTX_RA_LOG", self.path("log"));
+        command.envs(settings.iter().copied());
+        command
+    }
+
+    /// The bytes that ptxas reports as spilled, how often it ran beside questions for its version, and the cubin.
+    fn run(&self, settings: &[(&str, &str)]) -> (u32, usize, Vec<u8>) {
+        _ = fs::remove_file(self.path("calls"));
+        let done = self.command(settings).output().expect("it starts");
+        let messages = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{messages}");
+        let spilled =
+            messages.split(" bytes spill").filter_map(|part| part.rsplit([' ', ',']).next()?.parse::<u32>().ok());
+        let calls = fs::read_to_string(self.path("calls")).unwrap_or_default();
+        (spilled.sum(), calls.lines().count(), fs::read(self.path("k.cubin")).expect("a cubin"))
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+}
+
+/// Fewer bytes are spilled, the second build makes the same with one run, and a text in a file of another name is the same
+/// text. With 0 runs, and where the time is over, the result is ptxas's.
+#[test]
+fn the_second_build_runs_ptxas_once() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &spills(0));
+    let (plain, calls, by_ptxas) = build.run(&[("NVPTX_RA_RUNS", "0")]);
+    assert!(plain > 0 && calls == 1, "{plain} bytes, {calls} calls");
+    let (hurried, _, cubin) = build.run(&[("NVPTX_RA_SECONDS", "0")]);
+    assert!(hurried == plain && cubin == by_ptxas && build.log().contains("the time for the search is over"));
+    let report = build.path("report").into_os_string().into_string().expect("text");
+    let (better, calls, found) = build.run(&[("NVPTX_RA_REPORT", &report)]);
+    assert!(better < plain && calls > 3, "{better} of {plain} bytes, {calls} calls: {}", build.log());
+    assert!(build.log().contains("run on the CPU: same"), "{}", build.log());
+    let report = fs::read_to_string(report).expect("a report");
+    assert!(report.starts_with("{\"kernel\":\"k\",\"choice\":") && report.lines().count() == 1, "{report}");
+    assert_eq!(build.run(&[]), (better, 1, found.clone()));
+    // Another file with the text, as Triton writes one for each call.
+    fs::rename(build.path("k.ptx"), build.path("other.ptx")).expect("it is ours");
+    std::os::unix::fs::symlink("other.ptx", build.path("k.ptx")).expect("there is space");
+    assert_eq!(build.run(&[]), (better, 1, found));
+}
+
+/// What one machine has found, another makes again from a folder of profiles, without a search.
+#[test]
+fn profiles_of_another_machine() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &spills(1));
+    let folder = build.path("profiles").into_os_string().into_string().expect("text");
+    let settings = [("NVPTX_RA_PROFILE", folder.as_str()), ("NVPTX_RA_CACHE", "off")];
+    let (better, searched, found) = build.run(&settings);
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1, "{}", build.log());
+    let (again, replayed, cubin) = build.run(&settings);
+    assert!(again == better && cubin == found && replayed < searched, "{again} {replayed} of {searched}");
+}
+
+/// An entry of the cache that is damaged is no answer, and one that says what ptxas does not make is not believed.
+#[test]
+fn damaged_entries() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &spills(2));
+    let (better, _, found) = build.run(&[]);
+    let entries = || fs::read_dir(build.path("cache")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    for path in entries().filter(|path| path.extension().is_some_and(|name| name == "entry")) {
+        let mut bytes = fs::read(&path).expect("a file");
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        fs::write(&path, bytes).expect("it is ours");
+    }
+    let (again, calls, cubin) = build.run(&[]);
+    assert!(again == better && cubin == found && calls > 3, "{calls} calls: {}", build.log());
+    // A cache that others may write is not used at all.
+    fs::set_permissions(build.path("cache"), fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let (again, calls, cubin) = build.run(&[]);
+    assert!(again == better && cubin == found && calls > 3, "{calls} calls: {}", build.log());
+}
+
+/// Whenever a build is killed, the next one gets what it would have got, and no worse.
+#[test]
+fn killed_at_any_moment() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &spills(3));
+    let (plain, ..) = build.run(&[("NVPTX_RA_RUNS", "0")]);
+    for number in 0..20u64 {
+        let mut child = build.command(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(5 + 97 * number));
+        _ = child.kill();
+        _ = child.wait();
+    }
+    let (better, _, found) = build.run(&[]);
+    assert!(better < plain, "{better} of {plain}: {}", build.log());
+    assert_eq!(build.run(&[]), (better, 1, found));
+}
