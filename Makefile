@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle clean
+.PHONY: all setup build demo check wheel valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle clean
 
 all: build
 
@@ -19,6 +19,10 @@ demo: setup
 # Formatting, lints, all tests.
 check:
 	@scripts/check.sh
+
+# The wheel as a new user meets it: pip install into a new environment, and Python's calls. It takes the package index.
+wheel:
+	@WHEEL=required python3 -m unittest discover -s tests/python
 
 # The C ABI's tests and the whole lit suite under valgrind, and with the shim under ASan and UBSan. ARGS="--filter NAME"
 # are lit's.

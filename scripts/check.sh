@@ -51,6 +51,9 @@ step "tests" env PTXAS=skip cargo test --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test occupancy
 step "register limits" env PTXAS=required cargo test --features fuzzing --test register_limit
 step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test ptx_instructions
+step "in ptxas's place" env PTXAS=required cargo test --features fuzzing --test assembler
+step "measured registers" env PTXAS=required cargo test --features fuzzing --test report_sass
+step "Python package" python3 -m unittest discover -s tests/python -p test_package.py
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "lit" "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
