@@ -235,6 +235,18 @@ fn large_blocks_take_linear_work() {
     }
 }
 
+/// In any order, the first instruction of each pair stands ahead of the second.
+fn stays_ahead(text: &str, pairs: &[(u32, u32)]) {
+    let function = Function::parse(text).expect("a view");
+    for order in super::ORDERS {
+        for seed in 0..20 {
+            let ordered = ordered(&function, order, seed);
+            let at = |inst: u32| ordered.iter().position(|&other| other == inst);
+            assert!(pairs.iter().all(|&(first, second)| at(first) < at(second)), "{order:?}: {ordered:?}");
+        }
+    }
+}
+
 /// Nothing reads the result of an asynchronous instruction ahead of the one that waits for it, in any order.
 #[test]
 fn results_are_read_behind_the_wait() {
@@ -243,14 +255,7 @@ fn results_are_read_behind_the_wait() {
         %2 = ADD32ri %1, 1\n%3 = ADD32ri %0, 1\nST_i32 %3 :: write\nST_i32 %2 :: write";
     let text =
         format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 B32 B32 B32 B32\nbb0: frequency 1.0 depth 0\n{body}\nend\n");
-    let function = Function::parse(&text).expect("a view");
-    for order in super::ORDERS {
-        for seed in 0..20 {
-            let ordered = ordered(&function, order, seed);
-            let at = |inst: u32| ordered.iter().position(|&other| other == inst);
-            assert!(at(2) < at(3), "{order:?}: {ordered:?}");
-        }
-    }
+    stays_ahead(&text, &[(2, 3)]);
 }
 
 /// What writes a fragment of a product stands ahead of the fence, in any order; what computes its descriptor may stand
@@ -262,12 +267,5 @@ fn fragments_are_written_ahead_of_the_fence() {
         WGMMA_FENCE_SYNC_ALIGNED :: opaque convergent\n%3 = wgmma.mma_async %3, %1, %2 :: opaque convergent\nST_i32 %0 :: write";
     let text =
         format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 B32 B32 B32 B32\nbb0: frequency 1.0 depth 0\n{body}\nend\n");
-    let function = Function::parse(&text).expect("a view");
-    for order in super::ORDERS {
-        for seed in 0..20 {
-            let ordered = ordered(&function, order, seed);
-            let at = |inst: u32| ordered.iter().position(|&other| other == inst);
-            assert!(at(1) < at(3) && at(2) < at(3), "{order:?}: {ordered:?}");
-        }
-    }
+    stays_ahead(&text, &[(1, 3), (2, 3)]);
 }
