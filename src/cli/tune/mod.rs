@@ -233,6 +233,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let budget = Budget {
         runs: arguments.runs as usize,
+        runs_for_spills: arguments.runs as usize,
         until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };

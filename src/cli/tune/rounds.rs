@@ -28,6 +28,8 @@ const COMPILED_FOR_EACH: usize = 6;
 pub(super) struct Budget {
     /// Variants of each kernel that are judged.
     pub(super) runs: usize,
+    /// The same of a kernel that spills.
+    pub(super) runs_for_spills: usize,
     /// Time after which no round starts.
     pub(super) until: Option<Instant>,
     /// Threads.
@@ -66,7 +68,15 @@ impl Search<'_> {
     pub(super) fn run(&mut self, progress: &(dyn Fn(&Kernel, usize) + Sync)) {
         let (aim, budget) = (self.aim, self.budget);
         let kernels = std::mem::take(&mut self.kernels);
-        let courses = kernels.into_iter().map(|kernel| Course::new(kernel, aim, budget, progress)).collect();
+        let budget_of = |kernel: &Kernel| {
+            let runs = if kernel.stock.spill_bytes() > 0 { budget.runs_for_spills } else { budget.runs };
+            Budget { runs, ..budget }
+        };
+        let course = |kernel: Kernel| {
+            let budget = budget_of(&kernel);
+            Course::new(kernel, aim, budget, progress)
+        };
+        let courses = kernels.into_iter().map(course).collect();
         let this = &*self;
         let courses = take_turns(budget.jobs, courses, |number, task| this.work(&this.slices[number], task));
         self.kernels = courses.into_iter().map(|course| course.kernel).collect();
