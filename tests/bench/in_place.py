@@ -28,6 +28,7 @@ import tools
 
 TARGET = re.compile(r"^\.target\s+(\w+)", re.MULTILINE)
 THREADS = re.compile(r"\.entry\s+([\w$.]+)[^{]*?\.(?:reqntid|maxntid)\s+([\d, ]+)", re.DOTALL)
+NOTE = re.compile(r"// nvptx-ra: dynamic-shared (\d+)\s*$")
 HEADER = ["", "files", "kernels", "better", "bytes spilled", "less", "spill less", "gain warps", "instructions"]
 HEADER += ["first", "from the cache", "0 runs"]
 
@@ -103,9 +104,15 @@ def bytes_of(kernel):
     return kernel["stores"] + kernel["loads"]
 
 
-def figures(kernel, cpu, threads):
-    """The three that may not get worse, each the less the better."""
-    return bytes_of(kernel), -occupancy.resident_warps(kernel["registers"], cpu, threads), kernel["sass"]
+def figures(kernel, cpu, threads, text):
+    """The three that may not get worse, each the less the better. Where the text notes the shared memory that launches
+    add, that bounds the warps, too."""
+    warps = occupancy.resident_warps(kernel["registers"], cpu, threads)
+    noted = NOTE.search(text)
+    if noted and threads:
+        blocks = occupancy.resident_blocks(kernel["shared"] + int(noted.group(1)), cpu.rstrip("af"))
+        warps = min(warps, blocks * -(-threads // 32))
+    return bytes_of(kernel), -warps, kernel["sass"]
 
 
 def problems_of(result):
@@ -121,8 +128,8 @@ def problems_of(result):
         problems.append(f"{path}: the cache gives other bytes than the search")
     threads = threads_of(text)
     for name, kernel in stock.kernels.items():
-        before = figures(kernel, cpu, threads.get(name, 0))
-        after = figures(first.kernels.get(name, kernel), cpu, threads.get(name, 0))
+        before = figures(kernel, cpu, threads.get(name, 0), text)
+        after = figures(first.kernels.get(name, kernel), cpu, threads.get(name, 0), text)
         if any(now > then for now, then in zip(after, before, strict=True)):
             problems.append(f"{path}: worse: {name}: {before} → {after}")
     return problems
@@ -134,7 +141,7 @@ def row_of(producer, results):
         threads = threads_of(text)
         for name, kernel in stock.kernels.items():
             if name in first.kernels:
-                of = lambda kernel: figures(kernel, cpu, threads.get(name, 0))
+                of = lambda kernel: figures(kernel, cpu, threads.get(name, 0), text)
                 pairs.append((of(kernel), of(first.kernels[name])))
     total = lambda side, at: sum(pair[side][at] for pair in pairs)
     seconds = [sum(made.seconds for made in column) for column in zip(*(result[3:] for result in results), strict=True)]
