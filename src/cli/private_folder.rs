@@ -22,7 +22,7 @@ pub(super) fn open(path: &Path) -> Result<PathBuf, Error> {
         found => found,
     };
     let found = found.map_err(|error| Error::file(&path, &error))?;
-    match fault(&found, rustix::process::geteuid().as_raw()) {
+    match fault(&found, nix::unistd::geteuid().as_raw()) {
         None => Ok(path),
         Some((problem, remedy)) => Err(Error::new(ErrorKind::File, format!("{}: {problem}", path.display()), remedy)),
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::error::Error;
 
 use super::invocation::Invocation;
 use super::real::RealPtxas;
@@ -28,7 +28,7 @@ pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8]) ->
     let messages = String::from_utf8_lossy(&done.stderr).into_owned();
     if !done.status.success() {
         let problem = format!("ptxas refuses what was found: {}", refusal(&messages));
-        return Err(Error::new(ErrorKind::Pass, problem, "the unchanged result stays"));
+        return Err(Error::pass(problem, "the unchanged result stays"));
     }
     let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
     Ok(Assembled { cubin, messages })

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 
@@ -16,7 +16,8 @@ use super::limit::Limit;
 use super::settings::Settings;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
-use super::{log, messages, profiles};
+use super::{launch_note, log, messages, profiles};
+use crate::dynamic_shared::DynamicShared;
 use crate::machine::cubin::{self, Facts};
 use crate::ptxas::{Measured, Real};
 use crate::tune::request::{self, Answer, Change, Found, Request};
@@ -50,19 +51,19 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<O
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
 pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
-    let Task { invocation, input, settings, real, place, .. } = task;
+    let Task { invocation, input, settings, real, place } = task;
     let start = Instant::now();
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let kept =
         |choice: Option<Choice>| Entry { messages: messages::without_name(&messages_on_text, &name(input)), choice };
     let Some(measured) = measured(&unchanged.cubin) else { return Ok(None) };
     let note = |line: &str| settings.log.line(line);
-    let request = || request(task, &measured, start, &note);
+    let request = request(task, &measured, start, &note);
     let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
     let given = on_file.as_deref().and_then(profiles::read);
     let Answer { found, lasts } = match &given {
-        Some(profile) => request::replay(request(), profile)?,
-        None => request::search(request())?,
+        Some(profile) => request::replay(request, profile)?,
+        None => request::search(request)?,
     };
     let keep = |entry: Entry| {
         if let Some(Err(error)) = place.as_ref().filter(|_| lasts).map(|place| place.put(&entry)) {
@@ -96,15 +97,17 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
     problem.iter().for_each(|problem| settings.log.line(&problem.to_string()));
     // It is held until this process ends.
     let limit: &'static Limit = Box::leak(Box::new(limit));
+    // What the user says stands behind what the text notes, so that it counts first.
+    let note_of_text = launch_note::dynamic_shared(&String::from_utf8_lossy(&input.text)).map(DynamicShared::of_all);
     Request {
         content: &input.text,
         name: "found.ptx",
         cpu: invocation.processor.as_deref().unwrap_or_default(),
         ptxas: real.path.clone(),
         cuobjdump: real.path.with_file_name("cuobjdump"),
-        options: options_of_one_kernel(&invocation.options),
+        options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
         measured,
-        dynamic_shared: &task.dynamic_shared,
+        dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
         runs: settings.runs as usize,
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
@@ -112,20 +115,6 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         note,
         gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }
-}
-
-/// The options without those that name kernels: a kernel is judged in a text of its own.
-fn options_of_one_kernel(options: &[String]) -> Vec<OsString> {
-    let mut kept = Vec::new();
-    let mut options = options.iter();
-    while let Some(option) = options.next() {
-        if option == "--entry" || option == "-e" {
-            options.next();
-        } else if !option.starts_with("--entry=") && !option.starts_with("-e=") {
-            kept.push(option.into());
-        }
-    }
-    kept
 }
 
 /// What a cubin says of its functions. What ptxas spills does not stand in it, so the bytes spilled are 0.
@@ -162,7 +151,7 @@ fn check(before: &Measured, after: &Measured, changes: &[Change]) -> Result<(), 
 }
 
 fn odd(problem: &str) -> Error {
-    Error::new(ErrorKind::Pass, problem, "the unchanged result stays")
+    Error::pass(problem, "the unchanged result stays")
 }
 
 /// What ptxas calls an input in its messages.
@@ -228,13 +217,6 @@ mod tests {
     fn lines() {
         let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; run on the CPU: same";
         assert_eq!(line(&change()), expected);
-    }
-
-    /// Kernels are judged one by one, whichever are named.
-    #[test]
-    fn names_of_kernels_are_left_out() {
-        let options = ["-e", "a", "--fmad", "false", "--entry=b", "-e=c", "--entry", "d", "-O3"].map(str::to_owned);
-        assert_eq!(options_of_one_kernel(&options), ["--fmad", "false", "-O3"]);
     }
 
     /// Kernels that did not change have to stay, and those that did have to have what was promised.

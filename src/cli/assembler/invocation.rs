@@ -85,6 +85,8 @@ pub(crate) struct Invocation {
     /// of files of options among them, without inputs, output and `--verbose`. ptxas notes options in the cubin: that of
     /// another text has the same note only with `--verbose` where the invocation is verbose, and without it elsewhere.
     pub options: Vec<String>,
+    /// The same without those that name kernels: a kernel is judged in a text of its own.
+    pub options_of_one_kernel: Vec<String>,
     pub action: Action,
 }
 
@@ -112,6 +114,7 @@ impl Invocation {
             warn_on_spills: false,
             warn_on_local_memory: false,
             options: Vec::new(),
+            options_of_one_kernel: Vec::new(),
             action: Action::Search,
         };
         if let Err(Unread(reason)) = invocation.understand(open) {
@@ -155,6 +158,9 @@ impl Invocation {
                         continue;
                     }
                 }
+            }
+            if row.class != Class::SearchWith(Meaning::Entries) {
+                self.options_of_one_kernel.extend(said.iter().cloned());
             }
             self.options.extend(said);
         }

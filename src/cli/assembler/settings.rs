@@ -48,12 +48,6 @@ impl Settings {
     /// An empty variable is an unset one.
     fn read_with(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let number = |name: &str, allowed: &str| -> Result<Option<f64>, Error> {
-            let Some(value) = given(name) else { return Ok(None) };
-            let number = value.to_str().and_then(|value| value.parse::<f64>().ok());
-            let number = number.filter(|number| number.is_finite() && *number >= 0.0);
-            number.map(Some).ok_or_else(|| wrong(name, &value, allowed))
-        };
         let runs = match given("NVPTX_RA_RUNS") {
             None => DEFAULT_RUNS,
             Some(value) => {
@@ -61,8 +55,15 @@ impl Settings {
                 number.ok_or_else(|| wrong("NVPTX_RA_RUNS", &value, "a number of runs; 0 for ptxas alone"))?
             }
         };
-        let seconds = number("NVPTX_RA_SECONDS", "a number of seconds")?;
-        let seconds = seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        let seconds = match given("NVPTX_RA_SECONDS") {
+            None => None,
+            Some(value) => {
+                let number = value.to_str().and_then(|value| value.parse::<f64>().ok());
+                let number = number.filter(|number| number.is_finite() && *number >= 0.0);
+                let seconds = number.ok_or_else(|| wrong("NVPTX_RA_SECONDS", &value, "a number of seconds"))?;
+                Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+            }
+        };
         let cache = match given("NVPTX_RA_CACHE") {
             Some(value) if value == "off" => None,
             Some(value) => Some(absolute("NVPTX_RA_CACHE", value)?),

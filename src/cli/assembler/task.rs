@@ -2,10 +2,8 @@
 
 use super::entry::Place;
 use super::invocation::{Input, Invocation};
-use super::launch_note;
 use super::real::RealPtxas;
 use super::settings::Settings;
-use crate::dynamic_shared::DynamicShared;
 
 /// Why ptxas is to do it alone, where it is.
 pub(super) fn why_alone(invocation: &Invocation) -> Option<String> {
@@ -23,9 +21,6 @@ pub(super) struct Task<'a> {
     pub(super) input: &'a Input,
     pub(super) settings: &'a Settings,
     pub(super) real: &'a RealPtxas,
-    /// What is known of the shared memory that launches add: what the text notes, and behind that, so that it counts
-    /// first, what the user says.
-    pub(super) dynamic_shared: Vec<DynamicShared>,
     /// Where its result is kept.
     pub(super) place: Option<Place>,
 }
@@ -38,8 +33,6 @@ impl<'a> Task<'a> {
             settings.log.line(&error.to_string());
             None
         });
-        let note = launch_note::dynamic_shared(&String::from_utf8_lossy(&input.text)).map(DynamicShared::of_all);
-        let dynamic_shared = note.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect();
-        Self { invocation, input, settings, real, dynamic_shared, place }
+        Self { invocation, input, settings, real, place }
     }
 }

@@ -54,6 +54,18 @@ pub(super) struct Block {
     pub(super) dynamic_shared: Option<u32>,
 }
 
+impl Block {
+    /// What is known of a kernel's launches: the threads that it says itself, what somebody says of it, and whether it leaves
+    /// the size of shared memory to the launch.
+    pub(super) fn new(own: Option<u32>, threads: Option<u32>, said: Option<u32>, sizes_shared_at_launch: bool) -> Self {
+        Self {
+            threads: own.or(threads),
+            says_threads: own.is_some(),
+            dynamic_shared: said.or((!sizes_shared_at_launch).then_some(0)),
+        }
+    }
+}
+
 /// What a byte costs that moves to or from shared memory, where one of local memory costs 1. On an H200, a word that loops
 /// of the examples move to shared memory took 0.56 to 0.70 of the time of one in local memory (docs/results.md).
 pub(super) const SHARED_COST: f64 = 0.6;

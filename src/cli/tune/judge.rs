@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -203,10 +204,7 @@ impl Judge {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
         let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
-        fs::write(&input, ptx).map_err(|error| {
-            self.had_trouble.store(true, Ordering::Relaxed);
-            unwritten(&input, &error)
-        })?;
+        fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
         let start = Instant::now();
         let report = self.run_ptxas(&input, &cubin, &log, limit);
         let took = start.elapsed();
@@ -226,7 +224,7 @@ impl Judge {
             Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
         });
         if self.keeps_cubins && judged.is_ok() {
-            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| unwritten(&cubin, &error))?;
+            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
         }
         for path in [input, cubin, log, sass] {
             // The folder goes away in the end.
@@ -240,10 +238,7 @@ impl Judge {
         let mut assembler = Command::new(&self.tools.ptxas);
         assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
         let _permit = self.gate.as_ref().map(|gate| gate());
-        let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| {
-            self.had_trouble.store(true, Ordering::Relaxed);
-            of_tool("ptxas", &trouble)
-        })?;
+        let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| self.lost("ptxas", &trouble))?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
         if succeeded {
             return Ok(report);
@@ -262,12 +257,12 @@ impl Judge {
         let mut disassembler = Command::new(&self.tools.cuobjdump);
         disassembler.arg("-sass").arg(cubin);
         let finished = process::run(disassembler, listing, listing, limit);
-        if !finished.map_err(|trouble| of_tool("cuobjdump", &trouble))? {
+        if !finished.map_err(|trouble| self.lost("cuobjdump", &trouble))? {
             return Err(NoAnswer::Refused(
                 "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into(),
             ));
         }
-        let listing = fs::read(listing).map_err(|error| NoAnswer::Failed(format!("cuobjdump: {error}")))?;
+        let listing = fs::read(listing).map_err(|error| self.failed(&"cuobjdump", &error))?;
         let code = listing::read(&String::from_utf8_lossy(&listing));
         if let Some((name, sass)) = code.iter().find(|(name, sass)| own.get(*name) != Some(sass)) {
             self.reads_well.store(false, Ordering::Relaxed);
@@ -275,18 +270,20 @@ impl Judge {
         }
         Ok(code)
     }
-}
 
-/// A file that cannot be written.
-fn unwritten(path: &Path, error: &std::io::Error) -> NoAnswer {
-    NoAnswer::Failed(format!("{}: {error}", path.display()))
-}
+    /// A file that cannot be written or read.
+    fn failed(&self, place: &dyn Display, error: &std::io::Error) -> NoAnswer {
+        self.had_trouble.store(true, Ordering::Relaxed);
+        NoAnswer::Failed(format!("{place}: {error}"))
+    }
 
-/// What a program that came to no end has to say.
-fn of_tool(name: &str, trouble: &Trouble) -> NoAnswer {
-    let problem = format!("{name} {trouble}");
-    match trouble {
-        Trouble::TooLong(_) => NoAnswer::Refused(problem),
-        Trouble::Lost(_) => NoAnswer::Failed(problem),
+    /// What a program that came to no end has to say.
+    fn lost(&self, name: &str, trouble: &Trouble) -> NoAnswer {
+        self.had_trouble.store(true, Ordering::Relaxed);
+        let problem = format!("{name} {trouble}");
+        match trouble {
+            Trouble::TooLong(_) => NoAnswer::Refused(problem),
+            Trouble::Lost(_) => NoAnswer::Failed(problem),
+        }
     }
 }

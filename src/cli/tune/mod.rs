@@ -209,7 +209,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let code: Box<dyn Code> = match is_ptx {
         #[cfg(feature = "llvm")]
         false => Box::new(Ir::new(Compiler::new(&content, &arguments.input, &arguments.settings, &cpu)?, &servers)),
-        _ => Box::new(Text::new(content, &name, Some(&cpu))?),
+        _ => Box::new(Text::new(content, &name, &cpu)?),
     };
     let benchmark = arguments
         .run

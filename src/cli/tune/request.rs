@@ -45,7 +45,7 @@ pub(crate) struct Request<'a> {
     pub(crate) options: Vec<OsString>,
     /// What is known of the PTX as it is, assembled with these options. Bytes spilled need not be.
     pub(crate) measured: &'a Measured,
-    pub(crate) dynamic_shared: &'a [DynamicShared],
+    pub(crate) dynamic_shared: Vec<DynamicShared>,
     /// Threads of a block of the kernels that do not say.
     pub(crate) threads: Option<u32>,
     /// How many variants of each kernel ptxas judges; of one that spills, [`TIMES_FOR_SPILLS`] as many.
@@ -112,7 +112,7 @@ impl From<&Figures> for Cost {
 /// The time was over, or the user interrupted, before all runs were done.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
-    let text = Text::new(request.content.to_vec(), request.name, Some(request.cpu))?;
+    let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
     let wanted = promising(&text, &request, architecture)?;
     if wanted.is_empty() || request.runs == 0 {
         return Ok(Answer { found: None, lasts: true });
@@ -121,7 +121,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let judge = Judge::within_build(tools, request.cpu, request.options, request.gate)?;
     let (seed, allowance) = (1, Allowance::default());
     let aim = Aim { architecture, allowance, seed, preference: preference(&[]), shared_cost: SHARED_COST };
-    let (threads, dynamic_shared, jobs) = (request.threads, request.dynamic_shared, request.jobs);
+    let (threads, dynamic_shared, jobs) = (request.threads, &*request.dynamic_shared, request.jobs);
     let judges = Judges { judge: &judge, benchmark: None, aim: &aim, threads, dynamic_shared, jobs };
     let Stock { kernels, slices, .. } =
         stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), judges)?;
@@ -165,7 +165,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
 /// A profile for other code, or a kernel that would be worse.
 pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
-    let text = Text::new(request.content.to_vec(), request.name, Some(request.cpu))?;
+    let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
     let kernels = text.kernels()?;
     let blocks: BTreeMap<&String, Block> =
         kernels.iter().map(|(name, &threads)| (name, block(name, threads, &text, &request))).collect();
@@ -201,9 +201,8 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
 
 /// How a kernel is launched, as far as that is known.
 fn block(name: &str, threads: Option<u32>, text: &Text, request: &Request<'_>) -> Block {
-    let said = dynamic_shared::bytes_of(request.dynamic_shared, name);
-    let dynamic_shared = said.or((!text.sizes_shared_at_launch("")).then_some(0));
-    Block { threads: threads.or(request.threads), says_threads: threads.is_some(), dynamic_shared }
+    let said = dynamic_shared::bytes_of(&request.dynamic_shared, name);
+    Block::new(threads, request.threads, said, text.sizes_shared_at_launch)
 }
 
 /// The kernels that a search may make better, in the order of their names: those with a stack, where spills may be, and

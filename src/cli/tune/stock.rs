@@ -214,11 +214,7 @@ impl Judges<'_> {
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = slice.sizes_shared_at_launch(&text);
         let said = dynamic_shared::bytes_of(self.dynamic_shared, name);
-        let block = Block {
-            threads: threads.or(self.threads),
-            says_threads: threads.is_some(),
-            dynamic_shared: said.or((!sizes_shared_at_launch).then_some(0)),
-        };
+        let block = Block::new(threads, self.threads, said, sizes_shared_at_launch);
         let mut figures = judged.figures(name, block, self.aim.architecture).map_err(refused)?;
         if let Some(benchmark) = self.benchmark {
             let cubin = self.judge.cubin(&ptx, STOCK_LIMIT).map_err(refused)?;

@@ -31,16 +31,17 @@ pub(super) struct Text {
     cpu: String,
     functions: Vec<(String, String)>,
     version: Option<PtxVersion>,
-    sizes_shared_at_launch: bool,
+    /// Whether shared memory of a size that only the launch says is used.
+    pub(super) sizes_shared_at_launch: bool,
 }
 
 impl Text {
-    /// Reads a file. `cpu` is the processor; without one, it is that which the file names.
-    pub(super) fn new(content: Vec<u8>, name: &str, cpu: Option<&str>) -> Result<Self, Error> {
+    /// Reads a file for a processor.
+    pub(super) fn new(content: Vec<u8>, name: &str, cpu: &str) -> Result<Self, Error> {
         let module = Module::read(name, &content)?;
         Ok(Self {
             name: name.to_owned(),
-            cpu: cpu.unwrap_or(module.target()).to_owned(),
+            cpu: cpu.to_owned(),
             functions: functions_of_ptx(&module),
             version: module.version(),
             sizes_shared_at_launch: module.sizes_shared_at_launch(),
@@ -75,7 +76,7 @@ impl Code for Text {
         let module = self.module()?;
         let of_kernel = |(kernel, slice): (&&str, Option<Vec<u8>>)| {
             let missing = || Error::internal("it is no function of the file", None).in_function(kernel);
-            Ok(Box::new(Self::new(slice.ok_or_else(missing)?, &self.name, Some(&self.cpu))?) as Box<dyn Code>)
+            Ok(Box::new(Self::new(slice.ok_or_else(missing)?, &self.name, &self.cpu)?) as Box<dyn Code>)
         };
         kernels.iter().zip(module.slices(kernels)).map(of_kernel).collect()
     }

@@ -33,6 +33,13 @@ fn invocations_of_compilers() {
     assert_eq!(triton.options, ["-lineinfo", "--fmad=false", "--gpu-name=sm_90a"]);
 }
 
+/// Kernels are judged one by one, whichever are named.
+#[test]
+fn names_of_kernels_are_left_out() {
+    let invocation = read(&["-e", "a", "--fmad", "false", "--entry=b", "-e=c", "--entry", "d", "-O3", "a.ptx"]);
+    assert_eq!(invocation.options_of_one_kernel, ["--fmad", "false", "-O3"]);
+}
+
 /// Bounds, kernels and the like are noted, the last value of each; files of options stand for what they hold.
 #[test]
 fn meanings() {

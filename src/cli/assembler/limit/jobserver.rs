@@ -56,7 +56,7 @@ fn end(path: &Path, writes: bool) -> Option<File> {
     // A pipe with a name waits for its other end when only one is opened.
     let is_named = !path.starts_with("/proc");
     options.read(!writes || is_named).write(writes || is_named);
-    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
     let is_pipe = |found: std::fs::Metadata| found.file_type().is_fifo();
     // Opening anything else, a tape say, may have an effect.
     path.metadata().is_ok_and(is_pipe).then(|| options.open(path).ok())?

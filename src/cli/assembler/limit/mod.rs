@@ -140,6 +140,6 @@ fn folder_of_machine() -> PathBuf {
     let of_session = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
     match of_session.filter(|folder| folder.is_dir()) {
         Some(folder) => folder.join("nvptx-ra"),
-        None => env::temp_dir().join(format!("nvptx-ra-{}", rustix::process::geteuid().as_raw())),
+        None => env::temp_dir().join(format!("nvptx-ra-{}", nix::unistd::geteuid().as_raw())),
     }
 }

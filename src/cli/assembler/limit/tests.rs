@@ -122,7 +122,7 @@ fn tokens_of_make() {
     let path = folder.path().join("fifo");
     assert!(Command::new("mkfifo").arg(&path).status().expect("it starts").success());
     let mut options = File::options();
-    options.read(true).write(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    options.read(true).write(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
     let mut pipe = options.open(&path).expect("it is there");
     pipe.write_all(b"ab").expect("there is room");
     let limit = Limit::of_make(&format!("j3 --jobserver-auth=fifo:{}", path.display())).expect("it is there");
