@@ -57,6 +57,23 @@ impl Wanted<'_> {
         }
     }
 
+    /// All that is said of launches. What a user says of this file is said of kernels that it has, and Triton may have
+    /// written something beside the file. What is said in a build may be of kernels of other files.
+    fn dynamic_shared(
+        &self,
+        options: &[DynamicShared],
+        kernels: &[&str],
+        path: &Path,
+    ) -> Result<Vec<DynamicShared>, Error> {
+        match self {
+            Self::Parts(_) => {
+                dynamic_shared::check(options, kernels.iter().copied(), &path.to_string_lossy())?;
+                Ok(dynamic_shared::all_said(path, options))
+            }
+            Self::Named(_) => Ok(options.to_vec()),
+        }
+    }
+
     fn has(&self, kernel: &str) -> bool {
         match self {
             Self::Parts(parts) => kernel_names::is_wanted(parts, kernel),
@@ -94,8 +111,7 @@ pub(super) fn kernels<'a>(
     wanted.check(&names, &input)?;
     let owners = Owners::new(code, &names)?;
     names.retain(|name| wanted.has(name));
-    dynamic_shared::check(judges.dynamic_shared, names.iter().copied(), &input)?;
-    let said = dynamic_shared::all_said(path, judges.dynamic_shared);
+    let said = wanted.dynamic_shared(judges.dynamic_shared, &names, path)?;
     let judges = Judges { dynamic_shared: &said, ..judges };
     let slices = code.slices(&names)?;
     let slices: Vec<(&str, Box<dyn Code + 'a>)> = names.into_iter().zip(slices).collect();

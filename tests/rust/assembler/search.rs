@@ -152,3 +152,16 @@ fn killed_at_any_moment() {
     assert!(better < plain, "{better} of {plain}: {}", build.log());
     assert_eq!(build.run(&[]), (better, 1, found));
 }
+
+/// What a build says of the launches of another file's kernels, and a file in its folder that looks like Triton's, are no
+/// matter to this file.
+#[test]
+fn launches_of_other_files() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &spills(4));
+    let (better, _, found) = build.run(&[("NVPTX_RA_CACHE", "off")]);
+    fs::write(build.path("found.json"), r#"{"name": "k", "shared": 200000}"#).expect("there is space");
+    let (again, _, cubin) = build.run(&[("NVPTX_RA_CACHE", "off"), ("NVPTX_RA_DYNAMIC_SHARED", "other=1024")]);
+    assert!(again == better && cubin == found, "{again} and {better}: {}", build.log());
+    assert!(build.log().lines().all(|line| line.starts_with("k: ")), "{}", build.log());
+}
