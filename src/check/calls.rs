@@ -4,9 +4,6 @@ use super::error::{CheckError, ErrorKind};
 use super::pair::Pair;
 use crate::function::{Effects, Function, Inst, Role};
 
-/// The opcode that opens a call sequence: what is put before it is outside, even where another sequence just ended.
-const CALL_SEQUENCE_START: &str = "Callseq_Start";
-
 /// Checks every block. The order of the members is checked with all other effects. O(size).
 pub(super) fn check(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     let view = pair.before.function;
@@ -28,8 +25,9 @@ pub(super) fn check(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     }
 }
 
-fn opens_sequence(view: &Function, member: Inst) -> bool {
-    view.opcodes().name(view.opcode(member)) == CALL_SEQUENCE_START
+/// Whether a member opens a call sequence: what is put before it is outside, even where another sequence just ended.
+pub(super) fn opens_sequence(view: &Function, member: Inst) -> bool {
+    view.opcodes().name(view.opcode(member)) == "Callseq_Start"
 }
 
 /// Checks what is between two members that followed one another. Unless instructions outside the sequence were between

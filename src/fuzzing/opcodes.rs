@@ -196,12 +196,12 @@ pub(super) const EFFECTFUL: &[Template] = &[
 
 /// A call, from the declaration of its parameters to its return value.
 pub(super) const CALL: &[Template] = &[
-    call("ADJCALLSTACKDOWN", &[], &[Fixed(0), Fixed(0)]),
+    call("Callseq_Start", &[], &[Fixed(0), Fixed(0)]),
     call("DECLARE_PARAM_scalar", &[], &[Fixed(0), Fixed(32)]),
     call("ST_i32", &[], &[Reg(B32), Fixed(0), Fixed(101), Symbol, Fixed(0)]),
     call("CALL", &[], &[Symbol, Fixed(1)]),
     call("LD_i32", &[B32], &[Fixed(0), Fixed(101), Symbol, Fixed(0)]),
-    call("ADJCALLSTACKUP", &[], &[Fixed(0), Fixed(0)]),
+    call("Callseq_End", &[], &[Fixed(0), Fixed(0)]),
 ];
 
 const fn call(name: &'static str, defs: &'static [RegClass], uses: &'static [Use]) -> Template {

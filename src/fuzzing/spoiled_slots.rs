@@ -72,9 +72,11 @@ pub(super) struct Found {
     pub(super) by_checker: bool,
 }
 
-/// Spoils one value that a function keeps in a slot, in a random way. The verifier must find that.
+/// Spoils one value that a function keeps in a slot, in a random way. The verifier must find that. Of several stores of
+/// a value, one at another place may do as well, and so may none: such values are left out.
 pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, edits: &EditList) -> Result<()> {
-    let values = values(function, edits);
+    let mut values = values(function, edits);
+    values.retain(|value| stores(edits, value.reg) == 1);
     let fault = *u.choose(&Fault::ALL)?;
     if values.is_empty() {
         return Ok(());
@@ -91,6 +93,16 @@ pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, 
         reached(fault.name(), true);
     }
     Ok(())
+}
+
+/// How many stores there are of a register.
+fn stores(edits: &EditList, stored: VReg) -> usize {
+    let is_store = |edit: &&Edit| match edit {
+        Edit::InsertSpill { reg, .. } => *reg == stored,
+        Edit::InsertWideSpill { parts, .. } => parts.iter().any(|&(reg, _)| reg == stored),
+        _ => false,
+    };
+    edits.edits().iter().filter(is_store).count()
 }
 
 /// Who finds something in edits.

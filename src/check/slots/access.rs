@@ -1,13 +1,11 @@
 //! The stores and reloads of an edited function.
 
 use super::finding::{Finding, FindingKind, Place};
+use crate::check::calls::opens_sequence;
 use crate::function::{
     Applied, Block, Edit, EditList, Effects, Function, Inst, Operand, Origin, Position, Role, Slot, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
-
-/// The opcode that opens a call sequence: what stands in front of it is outside.
-const CALL_SEQUENCE_START: &str = "Callseq_Start";
 
 /// A store to a slot, or a reload. An instruction that accesses several slots is one of these for each.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +131,6 @@ impl<'a> Accesses<'a> {
         let is_of_view =
             |inst: &Inst| matches!(self.applied.origin[*inst], Origin::Kept(_)) && after.role(*inst) != Role::Debug;
         let is_member = |inst: Inst| after.effects(inst).contains(Effects::CALL_SEQUENCE);
-        let opens = |inst: Inst| after.opcodes().name(after.opcode(inst)) == CALL_SEQUENCE_START;
         for block in after.blocks() {
             let range = after.block_range(block);
             for access in self.of_block(block) {
@@ -142,7 +139,7 @@ impl<'a> Accesses<'a> {
                 if let (Some(ahead), Some(behind)) = (ahead, behind)
                     && is_member(ahead)
                     && is_member(behind)
-                    && !opens(behind)
+                    && !opens_sequence(after, behind)
                 {
                     let reason = "it stands between two members of one call sequence".into();
                     findings.push(self.finding(FindingKind::CallSequence, access, reason));

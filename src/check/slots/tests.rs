@@ -77,6 +77,30 @@ fn reloads() {
     assert_eq!(judge(&ahead_of_the_call, 0), [FindingKind::Unread]);
 }
 
+/// Between two call sequences an access may stand, and within one it may not.
+#[test]
+fn between_call_sequences() {
+    let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nopcode Callseq_Start\nopcode Callseq_End\n\
+        opcode Return\nregs %0 B32\nbb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n\
+        Callseq_Start 0 :: call_sequence\n  Callseq_End 0 :: call_sequence\n\
+        Callseq_Start 0 :: call_sequence\n  Callseq_End 0 :: call_sequence\n\
+        ST_i32 %0, 1 :: write\n  Return :: terminator\nend\n";
+    let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let stored_ahead_of = |inst: u32| {
+        let mut edits = EditList::new(&function);
+        let slot = edits.create_slot(4, 4);
+        let again = edits.create_register(RegClass::B32);
+        edits.insert_spill(before(&function, Inst(inst)), VReg(0), slot);
+        edits.insert_reload(before(&function, Inst(5)), again, slot);
+        edits.push(Edit::SetRegister { inst: Inst(5), operand: 0, reg: again });
+        edits.finish();
+        kinds(&function, &edits)
+    };
+    for (inst, expected) in [(1, None), (2, Some(FindingKind::CallSequence)), (3, None), (5, None)] {
+        assert_eq!(stored_ahead_of(inst).first().copied(), expected, "ahead of i{inst}");
+    }
+}
+
 /// What is stored on one side of a branch reaches a reload behind more blocks, and what is stored behind a reload reaches
 /// it in the loop's next turn.
 #[test]
