@@ -202,7 +202,7 @@ impl Variant {
             Self::Passes(passes) => (passes.max_registers, passes.smem_spilling),
         };
         let (name, hash) = (name.to_owned(), hash.to_owned());
-        Entry { name, hash, options: self.options(), maxnreg, smem_spilling }
+        Entry { name, hash, options: self.options(), maxnreg, smem_spilling, linked: None }
     }
 
     /// Those options that are not the defaults.
