@@ -30,7 +30,7 @@ pub(crate) fn reached(what: &'static str, is_there: bool) {
 #[cfg(test)]
 const ROUNDS: u32 = 20;
 #[cfg(test)]
-const RUNS: u64 = 1_000;
+const RUNS: u64 = 3_000;
 
 /// Runs an oracle on random bytes for some time, and checks that it came to each of `expected` in at least so many
 /// percent of its runs, 0 being one run at least.
