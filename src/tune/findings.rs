@@ -6,28 +6,56 @@ use super::agreement::{Agreement, Difference};
 use super::variant::Variant;
 
 /// A variant that does not compute what stock does.
-pub(super) struct Refused {
-    pub(super) variant: Variant,
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// The variant.
+    pub variant: Variant,
     /// Where it differs.
-    pub(super) difference: Difference,
+    pub difference: Difference,
     /// The folder with the PTX of both.
-    pub(super) folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
     /// Whether another variant with the same PTX was refused before.
-    pub(super) is_known: bool,
+    pub is_known: bool,
+}
+
+/// What a comparison of a variant with stock came to.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// What it found.
+    pub agreement: Agreement,
+    /// The folder with the PTX of both, where they differ.
+    pub folder: Option<PathBuf>,
+}
+
+impl From<Agreement> for Compared {
+    fn from(agreement: Agreement) -> Self {
+        Self { agreement, folder: None }
+    }
 }
 
 /// What comparisons say of the variants of a kernel.
-#[derive(Default)]
-pub(super) struct Findings {
+#[derive(Debug, Default)]
+pub struct Findings {
     /// What was refused, the best first.
-    pub(super) refused: Vec<Refused>,
+    pub refused: Vec<Refused>,
     /// What is said of the variant that wins; nothing of stock, and nothing where none was compared.
-    pub(super) winner: Option<Agreement>,
+    pub winner: Option<Agreement>,
 }
 
 impl Findings {
     /// Whether a variant was refused.
-    pub(super) fn has_refused(&self, variant: &Variant) -> bool {
+    pub fn has_refused(&self, variant: &Variant) -> bool {
         self.refused.iter().any(|refused| refused.variant == *variant)
+    }
+
+    /// Notes what a comparison came to: a variant that differs is refused, any other one wins.
+    pub(super) fn note(&mut self, variant: Variant, compared: Compared) {
+        let Compared { agreement, folder } = compared;
+        match agreement {
+            Agreement::Different(difference) => {
+                self.refused.push(Refused { variant, difference, folder, is_known: false });
+            }
+            agreement => self.winner = Some(agreement),
+        }
     }
 }

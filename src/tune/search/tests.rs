@@ -1,0 +1,1 @@
+//! The search against judges that answer at random.
