@@ -6,6 +6,8 @@ mod rounds;
 use std::collections::{HashMap, VecDeque};
 
 use self::rounds::Rounds;
+#[cfg(test)]
+pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
 use super::aim::Aim;
 use super::figures::{Allowance, Block, Figures};
 use super::findings::{Findings, Refused};

@@ -8,7 +8,7 @@ use crate::tune::variant::Variant;
 
 /// How many variants of a kernel are drawn from the same state of its search, whatever the number of threads, so that
 /// this number changes no result.
-const ROUND: usize = 4;
+pub(in super::super) const ROUND: usize = 4;
 
 /// How often more variants are compiled than judged, at most: those that change nothing are not judged.
 pub(in super::super) const COMPILED_FOR_EACH: usize = 6;
