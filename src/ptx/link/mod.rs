@@ -2,8 +2,8 @@
 //! it needs, as `llvm-link -override` does it for LLVM IR.
 //!
 //! Both files are of one source, by two compilers. Of the other file's symbols
-//! * data that the host or another file sees, and data that code writes, is one object: ours;
-//! * data that nobody writes, shared memory and functions may be copied, under new names where names clash.
+//! * data that the source names is one object, ours: the host and other files may see it, and code may write it;
+//! * constant data that the compiler made, shared memory and functions may be copied, under new names where names clash.
 //!
 //! A kernel for which that cannot be done keeps its body, for a reason. In the order of the files:
 //! * [`symbols`]: what names are, and who uses them; [`variable`]: what variables are in memory;
@@ -133,6 +133,9 @@ impl<'f, 'a> Linker<'f, 'a> {
         };
         let (own, other) = (item(ours)?, item(theirs)?);
         let (uses, needs) = self.resolver.needs(other)?;
+        if uses.spills_to_shared {
+            return Err("it lets ptxas spill to shared memory, which a launch may need".into());
+        }
         let parameters = self.parameters(&own_head, &other_head)?;
         let is_taken = |&&name: &&&str| {
             (uses.declares(name) && !parameters.contains_key(name)) || uses.uses.iter().any(|one| one.name == name)

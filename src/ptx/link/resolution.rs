@@ -119,6 +119,13 @@ impl<'f, 'a> Resolver<'f, 'a> {
             }
             _ => None,
         };
+        // A compiler numbers what it makes: the same name may mean something else in the other file.
+        if is_of_compiler(name) && theirs.space != ".shared" {
+            let is_constant = theirs.is_initialised && self.written().iter().all(|written| !written.contains(name));
+            if !is_constant {
+                return Err(format!("it needs '{name}', which may be written, and which a compiler has named"));
+            }
+        }
         let difference = match &ours {
             Some(ours) => match ours.serves_as(theirs) {
                 Ok(()) => return Ok(Outcome::Ours),
@@ -126,17 +133,12 @@ impl<'f, 'a> Resolver<'f, 'a> {
             },
             None => "is missing",
         };
-        let is_written = |file: usize| self.written()[file].contains(name);
         match theirs.linkage {
             // All such names mean the same memory, and the launch says its size.
             _ if theirs.is_sized_at_launch() => Ok(Outcome::Copied),
             // Each block has shared memory of its own, and nothing of it is left behind the kernel.
             Linkage::Internal if theirs.space == ".shared" => Ok(Outcome::Copied),
-            Linkage::Internal if is_written(1) => {
-                Err(format!("it needs '{name}', which may be written there, and {difference} in this file"))
-            }
-            Linkage::Internal if ours.is_none() => Ok(Outcome::Copied),
-            Linkage::Internal if is_of_compilers(ours.as_ref(), theirs) && !is_written(0) => Ok(Outcome::Copied),
+            Linkage::Internal if is_of_compiler(name) => Ok(Outcome::Copied),
             _ => Err(format!("it needs '{name}', which {difference} in this file")),
         }
     }
@@ -231,11 +233,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
     }
 }
 
-/// Whether two variables of one name are data that compilers made, strings or tables: data of the source is internal and
-/// has other contents in neither file. The host writes none of them.
-fn is_of_compilers(ours: Option<&Variable<'_>>, theirs: &Variable<'_>) -> bool {
-    ours.is_some_and(|ours| {
-        let is_data = |one: &Variable<'_>| one.is_initialised && one.linkage == Linkage::Internal;
-        is_data(ours) && is_data(theirs) && ours.initial != theirs.initial
-    })
+/// Whether a compiler made up a name, as `$str$1` and `__unnamed_2`: no source, and so no host, names what it is of.
+fn is_of_compiler(name: &str) -> bool {
+    name.contains('$') || name.starts_with("__unnamed_")
 }

@@ -12,6 +12,9 @@ use crate::ptx::slice::{Item, items};
 use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::{Token, TokenKind};
 
+/// The pragma that lets ptxas spill to shared memory.
+const SMEM_SPILLING: &str = "\"enable_smem_spilling\"";
+
 /// What a name is.
 #[derive(Clone, Debug)]
 pub(super) enum Symbol {
@@ -47,6 +50,8 @@ pub(super) struct Uses<'a> {
     pub(super) parameters: Vec<Use<'a>>,
     /// The statements about source lines.
     pub(super) lines: Vec<Statement>,
+    /// Whether it asks for spills to shared memory.
+    pub(super) spills_to_shared: bool,
 }
 
 impl Uses<'_> {
@@ -169,8 +174,11 @@ impl<'f, 'a> Symbols<'f, 'a> {
                 }
                 (StatementKind::Targets, Some(_)) => words(file, statement).for_each(|word| take(word, false)),
                 (StatementKind::Label, Some(Parts::Label(name))) => drop(uses.locals.insert(text.str(name))),
+                (StatementKind::Pragma, Some(Parts::Values(pragma, _))) => {
+                    uses.spills_to_shared |= pragma.values.iter().any(|&(_, value)| text.str(value) == SMEM_SPILLING);
+                }
                 (StatementKind::Loc, _) => uses.lines.push(statement),
-                (StatementKind::Open | StatementKind::Close | StatementKind::Empty | StatementKind::Pragma, _)
+                (StatementKind::Open | StatementKind::Close | StatementKind::Empty, _)
                 | (StatementKind::CallPrototype, Some(_)) => {}
                 _ => {
                     return Err(format!(
