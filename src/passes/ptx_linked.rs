@@ -160,8 +160,11 @@ mod tests {
         let [own_a, _] = [&own, &theirs].map(|text| text.find(".visible .entry b").expect("it is there"));
         let expected =
             format!("{}{}", &own[..own_a], &theirs[theirs.find(".visible .entry b").expect("it is there")..]);
-        assert_eq!(replayed(&own, &[other.clone()], &profile(&own, &other, "off")), (expected, Unfit::default()));
-        let (changed, unfit) = replayed(&own, &[other.clone()], &profile(&own, &other, ""));
+        assert_eq!(
+            replayed(&own, std::slice::from_ref(&other), &profile(&own, &other, "off")),
+            (expected, Unfit::default())
+        );
+        let (changed, unfit) = replayed(&own, std::slice::from_ref(&other), &profile(&own, &other, ""));
         assert!(unfit.is_empty() && changed.starts_with(&own[..own_a]), "{changed}");
         assert!(changed.contains("%q") && !changed.contains("mov.u32 %q2, %q1"), "{changed}");
     }
@@ -175,7 +178,7 @@ mod tests {
             assert_eq!(replayed(&own, &others, &profile(&own, &other, "")), (own.clone(), elsewhere.clone()));
         }
         let changed = file("%r", 6);
-        let (same, unfit) = replayed(&changed, &[other.clone()], &profile(&own, &other, "off"));
+        let (same, unfit) = replayed(&changed, std::slice::from_ref(&other), &profile(&own, &other, "off"));
         assert_eq!((same, unfit.changed), (changed, vec!["a".to_owned(), "b".to_owned()]));
         let warning = elsewhere.warning(["", ""], "", "").expect("there is something to say");
         assert_eq!(
