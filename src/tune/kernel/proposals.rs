@@ -292,6 +292,8 @@ mod tests {
             assert_eq!(seen[..3], [Variant::Linked(1), Variant::Linked(2), Variant::DEFAULT]);
             let of = |compiler| seen.iter().filter(|variant| variant.compiler() == compiler).count();
             assert!(of(best) > 3 * of(1 - best) && of(1 - best) > 3, "{seen:?}");
+            let behind_ranking = &seen[2 + AHEAD_OF_RANKING..][..12];
+            assert!(behind_ranking.iter().filter(|variant| variant.compiler() == best).count() >= 6, "{seen:?}");
             // What ptxas refuses is tried no more.
             assert_eq!(of(2), 1);
             let is_odd =
