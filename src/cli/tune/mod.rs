@@ -14,7 +14,7 @@
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
 //! * [`request`]: the search as another command asks for it;
-//! * [`print`]: what is said in the end.
+//! * [`progress`]: what is said while it runs; [`print`]: what is said in the end.
 
 pub(crate) mod agreement;
 mod answer;
@@ -37,6 +37,7 @@ mod judge;
 mod optimisations;
 mod print;
 mod process;
+mod progress;
 #[cfg(feature = "llvm")]
 mod ptx;
 pub(crate) mod request;
@@ -68,6 +69,7 @@ use self::figures::{Allowance, Measure, SHARED_COST, preference};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
 use self::judge::{Judge, Tools};
+use self::progress::{Course, Progress};
 use self::rounds::{Budget, Search};
 use self::search::Aim;
 use self::stock::{Judges, Stock, Wanted};
@@ -86,6 +88,9 @@ const KINDS: [InputKind; 4] = [InputKind::Assembly, InputKind::Bitcode, InputKin
 #[cfg(not(feature = "llvm"))]
 const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
 
+/// What is said of Ctrl-C where the best so far is kept.
+const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing";
+
 /// The processor, where neither the user nor the code names one.
 const DEFAULT_CPU: &str = "sm_90";
 
@@ -95,7 +100,8 @@ const DEFAULT_CPU: &str = "sm_90";
 /// is no worse than stock in each of three figures: bytes spilled, warps that an
 /// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
 /// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
-/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes nothing.
+/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes nothing,
+/// unless --keep-partial is given.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build without
@@ -185,6 +191,9 @@ pub(crate) struct Arguments {
     /// Write the choices to this file, which -nvptx-ra-profile=FILE replays, and for PTX `nvptx-ra ptx --profile FILE`
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// On Ctrl-C, write the best that was found so far; the exit code is 130. A second Ctrl-C writes nothing
+    #[arg(long, conflicts_with = "ninja")]
+    keep_partial: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -245,15 +254,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         dynamic_shared: &arguments.dynamic_shared,
         jobs: budget.jobs,
     };
-    let result = search(arguments, is_ptx, &*code, judges, budget, start).and_then(|search| match &arguments.ninja {
-        Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
-        _ => finish(arguments, &search, is_ptx),
+    let searched = search(arguments, is_ptx, &*code, judges, budget, start);
+    let result = searched.and_then(|(search, is_cut)| match &arguments.ninja {
+        _ if interrupt::is_interrupted() => Ok(None),
+        Some(path) => graph::write_step(&search, &judge, path).map(Some),
+        None => finish(arguments, &search, is_ptx, is_cut),
     });
-    if interrupt::is_interrupted() {
-        say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
-        return Ok(interrupt::exit_code());
+    match result {
+        Ok(Some(code)) => Ok(code),
+        Err(error) if !interrupt::is_interrupted() => Err(error),
+        Ok(None) | Err(_) => {
+            say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
+            Ok(interrupt::exit_code())
+        }
     }
-    result
 }
 
 /// Reads --shared-cost.
@@ -277,7 +291,8 @@ fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
     output::beside(arguments.output.as_deref(), &arguments.input, extension)
 }
 
-/// Searches. Interrupted, or without the answers that it needs, it ends early.
+/// Searches. Interrupted, or without the answers that it needs, it ends early. Also returns whether the search was cut by
+/// an interruption and what it found is to be kept.
 fn search<'a>(
     arguments: &Arguments,
     is_ptx: bool,
@@ -285,27 +300,40 @@ fn search<'a>(
     judges: Judges<'a>,
     budget: Budget,
     start: Instant,
-) -> Result<Search<'a>, Error> {
+) -> Result<(Search<'a>, bool), Error> {
     let wanted = Wanted::Parts(&arguments.kernel);
     let Stock { kernels, slices, notes } = stock::kernels(code, &arguments.input, &wanted, judges)?;
-    notes.iter().for_each(|note| say!("{note}"));
-    let progress = print::Progress::new(start, kernels.len() * budget.runs);
     let Judges { judge, benchmark, aim, .. } = judges;
     let mut search = Search { code, judge, benchmark, aim: *aim, kernels, slices, budget };
+    if interrupt::is_interrupted() {
+        return Ok((search, false));
+    }
+    notes.iter().for_each(|note| say!("{note}"));
     if judge.is_waiting() {
-        return Ok(search);
+        return Ok((search, false));
     }
-    search.run(&|kernel, judged| progress.note(kernel, judged, kernel.best(aim).1.spill_bytes()));
-    if !interrupt::is_interrupted() && !judge.is_waiting() {
-        progress.end();
-        if !arguments.no_compare {
-            winners::compare(&mut search, arguments.threads, &keep(arguments, is_ptx));
-            winners::warnings(&search).for_each(|warning| say!("{warning}"));
-        }
-        print::losses(&search);
-        print::spills_for_warps(&search);
+    let progress = Progress::new(start, budget.until, &search.kernels, budget.runs);
+    if arguments.keep_partial {
+        interrupt::answer_first(KEEPS);
     }
-    Ok(search)
+    search.run(&|kernel, judged, is_over| {
+        progress.note(kernel, Course { judged, is_over, best: kernel.best(aim).1.spill_bytes() });
+    });
+    let is_cut = interrupt::is_interrupted() && arguments.keep_partial;
+    if arguments.keep_partial {
+        interrupt::tolerate_first();
+    }
+    if interrupt::is_interrupted() || judge.is_waiting() {
+        return Ok((search, false));
+    }
+    progress.end();
+    if !arguments.no_compare {
+        winners::compare(&mut search, arguments.threads, &keep(arguments, is_ptx));
+        winners::warnings(&search).for_each(|warning| say!("{warning}"));
+    }
+    print::losses(&search);
+    print::spills_for_warps(&search);
+    Ok((search, is_cut))
 }
 
 /// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
@@ -319,16 +347,13 @@ fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
     }
 }
 
-/// Puts the best together, and writes what was asked for.
-fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool) -> Result<ExitCode, Error> {
-    if interrupt::is_interrupted() {
-        return Ok(interrupt::exit_code());
-    }
+/// Puts the best together, and writes what was asked for. `None` if an interruption came before anything was written.
+fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool, is_cut: bool) -> Result<Option<ExitCode>, Error> {
     let Some(composed) = compose(search)? else {
         return Err(Error::internal("a run was planned and not done", None));
     };
     if interrupt::is_interrupted() {
-        return Ok(interrupt::exit_code());
+        return Ok(None);
     }
     let output = output_of(arguments, is_ptx);
     if input::is_stream(&output) {
@@ -337,13 +362,19 @@ fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool) -> Result<Ex
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        let notes = print::notes(search, &composed);
+        let notes = print::notes(search, &composed, is_cut);
         output::write(path, composed.profile.print(search.code.words().replayed_by, &notes)?.as_bytes())?;
     }
-    let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };
-    if input::is_stream(&output) {
+    let text = if arguments.json { print::json(search, &composed, is_cut) } else { print::table(search, &composed) };
+    let code = if input::is_stream(&output) {
         say!("{}", text.trim_end_matches('\n'));
-        return Ok(ExitCode::SUCCESS);
+        ExitCode::SUCCESS
+    } else {
+        super::print_text(&text)?
+    };
+    if is_cut {
+        say!("nvptx-ra: {}", print::CUT);
+        return Ok(Some(interrupt::exit_code()));
     }
-    super::print_text(&text)
+    Ok(Some(code))
 }

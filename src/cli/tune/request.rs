@@ -133,7 +133,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let budget =
         Budget { runs: request.runs, runs_for_spills: TIMES_FOR_SPILLS * request.runs, until: request.until, jobs };
     let mut search = Search { code: &text, judge: &judge, benchmark: None, aim, kernels, slices, budget };
-    search.run(&|_, _| ());
+    search.run(&|_, _, _| ());
     winners::compare(&mut search, request.threads, &Keep::Nowhere);
     winners::warnings(&search).for_each(|warning| (request.note)(&warning));
     if is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until) {

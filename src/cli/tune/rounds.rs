@@ -36,6 +36,10 @@ pub(super) struct Budget {
     pub(super) jobs: usize,
 }
 
+/// Takes what became of a kernel in a round: the kernel, how many of its variants were judged so far, and whether it has no
+/// further round.
+pub(super) type Progress<'a> = dyn Fn(&Kernel, usize, bool) + Sync + 'a;
+
 /// A kernel as a module of its own, without the other kernels.
 pub(super) struct Slice<'a> {
     pub(super) code: Box<dyn Code + 'a>,
@@ -63,9 +67,9 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round what a
-    /// kernel came from and to, in bytes spilled, and how many of its variants were judged.
-    pub(super) fn run(&mut self, progress: &(dyn Fn(&Kernel, usize) + Sync)) {
+    /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round how many
+    /// variants of a kernel were judged, and whether that was its last round.
+    pub(super) fn run(&mut self, progress: &Progress<'_>) {
         let (aim, budget) = (self.aim, self.budget);
         let kernels = std::mem::take(&mut self.kernels);
         let budget_of = |kernel: &Kernel| {
@@ -121,6 +125,11 @@ impl Slice<'_> {
     }
 }
 
+/// Whether an interruption may have ended the run that was to give an answer: then nothing is known of the variant.
+fn is_broken_off(answer: &Result<Figures, NoAnswer>) -> bool {
+    is_interrupted() && answer.is_err()
+}
+
 /// What a worker does for a kernel.
 enum Task {
     Compile { kernel: String, variant: Variant },
@@ -147,7 +156,7 @@ struct Course<'a> {
     kernel: Kernel,
     aim: Aim,
     budget: Budget,
-    progress: &'a (dyn Fn(&Kernel, usize) + Sync),
+    progress: &'a Progress<'a>,
     judged: usize,
     /// Whether the answers to this round come later.
     waits: bool,
@@ -196,7 +205,7 @@ impl Party for Course<'_> {
 }
 
 impl<'a> Course<'a> {
-    fn new(kernel: Kernel, aim: Aim, budget: Budget, progress: &'a (dyn Fn(&Kernel, usize) + Sync)) -> Self {
+    fn new(kernel: Kernel, aim: Aim, budget: Budget, progress: &'a Progress<'a>) -> Self {
         let (drawn, attempts, ptx) = (Vec::new(), Vec::new(), Vec::new());
         Self { kernel, aim, budget, progress, judged: 0, waits: false, compiled: 0, drawn, attempts, ptx }
     }
@@ -223,15 +232,18 @@ impl<'a> Course<'a> {
 
     /// Ends the round. `judged` are the figures of the attempts that are new.
     fn record(&mut self, judged: Vec<Result<Figures, NoAnswer>>) {
-        self.judged += judged.len();
+        self.judged += judged.iter().filter(|answer| !is_broken_off(answer)).count();
         let mut judged = judged.into_iter();
         for Attempt { variant, text, is_new } in std::mem::take(&mut self.attempts) {
-            match (text, if is_new { judged.next() } else { None }) {
+            let answer = if is_new { judged.next() } else { None };
+            match (text, answer) {
+                (Ok(_), Some(answer)) if is_broken_off(&answer) => {}
+                (Ok(text), None) if is_interrupted() && self.kernel.known(&text).is_none() => {}
                 (Err(problem), _) => self.kernel.lose(variant, None, problem),
                 (Ok(text), Some(Err(reason))) => self.kernel.lose(variant, Some(text), reason.to_string()),
                 (Ok(text), figures) => self.kernel.record(&self.aim, variant, text, figures.and_then(Result::ok)),
             }
         }
-        (self.progress)(&self.kernel, self.judged);
+        (self.progress)(&self.kernel, self.judged, self.is_over());
     }
 }
