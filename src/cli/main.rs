@@ -39,6 +39,7 @@ mod mir;
 mod occupancy;
 mod optimum;
 mod output;
+mod page;
 mod private_folder;
 #[cfg(feature = "llvm")]
 mod processor;

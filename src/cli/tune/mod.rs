@@ -14,7 +14,7 @@
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
 //! * [`request`]: the search as another command asks for it;
-//! * [`progress`]: what is said while it runs; [`print`]: what is said in the end.
+//! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
 pub(crate) mod agreement;
 mod answer;
@@ -35,6 +35,8 @@ mod graph;
 mod ir;
 mod judge;
 mod optimisations;
+mod outputs;
+mod page;
 mod print;
 mod process;
 mod progress;
@@ -49,7 +51,7 @@ mod turns;
 mod variant;
 mod winners;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -64,7 +66,6 @@ use self::branches::Servers;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
-use self::compose::compose;
 use self::figures::{Allowance, Measure, SHARED_COST, preference};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
@@ -74,12 +75,11 @@ use self::rounds::{Budget, Search};
 use self::search::Aim;
 use self::stock::{Judges, Stock, Wanted};
 use self::text::Text;
-use self::winners::Keep;
 #[cfg(feature = "llvm")]
 use crate::codegen::Settings;
 use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
-use crate::{input, interrupt, output, ptxas};
+use crate::{input, interrupt, ptxas};
 
 /// What the search takes.
 #[cfg(feature = "llvm")]
@@ -191,6 +191,9 @@ pub(crate) struct Arguments {
     /// Write the choices to this file, which -nvptx-ra-profile=FILE replays, and for PTX `nvptx-ra ptx --profile FILE`
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Also write a page for a browser: each kernel before and after, what each axis of the search won, and its course
+    #[arg(long, value_name = "FILE", conflicts_with = "ninja")]
+    html: Option<PathBuf>,
     /// On Ctrl-C, write the best that was found so far; the exit code is 130. A second Ctrl-C writes nothing
     #[arg(long, conflicts_with = "ninja")]
     keep_partial: bool,
@@ -206,7 +209,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let input = Input::open(&arguments.input, "tune", &KINDS)?;
     let is_ptx = input.kind == InputKind::Ptx || cfg!(not(feature = "llvm"));
     let content = input.content()?;
-    check_outputs(arguments, is_ptx)?;
+    outputs::check(arguments, is_ptx)?;
     let tools = Tools::find();
     let name = input::name(&arguments.input);
     let named = if is_ptx { Module::read(&name, &content)?.target().to_owned() } else { String::new() };
@@ -258,7 +261,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let result = searched.and_then(|(search, is_cut)| match &arguments.ninja {
         _ if interrupt::is_interrupted() => Ok(None),
         Some(path) => graph::write_step(&search, &judge, path).map(Some),
-        None => finish(arguments, &search, is_ptx, is_cut),
+        None => outputs::write(arguments, &search, is_ptx, is_cut),
     });
     match result {
         Ok(Some(code)) => Ok(code),
@@ -274,21 +277,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn shared_cost(text: &str) -> Result<f64, String> {
     let cost = text.parse().ok().filter(|cost| (0.25..=1.0).contains(cost));
     cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
-}
-
-/// Tries all that will be written: a search may take hours.
-fn check_outputs(arguments: &Arguments, is_ptx: bool) -> Result<(), Error> {
-    let path = output_of(arguments, is_ptx);
-    // A step of a graph writes no code.
-    let code = Some(&path).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
-    let outputs = [code, arguments.profile.as_ref(), arguments.ninja.as_ref()];
-    outputs.into_iter().flatten().try_for_each(|path| output::check(path))
-}
-
-/// Where the PTX goes. What is read is not overwritten.
-fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
-    let extension = if is_ptx { "tuned.ptx" } else { "ptx" };
-    output::beside(arguments.output.as_deref(), &arguments.input, extension)
 }
 
 /// Searches. Interrupted, or without the answers that it needs, it ends early. Also returns whether the search was cut by
@@ -328,53 +316,10 @@ fn search<'a>(
     }
     progress.end();
     if !arguments.no_compare {
-        winners::compare(&mut search, arguments.threads, &keep(arguments, is_ptx));
+        winners::compare(&mut search, arguments.threads, &outputs::keep(arguments, is_ptx));
         winners::warnings(&search).for_each(|warning| say!("{warning}"));
     }
     print::losses(&search);
     print::spills_for_warps(&search);
     Ok((search, is_cut))
-}
-
-/// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
-/// none, because the search in the end finds them again.
-fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
-    let output = output_of(arguments, is_ptx);
-    match output.parent() {
-        _ if arguments.ninja.is_some() => Keep::Nowhere,
-        Some(folder) if !input::is_stream(&output) => Keep::In(Path::new(".").join(folder)),
-        _ => Keep::Privately,
-    }
-}
-
-/// Puts the best together, and writes what was asked for. `None` if an interruption came before anything was written.
-fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool, is_cut: bool) -> Result<Option<ExitCode>, Error> {
-    let Some(composed) = compose(search)? else {
-        return Err(Error::internal("a run was planned and not done", None));
-    };
-    if interrupt::is_interrupted() {
-        return Ok(None);
-    }
-    let output = output_of(arguments, is_ptx);
-    if input::is_stream(&output) {
-        super::print(&composed.ptx)?;
-    } else {
-        output::write(&output, &composed.ptx)?;
-    }
-    if let Some(path) = &arguments.profile {
-        let notes = print::notes(search, &composed, is_cut);
-        output::write(path, composed.profile.print(search.code.words().replayed_by, &notes)?.as_bytes())?;
-    }
-    let text = if arguments.json { print::json(search, &composed, is_cut) } else { print::table(search, &composed) };
-    let code = if input::is_stream(&output) {
-        say!("{}", text.trim_end_matches('\n'));
-        ExitCode::SUCCESS
-    } else {
-        super::print_text(&text)?
-    };
-    if is_cut {
-        say!("nvptx-ra: {}", print::CUT);
-        return Ok(Some(interrupt::exit_code()));
-    }
-    Ok(Some(code))
 }

@@ -9,7 +9,6 @@ use super::compose::Composed;
 use super::figures::Figures;
 use super::rounds::Search;
 use super::search::Kernel;
-use super::variant::Variant;
 use crate::kernel_names;
 
 /// What was lost, said once.
@@ -103,7 +102,7 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
 /// What is said of each choice; nothing of stock, and of what was not compared.
 fn agreements<'a>(search: &'a Search<'_>, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
     let kernels = search.kernels.iter().zip(&composed.chosen);
-    kernels.map(|(kernel, (variant, _))| kernel.findings.winner.as_ref().filter(|_| *variant != Variant::Stock))
+    kernels.map(|(kernel, (variant, _))| kernel.findings.said_of(variant))
 }
 
 /// What is said of a search that an interruption ended.
