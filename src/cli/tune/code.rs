@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::{Entry, Profile};
-
-use super::variant::Variant;
+use nvptx_ra::tune::variant::Variant;
 
 /// Code with kernels, whole or a kernel of it alone. Several threads may compile at once.
 pub(super) trait Code: Send + Sync {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
+use nvptx_ra::tune::variant::Variant;
 
 use super::branches::{Branches, Servers};
 use super::code::{Code, Words};
 use super::compiler::Compiler;
 use super::ptx;
-use super::variant::Variant;
 
 const WORDS: Words = Words {
     stock: "by LLVM",

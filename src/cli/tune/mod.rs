@@ -1,23 +1,23 @@
 //! `nvptx-ra tune`: the best way to compile each kernel, with ptxas itself as the judge.
 //!
-//! In the order of the files:
+//! The search itself is [`nvptx_ra::tune`], which asks. Here are those who answer, in the order of the files:
 //! * [`code`]: what the search asks of code, wherever that comes from: [`text`], PTX; and where there is LLVM:
 //!   * `ir`: LLVM IR;
 //!   * `compiler`: the module, and each kernel as a module of its own, compiled in process;
 //!   * `branches`, `fork_server`: what variants have in common, done once;
-//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: `ptx`, [`figures`],
-//!   [`answer`], with what [`crate::machine`] reads; [`benchmark`]: the user's own judge;
+//!   * `ptx`: the kernels in what LLVM prints;
+//! * [`process`], [`judge`]: who says what ptxas makes of PTX; [`benchmark`]: the user's own judge;
+//! * [`tuning`]: a search with the code and the judges;
 //! * [`stock`]: the code without the passes, where the search starts;
-//! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
-//! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
-//! * [`winners`], [`findings`], [`agreement`]: the best variant of a kernel, compared with stock by emulation;
+//! * [`turns`], [`rounds`]: all kernels at once, each at its own pace, until the budget is spent;
+//! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation;
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
+//! * [`measure`]: what counts first, as an option;
 //! * [`request`]: the search as another command asks for it;
 //! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
-pub(crate) mod agreement;
-mod answer;
+mod agreement;
 mod benchmark;
 #[cfg(feature = "llvm")]
 mod branches;
@@ -26,15 +26,13 @@ mod code;
 mod compiler;
 mod compose;
 pub(crate) mod edge;
-mod figures;
-mod findings;
 #[cfg(feature = "llvm")]
 pub(crate) mod fork_server;
 mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
-mod optimisations;
+mod measure;
 mod outputs;
 mod page;
 mod print;
@@ -44,11 +42,10 @@ mod progress;
 mod ptx;
 pub(crate) mod request;
 mod rounds;
-mod search;
 mod stock;
 mod text;
+mod tuning;
 mod turns;
-mod variant;
 mod winners;
 
 use std::path::PathBuf;
@@ -59,6 +56,9 @@ use nvptx_ra::error::Error;
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::tune::aim::{Aim, Budget};
+use nvptx_ra::tune::figures::{Allowance, SHARED_COST, preference};
+use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
 #[cfg(feature = "llvm")]
@@ -66,15 +66,17 @@ use self::branches::Servers;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
-use self::figures::{Allowance, Measure, SHARED_COST, preference};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
-use self::judge::{Judge, Tools};
+use self::judge::Judge;
+use self::judge::cached::Cached;
+use self::judge::planned::Planned;
+use self::judge::ptxas::{Ptxas, Tools};
+use self::measure::NamedMeasure;
 use self::progress::{Course, Progress};
-use self::rounds::{Budget, Search};
-use self::search::Aim;
-use self::stock::{Judges, Stock, Wanted};
+use self::stock::{Conditions, Stock, Wanted};
 use self::text::Text;
+use self::tuning::{Judges, Pace, Tuning};
 #[cfg(feature = "llvm")]
 use crate::codegen::Settings;
 use crate::dynamic_shared::DynamicShared;
@@ -169,7 +171,7 @@ pub(crate) struct Arguments {
         value_enum,
         default_value = "spills,warps,local,instructions"
     )]
-    prefer: Vec<Measure>,
+    prefer: Vec<NamedMeasure>,
     /// What a byte costs that moves to or from a slot in shared memory, where one of local memory costs 1
     #[arg(long, value_name = "X", default_value_t = SHARED_COST, value_parser = shared_cost)]
     shared_cost: f64,
@@ -228,11 +230,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         .as_ref()
         .map(|command| Benchmark::new(command, arguments.repetitions, Duration::from_secs(arguments.run_limit)));
     let benchmark = benchmark.transpose()?;
+    let ptxas = Ptxas::new(tools, &cpu, benchmark.is_some())?;
     let cache = arguments.cache.as_deref();
-    let judge = match cache.filter(|_| arguments.ninja.is_some()) {
-        Some(cache) => Judge::planning(tools, &cpu, cache)?,
-        None => Judge::new(tools, &cpu, cache, benchmark.is_some())?,
-    };
+    let planned = cache.filter(|_| arguments.ninja.is_some()).map(|cache| Planned::new(&ptxas, cache));
+    let behind: &dyn Judge = planned.as_ref().map_or(&ptxas, |planned| planned);
+    let cached = cache.map(|cache| Cached::new(cache, &ptxas, behind)).transpose()?;
+    let judge: &dyn Judge = cached.as_ref().map_or(behind, |cached| cached);
+    let judges = Judges { judge, benchmark: benchmark.as_ref(), ptxas: &ptxas };
     let aim = Aim {
         architecture,
         allowance: Allowance {
@@ -240,28 +244,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             more_instructions: arguments.allow_more_instructions || benchmark.is_some(),
         },
         seed: arguments.seed,
-        preference: preference(&arguments.prefer),
+        preference: preference(&arguments.prefer.iter().map(|named| named.0).collect::<Vec<_>>()),
         shared_cost: arguments.shared_cost,
     };
-    let budget = Budget {
-        runs: arguments.runs as usize,
-        runs_for_spills: arguments.runs as usize,
+    let pace = Pace {
         until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };
-    let judges = Judges {
-        judge: &judge,
-        benchmark: benchmark.as_ref(),
+    let conditions = Conditions {
+        judges,
         aim: &aim,
         threads: arguments.threads,
         dynamic_shared: &arguments.dynamic_shared,
-        jobs: budget.jobs,
+        jobs: pace.jobs,
     };
-    let searched = search(arguments, is_ptx, &*code, judges, budget, start);
-    let result = searched.and_then(|(search, is_cut)| match &arguments.ninja {
+    let searched = search(arguments, is_ptx, &*code, conditions, pace, start);
+    let result = searched.and_then(|(tuning, is_cut)| match (&arguments.ninja, &planned) {
         _ if interrupt::is_interrupted() => Ok(None),
-        Some(path) => graph::write_step(&search, &judge, path).map(Some),
-        None => outputs::write(arguments, &search, is_ptx, is_cut),
+        (Some(path), Some(planned)) => graph::write_step(&tuning, planned, path).map(Some),
+        _ => outputs::write(arguments, &tuning, is_ptx, is_cut),
     });
     match result {
         Ok(Some(code)) => Ok(code),
@@ -285,41 +286,41 @@ fn search<'a>(
     arguments: &Arguments,
     is_ptx: bool,
     code: &'a dyn Code,
-    judges: Judges<'a>,
-    budget: Budget,
+    conditions: Conditions<'a>,
+    pace: Pace,
     start: Instant,
-) -> Result<(Search<'a>, bool), Error> {
+) -> Result<(Tuning<'a>, bool), Error> {
     let wanted = Wanted::Parts(&arguments.kernel);
-    let Stock { kernels, slices, notes } = stock::kernels(code, &arguments.input, &wanted, judges)?;
-    let Judges { judge, benchmark, aim, .. } = judges;
-    let mut search = Search { code, judge, benchmark, aim: *aim, kernels, slices, budget };
+    let Stock { kernels, slices, notes, waits } = stock::kernels(code, &arguments.input, &wanted, conditions)?;
+    let runs = arguments.runs as usize;
+    let Conditions { judges, aim, .. } = conditions;
+    let search = Search { aim: *aim, budget: Budget { runs, runs_for_spills: runs }, kernels: kernels.into() };
+    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
     if interrupt::is_interrupted() {
-        return Ok((search, false));
+        return Ok((tuning, false));
     }
     notes.iter().for_each(|note| say!("{note}"));
-    if judge.is_waiting() {
-        return Ok((search, false));
+    if tuning.waits() {
+        return Ok((tuning, false));
     }
-    let progress = Progress::new(start, budget.until, &search.kernels, budget.runs);
+    let progress = Progress::new(start, pace.until, tuning.search.kernels.iter(), runs);
     if arguments.keep_partial {
         interrupt::answer_first(KEEPS);
     }
-    search.run(&|kernel, judged, is_over| {
-        progress.note(kernel, Course { judged, is_over, best: kernel.best(aim).1.spill_bytes() });
-    });
+    rounds::run(&mut tuning, &|kernel| progress.note(kernel, Course::of(kernel, aim, runs)));
     let is_cut = interrupt::is_interrupted() && arguments.keep_partial;
     if arguments.keep_partial {
         interrupt::tolerate_first();
     }
-    if interrupt::is_interrupted() || judge.is_waiting() {
-        return Ok((search, false));
+    if interrupt::is_interrupted() || tuning.waits() {
+        return Ok((tuning, false));
     }
     progress.end();
     if !arguments.no_compare {
-        winners::compare(&mut search, arguments.threads, &outputs::keep(arguments, is_ptx));
-        winners::warnings(&search).for_each(|warning| say!("{warning}"));
+        winners::compare(&mut tuning, arguments.threads, &outputs::keep(arguments, is_ptx));
+        winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
     }
-    print::losses(&search);
-    print::spills_for_warps(&search);
-    Ok((search, is_cut))
+    print::losses(&tuning.search);
+    print::spills_for_warps(&tuning.search);
+    Ok((tuning, is_cut))
 }

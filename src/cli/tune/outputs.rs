@@ -7,7 +7,7 @@ use nvptx_ra::error::Error;
 
 use super::compose::compose;
 use super::page::{self, Outcome, Tuned};
-use super::rounds::Search;
+use super::tuning::Tuning;
 use super::winners::Keep;
 use super::{Arguments, print};
 use crate::{input, interrupt, output};
@@ -41,11 +41,11 @@ pub(super) fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
 /// Puts the best together, and writes what was asked for. `None` if an interruption came before anything was written.
 pub(super) fn write(
     arguments: &Arguments,
-    search: &Search<'_>,
+    tuning: &Tuning<'_>,
     is_ptx: bool,
     is_cut: bool,
 ) -> Result<Option<ExitCode>, Error> {
-    let Some(composed) = compose(search)? else {
+    let Some(composed) = compose(tuning)? else {
         return Err(Error::internal("a run was planned and not done", None));
     };
     if interrupt::is_interrupted() {
@@ -58,24 +58,24 @@ pub(super) fn write(
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        let notes = print::notes(search, &composed, is_cut);
-        output::write(path, composed.profile.print(search.code.words().replayed_by, &notes)?.as_bytes())?;
+        let notes = print::notes(&tuning.search, &composed, is_cut);
+        output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
     }
     if let Some(path) = &arguments.html {
         let input = crate::input::name(&arguments.input);
-        let choices = search.kernels.iter().zip(&composed.chosen);
+        let choices = tuning.search.kernels.iter().zip(composed.chosen.iter());
         let outcome = |(kernel, &(variant, figures)): (_, &_)| Outcome { kernel, variant, figures };
         let tuned = Tuned {
             input: Path::new(&input).file_name().and_then(|name| name.to_str()).unwrap_or(&input),
-            aim: &search.aim,
-            stock: search.code.words().stock,
-            runs: search.judge.runs(),
+            aim: &tuning.search.aim,
+            stock: tuning.code.words().stock,
+            runs: tuning.judges.ptxas.runs(),
             is_cut,
             kernels: choices.map(outcome).collect(),
         };
         output::write(path, page::page(&tuned).as_bytes())?;
     }
-    let text = if arguments.json { print::json(search, &composed, is_cut) } else { print::table(search, &composed) };
+    let text = if arguments.json { print::json(tuning, &composed, is_cut) } else { print::table(tuning, &composed) };
     let code = if input::is_stream(&output) {
         say!("{}", text.trim_end_matches('\n'));
         ExitCode::SUCCESS

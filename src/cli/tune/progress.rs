@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::search::Kernel;
+use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::kernel::Kernel;
+
 use crate::progress_bar::Bar;
 
 /// The progress of a search.
@@ -30,6 +32,14 @@ pub(super) struct Course {
     pub(super) best: u32,
 }
 
+impl Course {
+    /// Of a kernel of which so many variants are judged.
+    pub(super) fn of(kernel: &Kernel, aim: &Aim, runs: usize) -> Self {
+        let best = kernel.best(aim).1.spill_bytes();
+        Self { judged: kernel.runs(), is_over: kernel.is_over(runs), best }
+    }
+}
+
 /// What is known of all kernels.
 struct State {
     /// Variants of each kernel that there will be.
@@ -53,12 +63,17 @@ struct Sums {
 
 impl Progress {
     /// Begins now. `start` is when the command began.
-    pub(super) fn new(start: Instant, until: Option<Instant>, kernels: &[Kernel], runs: usize) -> Self {
+    pub(super) fn new<'a>(
+        start: Instant,
+        until: Option<Instant>,
+        kernels: impl Iterator<Item = &'a Kernel>,
+        runs: usize,
+    ) -> Self {
         let course = |kernel: &Kernel| {
             let stock = kernel.stock.spill_bytes();
             (kernel.name.clone(), (Course { judged: 0, is_over: false, best: stock }, stock))
         };
-        let state = State { runs, kernels: kernels.iter().map(course).collect(), said: start };
+        let state = State { runs, kernels: kernels.map(course).collect(), said: start };
         let progress = Self { start, search: Instant::now(), until, bar: Bar::new(), state: Mutex::new(state) };
         progress.draw(&progress.lock());
         progress

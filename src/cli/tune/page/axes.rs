@@ -1,8 +1,8 @@
 //! What each axis of the search won.
 
 use maud::{Markup, html};
+use nvptx_ra::tune::variant::{Axis, Variant};
 
-use super::super::variant::{Axis, Variant};
 use super::{Outcome, Tuned};
 use crate::page::grouped;
 
@@ -59,7 +59,7 @@ pub(super) fn share(tuned: &Tuned<'_>, axis: Axis) -> Share {
     let moves = |variant: &Variant| variant.moves_along(axis);
     let mut share = Share { tried: 0, winners: 0, needed: 0, bytes: 0 };
     for Outcome { kernel, variant, figures } in &tuned.kernels {
-        share.tried += kernel.tried.iter().filter(|(tried, _)| moves(tried)).count();
+        share.tried += kernel.tried.iter().filter(|tried| moves(&tried.variant)).count();
         if moves(variant) {
             share.winners += 1;
             let (_, without) = kernel.best_but_for(tuned.aim, moves);

@@ -1,8 +1,8 @@
 //! How the best was found: the best so far after each variant.
 
 use maud::{Markup, html};
+use nvptx_ra::tune::figures::Figures;
 
-use super::super::figures::Figures;
 use super::{Outcome, Tuned};
 use crate::page::chart::{Scale, area, px, ticks};
 use crate::page::{grouped, key};

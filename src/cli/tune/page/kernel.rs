@@ -1,9 +1,9 @@
 //! One kernel: its figures before and after, the course of its search, and the best variants.
 
 use maud::{Markup, html};
+use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::variant::Variant;
 
-use super::super::figures::Figures;
-use super::super::variant::Variant;
 use super::{Outcome, Tuned, change, course};
 use crate::kernel_names;
 use crate::page::counted;
@@ -85,7 +85,7 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
 fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     let kernel = outcome.kernel;
     let counts = |figures: &Figures| figures.is_no_worse(&kernel.stock, tuned.aim.allowance);
-    let judged = kernel.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
+    let judged = kernel.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
     let mut ranked: Vec<(&Variant, Figures)> = judged.collect();
     ranked.sort_by(|(_, one), (_, other)| {
         let by_counting = counts(other).cmp(&counts(one));

@@ -9,11 +9,13 @@ mod tests;
 
 use maud::html;
 
-use super::agreement::Agreement;
-use super::figures::Figures;
+use nvptx_ra::tune::agreement::Agreement;
+use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::variant::Variant;
+
 use super::print::CUT;
-use super::search::{Aim, Kernel};
-use super::variant::Variant;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
 /// What a page tells.

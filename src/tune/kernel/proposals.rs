@@ -8,12 +8,12 @@
 use std::collections::VecDeque;
 use std::iter;
 
-use nvptx_ra::target::machine::SHARED_PER_BLOCK;
-
-use super::super::figures::{Figures, launch};
-use super::super::optimisations::Optimisations;
-use super::super::variant::{Kept, Names, Variant};
-use super::{Aim, Kernel};
+use super::Kernel;
+use crate::target::machine::SHARED_PER_BLOCK;
+use crate::tune::aim::Aim;
+use crate::tune::figures::{Figures, launch};
+use crate::tune::optimisations::Optimisations;
+use crate::tune::variant::{Kept, Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
 const FIRST_ORDERS: usize = 6;
@@ -197,11 +197,11 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::config::Skip;
+    use crate::config::Skip;
 
-    use super::super::super::figures::{Block, tests::figures};
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
+    use crate::tune::figures::{Block, tests::figures};
 
     /// Variants differ from each other, the defaults come first, and all orders are among the first.
     #[test]
@@ -296,7 +296,7 @@ mod tests {
             let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
             kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
         }
-        let costly = kernel.tried[2].0;
+        let costly = kernel.tried[2].variant;
         assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
     }
 

@@ -1,22 +1,22 @@
 //! Which of LLVM's own optimisations a variant goes without, and which it gets on top.
 
-use nvptx_ra::config::{Add, Skip};
+use crate::config::{Add, Skip};
 
 /// The default is LLVM's own pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Optimisations {
+pub struct Optimisations {
     skip: Skip,
     add: Add,
 }
 
 impl Optimisations {
     /// LLVM's own pipeline.
-    pub(super) const STOCK: Self = Self { skip: Skip::empty(), add: Add::empty() };
+    pub const STOCK: Self = Self { skip: Skip::empty(), add: Add::empty() };
 
     /// What to leave out, or to have again, and what to add, or to leave as it was: first what helps most kernels.
     /// `structurizecfg` is not searched: it changes the control flow, and a comparison sees only the code that a
     /// few launches reach.
-    pub(super) const TOGGLES: [Self; 19] = [
+    pub const TOGGLES: [Self; 19] = [
         Self::HOIST,
         Self::without(Skip::LOOP_REDUCE),
         Self::without(Skip::CODE_GEN_PREPARE),
@@ -39,7 +39,7 @@ impl Optimisations {
     ];
 
     /// Those that help most kernels that spill nothing.
-    pub(super) const FOR_WARPS: [Self; 4] = [
+    pub const FOR_WARPS: [Self; 4] = [
         Self::without(Skip::LOOP_REDUCE),
         Self::without(Skip::MACHINE_SINK),
         Self::without(Skip::CODE_GEN_PREPARE),
@@ -48,34 +48,34 @@ impl Optimisations {
 
     /// LLVM's own pipeline, and what it is not told of inline assembly: without it most orders of code that has any are
     /// the same.
-    pub(super) const TOLD: Self = Self::with(Add::ASSEMBLY_EFFECTS);
+    pub const TOLD: Self = Self::with(Add::ASSEMBLY_EFFECTS);
 
     /// That which helps most kernels that spill.
-    pub(super) const HOIST: Self = Self::with(Add::GVN_HOIST);
+    pub const HOIST: Self = Self::with(Add::GVN_HOIST);
 
     /// LLVM's own pipeline without some of it.
-    pub(super) const fn without(skip: Skip) -> Self {
+    pub const fn without(skip: Skip) -> Self {
         Self { skip, ..Self::STOCK }
     }
 
     /// LLVM's own pipeline and more.
-    pub(super) const fn with(add: Add) -> Self {
+    pub const fn with(add: Add) -> Self {
         Self { add, ..Self::STOCK }
     }
 
     /// The same but for what `other` has, too, and with what `other` alone has.
-    pub(super) fn toggled(self, other: Self) -> Self {
+    pub fn toggled(self, other: Self) -> Self {
         Self { skip: self.skip ^ other.skip, add: self.add ^ other.add }
     }
 
     /// What of it is done to LLVM IR, ahead of the choice of instructions.
     #[cfg(any(feature = "llvm", test))]
-    pub(super) fn of_ir(self) -> Self {
+    pub fn of_ir(self) -> Self {
         Self { skip: self.skip & Skip::OF_IR, ..self }
     }
 
     /// The options that ask for it.
-    pub(super) fn options(self) -> impl Iterator<Item = String> {
+    pub fn options(self) -> impl Iterator<Item = String> {
         let add = (!self.add.is_empty()).then(|| format!("add={}", self.add.words()));
         let skip = (!self.skip.is_empty()).then(|| format!("skip={}", self.skip.words()));
         add.into_iter().chain(skip)
