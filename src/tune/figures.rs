@@ -166,11 +166,12 @@ impl Figures {
         others(self) != others(stock) || 100 * instructions(self) <= (100 - WORTHWHILE) * instructions(stock)
     }
 
-    /// The better one first: by the benchmark, where both have asked it.
+    /// The better one first: by the benchmark, where it was asked; what it was not asked of comes behind, so that this is
+    /// an order of all figures.
     pub fn compare(&self, other: &Self, preference: &Preference) -> Ordering {
         let by_timing = match (&self.timing, &other.timing) {
             (Some(one), Some(other)) => one.median.total_cmp(&other.median),
-            _ => Ordering::Equal,
+            (one, other) => other.is_some().cmp(&one.is_some()),
         };
         by_timing.then_with(|| self.rank(preference).cmp(&other.rank(preference)))
     }
@@ -321,6 +322,8 @@ pub(super) mod tests {
         let (slow, quick) = (timed(figures(0, 64, 100), 9.0, 0.1), timed(figures(100, 32, 500), 8.0, 0.1));
         assert_eq!(quick.compare(&slow, &preference), Ordering::Less);
         assert_eq!(figures(0, 64, 100).compare(&figures(4, 64, 100), &preference), Ordering::Less);
+        assert_eq!(slow.compare(&figures(0, 64, 90), &preference), Ordering::Less);
+        assert_eq!(figures(0, 64, 90).compare(&slow, &preference), Ordering::Greater);
     }
 
     /// More registers than a step of the occupancy cost warps, but none where the launch's shared memory leaves no room

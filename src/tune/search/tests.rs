@@ -347,7 +347,8 @@ fn never_worse_than_stock() {
             assert_eq!(known, refused.len(), "each text that differs is reported once");
         }
         Ok(())
-    });
+    })
+    .budget_ms(2_000);
 }
 
 /// What is asked of a kernel follows from the answers alone, whatever the order in which kernels take their turns.
@@ -361,7 +362,8 @@ fn same_answers_same_questions() {
             assert_eq!(one.search.best(id), other.search.best(id));
         }
         Ok(())
-    });
+    })
+    .budget_ms(500);
 }
 
 /// Answers that come later change nothing: each search goes as far as its answers do, and asks what the search asks that
@@ -396,5 +398,6 @@ fn later_answers() {
             }
             come.extend(missing);
         }
-    });
+    })
+    .budget_ms(500);
 }
