@@ -1,171 +1,16 @@
 //! The search against judges that answer at random: texts that many variants share, figures around stock's, refusals,
 //! answers that come later, and comparisons that refuse variants. Whatever they answer, no kernel is worse than stock.
 
+mod judge;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::judge::{Case, Judge, stock_text};
 use super::*;
-use crate::index::EntityIndex as _;
-use crate::target::machine::Architecture;
-use crate::tune::agreement::{Agreement, Difference};
-use crate::tune::evidence::{Real, Sass};
-use crate::tune::figures::{Allowance, Block, Measure, preference};
+use crate::tune::agreement::Agreement;
+use crate::tune::figures::{Allowance, Measure};
 use crate::tune::kernel::{COMPILED_FOR_EACH, ROUND};
 use crate::tune::question::NoAnswer;
-use crate::tune::timing::Timing;
-
-/// Answers that follow from a number and from what is asked: the same question has the same answer.
-#[derive(Clone, Copy, Debug)]
-struct Judge {
-    number: u64,
-    /// How many texts there are of the variants of a kernel; stock's is one of them.
-    texts: u64,
-    /// One of so many questions is refused.
-    refuses: u64,
-    /// Whether a benchmark is asked, too.
-    times: bool,
-}
-
-impl Judge {
-    /// A number below `end` for a question.
-    fn draw(&self, question: &str, end: u64) -> u64 {
-        // FNV-1a, and the last step of SplitMix64, because the low bits of the former are not random enough.
-        let hash = question.bytes().fold(self.number ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        let mixed = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) % end
-    }
-
-    fn refuses(&self, question: &str) -> bool {
-        self.draw(&format!("refuses {question}"), self.refuses) == 0
-    }
-
-    /// The fingerprint of the PTX of a kernel's variant.
-    fn text(&self, kernel: KernelId, variant: &Variant) -> Result<String, String> {
-        let question = format!("{kernel} {variant}");
-        if self.refuses(&question) {
-            return Err("no PTX".into());
-        }
-        Ok(match self.draw(&question, self.texts) {
-            0 => stock_text(kernel),
-            number => format!("{kernel} text {number}"),
-        })
-    }
-
-    /// A number that is mostly that of stock, or a little off.
-    fn near(&self, question: &str, stock: u32, steps: &[i64]) -> u32 {
-        let step = steps[self.draw(question, steps.len() as u64) as usize];
-        (i64::from(stock) + step).max(0) as u32
-    }
-
-    fn figures(&self, text: &str, stock: &Figures) -> Result<Figures, NoAnswer> {
-        if self.refuses(text) {
-            let failed = self.draw(&format!("fails {text}"), 2) == 0;
-            return Err(if failed { NoAnswer::Failed("no space".into()) } else { NoAnswer::Refused("no".into()) });
-        }
-        let near = |what: &str, stock: u32, steps: &[i64]| self.near(&format!("{what} {text}"), stock, steps);
-        let half = -(i64::from(stock.real.spill_store_bytes) / 2);
-        let real = Real {
-            registers: near("registers", stock.real.registers, &[-32, -8, 0, 0, 8, 200]).clamp(16, 255),
-            spill_store_bytes: near("stores", stock.real.spill_store_bytes, &[-1000, half, -8, 0, 0, 4]),
-            spill_load_bytes: near("loads", stock.real.spill_load_bytes, &[-1000, -8, 0, 0, 0, 4]),
-            advice: near("advice", stock.real.advice, &[-1, 0, 0, 0, 0, 1]),
-            ..stock.real
-        };
-        let sass = Sass {
-            instructions: near("instructions", stock.sass.instructions, &[-90, -12, -1, 0, 0, 1, 60]),
-            local: near("local", stock.sass.local, &[-20, -1, 0, 0, 1]),
-            stack_traffic: near("traffic", stock.sass.stack_traffic as u32, &[-4000, -8, 0, 0, 0, 40]).into(),
-            shared_traffic: near("shared", stock.sass.shared_traffic as u32, &[-8, 0, 0, 16, 900]).into(),
-        };
-        let timing = Timing {
-            median: f64::from(near("median", 100, &[-50, -5, -1, 0, 0, 1, 50])),
-            spread: f64::from(near("spread", 2, &[-2, -1, 0, 3])),
-        };
-        Ok(Figures {
-            real,
-            sass,
-            warps: near("warps", stock.warps, &[-8, 0, 0, 0, 8]),
-            largest_block: near("block", stock.largest_block, &[-4, 0, 0, 0, 0, 4]),
-            timing: (self.times && !self.refuses(&format!("times {text}"))).then_some(timing),
-            ..*stock
-        })
-    }
-
-    fn agreement(&self, text: &str) -> Agreement {
-        match self.draw(&format!("compares {text}"), 4) {
-            0 => Agreement::Same,
-            1 => Agreement::NotComparable("it is too long".into()),
-            _ => Agreement::Different(Difference { place: text.to_owned(), command: String::new() }),
-        }
-    }
-}
-
-fn stock_text(kernel: KernelId) -> String {
-    format!("{kernel} stock")
-}
-
-/// A search that is to be judged, and its judge.
-#[derive(Debug)]
-struct Case {
-    judge: Judge,
-    aim: Aim,
-    budget: Budget,
-    /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
-    /// memory are.
-    kernels: Vec<(Figures, Block, bool, bool)>,
-}
-
-impl Case {
-    fn draw(u: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Self> {
-        let architecture = Architecture::by_name("sm_90").expect("it is known");
-        let times = u.ratio(1, 4)?;
-        let judge =
-            Judge { number: u.arbitrary()?, texts: u.int_in_range(1..=60)?, refuses: u.int_in_range(1..=40)?, times };
-        let measures = [Measure::Spills, Measure::Warps, Measure::Local, Measure::Instructions];
-        let first = (0..u.int_in_range(0..=3)?).map(|_| u.choose(&measures).copied());
-        let first = first.collect::<arbitrary::Result<Vec<Measure>>>()?;
-        let allowance = Allowance { fewer_warps: u.arbitrary()?, more_instructions: u.arbitrary()? };
-        let (seed, shared_cost) = (u.arbitrary()?, f64::from(u.int_in_range(25..=100)?) / 100.0);
-        let aim = Aim { architecture, allowance, seed, preference: preference(&first), shared_cost };
-        let budget = Budget { runs: u.int_in_range(0..=20)?, runs_for_spills: u.int_in_range(0..=40)? };
-        let kernel = |u: &mut arbitrary::Unstructured<'_>| {
-            let spills = u.ratio(2, 3)?;
-            let bytes = if spills { u.int_in_range(4..=400)? } else { 0 };
-            let real = Real {
-                registers: u.int_in_range(16..=255)?,
-                spill_store_bytes: bytes,
-                spill_load_bytes: bytes / 2,
-                advice: u.int_in_range(0..=2)?,
-                ..Real::default()
-            };
-            let (instructions, local) = (u.int_in_range(1..=900)?, bytes / 4);
-            let stack_traffic = u64::from(bytes) * u.int_in_range(0..=9)?;
-            let sass = Sass { instructions, local, stack_traffic, shared_traffic: u.int_in_range(0..=500)? };
-            let threads = u.ratio(2, 3)?.then_some(32 * u.int_in_range(1..=32)?);
-            let dynamic_shared = u.ratio(2, 3)?.then_some(u.int_in_range(0..=100_000)?);
-            let block = Block { threads, says_threads: u.arbitrary()?, dynamic_shared };
-            let timing = times.then_some(Timing { median: 100.0, spread: 2.0 });
-            let stock = Figures { timing, ..Figures::new(real, sass, architecture, block) };
-            Ok((stock, block, u.arbitrary()?, u.arbitrary()?))
-        };
-        let count = u.int_in_range(1..=3)?;
-        let kernels = (0..count).map(|_| kernel(u)).collect::<arbitrary::Result<Vec<_>>>()?;
-        Ok(Self { judge, aim, budget, kernels })
-    }
-
-    fn search(&self) -> Search {
-        let kernel =
-            |(number, &(stock, block, has_optimisations, to_shared)): (usize, &(Figures, Block, bool, bool))| {
-                let text = stock_text(KernelId::new(number));
-                let mut kernel = Kernel::new(&format!("k{number}"), "0", block, stock, text, has_optimisations);
-                kernel.may_spill_to_shared = to_shared;
-                kernel
-            };
-        let kernels = self.kernels.iter().enumerate().map(kernel).collect();
-        Search { aim: self.aim, budget: self.budget, kernels }
-    }
-}
 
 /// A search that is over, and what it asked.
 struct Asked {
@@ -285,8 +130,11 @@ impl Asked {
         if case.judge.times {
             return;
         }
-        for (other, text) in self.texts[id].iter().filter(|(_, text)| !refused.contains(text)) {
-            let Some(Some(figures)) = self.told.get(text) else { continue };
+        for tried in &kernels[id].tried {
+            let (other, Some(figures)) = (&tried.variant, &tried.figures) else { continue };
+            if self.text(id, other).is_some_and(|text| refused.contains(text)) {
+                continue;
+            }
             // A few instructions less are no reason for other code.
             let differs = |measure: &Measure| value(figures, *measure) != value(&stock, *measure);
             let is_worthwhile = aim.preference.iter().any(|m| *m != Measure::Instructions && differs(m))
@@ -313,10 +161,28 @@ impl Asked {
         assert!(!texts.contains(&Variant::Stock));
     }
 
+    /// Every variant has the figures of its PTX, whichever variant they were asked for.
+    fn check_tried(&self, id: KernelId) {
+        let kernel = &self.search.kernels[id];
+        let is_text = |question: &&Question| matches!(question, Question::Text(_));
+        let asked = self.questions[id].iter().filter(is_text).count();
+        assert!(kernel.waits() || kernel.tried.len() == asked, "what is told is noted");
+        for tried in &kernel.tried {
+            let told = self.text(id, &tried.variant).map(|text| match text == stock_text(id) {
+                true => Some(kernel.stock),
+                false => self.told[text],
+            });
+            assert_eq!(tried.figures, told.flatten(), "{}", tried.variant);
+        }
+    }
+
     /// Compares what would win until nothing is refused. Returns the texts that were.
     fn compare(&mut self, judge: &Judge, id: KernelId) -> BTreeSet<String> {
         let mut refused = BTreeSet::new();
+        let mut compared = 0;
         while let Some(variant) = self.search.ask_comparison(id) {
+            compared += 1;
+            assert!(compared <= self.questions[id].len(), "comparisons come to an end");
             let text = self.text(id, &variant).expect("it has PTX").to_owned();
             let agreement = judge.agreement(&text);
             if matches!(agreement, Agreement::Different(_)) {
@@ -337,6 +203,7 @@ fn never_worse_than_stock() {
         let mut asked = searched(&case, u.arbitrary()?, |_| false);
         for id in asked.search.kernels.ids() {
             asked.check_budget(id);
+            asked.check_tried(id);
             asked.check_best(&case, id, &BTreeSet::new());
             let refused = asked.compare(&case.judge, id);
             asked.check_best(&case, id, &refused);
@@ -389,7 +256,10 @@ fn later_answers() {
             }
             for id in asked.search.kernels.ids() {
                 asked.check_budget(id);
+                asked.check_tried(id);
                 asked.check_best(&case, id, &BTreeSet::new());
+                let lost = |asked: &Asked| asked.search.kernels[id].lost;
+                assert!(lost(&asked) <= lost(&whole), "what comes later is not lost");
             }
             assert_eq!(asked.search.waits(), !missing.is_empty());
             if missing.is_empty() {
