@@ -119,3 +119,25 @@ impl Kernel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{aim, kernel};
+    use super::*;
+    use crate::tune::figures::tests::figures;
+
+    /// A run that was broken off tells nothing: its variant, and one with the same PTX, count as not tried and not as lost.
+    #[test]
+    fn broken_off_is_not_tried() {
+        let mut kernel = kernel();
+        let questions = kernel.ask(&aim(0), 4);
+        let texts = ["one", "other", "one", "third"].map(|text| Answer::Text(Ok(text.into())));
+        kernel.tell(&aim(0), texts.into());
+        assert_eq!(kernel.ask(&aim(0), 4).len(), 3);
+        let judged = [Err(NoAnswer::BrokenOff), Ok(figures(50, 32, 500)), Err(NoAnswer::Refused("no".into()))];
+        kernel.tell(&aim(0), judged.map(Answer::Figures).into());
+        let tried: Vec<Question> = kernel.tried.iter().map(|tried| Question::Text(tried.variant)).collect();
+        assert_eq!(tried, [questions[1], questions[3]]);
+        assert_eq!((kernel.runs(), kernel.lost, kernel.tried[0].figures), (2, 1, Some(figures(50, 32, 500))));
+    }
+}
