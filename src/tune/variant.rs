@@ -3,6 +3,7 @@
 use crate::config::find;
 use crate::profile::Entry;
 
+use super::axis::Axis;
 use super::optimisations::Optimisations;
 
 /// How registers are named.
@@ -14,41 +15,6 @@ pub enum Names {
     Fewest,
     /// As LLVM has them.
     Llvm,
-}
-
-/// What a variant may choose, each apart from the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    /// LLVM's optimisations.
-    Optimisations,
-    /// The order of instructions.
-    Order,
-    /// Loads in inline assembly that change places.
-    AssemblyLoads,
-    /// Values that are computed again.
-    Remat,
-    /// `.maxnreg`.
-    Limit,
-    /// Names of registers, and copies that stay.
-    Names,
-    /// Values kept in shared memory.
-    Kept,
-    /// ptxas's own spills to shared memory.
-    SmemSpilling,
-}
-
-impl Axis {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Optimisations,
-        Self::Order,
-        Self::AssemblyLoads,
-        Self::Remat,
-        Self::Limit,
-        Self::Names,
-        Self::Kept,
-        Self::SmemSpilling,
-    ];
 }
 
 /// A way to compile a kernel.

@@ -1,7 +1,8 @@
 //! What each axis of the search won.
 
 use maud::{Markup, html};
-use nvptx_ra::tune::variant::{Axis, Variant};
+use nvptx_ra::tune::axis::Axis;
+use nvptx_ra::tune::variant::Variant;
 
 use super::{Outcome, Tuned};
 use crate::page::grouped;

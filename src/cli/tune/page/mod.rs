@@ -60,7 +60,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
     let said = html! {
         p {
             "What a search by nvptx-ra " (nvptx_ra::VERSION) " made of " (counted(tuned.kernels.len(), "kernel")) ", with "
-            (counted(tuned.runs, "run")) " of ptxas: " b { (grouped(before)) " → " (grouped(after)) }
+            (counted(tuned.runs, "run")) " of ptxas: " b { (change(before, after)) }
             " bytes spilled. Before is the code " (tuned.stock) "; after is no worse in bytes spilled, warps and instructions, unless an "
             "option allowed it."
             @if tuned.is_cut { " " b { (CUT) "." } }
@@ -86,7 +86,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
 }
 
 /// Before and after, with an arrow where they differ.
-fn change(before: u32, after: u32) -> String {
-    let [from, to] = [before, after].map(|number| grouped(u64::from(number)));
-    if before == after { from } else { format!("{from} → {to}") }
+fn change<T: Into<u64>>(before: T, after: T) -> String {
+    let [from, to] = [before, after].map(|number| grouped(number.into()));
+    if from == to { from } else { format!("{from} → {to}") }
 }

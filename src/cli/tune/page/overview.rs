@@ -8,6 +8,7 @@ use crate::page::bar;
 
 /// A row for each kernel, with a link to it. Bars show how much of the spilled bytes is left.
 pub(super) fn overview(tuned: &Tuned<'_>) -> Markup {
+    let is_spilling = tuned.kernels.iter().any(|outcome| outcome.kernel.stock.spill_bytes() > 0);
     let is_timed = tuned.kernels.iter().any(|outcome| outcome.figures.timing.is_some());
     html! {
         div.overview {
@@ -16,7 +17,7 @@ pub(super) fn overview(tuned: &Tuned<'_>) -> Markup {
                     tr {
                         th.name { "kernel" }
                         th.number { "spills" br; small { "bytes" } }
-                        th { "left" }
+                        th { @if is_spilling { "left" } }
                         th.number { "warps" br; small { "on an SM" } }
                         th.number { "local memory" br; small { "accesses" } }
                         th.number { "instructions" }

@@ -5,12 +5,12 @@ use std::path::Path;
 use nvptx_ra::index::EntityIndex as _;
 use nvptx_ra::target::machine::Architecture;
 use nvptx_ra::tune::aim::Budget;
+use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::evidence::{Real, Sass};
 use nvptx_ra::tune::figures::{Allowance, Block, SHARED_COST, preference};
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::timing::Timing;
-use nvptx_ra::tune::variant::Axis;
 
 use super::axes::{Share, share};
 use super::*;
