@@ -3,6 +3,7 @@
 use crate::config::find;
 use crate::profile::Entry;
 
+use super::axis::Axis;
 use super::optimisations::Optimisations;
 
 /// How registers are named.
@@ -186,6 +187,21 @@ impl Variant {
         self.passes().order != "source" || self.passes().seed != 0
     }
 
+    /// Whether it chooses something other than the default on an axis; stock does on none.
+    pub fn moves_along(&self, axis: Axis) -> bool {
+        let (passes, default) = (self.passes(), Passes::DEFAULT);
+        match axis {
+            Axis::Optimisations => passes.optimisations != default.optimisations,
+            Axis::Order => self.has_order(),
+            Axis::AssemblyLoads => passes.assembly_loads,
+            Axis::Remat => passes.remat != default.remat,
+            Axis::Limit => passes.max_registers.is_some(),
+            Axis::Names => passes.names != default.names || passes.coalesces != default.coalesces,
+            Axis::Kept => passes.kept.is_some(),
+            Axis::SmemSpilling => passes.smem_spilling,
+        }
+    }
+
     /// Whether it sets `.maxnreg`.
     pub fn limits_registers(&self) -> bool {
         matches!(self, Self::Passes(Passes { max_registers: Some(_), .. }))
@@ -308,6 +324,37 @@ mod tests {
         assert_eq!(Variant::Stock.of_callee().entry("k", "0").options, "off");
         assert_eq!(Variant::DEFAULT.to_string(), "default");
         assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
+    }
+
+    /// The default and stock move along no axis, and what changes one thing moves along one.
+    #[test]
+    fn axes() {
+        let kept = Kept {
+            registers: 255,
+            slack: 24,
+            in_loops: "off",
+            hoists: false,
+            access_bytes: 4,
+            values: None,
+            limit: None,
+            threads: None,
+            dynamic_shared: 0,
+        };
+        let of = |variant: Variant| Axis::ALL.into_iter().filter(|&axis| variant.moves_along(axis)).collect::<Vec<_>>();
+        let default = Variant::DEFAULT;
+        assert_eq!([of(default), of(Variant::Stock)], [vec![], vec![]]);
+        assert_eq!(of(default.optimised(Optimisations::HOIST)), [Axis::Optimisations]);
+        assert_eq!(
+            [of(Variant::ordered("late", 0)), of(Variant::ordered("source", 3))],
+            [[Axis::Order], [Axis::Order]]
+        );
+        assert_eq!(of(default.toggled_assembly_loads()), [Axis::AssemblyLoads]);
+        assert_eq!(of(default.with_remat("peaks")), [Axis::Remat]);
+        assert_eq!(of(default.with_limit(40)), [Axis::Limit]);
+        assert_eq!(of(default.with_registers(Names::Llvm, true)), [Axis::Names]);
+        assert_eq!(of(default.with_registers(Names::Some, false)), [Axis::Names]);
+        assert_eq!(of(default.with_kept_values(kept)), [Axis::Kept]);
+        assert_eq!(of(default.with_smem_spilling().with_limit(40)), [Axis::Limit, Axis::SmemSpilling]);
     }
 
     /// Each order stands once in the list.

@@ -125,11 +125,34 @@ impl Kernel {
 
     /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
     pub fn best(&self, aim: &Aim) -> (Variant, Figures) {
-        let better = self.judged().filter(|(_, figures)| {
-            figures.is_no_worse(&self.stock, aim.allowance) && figures.is_better(&self.stock, &aim.preference)
+        self.best_but_for(aim, |_| false)
+    }
+
+    /// The best without some of the variants.
+    pub fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
+        let better = self.judged().filter(|(variant, figures)| {
+            figures.is_no_worse(&self.stock, aim.allowance)
+                && figures.is_better(&self.stock, &aim.preference)
+                && !is_left_out(variant)
         });
         let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
         best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
+    }
+
+    /// The best after each variant, in the order in which they were tried.
+    pub fn course(&self, aim: &Aim) -> Vec<Figures> {
+        let mut best = self.stock;
+        let better_than = |best: &Figures, variant: &Variant, figures: &Figures| {
+            figures.is_no_worse(&self.stock, aim.allowance)
+                && figures.is_better(&self.stock, &aim.preference)
+                && !self.findings.has_refused(variant)
+                && figures.compare(best, &aim.preference).is_lt()
+        };
+        let after = |Tried { variant, figures, .. }: &Tried| {
+            best = figures.filter(|figures| better_than(&best, variant, figures)).unwrap_or(best);
+            best
+        };
+        self.tried.iter().map(after).collect()
     }
 
     /// The variant that wins unless it computes something else than stock; `None` where stock wins, or where a comparison
@@ -269,6 +292,21 @@ pub(super) mod tests {
         let variant = kernel.propose(&aim(0));
         kernel.record(&aim(0), variant, "good".into(), Some(figures(8, 32, 480)));
         assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
+    }
+
+    /// The course of a search never gets worse, begins with stock and ends with the best.
+    #[test]
+    fn courses_end_with_the_best() {
+        let mut kernel = kernel();
+        let outcomes = [Some(figures(100, 32, 499)), Some(figures(50, 16, 400)), Some(figures(60, 32, 500)), None];
+        for (number, outcome) in outcomes.into_iter().chain([Some(figures(90, 32, 1))]).enumerate() {
+            let variant = kernel.propose(&aim(0));
+            kernel.record(&aim(0), variant, number.to_string(), outcome);
+        }
+        let course = kernel.course(&aim(0));
+        assert_eq!(course.iter().map(Figures::spill_bytes).collect::<Vec<_>>(), [100, 100, 60, 60, 60]);
+        assert_eq!(course[0], kernel.stock, "one instruction of 500 is not worth while");
+        assert_eq!(course.last(), Some(&kernel.best(&aim(0)).1));
     }
 
     /// What ptxas said of the same PTX holds for every variant that makes it.
