@@ -40,24 +40,41 @@ pub struct Entry {
     /// Whether ptxas may spill to shared memory, `.pragma "enable_smem_spilling"`: in kernels alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub smem_spilling: bool,
+    /// Where the kernel's body comes from, if another compiler made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked: Option<Linked>,
+}
+
+/// A kernel's body in another compiler's PTX. The options of the entry are for that body.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linked {
+    /// The name of the file, for messages.
+    pub file: String,
+    /// The hash of the file, as [`fingerprint`] has it.
+    pub hash: String,
+    /// The hash of the code that the body takes the place of, in PTX without white space, comments and source lines.
+    pub replaces: String,
 }
 
 /// What lets ptxas spill to shared memory. It stands anywhere in a kernel, once.
 pub const SMEM_SPILLING: &str = ".pragma \"enable_smem_spilling\";";
 
 /// Functions that a profile does not fit, by their names: they are left as they are.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfit {
     /// Their code is another one than the profile was made for.
     pub changed: Vec<String>,
     /// Their choices need a later version of PTX.
     pub ahead: Vec<String>,
+    /// Their bodies are in other files, by these names, which are not at hand.
+    pub elsewhere: Vec<(String, String)>,
 }
 
 impl Unfit {
     /// Whether the profile fits all functions.
     pub fn is_empty(&self) -> bool {
-        self.changed.is_empty() && self.ahead.is_empty()
+        self.changed.is_empty() && self.ahead.is_empty() && self.elsewhere.is_empty()
     }
 
     /// What is said of these functions; `None` where the profile fits all. `fate` is what becomes of one of them and of
@@ -68,7 +85,17 @@ impl Unfit {
             about(&self.changed, verbs(["has changed", "have changed"]), again),
             about(&self.ahead, verbs(["needs a later version of PTX", "need a later version of PTX"]), newer),
         ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let mut parts: Vec<String> = parts.into_iter().flatten().collect();
+        let mut files: Vec<&str> = self.elsewhere.iter().map(|(_, file)| file.as_str()).collect();
+        files.sort_unstable();
+        files.dedup();
+        for file in files {
+            let of_file = self.elsewhere.iter().filter(|(_, other)| other == file);
+            let names: Vec<String> = of_file.map(|(name, _)| name.clone()).collect();
+            let verbs = ["comes", "come"].map(|verb| format!("{verb} from another compiler's PTX"));
+            let verbs = [format!("{} and stays stock", verbs[0]), format!("{} and stay stock", verbs[1])];
+            parts.extend(about(&names, verbs, &format!("link it with nvptx-ra ptx --profile FILE --also {file}")));
+        }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
@@ -167,6 +194,7 @@ mod tests {
             options: options.to_owned(),
             maxnreg,
             smem_spilling: maxnreg.is_some(),
+            linked: maxnreg.map(|_| Linked { file: "n.ptx".into(), hash: "1".into(), replaces: "2".into() }),
         };
         Profile::new("sm_90", vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)])
     }

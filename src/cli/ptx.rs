@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::input_kind::InputKind;
-use nvptx_ra::passes::{PtxOutput, PtxRun, pipeline, replay_on_ptx, run_on_ptx};
+use nvptx_ra::passes::{Other, PtxOutput, PtxRun, pipeline, replay_linked, run_on_ptx};
 use nvptx_ra::profile::Profile;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::PtxVersion;
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// profile does not fit keep their text, with a warning
     #[arg(long, value_name = "FILE", conflicts_with = "passes")]
     profile: Option<PathBuf>,
+    /// Another compiler's PTX, from which `nvptx-ra tune --also` took kernels; repeat for more
+    #[arg(long, value_name = "FILE", requires = "profile")]
+    also: Vec<PathBuf>,
     /// An option for all passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
@@ -64,7 +67,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let name = input::name(&arguments.input);
     let options = arguments.options.join(";");
     let done = match &arguments.profile {
-        Some(path) => replay(&name, &content, path, &options, &arguments.cpu)?,
+        Some(path) => {
+            let others = read_others(&arguments.also, "ptx")?;
+            replay(&name, &content, path, &others, &options, &arguments.cpu)?
+        }
         None => {
             let steps = if arguments.passes.trim().is_empty() { Vec::new() } else { pipeline(&arguments.passes)? };
             run_on_ptx(&name, &content, &PtxRun { steps, options: &options, target: &arguments.cpu })?
@@ -83,8 +89,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Reads other compilers' PTX for a command.
+pub(crate) fn read_others(paths: &[PathBuf], command: &str) -> Result<Vec<Other>, Error> {
+    let read = |path: &PathBuf| {
+        let text = input::read(path, command, &[InputKind::Ptx, InputKind::Text])?;
+        let name = path.file_name().map_or_else(|| input::name(path), |name| name.to_string_lossy().into_owned());
+        Ok(Other::new(&name, text))
+    };
+    paths.iter().map(read).collect()
+}
+
 /// Makes the choices of a profile. What does not fit is a warning.
-fn replay(name: &str, content: &[u8], path: &Path, options: &str, cpu: &str) -> Result<PtxOutput, Error> {
+fn replay(
+    name: &str,
+    content: &[u8],
+    path: &Path,
+    others: &[Other],
+    options: &str,
+    cpu: &str,
+) -> Result<PtxOutput, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?;
     let named = |error: Error| Error { problem: format!("{}: {}", path.display(), error.problem), ..error };
     let mut profile = Profile::parse(&text).map_err(named)?;
@@ -98,7 +121,7 @@ fn replay(name: &str, content: &[u8], path: &Path, options: &str, cpu: &str) -> 
         );
         profile.functions.clear();
     }
-    let (output, unfit) = replay_on_ptx(name, content, &profile, options, target)?;
+    let (output, unfit) = replay_linked(name, content, others, &profile, options, target)?;
     let newest = PtxVersion::SMEM_SPILLING.0;
     let newer = format!("{again} without it, or make PTX of version {}.{}", newest / 10, newest % 10);
     if let Some(warning) = unfit.warning(["keeps its text", "keep their text"], again, &newer) {

@@ -59,6 +59,12 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
             unfit.changed.push(name);
             continue;
         }
+        // The body that is linked later takes the place of stock's.
+        if let Some(linked) = &entry.linked {
+            module.record(function, OFF);
+            unfit.elsewhere.push((name, linked.file.clone()));
+            continue;
+        }
         // ptxas refuses the whole module for it.
         if entry.smem_spilling && !knows_smem_spilling {
             unfit.ahead.push(name);
@@ -73,13 +79,13 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
 }
 
 /// Gives a function those choices that are attributes.
-fn set_attributes(module: &Module, function: Function, Entry { options, maxnreg, .. }: &Entry) {
-    if options == OFF {
+fn set_attributes(module: &Module, function: Function, Entry { options, maxnreg, linked, .. }: &Entry) {
+    if options == OFF || linked.is_some() {
         module.record(function, OFF);
     } else if let Some(merged) = merge(function.recorded().as_deref(), options) {
         module.record(function, &merged);
     }
-    if let Some(registers) = maxnreg {
+    if let Some(registers) = maxnreg.filter(|_| linked.is_none()) {
         module.set(function, MAXNREG, &registers.to_string());
     }
 }

@@ -6,6 +6,7 @@ mod cssa;
 mod excess;
 mod forecast;
 mod ptx;
+mod ptx_linked;
 mod ptx_profile;
 mod regalloc;
 mod remat;
@@ -15,6 +16,7 @@ mod spilled;
 
 pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
 pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
+pub use ptx_linked::{Other, code_hashes, link_on_ptx, replay_linked};
 pub use ptx_profile::{functions_of_ptx, replay_on_ptx};
 
 use std::sync::Arc;

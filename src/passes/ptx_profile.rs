@@ -45,6 +45,10 @@ pub fn replay_on_ptx(
             unfit.changed.push(function.to_owned());
             continue;
         }
+        if let Some(linked) = &entry.linked {
+            unfit.elsewhere.push((function.to_owned(), linked.file.clone()));
+            continue;
+        }
         // ptxas refuses the whole file for it.
         if entry.smem_spilling && module.version() < Some(PtxVersion::SMEM_SPILLING) {
             unfit.ahead.push(function.to_owned());
@@ -92,7 +96,7 @@ mod tests {
     fn entry(name: &str, options: &str) -> Entry {
         let module = Module::read("two.ptx", TWO.as_bytes()).expect("it is right");
         let (_, hash) = functions_of_ptx(&module).into_iter().find(|(other, _)| other == name).expect("it is there");
-        Entry { name: name.into(), hash, options: options.into(), maxnreg: None, smem_spilling: false }
+        Entry { name: name.into(), hash, options: options.into(), maxnreg: None, smem_spilling: false, linked: None }
     }
 
     fn replayed(text: &str, entries: Vec<Entry>) -> (String, Unfit) {

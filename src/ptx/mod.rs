@@ -7,6 +7,7 @@ mod body;
 mod edit;
 mod file;
 mod lines;
+mod link;
 mod module;
 mod parts;
 mod slice;
@@ -20,6 +21,7 @@ mod view;
 pub use body::Body;
 pub use edit::Patch;
 pub use file::File;
+pub use link::Linker;
 pub use module::Module;
 pub use parts::{
     CallPrototype, Declaration, Declarator, FunctionHead, Guard, Instruction, Loc, LocClause, Name, Number, Operand,

@@ -7,7 +7,7 @@ use super::parts::Parts;
 use super::slice::Slicer;
 use super::statement::{Statement, StatementKind};
 use super::text::Text;
-use super::token::Token;
+use super::token::{Token, TokenKind};
 use super::view::{Facts, View, add_shared, view};
 use crate::error::Error;
 use crate::function::EditList;
@@ -118,6 +118,21 @@ impl<'a> Module<'a> {
         &text.bytes()[text.start(first)..text.start(end)]
     }
 
+    /// The code of a function without what depends on who prints it: white space, comments and source lines.
+    pub fn code_of(&self, body: &Body) -> String {
+        let (text, statements) = (self.file.text(), self.file.statements());
+        let mut code = String::new();
+        let all = (body.head.0..=body.statements.end.0).map(Statement);
+        for statement in all.filter(|&statement| statements.kind(statement) != StatementKind::Loc) {
+            let tokens = statements.first(statement).0..statements.end(text, statement).0;
+            for token in tokens.map(Token).filter(|&token| text.kind(token) != TokenKind::Trivia) {
+                code.push_str(text.str(token));
+                code.push(' ');
+            }
+        }
+        code
+    }
+
     /// Kernels, each with what it names as a file of its own. Functions keep every byte, and passes make the same of them
     /// as in the whole file. `None` where the file has no such function.
     pub fn slices(&self, kernels: &[&str]) -> Vec<Option<Vec<u8>>> {
@@ -148,14 +163,22 @@ impl<'a> Module<'a> {
 
     /// The first value of a directive of the whole file, empty where it has none.
     fn header(&self, word: &str) -> &'a str {
+        self.header_values(word).first().map(|&token| self.file.text().str(token)).unwrap_or_default()
+    }
+
+    /// The values of a directive of the whole file; none where the file lacks it.
+    pub(super) fn header_values(&self, word: &str) -> Vec<Token> {
         let headers = self.facts.headers.iter();
         let mut headers = headers.filter(|&&id| self.file.first_word(id) == word);
         match headers.find_map(|&id| self.file.parts(id)) {
-            Some(Parts::Values(values, _)) => {
-                values.values.first().map(|&(_, name)| self.file.text().str(name)).unwrap_or_default()
-            }
-            _ => "",
+            Some(Parts::Values(values, _)) => values.values.iter().map(|&(_, value)| value).collect(),
+            _ => Vec::new(),
         }
+    }
+
+    /// Why no function is to be edited, if debug information forbids it.
+    pub(super) fn why_fixed(&self) -> Option<&'static str> {
+        self.facts.odd
     }
 }
 

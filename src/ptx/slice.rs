@@ -9,12 +9,13 @@ use super::token::{Token, TokenKind};
 use crate::index::EntityIndex;
 
 /// What stands at the top of a file and goes together: a function with its body, a variable, or a section.
-struct Item<'a> {
+#[derive(Clone, Debug)]
+pub(super) struct Item<'a> {
     /// The first statement, and the one behind the last.
-    first: Statement,
-    end: Statement,
+    pub(super) first: Statement,
+    pub(super) end: Statement,
     /// The names that it gives to others. Empty: it stays in every slice.
-    names: Vec<&'a str>,
+    pub(super) names: Vec<&'a str>,
 }
 
 /// A file, ready to be cut.
@@ -65,7 +66,7 @@ fn tokens(file: &File<'_>, first: Statement, end: Statement) -> (Token, Token) {
 }
 
 /// The items of a file, which cover it.
-fn items<'a>(file: &File<'a>) -> Vec<Item<'a>> {
+pub(super) fn items<'a>(file: &File<'a>) -> Vec<Item<'a>> {
     let (statements, text) = (file.statements(), file.text());
     let mut items = Vec::new();
     let mut at = Statement(0);

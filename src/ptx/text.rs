@@ -42,6 +42,11 @@ impl<'a> Text<'a> {
         Ok(text)
     }
 
+    /// The name of the file.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
     /// All bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes

@@ -22,6 +22,8 @@ pub enum Names {
 pub enum Variant {
     /// As LLVM does without the passes.
     Stock,
+    /// As another compiler does, by its number from 1 on, without the passes.
+    Linked(u8),
     /// With the passes.
     Passes(Passes),
 }
@@ -29,6 +31,8 @@ pub enum Variant {
 /// What the passes are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passes {
+    /// Whose code it is: 0 for our own, or the number of another compiler.
+    compiler: u8,
     optimisations: Optimisations,
     /// The order of instructions, by the name of the option.
     order: &'static str,
@@ -74,6 +78,7 @@ pub struct Kept {
 
 impl Passes {
     const DEFAULT: Self = Self {
+        compiler: 0,
         optimisations: Optimisations::STOCK,
         order: "source",
         seed: 0,
@@ -107,7 +112,23 @@ impl Variant {
     fn passes(&self) -> Passes {
         match self {
             Self::Stock => Passes::DEFAULT,
+            Self::Linked(compiler) => Passes { compiler: *compiler, ..Passes::DEFAULT },
             Self::Passes(passes) => *passes,
+        }
+    }
+
+    /// Whose code it is: 0 for our own, or the number of another compiler.
+    pub fn compiler(&self) -> u8 {
+        self.passes().compiler
+    }
+
+    /// The same on the code of a compiler.
+    #[must_use]
+    pub fn on_code_of(&self, compiler: u8) -> Self {
+        match self {
+            Self::Stock | Self::Linked(_) if compiler == 0 => Self::Stock,
+            Self::Stock | Self::Linked(_) => Self::Linked(compiler),
+            Self::Passes(passes) => Self::Passes(Passes { compiler, ..*passes }),
         }
     }
 
@@ -160,7 +181,9 @@ impl Variant {
     /// The same for a function that the kernel calls: bounds are the kernel's.
     pub fn of_callee(&self) -> Self {
         match self {
-            Self::Stock => Self::Stock,
+            // What another compiler's kernel calls stays as it is.
+            _ if self.compiler() != 0 => Self::Stock,
+            Self::Stock | Self::Linked(_) => Self::Stock,
             Self::Passes(passes) => {
                 Self::Passes(Passes { max_registers: None, smem_spilling: false, kept: None, ..*passes })
             }
@@ -215,11 +238,11 @@ impl Variant {
     /// The entry of a profile that asks for it.
     pub fn entry(&self, name: &str, hash: &str) -> Entry {
         let (maxnreg, smem_spilling) = match self {
-            Self::Stock => (None, false),
+            Self::Stock | Self::Linked(_) => (None, false),
             Self::Passes(passes) => (passes.max_registers, passes.smem_spilling),
         };
         let (name, hash) = (name.to_owned(), hash.to_owned());
-        Entry { name, hash, options: self.options(), maxnreg, smem_spilling }
+        Entry { name, hash, options: self.options(), maxnreg, smem_spilling, linked: None }
     }
 
     /// Those options that are not the defaults.
@@ -276,11 +299,16 @@ impl Variant {
 
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self::Passes(passes) = self else { return f.write_str("stock") };
+        let whose = match self.compiler() {
+            0 => None,
+            1 => Some("also".to_owned()),
+            other => Some(format!("also={other}")),
+        };
+        let Self::Passes(passes) = self else { return f.write_str(whose.as_deref().unwrap_or("stock")) };
         let limit = passes.max_registers.map(|limit| format!("maxnreg={limit}"));
         let shared = passes.smem_spilling.then(|| "smem-spilling".to_owned());
         let options = Some(self.options()).filter(|options| !options.is_empty());
-        let parts: Vec<String> = [options, limit, shared].into_iter().flatten().collect();
+        let parts: Vec<String> = [whose, options, limit, shared].into_iter().flatten().collect();
         if parts.is_empty() { f.write_str("default") } else { f.write_str(&parts.join(";")) }
     }
 }
@@ -322,6 +350,14 @@ mod tests {
             }
         }
         assert_eq!(Variant::Stock.of_callee().entry("k", "0").options, "off");
+        let linked = Variant::DEFAULT.with_limit(96).on_code_of(2);
+        assert_eq!((linked.compiler(), linked.entry("k", "0").maxnreg), (2, Some(96)));
+        assert_eq!((linked.to_string(), linked.of_callee()), ("also=2;maxnreg=96".into(), Variant::Stock));
+        assert_eq!(
+            (Variant::Stock.on_code_of(1), Variant::Linked(1).on_code_of(0)),
+            (Variant::Linked(1), Variant::Stock)
+        );
+        assert_eq!((Variant::Linked(1).to_string(), Variant::Linked(1).with_limit(9).compiler()), ("also".into(), 1));
         assert_eq!(Variant::DEFAULT.to_string(), "default");
         assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
     }

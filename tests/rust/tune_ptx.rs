@@ -219,15 +219,17 @@ fn spilling() -> String {
     text + "\tret;\n}\n"
 }
 
+/// Whether ptxas is on this machine and may be asked.
+fn has_ptxas() -> bool {
+    let in_toolkit = std::env::var("CUDA_PATH").is_ok_and(|path| Path::new(&path).join("bin/ptxas").is_file());
+    let is_wanted = std::env::var("PTXAS").map_or(true, |wanted| wanted != "skip");
+    is_wanted && (in_toolkit || Command::new("ptxas").arg("--version").output().is_ok())
+}
+
 /// ptxas itself judges, and what comes out spills less.
 #[test]
 fn with_ptxas() {
-    if std::env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") {
-        return;
-    }
-    let in_toolkit = std::env::var("CUDA_PATH").is_ok_and(|path| Path::new(&path).join("bin/ptxas").is_file());
-    let is_there = in_toolkit || Command::new("ptxas").arg("--version").output().is_ok();
-    if !is_there {
+    if !has_ptxas() {
         return;
     }
     let folder = folder(&spilling(), false);
@@ -242,4 +244,107 @@ fn with_ptxas() {
     assert!(bytes("stock") > 0 && bytes("tuned") < bytes("stock"), "{json:#}");
     succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]);
     assert_eq!(read(folder, "replayed.ptx"), read(folder, "k.tuned.ptx"));
+}
+
+/// Another compiler's text of the same kernels: `fixed` is without copies there, and `moves` takes a longer parameter.
+fn of_another_compiler() -> String {
+    let text = KERNELS.replace("\tmov.u32 %r2, %r1;\n\tst.global.u32 [%rd1], %r2;", "\tst.global.u32 [%rd1], %r1;");
+    let text = text.replace("param .u64 q", "param .align 8 .b8 other[8]").replace("[q]", "[other]");
+    let text = text.replace("\t.param .u64 p\n", "\t.param .u64 p,\n\t.param .u32 n\n");
+    assert!(text.contains("%late;\n\tst.global.u32 [%rd1], %r1;") && text.contains("[other]"), "{text}");
+    text
+}
+
+/// A kernel of another compiler wins where it is better, is named in the table, the JSON and the profile, and comes out
+/// again with that file alone. What cannot be taken is said in a line.
+#[test]
+fn the_best_of_two_compilers() {
+    let folder = folder(KERNELS, true);
+    let folder = folder.path();
+    fs::write(folder.join("b.ptx"), of_another_compiler()).expect("there is space");
+    let options = ["tune", "k.ptx", "--also", "b.ptx", "--runs", "6", "--threads", "1", "--profile", "k.toml"];
+    let said = succeeds(folder, &options);
+    let row = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{said}"));
+    assert!(row("fixed").ends_with("same            also from b.ptx"), "{said}");
+    assert!(!row("moves").contains("b.ptx") && row("from b.ptx:").contains("1 of 2 kernels"), "{said}");
+    let refused = "kernel 'moves' of b.ptx is not taken: it has 2 parameters instead of 1";
+    assert!(said.contains(refused), "{said}");
+    let tuned = read(folder, "k.tuned.ptx");
+    assert!(kernel(&tuned, "fixed").contains("st.global.u32 [%rd1], %r1;"), "{tuned}");
+    assert!(kernel(&tuned, "fixed").starts_with(".entry fixed(.param .u64 q)") && tuned.contains("[q]"), "{tuned}");
+
+    let profile = read(folder, "k.toml");
+    assert!(profile.contains("nvptx-ra ptx --profile FILE --also b.ptx") && profile.contains("[function.linked]"));
+    let with = ["ptx", "k.ptx", "--profile", "k.toml", "--also", "b.ptx", "-o", "replayed.ptx"];
+    assert_eq!(succeeds(folder, &with), "");
+    assert_eq!(read(folder, "replayed.ptx"), tuned);
+    let without = succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]);
+    assert!(without.contains("'fixed' comes from another compiler's PTX and stays stock; link it with"), "{without}");
+    assert_eq!(kernel(&read(folder, "replayed.ptx"), "fixed"), kernel(KERNELS, "fixed"));
+
+    let output = run(folder, &["tune", "k.ptx", "--also", "b.ptx", "--runs", "6", "--threads", "1", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let from = |number: usize| &json["kernels"][number]["from"];
+    assert_eq!((from(0), from(1).as_str()), (&serde_json::Value::Null, Some("b.ptx")), "{json:#}");
+    assert_eq!(json["kernels"][1]["tried"][0]["choice"], "also", "{json:#}");
+}
+
+/// Another compiler's code that computes something else does not win, and code for another target is refused.
+#[test]
+fn other_compilers_of_other_code() {
+    let folder = folder(KERNELS, true);
+    let folder = folder.path();
+    let options = ["tune", "k.ptx", "--also", "b.ptx", "--runs", "6", "--threads", "1"];
+    let wrong = of_another_compiler().replace("[%rd1], %r1;", "[%rd1+4], %r1;");
+    fs::write(folder.join("b.ptx"), wrong).expect("there is space");
+    let said = succeeds(folder, &options);
+    assert!(said.contains("kernel 'fixed': 'also' does not compute what stock does, and does not win"), "{said}");
+    fs::write(folder.join("b.ptx"), of_another_compiler().replace("sm_90", "sm_100")).expect("there is space");
+    let output = run(folder, &options);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected = "b.ptx: it is for sm_100, and the input for sm_90; compile both files for sm_90";
+    assert!(!output.status.success() && said.contains(expected), "{said}");
+}
+
+/// A kernel that needs a function, data, shared memory and a declaration of its own file is taken with all of these, and
+/// ptxas accepts what comes out.
+#[test]
+fn linked_with_ptxas() {
+    if !has_ptxas() {
+        return;
+    }
+    let own = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .global .align 4 .u32 seen[4] = {1, 2, 3, 4};\n\
+        .global .align 1 .b8 $str[4] = {97, 98, 99};\n.func half()\n{\n\tret;\n}\n";
+    let kernel = |inside: &str| {
+        format!(
+            ".visible .entry k(.param .u64 p)\n.maxntid 128\n{{\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<9>;\n{inside}\n\
+             \tld.param.u64 %rd1, [p];\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}}\n"
+        )
+    };
+    let steps = "\tmul.lo.u32 %r1, %r1, %r1;\n\txor.b32 %r1, %r1, 77;\n".repeat(150);
+    let slow = kernel(&format!("\tmov.u32 %r1, %tid.x;\n{steps}"));
+    let other = ".version 8.5\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n\
+        .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.extern .shared .align 16 .b8 tile[];\n\
+        .global .align 1 .b8 $str[4] = {37, 100, 10};\n.visible .global .align 4 .b8 seen[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3, \
+        0, 0, 0, 4};\n.weak .func (.param .b32 r) half(.param .b32 a)\n{\n\t.reg .b32 %r<3>;\n\t.loc 1 2 3\n\
+        \tld.param.u32 %r1, [a];\n\tshr.u32 %r2, %r1, 1;\n\tst.param.b32 [r], %r2;\n\tret;\n}\n";
+    let quick = kernel(
+        "\t.loc 1 3 4\n\tld.global.u32 %r1, [seen+4];\n\tmov.u64 %rd2, $str;\n\tld.shared.u32 %r2, [tile];\n\
+         \t{ .param .b32 a;\n\tst.param.b32 [a], %r1;\n\t.param .b32 r;\n\tcall.uni (r), half, (a);\n\
+         \tld.param.b32 %r1, [r]; }\n\tadd.u32 %r1, %r1, %r2;\n\tmov.u64 %rd3, 0;\n\t{ .param .b64 f;\n\
+         \tst.param.b64 [f], %rd2;\n\t.param .b64 v;\n\tst.param.b64 [v], %rd3;\n\t.param .b32 r;\n\
+         \tcall.uni (r), vprintf, (f, v);\n\t}",
+    );
+    let folder = folder(&format!("{own}{slow}"), false);
+    let folder = folder.path();
+    fs::write(folder.join("b.ptx"), format!("{other}{quick}")).expect("there is space");
+    let said = succeeds(folder, &["tune", "k.ptx", "--also", "b.ptx", "--runs", "1", "--no-compare"]);
+    assert!(said.contains("from b.ptx: 1 of 1 kernels"), "{said}");
+    let tuned = read(folder, "k.tuned.ptx");
+    for expected in
+        [".version 8.5\n.target sm_90", "half_1, (a)", "$str_1[4] = {37", "seen[4] = {1", ".b8 tile[]", "vprintf"]
+    {
+        assert!(tuned.contains(expected), "{expected}: {tuned}");
+    }
+    assert!(!tuned.contains("seen[16]") && !tuned.contains(".loc") && !tuned.contains(".weak"), "{tuned}");
 }

@@ -50,6 +50,17 @@ pub(super) trait Code: Send + Sync {
     /// Why no pass can change a kernel's instructions, where that is so.
     fn why_kept(&self, kernel: &str) -> Option<String>;
 
+    /// Other compilers that have code of a slice's kernel, by their numbers from 1 on.
+    fn compilers(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// The name of another compiler's file.
+    fn name_of(&self, compiler: u8) -> Option<&str> {
+        let _ = compiler;
+        None
+    }
+
     /// What messages call it.
     fn words(&self) -> &'static Words;
 

@@ -5,6 +5,7 @@
 //!   * `ir`: LLVM IR;
 //!   * `compiler`: the module, and each kernel as a module of its own, compiled in process;
 //!   * `branches`, `fork_server`: what variants have in common, done once;
+//! * [`linked`]: other compilers' code beside our own;
 //!   * `ptx`: the kernels in what LLVM prints;
 //! * [`process`], [`judge`]: who says what ptxas makes of PTX; [`benchmark`]: the user's own judge;
 //! * [`tuning`]: a search with the code and the judges;
@@ -32,6 +33,7 @@ mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
+mod linked;
 mod measure;
 mod outputs;
 mod page;
@@ -72,6 +74,7 @@ use self::judge::Judge;
 use self::judge::cached::Cached;
 use self::judge::planned::Planned;
 use self::judge::ptxas::{Ptxas, Tools};
+use self::linked::LinkedCode;
 use self::measure::NamedMeasure;
 use self::progress::{Course, Progress};
 use self::stock::{Conditions, Stock, Wanted};
@@ -81,6 +84,7 @@ use self::tuning::{Judges, Pace, Tuning};
 use crate::codegen::Settings;
 use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
+use crate::ptx::read_others;
 use crate::{input, interrupt, ptxas};
 
 /// What the search takes.
@@ -113,6 +117,10 @@ pub(crate) struct Arguments {
     /// is PTX
     #[arg(short, long)]
     output: Option<PathBuf>,
+    /// PTX that another compiler made of the same source; repeat for more. Its kernels of the same names are further
+    /// variants, with all choices that work on PTX
+    #[arg(long, value_name = "FILE")]
+    also: Vec<PathBuf>,
     /// The processor. Unless given, the one that the PTX names, or sm_90
     #[arg(long)]
     cpu: Option<String>,
@@ -225,6 +233,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         false => Box::new(Ir::new(Compiler::new(&content, &arguments.input, &arguments.settings, &cpu)?, &servers)),
         _ => Box::new(Text::new(content, &name, &cpu)?),
     };
+    let code = with_others(arguments, code)?;
     let benchmark = arguments
         .run
         .as_ref()
@@ -272,6 +281,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             Ok(interrupt::exit_code())
         }
     }
+}
+
+/// Adds other compilers' code, and says which of it is not taken.
+fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Box<dyn Code + 'a>, Error> {
+    if arguments.also.is_empty() {
+        return Ok(code);
+    }
+    let others = read_others(&arguments.also, "tune")?;
+    let (code, notes) = LinkedCode::new(code, others, &arguments.kernel)?;
+    notes.iter().for_each(|note| say!("{note}"));
+    Ok(Box::new(code))
 }
 
 /// Reads --shared-cost.

@@ -58,7 +58,7 @@ pub(super) fn write(
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        let notes = print::notes(&tuning.search, &composed, is_cut);
+        let notes = print::notes(tuning, &composed, is_cut);
         output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
     }
     if let Some(path) = &arguments.html {

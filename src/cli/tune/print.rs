@@ -55,7 +55,8 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
         search.kernels.iter().zip(&names).zip(composed.chosen.iter()).zip(&agreements)
     {
         let (row, word) = (row(&kernel.stock, figures), agreement.map_or("", Agreement::word));
-        let _ = writeln!(text, "{name:width$}  {row}  {word:14}  {variant}");
+        let from = tuning.code.name_of(variant.compiler()).map_or(String::new(), |file| format!(" from {file}"));
+        let _ = writeln!(text, "{name:width$}  {row}  {word:14}  {variant}{from}");
     }
     for (name, agreement) in names.iter().zip(&agreements) {
         if let Some(agreement @ Agreement::NotComparable(_)) = agreement {
@@ -78,6 +79,11 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     let by = tuning.code.words().stock;
     let _ = writeln!(text, "\nbytes spilled: {} {by}, {} by default, {} tuned", stock.0, default.0, tuned.0);
     let _ = writeln!(text, "instructions: {} {by}, {} by default, {} tuned", stock.1, default.1, tuned.1);
+    for compiler in 1u8.. {
+        let Some(file) = tuning.code.name_of(compiler) else { break };
+        let taken = composed.chosen.iter().filter(|(variant, _)| variant.compiler() == compiler).count();
+        let _ = writeln!(text, "from {file}: {taken} of {} kernels", composed.chosen.len());
+    }
     let shared = composed.chosen.iter().filter(|(variant, _)| variant.spills_to_shared()).count();
     if shared > 0 {
         let bytes: u64 = composed.chosen.iter().map(|(_, figures)| figures.shared_spills).sum();
@@ -110,14 +116,21 @@ fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<I
 /// What is said of a search that an interruption ended.
 pub(super) const CUT: &str = "the search was cut by an interruption; this is the best that it had found";
 
-/// What a profile says: whether the search was cut, and of the comparisons a line for each kernel that is not stock.
-pub(super) fn notes(search: &Search, composed: &Composed, is_cut: bool) -> Vec<String> {
+/// What a profile says: whether the search was cut, of the comparisons a line for each kernel that is not stock, and how
+/// bodies of other files are linked.
+pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> Vec<String> {
+    let search = &tuning.search;
     let cut = is_cut.then(|| CUT.to_owned());
     let kernels = search.kernels.iter().zip(agreements(search, composed));
     let note = |(kernel, agreement): (&Kernel, Option<&Agreement>)| {
         Some(format!("{}, compared with stock on the CPU: {}", kernel.name, agreement?.sentence()))
     };
-    cut.into_iter().chain(kernels.filter_map(note)).collect()
+    let others = (1u8..).map_while(|compiler| Some((compiler, tuning.code.name_of(compiler)?)));
+    let is_taken = |compiler| composed.chosen.iter().any(|(variant, _)| variant.compiler() == compiler);
+    let files = others.filter(|&(compiler, _)| is_taken(compiler)).map(|(_, file)| format!(" --also {file}"));
+    let files: String = files.collect();
+    let linked = format!("the kernels with a table 'linked' are linked by nvptx-ra ptx --profile FILE{files}");
+    cut.into_iter().chain(kernels.filter_map(note)).chain((!files.is_empty()).then_some(linked)).collect()
 }
 
 fn row(stock: &Figures, tuned: &Figures) -> String {
@@ -168,6 +181,7 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 "threads": kernel.block.threads,
                 "dynamic_shared_bytes": kernel.block.dynamic_shared,
                 "choice": variant.to_string(),
+                "from": tuning.code.name_of(variant.compiler()),
                 "stock": kernel.stock.json(),
                 "default": kernel.default().map(|figures| figures.json()),
                 "tuned": figures.json(),

@@ -21,7 +21,7 @@ const WORDS: Words = Words {
 };
 
 /// The checker proves what passes do: a comparison sees only the code that a few launches reach.
-const OPTIONS: &str = "verify";
+pub(super) const OPTIONS: &str = "verify";
 
 /// A file of PTX, or a kernel of it.
 pub(super) struct Text {

@@ -69,7 +69,7 @@ impl Slice<'_> {
         let profile_of = |variant: &Variant| self.code.profile(&|name| self.variant_of(name, variant));
         match variant {
             Variant::Stock => self.code.compile(&self.code.profile(&|_| None)),
-            Variant::Passes(_) => self.code.compile_variant(variant, &profile_of, self.took),
+            _ => self.code.compile_variant(variant, &profile_of, self.took),
         }
     }
 

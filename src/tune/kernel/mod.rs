@@ -48,6 +48,10 @@ pub struct Kernel {
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
     queue: VecDeque<Variant>,
+    /// Other compilers whose code of the kernel there is, by their numbers.
+    compilers: Vec<u8>,
+    /// Whether it is known whose code is the best as it is.
+    has_ranked: bool,
     /// How many orders were changed at random.
     perturbed: u32,
     rounds: Rounds,
@@ -71,10 +75,19 @@ impl Kernel {
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
             queue: proposals::first(&stock, has_optimisations),
+            compilers: Vec::new(),
+            has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
             findings: Findings::default(),
         }
+    }
+
+    /// Adds the code that other compilers have of the kernel, by their numbers. It is tried as it is ahead of all else.
+    pub fn add_compilers(&mut self, compilers: &[u8]) {
+        self.compilers.extend(compilers);
+        self.has_ranked = self.compilers.is_empty();
+        self.queue = proposals::as_they_are(&self.compilers, std::mem::take(&mut self.queue));
     }
 
     /// What to try next: never the same twice.
@@ -99,9 +112,17 @@ impl Kernel {
 
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
     fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
+        let figures = figures.filter(|figures| self.has_room(&variant, figures));
         let figures = figures.map(|figures| self.of_variant(aim, &variant, figures));
         let figures = *self.known.entry(text.clone()).or_insert(figures);
         self.tried.push(Tried { variant, text: Some(text), figures });
+    }
+
+    /// Whether every launch of stock has room for a variant of another compiler: if only the launch says how much shared
+    /// memory it adds, the variant itself has no more than stock.
+    fn has_room(&self, variant: &Variant, figures: &Figures) -> bool {
+        let is_known = variant.compiler() == 0 || self.block.dynamic_shared.is_some();
+        is_known || figures.real.shared_bytes <= self.stock.real.shared_bytes
     }
 
     /// What a variant costs, slots in shared memory included.
@@ -123,7 +144,7 @@ impl Kernel {
         judged.filter(|(variant, _)| !self.findings.has_refused(variant))
     }
 
-    /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
+    /// The best of what is no worse than stock, of equals the first of our own code; stock where nothing is better.
     pub fn best(&self, aim: &Aim) -> (Variant, Figures) {
         self.best_but_for(aim, |_| false)
     }
@@ -135,7 +156,11 @@ impl Kernel {
                 && figures.is_better(&self.stock, &aim.preference)
                 && !is_left_out(variant)
         });
-        let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
+        // Of equals, our own code: it needs no other file.
+        let best = better.min_by(|one, other| {
+            let by_compiler = || one.0.compiler().cmp(&other.0.compiler());
+            one.1.compare(&other.1, &aim.preference).then_with(by_compiler)
+        });
         best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
     }
 
@@ -317,5 +342,36 @@ pub(super) mod tests {
         assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
         kernel.record(&aim(0), variant, "stock".into(), None);
         assert_eq!(kernel.tried[0].figures, Some(kernel.stock));
+    }
+
+    /// Of equal code, our own wins, whichever was tried first.
+    #[test]
+    fn own_code_wins_of_equals() {
+        let mut kernel = kernel();
+        kernel.add_compilers(&[1]);
+        for number in 0..2 {
+            let variant = kernel.propose(&aim(0));
+            kernel.record(&aim(0), variant, number.to_string(), Some(figures(80, 32, 480)));
+        }
+        assert_eq!(kernel.tried[0].variant, Variant::Linked(1));
+        assert_eq!(kernel.best(&aim(0)).0, Variant::DEFAULT);
+    }
+
+    /// Where only the launch says how much shared memory it adds, another compiler's code has no more than stock.
+    #[test]
+    fn room_for_the_launch() {
+        for (dynamic_shared, shared_bytes, is_taken) in
+            [(None, 64, false), (None, 0, true), (Some(0), 64, true), (Some(32), 64, true)]
+        {
+            let block = Block { threads: Some(128), says_threads: true, dynamic_shared };
+            let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), true);
+            kernel.add_compilers(&[1]);
+            let mut theirs = figures(0, 32, 400);
+            theirs.real.shared_bytes = shared_bytes;
+            let variant = kernel.propose(&aim(0));
+            kernel.record(&aim(0), variant, "theirs".into(), Some(theirs));
+            let expected = if is_taken { Variant::Linked(1) } else { Variant::Stock };
+            assert_eq!(kernel.best(&aim(0)).0, expected, "{dynamic_shared:?} {shared_bytes}");
+        }
     }
 }

@@ -83,12 +83,59 @@ fn first_of_text() -> VecDeque<Variant> {
     orders.chain(again).collect()
 }
 
+/// How many variants of our own code are tried before it is known whose code is the best.
+const AHEAD_OF_RANKING: usize = 3;
+
+/// How many variants of the best compiler's code are tried for each one of the others.
+const OF_THE_BEST: usize = 3;
+
+/// Other compilers' code as it is, then the first of what there is to try.
+pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDeque<Variant> {
+    let own = if compilers.is_empty() { queue.len() } else { AHEAD_OF_RANKING };
+    compilers.iter().map(|&compiler| Variant::Linked(compiler)).chain(queue.into_iter().take(own)).collect()
+}
+
 impl Kernel {
+    /// What is tried on the code of every compiler. Most of it is for the code that is the best as it is.
+    fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
+        let judged = self.tried.iter().filter_map(|tried| match tried.variant {
+            Variant::Linked(compiler) => Some((tried.figures?, compiler)),
+            _ => None,
+        });
+        let mut bases: Vec<(Figures, u8)> = iter::once((self.stock, 0)).chain(judged).collect();
+        let is_worse = |figures: &Figures| !figures.is_no_worse(&self.stock, aim.allowance);
+        bases.sort_by(|one, other| {
+            is_worse(&one.0).cmp(&is_worse(&other.0)).then_with(|| one.0.compare(&other.0, &aim.preference))
+        });
+        let lists = bases.iter().map(|&(_, compiler)| match compiler {
+            0 => first(&self.stock, self.has_optimisations),
+            _ => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
+        });
+        let mut lists: Vec<VecDeque<Variant>> = lists.collect();
+        let (best, others) = lists.split_at_mut(1);
+        let mut all = VecDeque::new();
+        let mut turn = 0;
+        while !best[0].is_empty() || others.iter().any(|list| !list.is_empty()) {
+            all.extend((0..OF_THE_BEST).filter_map(|_| best[0].pop_front()));
+            if !others.is_empty() {
+                all.extend(others[turn % others.len()].pop_front());
+            }
+            turn += 1;
+        }
+        all
+    }
+
     /// Fills the queue with what is near the best.
     pub(super) fn look_around(&mut self, aim: &Aim) {
+        if !std::mem::replace(&mut self.has_ranked, true) {
+            self.queue.extend(self.of_compilers(aim));
+            return;
+        }
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
-        self.queue.extend(self.with_free_registers(aim));
+        // LLVM's optimisations are those of our own code.
+        let has_optimisations = self.has_optimisations && best.compiler() == 0;
+        self.queue.extend(self.with_free_registers(aim, best.compiler()));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
@@ -106,18 +153,18 @@ impl Kernel {
             .skip(FIRST_ORDERS)
             .map(|order| best.with_order(order, 0))
             .chain(Variant::remats().map(|remat| best.with_remat(remat)));
-        if self.has_optimisations {
+        if has_optimisations {
             around.extend(registers.into_iter().chain(orders_and_values));
         } else {
             around.extend(orders_and_values.chain(registers));
         }
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
-        around.truncate(if self.has_optimisations { 1 } else { 3 });
+        around.truncate(if has_optimisations { 1 } else { 3 });
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
-        let toggled = loads.into_iter().chain(toggled).filter(|_| self.has_optimisations);
+        let toggled = loads.into_iter().chain(toggled).filter(|_| has_optimisations);
         around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
@@ -149,8 +196,9 @@ impl Kernel {
             Kept { registers: all, slack, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared }
         };
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
-        let first = Variant::DEFAULT.with_kept_values(of(&WAYS[0]));
-        let bases = [*best, Variant::DEFAULT];
+        let default = Variant::DEFAULT.on_code_of(best.compiler());
+        let first = default.with_kept_values(of(&WAYS[0]));
+        let bases = [*best, default];
         let ways = WAYS.iter().flat_map(|way| bases.map(|base| base.with_kept_values(of(way))));
         let ways = iter::once(first).chain(ways);
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
@@ -164,11 +212,12 @@ impl Kernel {
 
     /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
     /// something else keeps out.
-    fn with_free_registers(&self, aim: &Aim) -> Option<Variant> {
+    fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
         let edge = self.free_registers(aim);
         let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
-        let told = if self.has_optimisations { Optimisations::TOLD } else { Optimisations::STOCK };
-        is_free.then(|| Variant::DEFAULT.optimised(told).with_limit(edge))
+        let is_ours = self.has_optimisations && compiler == 0;
+        let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
+        is_free.then(|| Variant::DEFAULT.on_code_of(compiler).optimised(told).with_limit(edge))
     }
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.
@@ -217,6 +266,43 @@ mod tests {
         assert_eq!(seen[0], Variant::DEFAULT);
         let told = |order| Variant::ordered(order, 0).optimised(Optimisations::TOLD);
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..8].contains(&told(order))));
+    }
+
+    /// Other compilers' code is asked for first, as it is; most of what follows is of the code that is the best as it is, and
+    /// nothing of LLVM's optimisations is asked of other compilers' code.
+    #[test]
+    fn other_compilers() {
+        for (theirs, best) in [(10, 1), (200, 0)] {
+            let mut kernel = kernel();
+            kernel.add_compilers(&[1, 2]);
+            let mut seen: Vec<Variant> = Vec::new();
+            for number in 0..60u32 {
+                let variant = kernel.propose(&aim(0));
+                assert!(!seen.contains(&variant), "{variant}");
+                let spills = match variant.compiler() {
+                    1 => theirs,
+                    2 => 300,
+                    _ => 100,
+                };
+                let spills = if matches!(variant, Variant::Linked(_)) { spills } else { spills + number };
+                let figures = (variant != Variant::Linked(2)).then(|| figures(spills, 32, 500));
+                kernel.record(&aim(0), variant, number.to_string(), figures);
+                seen.push(variant);
+            }
+            assert_eq!(seen[..3], [Variant::Linked(1), Variant::Linked(2), Variant::DEFAULT]);
+            let of = |compiler| seen.iter().filter(|variant| variant.compiler() == compiler).count();
+            assert!(of(best) > 3 * of(1 - best) && of(1 - best) > 3, "{seen:?}");
+            // What ptxas refuses is tried no more.
+            assert_eq!(of(2), 1);
+            let is_odd =
+                |variant: &&Variant| variant.compiler() != 0 && variant.optimisations() != Optimisations::STOCK;
+            assert_eq!(seen.iter().find(is_odd), None);
+        }
+        let mut kernel = kernel();
+        let expected: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
+        let mut same = super::super::tests::kernel();
+        same.add_compilers(&[]);
+        assert_eq!((0..30).map(|_| same.propose(&aim(0))).collect::<Vec<_>>(), expected);
     }
 
     /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go

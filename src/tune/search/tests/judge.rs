@@ -125,6 +125,8 @@ pub(super) struct Case {
     /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
     /// memory are.
     kernels: Vec<(Figures, Block, bool, bool)>,
+    /// The numbers of other compilers that have code of each kernel.
+    compilers: Vec<u8>,
 }
 
 impl Case {
@@ -164,7 +166,8 @@ impl Case {
         };
         let count = u.int_in_range(1..=3)?;
         let kernels = (0..count).map(|_| kernel(u)).collect::<arbitrary::Result<Vec<_>>>()?;
-        Ok(Self { judge, aim, budget, kernels })
+        let compilers = (1..=u.int_in_range(0..=2)?).collect();
+        Ok(Self { judge, aim, budget, kernels, compilers })
     }
 
     pub(super) fn search(&self) -> Search {
@@ -172,6 +175,7 @@ impl Case {
             |(number, &(stock, block, has_optimisations, to_shared)): (usize, &(Figures, Block, bool, bool))| {
                 let text = stock_text(KernelId::new(number));
                 let mut kernel = Kernel::new(&format!("k{number}"), "0", block, stock, text, has_optimisations);
+                kernel.add_compilers(&self.compilers);
                 kernel.may_spill_to_shared = to_shared;
                 kernel
             };

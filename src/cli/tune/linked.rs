@@ -1,0 +1,225 @@
+//! Code of several compilers under search: ours, and kernels of other compilers' PTX that can take the place of ours.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::passes::{Other, code_hashes, link_on_ptx};
+use nvptx_ra::profile::{Entry, Linked, Profile};
+use nvptx_ra::ptx::{Linker, Module};
+use nvptx_ra::tune::variant::Variant;
+
+use super::code::{Code, Words};
+use super::text::{OPTIONS, Text};
+use crate::kernel_names;
+
+/// What messages call our own PTX.
+const OWN: &str = "the input";
+
+/// Our own code, and what other compilers made of the same source.
+pub(super) struct LinkedCode<'a> {
+    own: Box<dyn Code + 'a>,
+    others: Vec<Other>,
+    /// For each of the others the kernels that it has of ours, each as a file of its own: our file with the other body.
+    kernels: Vec<BTreeMap<String, Vec<u8>>>,
+    /// The hash of each of our own kernels, as PTX has it.
+    hashes: BTreeMap<String, String>,
+}
+
+impl<'a> LinkedCode<'a> {
+    /// Finds out which kernels can be taken. A line says why one of the wanted kernels cannot.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is for another target.
+    pub(super) fn new(
+        own: Box<dyn Code + 'a>,
+        others: Vec<Other>,
+        wanted: &[String],
+    ) -> Result<(Self, Vec<String>), Error> {
+        let text = own.compile(&own.profile(&|_| None))?;
+        let ours = Module::read(OWN, &text)?;
+        let hashes = code_hashes(&ours);
+        let (mut kernels, mut notes) = (Vec::new(), Vec::new());
+        for other in &others {
+            let theirs = Module::read(&other.name, &other.text)?;
+            let linker = Linker::new(&ours, &theirs)?;
+            let in_theirs = code_hashes(&theirs);
+            let mut taken: Vec<&str> = Vec::new();
+            let mut missing = 0;
+            for name in hashes.keys().filter(|name| kernel_names::is_wanted(wanted, name)) {
+                match linker.check(name) {
+                    Ok(()) => taken.push(name),
+                    Err(_) if !in_theirs.contains_key(name) => missing += 1,
+                    Err(reason) => {
+                        let kernel = kernel_names::readable(name);
+                        notes.push(format!("nvptx-ra: kernel '{kernel}' of {} is not taken: {reason}", other.name));
+                    }
+                }
+            }
+            if missing > 0 {
+                notes.push(format!("nvptx-ra: {missing} of the kernels are not in {}", other.name));
+            }
+            let linked = linker.link(&taken)?;
+            let slices = Module::read(&other.name, &linked)?.slices(&taken);
+            let slice = |(name, slice): (&&str, Option<Vec<u8>>)| Some(((*name).to_owned(), slice?));
+            kernels.push(taken.iter().zip(slices).filter_map(slice).collect());
+        }
+        Ok((Self { own, others, kernels, hashes }, notes))
+    }
+
+    fn other(&self, compiler: u8) -> Option<&Other> {
+        self.others.get(usize::from(compiler).checked_sub(1)?)
+    }
+}
+
+impl Code for LinkedCode<'_> {
+    fn cpu(&self) -> &str {
+        self.own.cpu()
+    }
+
+    fn functions(&self) -> &[(String, String)] {
+        self.own.functions()
+    }
+
+    fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error> {
+        self.own.kernels()
+    }
+
+    fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error> {
+        let slices = self.own.slices(kernels)?.into_iter().zip(kernels);
+        let mut of_kernels: Vec<Box<dyn Code + '_>> = Vec::new();
+        for (own, kernel) in slices {
+            let kernel = (*kernel).to_owned();
+            let mut texts = BTreeMap::new();
+            for (compiler, (other, kernels)) in (1u8..).zip(self.others.iter().zip(&self.kernels)) {
+                if let Some(text) = kernels.get(&kernel) {
+                    texts.insert(compiler, Text::new(text.clone(), &other.name, self.cpu())?);
+                }
+            }
+            of_kernels.push(Box::new(LinkedKernel { kernel, own, texts }));
+        }
+        Ok(of_kernels)
+    }
+
+    fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
+        let own = |entry: &Entry| match &entry.linked {
+            Some(_) => Variant::Stock.entry(&entry.name, &entry.hash),
+            None => entry.clone(),
+        };
+        let own = Profile::new(&profile.cpu, profile.functions.iter().map(own).collect());
+        let text = self.own.compile(&own)?;
+        if profile.functions.iter().all(|entry| entry.linked.is_none()) {
+            return Ok(text);
+        }
+        let (output, unfit) = link_on_ptx(OWN, &text, &self.others, profile, OPTIONS, self.cpu())?;
+        match unfit.changed.first() {
+            Some(name) => Err(Error::internal("it could be taken by itself alone", None).in_function(name)),
+            None => Ok(output.text),
+        }
+    }
+
+    fn sizes_shared_at_launch(&self, ptx: &str) -> bool {
+        self.own.sizes_shared_at_launch(ptx)
+    }
+
+    fn knows_smem_spilling(&self) -> bool {
+        self.own.knows_smem_spilling()
+    }
+
+    fn has_optimisations(&self) -> bool {
+        self.own.has_optimisations()
+    }
+
+    fn why_kept(&self, kernel: &str) -> Option<String> {
+        self.own.why_kept(kernel)
+    }
+
+    fn name_of(&self, compiler: u8) -> Option<&str> {
+        self.other(compiler).map(|other| other.name.as_str())
+    }
+
+    fn words(&self) -> &'static Words {
+        self.own.words()
+    }
+
+    fn profile(&self, variants: &dyn Fn(&str) -> Option<Variant>) -> Profile {
+        let entry = |(name, hash): &(String, String)| {
+            let variant = variants(name).unwrap_or(Variant::Stock);
+            let linked = self.other(variant.compiler()).map(|other| Linked {
+                file: other.name.clone(),
+                hash: other.hash.clone(),
+                replaces: self.hashes.get(name).cloned().unwrap_or_default(),
+            });
+            Entry { linked, ..variant.entry(name, hash) }
+        };
+        Profile::new(self.cpu(), self.functions().iter().map(entry).collect())
+    }
+}
+
+/// A kernel by itself, of several compilers.
+struct LinkedKernel<'a> {
+    kernel: String,
+    own: Box<dyn Code + 'a>,
+    /// What each other compiler that has the kernel made of it.
+    texts: BTreeMap<u8, Text>,
+}
+
+impl Code for LinkedKernel<'_> {
+    fn cpu(&self) -> &str {
+        self.own.cpu()
+    }
+
+    fn functions(&self) -> &[(String, String)] {
+        self.own.functions()
+    }
+
+    fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error> {
+        self.own.kernels()
+    }
+
+    fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error> {
+        self.own.slices(kernels)
+    }
+
+    fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
+        self.own.compile(profile)
+    }
+
+    fn compile_variant(
+        &self,
+        variant: &Variant,
+        profile_of: &dyn Fn(&Variant) -> Profile,
+        took: Duration,
+    ) -> Result<Vec<u8>, Error> {
+        if variant.compiler() == 0 {
+            return self.own.compile_variant(variant, profile_of, took);
+        }
+        let missing = || Error::internal("there is no such code of it", None).in_function(&self.kernel);
+        let text = self.texts.get(&variant.compiler()).ok_or_else(missing)?;
+        text.compile(&text.profile(&|name| (name == self.kernel).then(|| variant.on_code_of(0))))
+    }
+
+    fn sizes_shared_at_launch(&self, ptx: &str) -> bool {
+        self.own.sizes_shared_at_launch(ptx) || self.texts.values().any(|text| text.sizes_shared_at_launch)
+    }
+
+    fn knows_smem_spilling(&self) -> bool {
+        self.own.knows_smem_spilling() && self.texts.values().all(Text::knows_smem_spilling)
+    }
+
+    fn has_optimisations(&self) -> bool {
+        self.own.has_optimisations()
+    }
+
+    fn why_kept(&self, kernel: &str) -> Option<String> {
+        self.own.why_kept(kernel)
+    }
+
+    fn compilers(&self) -> Vec<u8> {
+        self.texts.keys().copied().collect()
+    }
+
+    fn words(&self) -> &'static Words {
+        self.own.words()
+    }
+}

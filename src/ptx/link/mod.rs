@@ -1,0 +1,185 @@
+//! Linking a kernel of one file over that of another: the head stays ours, the body comes from the other file with all that
+//! it needs, as `llvm-link -override` does it for LLVM IR.
+//!
+//! Both files are of one source, by two compilers. Of the other file's symbols
+//! * data that the source names is one object, ours: the host and other files may see it, and code may write it;
+//! * constant data that the compiler made, shared memory and functions may be copied, under new names where names clash.
+//!
+//! A kernel for which that cannot be done keeps its body, for a reason. In the order of the files:
+//! * [`symbols`]: what names are, and who uses them; [`variable`]: what variables are in memory;
+//! * [`signature`]: whether parameters and launches fit; [`writes`]: which variables code may write;
+//! * [`resolution`]: what becomes of each symbol; [`output`]: the text.
+
+mod output;
+mod resolution;
+mod signature;
+mod symbols;
+#[cfg(test)]
+mod tests;
+mod variable;
+mod writes;
+
+use rustc_hash::FxHashMap;
+
+use super::module::Module;
+use super::parts::FunctionHead;
+use crate::error::{Error, ErrorKind};
+use crate::printable::one_line;
+use output::{Replacement, replace};
+use resolution::Resolver;
+use signature::{Head, same_launches, same_parameters};
+use symbols::Symbol;
+
+/// Kernels of devices' constructors and destructors begin so.
+const CONSTRUCTORS: &str = "nvptx$device$";
+
+/// Two files of PTX by two compilers: kernels of the other one can take the place of ours.
+pub struct Linker<'f, 'a> {
+    resolver: Resolver<'f, 'a>,
+    own: &'f Module<'a>,
+    /// The version that the result needs, where ours is older.
+    version: Option<&'a str>,
+}
+
+impl<'f, 'a> Linker<'f, 'a> {
+    /// Two files. O(bytes).
+    ///
+    /// # Errors
+    /// The files are for different targets, or one of them has directives for all of its code.
+    pub fn new(own: &'f Module<'a>, other: &'f Module<'a>) -> Result<Self, Error> {
+        let [ours, theirs] = [own, other].map(|module| one_line(module.file().text().name()).to_string());
+        let refused =
+            |problem: String, remedy: &str| Err(Error::new(ErrorKind::View, format!("{theirs}: {problem}"), remedy));
+        let values = |module: &Module<'a>, word: &str| {
+            let values = module.header_values(word).into_iter().map(|token| module.file().text().str(token));
+            values.collect::<Vec<&str>>()
+        };
+        let [own_target, other_target] = [own, other].map(|module| values(module, ".target"));
+        if !runs_on(&other_target, &own_target) {
+            let [theirs, ours_for] = [other_target, own_target].map(|target| target.join(", "));
+            return refused(
+                format!("it is for {theirs}, and {ours} for {ours_for}"),
+                &format!("compile both files for {ours_for}"),
+            );
+        }
+        let [own_size, other_size] = [own, other].map(|module| values(module, ".address_size"));
+        if own_size != other_size {
+            return refused("its addresses have another size".into(), "compile both files with the same -m64 or -m32");
+        }
+        let [own_version, other_version] = [own, other].map(Module::version);
+        if own_version.is_none() || other_version.is_none() {
+            return refused("one of the files does not say its version".into(), "give complete files of PTX");
+        }
+        let resolver = Resolver::new(own.file(), other.file());
+        if let Some(directive) = resolver.other.directives.iter().find(|one| !resolver.own.directives.contains(one)) {
+            return refused(
+                format!("'{directive}' is for the whole file, and {ours} lacks it"),
+                "compile both files alike",
+            );
+        }
+        let version = (other_version > own_version).then(|| values(other, ".version")[0]);
+        Ok(Self { resolver, own, version })
+    }
+
+    /// Whether a kernel of the other file can take the place of ours. O(bytes that it needs).
+    ///
+    /// # Errors
+    /// Says why it cannot.
+    pub fn check(&self, kernel: &str) -> Result<(), String> {
+        self.replacement(kernel).map(drop)
+    }
+
+    /// Our file with the bodies that kernels have in the other one; all other functions and variables keep every byte.
+    ///
+    /// # Errors
+    /// The first of the kernels that cannot be taken, and why.
+    pub fn link(&self, kernels: &[&str]) -> Result<Vec<u8>, Error> {
+        let replacement = |&kernel: &&str| {
+            let refused = |reason| Error::pass(reason, "it keeps its own code").in_function(kernel);
+            self.replacement(kernel).map_err(refused)
+        };
+        let mut replacements = kernels.iter().map(replacement).collect::<Result<Vec<_>, Error>>()?;
+        replacements.sort_by_key(|replacement| replacement.own);
+        replacements.dedup_by_key(|replacement| replacement.own);
+        let mut patch = replace(&self.resolver, &replacements);
+        if let (Some(version), false) = (self.version, replacements.is_empty()) {
+            let text = self.own.file().text();
+            let token = self.own.header_values(".version")[0];
+            let at = text.start(token);
+            patch.pieces.insert(0, (at, at + text.of(token).len(), version.as_bytes().to_vec()));
+        }
+        Ok(patch.apply(self.own.file().text().bytes()))
+    }
+
+    fn replacement(&self, kernel: &str) -> Result<Replacement<'a>, String> {
+        let Resolver { own: ours, other: theirs, .. } = &self.resolver;
+        if let Some(reason) = self.own.why_fixed() {
+            return Err(reason.into());
+        }
+        if kernel.starts_with(CONSTRUCTORS) {
+            return Err("it runs constructors or destructors".into());
+        }
+        let head = |symbols: &symbols::Symbols<'_, 'a>, which: &str| match symbols.symbol(kernel) {
+            Some(Symbol::Kernel(head)) => Ok(head),
+            _ => Err(format!("{which} file has no such kernel")),
+        };
+        let [own_head, other_head] = [head(ours, "this")?, head(theirs, "the other")?];
+        let [own_of, other_of] = [Head(ours.file, &own_head), Head(theirs.file, &other_head)];
+        same_parameters(own_of, other_of)?;
+        same_launches(own_of, other_of)?;
+        let item = |symbols: &symbols::Symbols<'_, 'a>| {
+            let found = symbols.items_of(kernel).iter().copied().find(|&number| symbols.has_body(number));
+            found.ok_or("it has no body")
+        };
+        let (own, other) = (item(ours)?, item(theirs)?);
+        let (uses, needs) = self.resolver.needs(other)?;
+        if uses.spills_to_shared {
+            return Err("it lets ptxas spill to shared memory, which a launch may need".into());
+        }
+        let parameters = self.parameters(&own_head, &other_head)?;
+        let is_taken = |&&name: &&&str| {
+            (uses.declares(name) && !parameters.contains_key(name)) || uses.uses.iter().any(|one| one.name == name)
+        };
+        if let Some(name) = parameters.values().find(is_taken) {
+            return Err(format!("it means something else by '{name}', the name of a parameter"));
+        }
+        // Debug information of ours that names places in the old body, or by chance in the new one.
+        let labels = ours.uses(own).map(|uses| uses.locals).unwrap_or_default();
+        if let Some(label) = labels.iter().chain(&uses.locals).find(|label| ours.in_sections.contains(*label)) {
+            return Err(format!("debug information names its label '{label}'"));
+        }
+        let is_behind = |name: &&&str| ours.items_of(name).first().is_some_and(|&number| number > own);
+        if let Some(name) = needs.ours.iter().find(is_behind) {
+            return Err(format!("it needs '{name}', which this file declares behind it"));
+        }
+        Ok(Replacement { own, other, uses, needs, parameters })
+    }
+
+    /// The names of the other head's parameters, each with ours.
+    fn parameters(&self, own: &FunctionHead, other: &FunctionHead) -> Result<FxHashMap<&'a str, &'a str>, String> {
+        let Resolver { own: ours, other: theirs, .. } = &self.resolver;
+        let lists = own.parameters.iter().flatten().zip(other.parameters.iter().flatten());
+        let mut names = FxHashMap::default();
+        for (our_parameter, their_parameter) in lists {
+            let name = |file: &super::file::File<'a>, one: &super::parts::Declaration| {
+                one.declarators.first().and_then(|one| one.name).map(|name| file.text().str(name))
+            };
+            match (name(ours.file, our_parameter), name(theirs.file, their_parameter)) {
+                (Some(one), Some(two)) => drop(names.insert(two, one)),
+                (_, None) => {}
+                (None, Some(two)) => return Err(format!("the parameter '{two}' has no name in this file")),
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// Whether code for a target runs on what another target is for: `.target`'s values, the processor first.
+fn runs_on(code: &[&str], on: &[&str]) -> bool {
+    let ([code, code_modes @ ..], [on, on_modes @ ..]) = (code, on) else { return false };
+    let number = |cpu: &str| cpu.strip_prefix("sm_").and_then(|rest| rest.parse::<u32>().ok());
+    let plain = |cpu: &str| number(cpu.trim_end_matches(['a', 'f']));
+    // Code for a plain target runs on all later processors, code for the others only on its own one.
+    let fits = code == on || number(code).is_some_and(|code| plain(on).is_some_and(|on| code <= on));
+    fits && code_modes == on_modes
+}

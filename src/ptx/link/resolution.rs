@@ -1,0 +1,239 @@
+//! Symbol resolution: which symbols of the other file stand for ours, which are copied, and under which names.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use super::signature::{Head, same_parameters};
+use super::symbols::{Symbol, Symbols, Uses};
+use super::variable::{Linkage, Variable};
+use super::writes::written;
+use crate::index::EntityIndex;
+use crate::ptx::file::File;
+use crate::ptx::token::{Token, TokenKind};
+
+/// Functions that the driver or the device runtime defines: any file may declare them.
+const OF_THE_SYSTEM: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+
+/// What becomes of a symbol of the other file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Our symbol of the same name stands for it.
+    Ours,
+    /// A copy of it comes into our file.
+    Copied,
+}
+
+/// What the code of a kernel needs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Needs<'a> {
+    /// Our symbols.
+    pub(super) ours: BTreeSet<&'a str>,
+    /// The items of the other file that are copied, in its order, and what each uses.
+    pub(super) copied: BTreeMap<usize, Uses<'a>>,
+}
+
+/// Two files whose symbols are resolved.
+pub(super) struct Resolver<'f, 'a> {
+    pub(super) own: Symbols<'f, 'a>,
+    pub(super) other: Symbols<'f, 'a>,
+    /// The functions of the other file that are the same in ours.
+    same_functions: FxHashSet<&'a str>,
+    written: OnceCell<[FxHashSet<&'a str>; 2]>,
+    words: OnceCell<FxHashSet<&'a str>>,
+}
+
+impl<'f, 'a> Resolver<'f, 'a> {
+    /// O(bytes).
+    pub(super) fn new(own: &'f File<'a>, other: &'f File<'a>) -> Self {
+        let [own, other] = [own, other].map(Symbols::new);
+        let (same_functions, written, words) = (FxHashSet::default(), OnceCell::new(), OnceCell::new());
+        let mut resolver = Self { own, other, same_functions, written, words };
+        resolver.find_same_functions();
+        resolver
+    }
+
+    /// Finds the functions whose text is the same in both files, and that use nothing that is not the same.
+    fn find_same_functions(&mut self) {
+        let names = self.other.items.iter().flat_map(|item| item.names.iter().copied());
+        let same: FxHashSet<&str> = names.filter(|name| self.has_same_text(name)).collect();
+        self.same_functions = same;
+        loop {
+            let uses_same = |name: &&str| {
+                self.other.items_of(name).iter().all(|&number| {
+                    self.other.uses(number).is_ok_and(|uses| {
+                        let symbols = uses.uses.iter().filter(|one| self.other.symbol(one.name).is_some());
+                        symbols.map(|one| self.resolve(one.name)).all(|found| found == Ok(Outcome::Ours))
+                    })
+                })
+            };
+            let kept: FxHashSet<&str> = self.same_functions.iter().copied().filter(uses_same).collect();
+            let is_done = kept.len() == self.same_functions.len();
+            self.same_functions = kept;
+            if is_done {
+                return;
+            }
+        }
+    }
+
+    /// Whether both files define a function by the same text.
+    fn has_same_text(&self, name: &str) -> bool {
+        let text = |symbols: &Symbols<'_, 'a>| {
+            let number = *symbols.items_of(name).iter().find(|&&number| symbols.has_body(number))?;
+            let is_function = matches!(symbols.symbol(name), Some(Symbol::Function(_, true)));
+            is_function.then(|| {
+                let (text, item) = (symbols.file.text(), &symbols.items[number]);
+                let first = text.skip_trivia(symbols.file.statements().first(item.first));
+                let end = symbols.file.statements().end(text, crate::ptx::Statement(item.end.0 - 1));
+                &text.bytes()[text.start(first)..text.start(end)]
+            })
+        };
+        text(&self.other).is_some_and(|theirs| text(&self.own) == Some(theirs))
+    }
+
+    /// What becomes of a symbol of the other file.
+    ///
+    /// # Errors
+    /// Says why the code that uses it cannot be taken.
+    pub(super) fn resolve(&self, name: &str) -> Result<Outcome, String> {
+        match self.other.symbol(name) {
+            Some(Symbol::Variable(declaration, place)) => {
+                let text = self.other.file.text();
+                let theirs = Variable::new(text, &declaration, place);
+                self.variable(name, &theirs.map_err(|problem| format!("'{name}' {problem}"))?)
+            }
+            Some(Symbol::Function(head, is_defined)) => self.function(name, Head(self.other.file, &head), is_defined),
+            Some(Symbol::Kernel(_)) => Err(format!("it uses the kernel '{name}'")),
+            Some(Symbol::Other(what)) => Err(format!("'{name}' is {what}")),
+            None if self.own.symbol(name).is_some() => Err(format!("'{name}' is not declared there")),
+            None => Ok(Outcome::Ours),
+        }
+    }
+
+    fn variable(&self, name: &str, theirs: &Variable<'_>) -> Result<Outcome, String> {
+        let ours = match self.own.symbol(name) {
+            Some(Symbol::Variable(declaration, place)) => {
+                let ours = Variable::new(self.own.file.text(), &declaration, place);
+                Some(ours.map_err(|problem| format!("'{name}' of this file {problem}"))?)
+            }
+            _ => None,
+        };
+        // A compiler numbers what it makes: the same name may mean something else in the other file.
+        if is_of_compiler(name) && theirs.space != ".shared" {
+            let is_constant = theirs.is_initialised && self.written().iter().all(|written| !written.contains(name));
+            if !is_constant {
+                return Err(format!("it needs '{name}', which may be written, and which a compiler has named"));
+            }
+        }
+        let difference = match &ours {
+            Some(ours) => match ours.serves_as(theirs) {
+                Ok(()) => return Ok(Outcome::Ours),
+                Err(difference) => difference,
+            },
+            None => "is missing",
+        };
+        match theirs.linkage {
+            // All such names mean the same memory, and the launch says its size.
+            _ if theirs.is_sized_at_launch() => Ok(Outcome::Copied),
+            // Each block has shared memory of its own, and nothing of it is left behind the kernel.
+            Linkage::Internal if theirs.space == ".shared" => Ok(Outcome::Copied),
+            Linkage::Internal if is_of_compiler(name) => Ok(Outcome::Copied),
+            _ => Err(format!("it needs '{name}', which {difference} in this file")),
+        }
+    }
+
+    fn function(&self, name: &str, theirs: Head<'_, '_>, is_defined: bool) -> Result<Outcome, String> {
+        if self.same_functions.contains(name) {
+            return Ok(Outcome::Ours);
+        }
+        if is_defined {
+            let has_attributes = !theirs.1.specifiers.is_empty();
+            return if has_attributes { Err(format!("'{name}' has an attribute")) } else { Ok(Outcome::Copied) };
+        }
+        match self.own.symbol(name) {
+            Some(Symbol::Function(head, is_own)) => {
+                let linkage = Linkage::of(self.own.file.text(), &head.linkage);
+                if is_own && linkage == Linkage::Internal {
+                    return Err(format!("'{name}' of this file is another function"));
+                }
+                same_parameters(Head(self.own.file, &head), theirs)
+                    .map_err(|problem| format!("'{name}' is declared differently: {problem}"))?;
+                Ok(Outcome::Ours)
+            }
+            None if OF_THE_SYSTEM.contains(&name) => Ok(Outcome::Copied),
+            None => Err(format!("it needs the function '{name}', which this file does not declare")),
+            Some(_) => Err(format!("'{name}' of this file is no function")),
+        }
+    }
+
+    /// The variables that code may write, of our file and of the other one.
+    fn written(&self) -> &[FxHashSet<&'a str>; 2] {
+        self.written.get_or_init(|| [written(&self.own), written(&self.other)])
+    }
+
+    /// What the code of a kernel of the other file needs, and what the code itself uses.
+    ///
+    /// # Errors
+    /// Says why it cannot be taken.
+    pub(super) fn needs(&self, kernel: usize) -> Result<(Uses<'a>, Needs<'a>), String> {
+        let mut needs = Needs::default();
+        let uses = self.other.uses(kernel)?;
+        let mut waiting: Vec<(&'a str, bool)> = uses.uses.iter().map(|one| (one.name, one.is_call)).collect();
+        while let Some((name, is_call)) = waiting.pop() {
+            let is_function = match self.other.symbol(name) {
+                Some(symbol) => matches!(symbol, Symbol::Function(..)),
+                None if self.own.symbol(name).is_none() => continue,
+                None => false,
+            };
+            // An address of a function could be compared with one that our file gives.
+            if is_function && !is_call {
+                return Err(format!("it takes the address of the function '{name}'"));
+            }
+            if self.resolve(name)? == Outcome::Ours {
+                needs.ours.insert(name);
+                continue;
+            }
+            for &number in self.other.items_of(name) {
+                if needs.copied.contains_key(&number) {
+                    continue;
+                }
+                // A statement comes with all that it declares.
+                for other in &self.other.items[number].names {
+                    if self.resolve(other)? != Outcome::Copied {
+                        return Err(format!("'{name}' and '{other}' are declared in one statement"));
+                    }
+                }
+                let of_item = self.other.uses(number).map_err(|problem| format!("'{name}': {problem}"))?;
+                waiting.extend(of_item.uses.iter().map(|one| (one.name, one.is_call)));
+                needs.copied.insert(number, of_item);
+            }
+        }
+        Ok((uses, needs))
+    }
+
+    /// A name for a copy: its own, where our file has no such word.
+    pub(super) fn name_of_copy(&self, name: &str) -> String {
+        let has = |name: &str| self.own.symbol(name).is_some();
+        if !has(name) {
+            return name.to_owned();
+        }
+        let words = self.words.get_or_init(|| {
+            [&self.own, &self.other]
+                .into_iter()
+                .flat_map(|symbols| {
+                    let text = symbols.file.text();
+                    let tokens = (0..text.num_tokens()).map(Token::new);
+                    tokens.filter(|&token| text.kind(token) == TokenKind::Word).map(|token| text.str(token))
+                })
+                .collect()
+        });
+        let candidates = (1u32..).map(|number| format!("{name}_{number}"));
+        candidates.into_iter().find(|candidate| !words.contains(candidate.as_str())).unwrap_or_default()
+    }
+}
+
+/// Whether a compiler made up a name, as `$str$1` and `__unnamed_2`: no source, and so no host, names what it is of.
+fn is_of_compiler(name: &str) -> bool {
+    name.contains('$') || name.starts_with("__unnamed_")
+}

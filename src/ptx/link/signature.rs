@@ -1,0 +1,110 @@
+//! Whether two heads of functions fit: parameters at the same bytes, and launches that both allow.
+
+use super::variable::Shape;
+use crate::ptx::file::File;
+use crate::ptx::parts::{Declaration, FunctionHead};
+
+/// What bounds the clusters of a kernel: both must say the same.
+const CLUSTERS: [&str; 4] = [".reqnctapercluster", ".explicitcluster", ".maxclusterrank", ".blocksareclusters"];
+
+/// What says how ptxas is to compile a kernel, and nothing of its launches: the replaced kernel's counts.
+const TUNING: [&str; 2] = [".minnctapersm", ".maxnreg"];
+
+/// A file and the head of one of its functions.
+#[derive(Clone, Copy)]
+pub(super) struct Head<'h, 'a>(pub(super) &'h File<'a>, pub(super) &'h FunctionHead);
+
+impl Head<'_, '_> {
+    /// The values of a directive behind the parameters, without dimensions of one at the end; `None` if it is not there.
+    fn values(&self, word: &str) -> Option<Vec<u64>> {
+        let Self(file, head) = self;
+        let directive = head.directives.iter().find(|directive| file.text().str(directive.word) == word)?;
+        let values = directive.values.iter().map(|&(_, value)| file.text().str(value).parse().unwrap_or(u64::MAX));
+        let mut values: Vec<u64> = values.collect();
+        while values.len() > 1 && values.last() == Some(&1) {
+            values.pop();
+        }
+        Some(values)
+    }
+
+    fn words(&self) -> Vec<&str> {
+        self.1.directives.iter().map(|directive| self.0.text().str(directive.word)).collect()
+    }
+
+    /// Parameters, or what is returned, each with its space and shape.
+    fn shapes(&self, list: &Option<Vec<Declaration>>, what: &str) -> Result<Vec<(bool, Shape)>, String> {
+        let text = self.0.text();
+        let parameters = list.iter().flatten().enumerate();
+        let shape = |(number, parameter): (usize, &Declaration)| {
+            let shape = Shape::new(text, parameter, 0).map_err(|problem| format!("{what} {number} {problem}"))?;
+            Ok((text.of(parameter.space) == b".reg", shape))
+        };
+        parameters.map(shape).collect()
+    }
+}
+
+/// Whether the parameters of two functions, and what they return, are the same bytes.
+///
+/// # Errors
+/// Says what differs.
+pub(super) fn same_parameters(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<(), String> {
+    for (what, ours, theirs) in
+        [("parameter", &own.1.parameters, &other.1.parameters), ("result", &own.1.returns, &other.1.returns)]
+    {
+        let (ours, theirs) = (own.shapes(ours, what)?, other.shapes(theirs, what)?);
+        if ours.len() != theirs.len() {
+            return Err(format!("it has {} {what}s instead of {}", theirs.len(), ours.len()));
+        }
+        for (number, (one, two)) in ours.iter().zip(&theirs).enumerate() {
+            let [(is_register, one), (other_is_register, two)] = [one, two];
+            // With equal sizes and alignments ahead of it, a parameter begins at the same byte.
+            if is_register != other_is_register || one.bytes != two.bytes || one.alignment != two.alignment {
+                let bytes = |shape: &Shape| shape.bytes.unwrap_or_default();
+                return Err(format!(
+                    "{what} {number} has {} bytes aligned to {} instead of {} aligned to {}",
+                    bytes(two),
+                    two.alignment,
+                    bytes(one),
+                    one.alignment
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether another kernel may be launched in every way that our own one allows.
+///
+/// # Errors
+/// Says which launches it may not have.
+pub(super) fn same_launches(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<(), String> {
+    let list = |values: &[u64]| values.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let ours = own.values(".reqntid");
+    if let Some(theirs) = other.values(".reqntid") {
+        if ours.as_ref() != Some(&theirs) {
+            return Err(format!("it allows only blocks of {} threads", list(&theirs)));
+        }
+    } else if let Some(theirs) = other.values(".maxntid") {
+        let ours = ours.or_else(|| own.values(".maxntid"));
+        let product = |values: &[u64]| values.iter().fold(1u64, |product, &value| product.saturating_mul(value));
+        let is_inside = ours.is_some_and(|ours| {
+            let dimension = |values: &[u64], at: usize| values.get(at).copied().unwrap_or(1);
+            let each = (0..3).all(|at| dimension(&ours, at) <= dimension(&theirs, at));
+            each || (theirs.len() == 1 && product(&ours) <= product(&theirs))
+        });
+        if !is_inside {
+            return Err(format!("it allows only blocks of at most {} threads", list(&theirs)));
+        }
+    }
+    for word in CLUSTERS {
+        if own.values(word) != other.values(word) {
+            return Err(format!("it has another {word}"));
+        }
+    }
+    let known =
+        |word: &str| CLUSTERS.contains(&word) || TUNING.contains(&word) || [".maxntid", ".reqntid"].contains(&word);
+    match other.words().into_iter().find(|word| !known(word) && !own.words().contains(word)) {
+        Some(word) => Err(format!("it has the directive '{word}'")),
+        None => Ok(()),
+    }
+}

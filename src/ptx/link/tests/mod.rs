@@ -1,0 +1,17 @@
+//! Tests of linking.
+
+mod properties;
+mod refusals;
+mod sources;
+
+use super::Linker;
+use crate::ptx::Module;
+
+/// Our file with kernels of the other one, or why it cannot be.
+fn linked(own: &str, other: &str, kernels: &[&str]) -> Result<String, String> {
+    let [own, other] = [("own.ptx", own), ("other.ptx", other)]
+        .map(|(name, text)| Module::read(name, text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")));
+    let linker = Linker::new(&own, &other).map_err(|error| error.to_string())?;
+    let text = linker.link(kernels).map_err(|error| error.problem)?;
+    Ok(String::from_utf8(text).expect("it was text"))
+}
