@@ -48,6 +48,11 @@ pub(super) trait Code: Send + Sync {
     /// Whether LLVM's own optimisations are among the choices.
     fn has_optimisations(&self) -> bool;
 
+    /// Whether what LLVM inlines and unrolls is among the choices: nothing has optimised it.
+    fn is_unoptimised(&self) -> bool {
+        false
+    }
+
     /// Why no pass can change a kernel's instructions, where that is so.
     fn why_kept(&self, kernel: &str) -> Option<String>;
 
@@ -59,7 +64,8 @@ pub(super) trait Code: Send + Sync {
     fn profile(&self, variants: &dyn Fn(&str) -> Option<Variant>) -> Profile {
         let entry =
             |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(Variant::Stock).entry(name, hash) };
-        Profile::new(self.cpu(), self.functions().iter().map(entry).collect())
+        let profile = Profile::new(self.cpu(), self.functions().iter().map(entry).collect());
+        if self.is_unoptimised() { profile.of_unoptimised() } else { profile }
     }
 }
 

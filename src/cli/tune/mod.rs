@@ -74,7 +74,7 @@ use self::stock::{Judges, Stock, Wanted};
 use self::text::Text;
 use self::winners::Keep;
 #[cfg(feature = "llvm")]
-use crate::codegen::Settings;
+use crate::codegen::{Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
 use crate::{input, interrupt, output, ptxas};
@@ -111,6 +111,11 @@ pub(crate) struct Arguments {
     #[cfg(feature = "llvm")]
     #[command(flatten)]
     settings: Settings,
+    /// Whether LLVM's optimisations run on the module first, as clang runs them. Of code that nothing has optimised, as
+    /// `clang -O3 -Xclang -disable-llvm-passes -emit-llvm` writes it, the search also tries what is inlined and unrolled
+    #[cfg(feature = "llvm")]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
+    optimise: Optimise,
     /// How many variants of each kernel ptxas judges, beside stock and the result
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
@@ -208,7 +213,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let servers = Servers::new(Duration::from_millis(arguments.fork_from))?;
     let code: Box<dyn Code> = match is_ptx {
         #[cfg(feature = "llvm")]
-        false => Box::new(Ir::new(Compiler::new(&content, &arguments.input, &arguments.settings, &cpu)?, &servers)),
+        false => {
+            let Arguments { input, settings, optimise, .. } = arguments;
+            Box::new(Ir::new(Compiler::new(&content, input, settings, &cpu, *optimise)?, &servers))
+        }
         _ => Box::new(Text::new(content, &name, &cpu)?),
     };
     let benchmark = arguments
@@ -254,6 +262,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(interrupt::exit_code());
     }
     result
+}
+
+impl Arguments {
+    /// What clang has to do alike, where the profile is replayed ahead of LLVM's optimisations.
+    fn made_by(&self, code: &dyn Code) -> Option<String> {
+        #[cfg(feature = "llvm")]
+        return code.is_unoptimised().then(|| self.settings.like_clang());
+        #[cfg(not(feature = "llvm"))]
+        return code.is_unoptimised().then(String::new);
+    }
 }
 
 /// Reads --shared-cost.
@@ -337,7 +355,8 @@ fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool) -> Result<Ex
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        let notes = print::notes(search, &composed);
+        let notes =
+            arguments.made_by(search.code).into_iter().chain(print::notes(search, &composed)).collect::<Vec<_>>();
         output::write(path, composed.profile.print(search.code.words().replayed_by, &notes)?.as_bytes())?;
     }
     let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };

@@ -14,7 +14,7 @@ use super::code::Code;
 use super::figures::{Block, launch};
 use super::judge::{Judge, Look};
 use super::rounds::Slice;
-use super::search::{Aim, Kernel};
+use super::search::{Aim, Choices, Kernel};
 use super::turns::in_parallel;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::kernel_names;
@@ -238,7 +238,7 @@ impl Judges<'_> {
             figures.timing = Some(measured.map_err(refused)?);
         }
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
-        let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.has_optimisations());
+        let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), Choices::of(slice));
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
         Ok(Start { kernel, took, limit: (judged.took * TIMES_STOCK).max(LEAST_LIMIT) })
     }

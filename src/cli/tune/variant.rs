@@ -3,7 +3,7 @@
 use nvptx_ra::config::find;
 use nvptx_ra::profile::Entry;
 
-use super::optimisations::Optimisations;
+use super::optimisations::{Ahead, Optimisations};
 
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +160,9 @@ impl Variant {
         match self {
             Self::Stock => Self::Stock,
             Self::Passes(passes) => {
-                Self::Passes(Passes { max_registers: None, smem_spilling: false, kept: None, ..*passes })
+                // What is chosen ahead of LLVM's optimisations is the kernel's, too, and holds for all that it calls.
+                let optimisations = passes.optimisations.with_ahead(Ahead::STOCK);
+                Self::Passes(Passes { optimisations, max_registers: None, smem_spilling: false, kept: None, ..*passes })
             }
         }
     }
@@ -282,6 +284,9 @@ mod tests {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
                 let without = Optimisations::without(Skip::GVN | Skip::MACHINE_SINK);
                 let variant = variant.optimised(without.toggled(Optimisations::HOIST)).toggled_assembly_loads();
+                let ahead = variant.optimised(variant.optimisations().with_ahead(Ahead::STACK));
+                assert!(Config::check(&ahead.entry("k", "0").options, Origin::Attribute).is_ok(), "{ahead}");
+                assert_eq!(ahead.of_callee().entry("f", "0"), variant.of_callee().entry("f", "0"));
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));

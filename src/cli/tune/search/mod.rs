@@ -6,6 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 use nvptx_ra::target::machine::Architecture;
 
+use super::code::Code;
 use super::figures::{Allowance, Block, Figures, Preference};
 use super::findings::Findings;
 use super::variant::Variant;
@@ -18,8 +19,10 @@ pub(super) struct Kernel {
     pub(super) block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub(super) may_spill_to_shared: bool,
-    /// Whether LLVM's optimisations are among the choices.
-    has_optimisations: bool,
+    /// What of LLVM's optimisations is among the choices.
+    choices: Choices,
+    /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
+    has_first_choices: bool,
     pub(super) stock: Figures,
     /// In the order in which they were tried; none where ptxas did not take it.
     pub(super) tried: Vec<(Variant, Option<Figures>)>,
@@ -34,6 +37,28 @@ pub(super) struct Kernel {
     perturbed: u32,
     /// What comparisons with stock say of the variants.
     pub(super) findings: Findings,
+}
+
+/// What of LLVM's optimisations is among the choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choices {
+    /// Nothing: they are done.
+    Nothing,
+    /// Those of the code generator.
+    CodeGeneration,
+    /// Those, and what is inlined and unrolled ahead of all.
+    All,
+}
+
+impl Choices {
+    /// Of code.
+    pub(super) fn of(code: &dyn Code) -> Self {
+        match (code.has_optimisations(), code.is_unoptimised()) {
+            (false, _) => Self::Nothing,
+            (true, false) => Self::CodeGeneration,
+            (true, true) => Self::All,
+        }
+    }
 }
 
 /// What a search is for.
@@ -52,27 +77,21 @@ pub(super) struct Aim {
 
 impl Kernel {
     /// A kernel of which nothing but stock is known.
-    pub(super) fn new(
-        name: &str,
-        hash: &str,
-        block: Block,
-        stock: Figures,
-        text: String,
-        has_optimisations: bool,
-    ) -> Self {
+    pub(super) fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, choices: Choices) -> Self {
         Self {
             name: name.to_owned(),
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
-            has_optimisations,
+            choices,
+            has_first_choices: choices == Choices::All,
             stock,
             tried: Vec::new(),
             lost: 0,
             first_loss: None,
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
-            queue: proposals::first(&stock, has_optimisations),
+            queue: proposals::first(&stock, choices),
             perturbed: 0,
             findings: Findings::default(),
         }
@@ -190,7 +209,7 @@ pub(super) mod tests {
     /// A kernel in blocks of four warps of which nothing but this is known.
     pub(super) fn kernel_with(stock: Figures) -> Kernel {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        Kernel::new("k", "0", block, stock, "stock".into(), true)
+        Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration)
     }
 
     pub(in super::super) fn kernel() -> Kernel {

@@ -11,9 +11,9 @@ use std::iter;
 use nvptx_ra::target::machine::SHARED_PER_BLOCK;
 
 use super::super::figures::{Figures, launch};
-use super::super::optimisations::Optimisations;
+use super::super::optimisations::{Ahead, Optimisations};
 use super::super::variant::{Kept, Names, Variant};
-use super::{Aim, Kernel};
+use super::{Aim, Choices, Kernel};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
 const FIRST_ORDERS: usize = 6;
@@ -59,12 +59,22 @@ const WAYS: [Way; 7] = [
     Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 
-/// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
-/// optimisations do.
-pub(super) fn first(stock: &Figures, has_optimisations: bool) -> VecDeque<Variant> {
-    if !has_optimisations {
-        return first_of_text();
+/// What is tried on every kernel, but for what is [tried then](behind_choices_ahead).
+pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
+    match choices {
+        Choices::Nothing => first_of_text(),
+        Choices::CodeGeneration => behind_choices_ahead(stock),
+        // What is inlined and unrolled changes most of all, and the rest depends on it.
+        Choices::All => {
+            let ahead = Ahead::CHOICES.map(|ahead| Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
+            iter::once(Variant::DEFAULT).chain(ahead).collect()
+        }
     }
+}
+
+/// What is tried on every kernel of LLVM IR, with the best of what is chosen ahead of LLVM's optimisations. Where something
+/// spills, orders bring the most, and hoisting; elsewhere fewer optimisations do.
+fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
@@ -84,8 +94,27 @@ fn first_of_text() -> VecDeque<Variant> {
 }
 
 impl Kernel {
-    /// Fills the queue with what is near the best.
+    fn has_optimisations(&self) -> bool {
+        self.choices != Choices::Nothing
+    }
+
+    /// The best with one more choice ahead of LLVM's optimisations, or with the first of them again as LLVM has it.
+    fn with_choice_ahead(&self, best: &Variant) -> Option<Variant> {
+        let of_best = best.optimisations();
+        let others = Ahead::CHOICES.iter().map(|&ahead| of_best.ahead().with(ahead)).chain([Ahead::STOCK]);
+        let mut others = others.map(|ahead| best.optimised(of_best.with_ahead(ahead)));
+        others.find(|variant| self.choices == Choices::All && !self.proposed.contains(variant))
+    }
+
+    /// Fills the queue: behind the choices ahead of LLVM's optimisations with what is tried on every kernel, then with what
+    /// is near the best.
     pub(super) fn look_around(&mut self, aim: &Aim) {
+        if std::mem::take(&mut self.has_first_choices) {
+            let ahead = self.best(aim).0.optimisations().ahead();
+            let rest = behind_choices_ahead(&self.stock).into_iter();
+            self.queue.extend(rest.map(|variant| variant.optimised(variant.optimisations().with_ahead(ahead))));
+            return;
+        }
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
         self.queue.extend(self.with_free_registers(aim));
@@ -106,18 +135,19 @@ impl Kernel {
             .skip(FIRST_ORDERS)
             .map(|order| best.with_order(order, 0))
             .chain(Variant::remats().map(|remat| best.with_remat(remat)));
-        if self.has_optimisations {
+        if self.has_optimisations() {
             around.extend(registers.into_iter().chain(orders_and_values));
         } else {
             around.extend(orders_and_values.chain(registers));
         }
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
-        around.truncate(if self.has_optimisations { 1 } else { 3 });
+        around.truncate(if self.has_optimisations() { 1 } else { 3 });
+        around.extend(self.with_choice_ahead(&best));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
-        let toggled = loads.into_iter().chain(toggled).filter(|_| self.has_optimisations);
+        let toggled = loads.into_iter().chain(toggled).filter(|_| self.has_optimisations());
         around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
@@ -167,7 +197,7 @@ impl Kernel {
     fn with_free_registers(&self, aim: &Aim) -> Option<Variant> {
         let edge = self.free_registers(aim);
         let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
-        let told = if self.has_optimisations { Optimisations::TOLD } else { Optimisations::STOCK };
+        let told = if self.has_optimisations() { Optimisations::TOLD } else { Optimisations::STOCK };
         is_free.then(|| Variant::DEFAULT.optimised(told).with_limit(edge))
     }
 
@@ -251,11 +281,32 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
     }
 
+    /// Of code that nothing has optimised, what is inlined and unrolled comes first; then the rest with the best of that.
+    #[test]
+    fn choices_ahead_first() {
+        let mut kernel = kernel();
+        kernel = Kernel::new("k", "0", kernel.block, kernel.stock, "stock".into(), Choices::All);
+        let good = Ahead::CHOICES[3];
+        let mut variants: Vec<Variant> = Vec::new();
+        for number in 0..60u32 {
+            let variant = kernel.propose(&aim(0));
+            assert!(!variants.contains(&variant), "{variant}");
+            let spills = if variant.optimisations().ahead() == good { 10 } else { 100 };
+            kernel.record(&aim(0), variant, number.to_string(), Some(figures(spills, 32, 500)));
+            variants.push(variant);
+        }
+        let of_choice = |variant: &Variant| variant.optimisations().ahead();
+        assert_eq!(variants[0], Variant::DEFAULT);
+        assert!(variants[1..8].iter().map(of_choice).eq(Ahead::CHOICES));
+        assert!(variants[8..16].iter().all(|variant| of_choice(variant) == good));
+        assert!(variants[16..].iter().any(|variant| of_choice(variant) == good.with(Ahead::STACK)));
+    }
+
     /// PTX is tried without LLVM's optimisations, in all orders, and with values computed again.
     #[test]
     fn variants_of_text() {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), false);
+        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), Choices::Nothing);
         let mut seen: Vec<Variant> = Vec::new();
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));
@@ -308,7 +359,7 @@ mod tests {
             let mut stock = figures(100, 8, 500);
             stock.real.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), true);
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration);
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
             assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");
