@@ -33,7 +33,8 @@ pub(super) fn compose(search: &Search<'_>) -> Result<Option<Composed>, Error> {
         }
         let mut fell_back = false;
         for (at, (kernel, choice)) in search.kernels.iter().zip(&mut chosen).enumerate() {
-            let holds = |figures: &Figures| figures.is_no_worse(&kernel.stock, search.aim.allowance);
+            let variant = choice.0;
+            let holds = |figures: &Figures| kernel.is_admissible(&search.aim, &variant, figures);
             let figures = whole.figures(search, at).map(|figures| kernel.of_variant(&search.aim, &choice.0, figures));
             match figures.filter(holds) {
                 Some(figures) => choice.1 = Figures { timing: choice.1.timing, ..figures },

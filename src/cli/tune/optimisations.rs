@@ -27,6 +27,11 @@ impl Ahead {
         Self { inline: "less", ..Self::STOCK },
     ];
 
+    /// Whether less is inlined or unrolled, so that fewer instructions in the code are no fewer in a run.
+    pub(super) fn does_less(self) -> bool {
+        self.inline == "less" || matches!(self.unroll, "asked" | "cut")
+    }
+
     /// The same but for what another one chooses.
     pub(super) fn with(self, other: Self) -> Self {
         let either = |own, new| if new == "llvm" { own } else { new };

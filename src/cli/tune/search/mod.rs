@@ -9,6 +9,7 @@ use nvptx_ra::target::machine::Architecture;
 use super::code::Code;
 use super::figures::{Allowance, Block, Figures, Preference};
 use super::findings::Findings;
+use super::optimisations::Ahead;
 use super::variant::Variant;
 
 /// A kernel and what was tried on it.
@@ -119,14 +120,28 @@ impl Kernel {
 
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
     pub(super) fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
-        let figures = figures.map(|figures| self.of_variant(aim, &variant, figures));
+        let figures = figures.map(|figures| self.with_slots(aim, &variant, figures));
         let figures = *self.known.entry(text).or_insert(figures);
-        self.tried.push((variant, figures));
+        self.tried.push((variant, figures.map(|figures| self.as_counted(&variant, figures))));
     }
 
     /// What a variant costs, slots in shared memory included.
     pub(super) fn of_variant(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
+        self.as_counted(variant, self.with_slots(aim, variant, figures))
+    }
+
+    fn with_slots(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
         if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, aim.shared_cost) } else { figures }
+    }
+
+    fn as_counted(&self, variant: &Variant, figures: Figures) -> Figures {
+        if variant.optimisations().ahead().does_less() { figures.with_counts_of(&self.stock) } else { figures }
+    }
+
+    /// Whether a variant with these figures may count.
+    pub(super) fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
+        let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
+        figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -151,7 +166,7 @@ impl Kernel {
     /// The same without some variants.
     pub(super) fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
         let better = self.judged().filter(|(variant, figures)| {
-            figures.is_no_worse(&self.stock, aim.allowance)
+            self.is_admissible(aim, variant, figures)
                 && figures.is_better(&self.stock, &aim.preference)
                 && !is_left_out(variant)
         });
@@ -168,7 +183,7 @@ impl Kernel {
     fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
         let mut ranked: Vec<(bool, Figures, &Variant)> = self
             .judged()
-            .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allowance), figures, variant))
+            .map(|(variant, figures)| (!self.is_admissible(aim, variant, &figures), figures, variant))
             .collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
         ranked.into_iter().map(|(_, _, variant)| *variant).collect()
