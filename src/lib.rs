@@ -32,6 +32,7 @@ pub mod spill;
 pub mod ssa;
 pub mod stats;
 pub mod target;
+pub mod tune;
 
 /// The version of this project.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

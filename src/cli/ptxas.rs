@@ -6,25 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use nvptx_ra::error::{Error, ErrorKind};
-use serde::{Deserialize, Serialize};
+use nvptx_ra::tune::evidence::Real;
 use tempfile::TempDir;
-
-/// What ptxas reports of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Real {
-    /// General registers of a thread.
-    pub registers: u32,
-    pub spill_store_bytes: u32,
-    pub spill_load_bytes: u32,
-    pub stack_bytes: u32,
-    /// With what the functions that it calls have.
-    pub total_stack_bytes: u32,
-    /// Static shared memory of a block.
-    pub shared_bytes: u32,
-    /// How often ptxas says that it has made something of the code slower: products of matrices that it runs one after the
-    /// other, or whose registers it waits for.
-    pub advice: u32,
-}
 
 /// By the kernels' names.
 pub(crate) type Measured = BTreeMap<String, Real>;

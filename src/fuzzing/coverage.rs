@@ -30,7 +30,11 @@ pub(crate) fn reached(what: &'static str, is_there: bool) {
 #[cfg(test)]
 const ROUNDS: u32 = 20;
 #[cfg(test)]
-const RUNS: u64 = 1_000;
+const RUNS: u64 = 3_000;
+/// The fewest bytes of a run in the first round, and in the last ones. Each round has larger runs than the one ahead of it:
+/// arbtest itself begins with small ones, and on a slow machine it comes to no others.
+#[cfg(test)]
+const BYTES: [u32; 2] = [32, 8_192];
 
 /// Runs an oracle on random bytes for some time, and checks that it came to each of `expected` in at least so many
 /// percent of its runs, 0 being one run at least.
@@ -53,7 +57,8 @@ pub(crate) fn explore(
             REACHED.with_borrow(|reached| reached.iter().for_each(|what| *counts.entry(what).or_default() += 1));
             Ok(())
         })
-        .budget_ms(budget_ms);
+        .budget_ms(budget_ms)
+        .size_min((BYTES[0] << (round - 1).min(8)).min(BYTES[1]));
         let count = |what: &str| counts.get(what).copied().unwrap_or_default();
         let is_missing = |&&(what, percent): &&(&str, u64)| count(what) == 0 || 100 * count(what) < percent * runs;
         let Some(&(what, percent)) = expected.iter().find(is_missing) else { return };

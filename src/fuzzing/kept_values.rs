@@ -23,7 +23,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 40, held, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
     // Coalesced registers have several definitions, and stand far from those that they are tied to.
-    if u.ratio(1, 4)? {
+    if u.ratio(1, 2)? {
         let classification = Classification::by_name(function.opcodes());
         let edits = coalesce(&function, &classification, &Config::default()).edits;
         function = edits.apply(&function).expect("the edits fit").function;
@@ -38,7 +38,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         words: u.int_in_range(0..=3)?,
         values: u.int_in_range(1..=40)?,
         in_loops: *u.choose(&[KeepInLoops::Auto, KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
-        redefined: *u.choose(&[Redefined::Auto, Redefined::Off, Redefined::On])?,
+        redefined: *u.choose(&[Redefined::Auto, Redefined::Off, Redefined::On, Redefined::On])?,
         among: is_chosen.then(|| chosen.into_iter().collect()),
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
         trials: u.int_in_range(1..=6)?,

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Brings the corpus: downloads the packages of corpus.toml and compiles their kernels.
 
-    fetch.py [--arch sm_90] [SOURCE …]
+    fetch.py [--arch sm_90] [--unoptimised] [SOURCE …]
 
 Into target/corpus/ARCH: one .bc module per .cu file by clang, NVIDIA's PTX of the same file beside it in cicc/, and one
 .ll module per Triton kernel. What is there already is not compiled again. What a compiler does not take is named at the
-end with its first error; such files are few and no failure. Sources that are held out come where they are named.
+end with its first error; such files are few and no failure. Sources that are held out come where they are named. With
+--unoptimised the .bc modules alone come, as clang's front end leaves them, into target/corpus/ARCH-unoptimised.
 """
 
 import os
@@ -32,6 +33,9 @@ def include_flags(source, folder, headers):
     if source.get("standins"):
         flags += ["-isystem", str(HERE / "headers")]
     return flags + [f"-D{define}" for define in source.get("defines", [])]
+
+
+FRONT_END = ["-Xclang", "-disable-llvm-passes"]
 
 
 def clang_command(file, output, flags, arch, cuda):
@@ -72,19 +76,21 @@ def has_kernels(module):
     return "ptx_kernel" in tools.run([disassembler, str(module), "-o", "-"], TIMEOUT).output
 
 
-def compile_file(job, arch, cuda):
-    """Compiles one file with both compilers. Returns what went wrong; a file without kernels leaves no module."""
+def compile_file(job, arch, cuda, unoptimised):
+    """Compiles one file with both compilers, or by clang's front end alone. Returns what went wrong; a file without
+    kernels leaves no module."""
     file, module, flags = job
     empty, cicc = module.with_suffix(".empty"), module.parent / "cicc" / f"{module.stem}.ptx"
     if empty.exists():
         return []
     problems = []
     if not module.exists():
-        problems.append(produce(clang_command(file, f"{module}.part", flags, arch, cuda), module))
+        front_end = FRONT_END if unoptimised else []
+        problems.append(produce(clang_command(file, f"{module}.part", [*flags, *front_end], arch, cuda), module))
         if module.exists() and not has_kernels(module):
             module.unlink()
             empty.touch()
-    if module.exists() and not cicc.exists():
+    if module.exists() and not cicc.exists() and not unoptimised:
         problems.append(produce(nvcc_command(file, f"{cicc}.part", flags, arch, cuda), cicc))
     return [problem for problem in problems if problem]
 
@@ -100,6 +106,7 @@ def main():
     parser = command_line.parser_of(__doc__)
     parser.add_argument("sources", nargs="*", metavar="SOURCE")
     parser.add_argument("--arch", default="sm_90", help="processor (default: %(default)s)")
+    parser.add_argument("--unoptimised", action="store_true", help="CUDA's modules as clang's front end leaves them")
     options = parser.parse_args()
     listed = tomllib.loads(corpus.LIST.read_text(encoding="utf8"))
     names = [source["name"] for source in listed["source"]]
@@ -108,7 +115,7 @@ def main():
     is_chosen = lambda s: s["name"] in options.sources if options.sources else not s.get("held_out")  # noqa: E731
     chosen = [source for source in listed["source"] if is_chosen(source)]
     cuda = os.environ.get("CUDA_PATH") or tools.ROOT / "target/cuda"
-    modules = corpus.folder_of(options.arch)
+    modules = corpus.folder_of(f"{options.arch}-unoptimised" if options.unoptimised else options.arch)
     (modules / "cicc").mkdir(parents=True, exist_ok=True)
     check_space(modules)
 
@@ -118,10 +125,11 @@ def main():
         jobs += jobs_of(source, folder, modules, headers)
     print(f"corpus: {len(jobs)} files of CUDA", flush=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(partial(compile_file, arch=options.arch, cuda=cuda), jobs)
+        compile_job = partial(compile_file, arch=options.arch, cuda=cuda, unoptimised=options.unoptimised)
+        results = pool.map(compile_job, jobs)
         problems = [problem for found in results for problem in found]
     for source in chosen:
-        if "triton" in source:
+        if "triton" in source and not options.unoptimised:
             problems += packages.triton(source, listed["python"]["triton"], options.arch, modules)
     for problem in problems:
         print("not compiled:", problem)

@@ -39,6 +39,14 @@ const CALL: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.func (.param
     \tld.global.u32 %r1, [%rd1];\n\t{\n\t.param .b32 x;\n\t.param .b32 r;\n\tst.param.b32 [x], %r1;\n\
     \tcall.uni (r), f, (x);\n\tld.param.b32 %r2, [r];\n\t}\n\tst.global.u32 [%rd1], %r2;\n\tret;\n}\n";
 
+/// A kernel that gives the address of its array to a function.
+const PASSED_ON: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.func f(.param .b64 x)\n{\n\
+    \t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [x];\n\tst.u32 [%rd1+4], 1;\n\tret;\n}\n\
+    .visible .entry k(.param .u64 p)\n{\n\t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<4>;\n\
+    \tld.param.u64 %rd1, [p];\n\tmov.u64 %rd2, a;\n\tcvta.local.u64 %rd3, %rd2;\n\t{\n\t.param .b64 x;\n\
+    \tst.param.b64 [x], %rd3;\n\tcall.uni f, (x);\n\t}\n\tld.local.u32 %r1, [a+8];\n\
+    \tst.global.u32 [%rd1], %r1;\n\tret;\n}\n";
+
 /// The tool in a folder, and CUDA's programs for it; `None` where the test is skipped.
 struct Tool {
     folder: tempfile::TempDir,
@@ -192,7 +200,7 @@ fn differences() {
 fn lints() {
     let Some(tool) = Tool::new() else { return };
     let bounds = ".maxntid 256\n";
-    let cases: [(&str, &str, String, String); 8] = [
+    let cases: [(&str, &str, String, String); 11] = [
         ("no-launch-bounds", "", kernel(90, ""), kernel(90, bounds)),
         ("ignored-bounds", "", kernel(9, ".minnctapersm 4\n"), kernel(9, ".maxntid 256\n.minnctapersm 4\n")),
         (
@@ -203,6 +211,9 @@ fn lints() {
         ),
         ("occupancy-step", "--sass", kernel(30, bounds), kernel(9, bounds)),
         ("local-array", "", ARRAY.to_owned(), kernel(9, bounds)),
+        ("not-inlined", "", PASSED_ON.to_owned(), ARRAY.to_owned()),
+        ("unrolled-too-far", "", kernel(60, ".maxnreg 36\n"), kernel(60, bounds)),
+        ("unrolled-too-far", "--sass", kernel(60, ".maxnreg 36\n"), kernel(60, bounds)),
         ("abi-call", "--sass", CALL.to_owned(), kernel(9, bounds)),
         (
             "refused-pragma",

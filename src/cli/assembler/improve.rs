@@ -8,6 +8,7 @@ use std::time::Instant;
 use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
+use nvptx_ra::tune::evidence::Real;
 
 use super::assemble::{Assembled, assemble};
 use super::entry::{Choice, Entry, digest};
@@ -19,7 +20,7 @@ use super::unchanged::UnchangedResult;
 use super::{launch_note, log, messages, profiles};
 use crate::dynamic_shared::DynamicShared;
 use crate::machine::cubin::{self, Facts};
-use crate::ptxas::{Measured, Real};
+use crate::ptxas::Measured;
 use crate::tune::request::{self, Answer, Change, Found, Request};
 
 /// A result that is better than the unchanged one in ptxas's figures.

@@ -7,11 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 
 use arbtest::arbtest;
+use nvptx_ra::tune::evidence::Real;
 use tempfile::TempDir;
 
 use super::*;
 use crate::child_tests::{Mortal, Numbers, child, part};
-use crate::ptxas::Real;
 
 const PLENTY: u64 = 1 << 30;
 

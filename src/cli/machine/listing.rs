@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use nvptx_ra::tune::evidence::Sass;
+
 use super::instruction::{Instruction, Kind};
-use super::sass::Sass;
+use super::sass;
 
 /// What each function of a listing is, by its name. O(length · log length).
 pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
@@ -18,7 +20,7 @@ pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
             of_function.push(instruction);
         }
     }
-    functions.into_iter().map(|(name, instructions)| (name, Sass::of(&instructions))).collect()
+    functions.into_iter().map(|(name, instructions)| (name, sass::of(&instructions))).collect()
 }
 
 /// Reads a line as `/*0010*/  @P0 LDL R1, [R2] ;  /* 0x… */`.

@@ -7,10 +7,11 @@
 
 use std::collections::BTreeMap;
 
+use nvptx_ra::tune::evidence::Sass;
 use object::{Object as _, ObjectSection as _};
 
 use super::instruction::{Instruction, Kind};
-use super::sass::Sass;
+use super::sass;
 
 /// Bytes of an instruction, on all processors since sm_70.
 const BYTES: usize = 16;
@@ -18,7 +19,7 @@ const BYTES: usize = 16;
 /// What each function of a cubin is, by its name; `None` where it is no cubin. O(length · log length).
 pub(crate) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
     let functions = instructions(cubin)?.into_iter();
-    Some(functions.map(|(name, instructions)| (name, Sass::of(&instructions))).collect())
+    Some(functions.map(|(name, instructions)| (name, sass::of(&instructions))).collect())
 }
 
 /// The instructions of each function of a cubin, by its name; `None` where it is no cubin. O(length).

@@ -1,44 +1,29 @@
 //! What the machine instructions of a function come to: how many there are, and how often what was spilled moves.
 
+use nvptx_ra::tune::evidence::Sass;
+
 use super::control_flow::ControlFlow;
 use super::instruction::{Instruction, Kind};
 
-/// Machine instructions of a kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sass {
-    /// All but NOPs.
-    pub(crate) instructions: u32,
-    /// Those that access local memory.
-    pub(crate) local: u32,
-    /// Bytes moved between registers and fixed places of the stack, each access ten times for each loop around it.
-    /// Spilled values move so, and whatever else has a place there.
-    pub(crate) stack_traffic: u64,
-    /// Bytes moved between registers and shared memory, counted alike.
-    pub(crate) shared_traffic: u64,
-}
-
-impl Sass {
-    /// What the instructions of a function are. O(n log n).
-    pub(crate) fn of(instructions: &[Instruction]) -> Self {
-        let count = |is: fn(&Kind) -> bool| instructions.iter().filter(|one| is(&one.kind)).count() as u32;
-        let mut sass = Self {
-            instructions: count(|kind| *kind != Kind::Nothing),
-            local: count(|kind| matches!(kind, Kind::Local(_))),
-            stack_traffic: 0,
-            shared_traffic: 0,
+/// What the instructions of a function are. O(n log n).
+pub(crate) fn of(instructions: &[Instruction]) -> Sass {
+    let count = |is: fn(&Kind) -> bool| instructions.iter().filter(|one| is(&one.kind)).count() as u32;
+    let mut sass = Sass {
+        instructions: count(|kind| *kind != Kind::Nothing),
+        local: count(|kind| matches!(kind, Kind::Local(_))),
+        stack_traffic: 0,
+        shared_traffic: 0,
+    };
+    if instructions.iter().any(|one| matches!(one.kind, Kind::Local(_) | Kind::Shared(_))) {
+        let frequencies = ControlFlow::of(instructions).frequencies();
+        // Below 2^53, and there exact, for all nests that a program has; beyond, it stays the largest.
+        let sum = |bytes: fn(&Instruction) -> u32| {
+            instructions.iter().zip(&frequencies).map(|(one, runs)| f64::from(bytes(one)) * runs).sum::<f64>() as u64
         };
-        if instructions.iter().any(|one| matches!(one.kind, Kind::Local(_) | Kind::Shared(_))) {
-            let frequencies = ControlFlow::of(instructions).frequencies();
-            // Below 2^53, and there exact, for all nests that a program has; beyond, it stays the largest.
-            let sum = |bytes: fn(&Instruction) -> u32| {
-                instructions.iter().zip(&frequencies).map(|(one, runs)| f64::from(bytes(one)) * runs).sum::<f64>()
-                    as u64
-            };
-            sass.stack_traffic = sum(stack_bytes);
-            sass.shared_traffic = sum(shared_bytes);
-        }
-        sass
+        sass.stack_traffic = sum(stack_bytes);
+        sass.shared_traffic = sum(shared_bytes);
     }
+    sass
 }
 
 /// Bytes that an instruction moves from or to a fixed place of the stack.
@@ -70,7 +55,7 @@ mod tests {
             is_conditional,
             target,
         };
-        Sass::of(&instructions.iter().enumerate().map(one).collect::<Vec<_>>()).stack_traffic
+        of(&instructions.iter().enumerate().map(one).collect::<Vec<_>>()).stack_traffic
     }
 
     const WORD: (Kind, bool, Option<u32>) = (Local(4), false, None);

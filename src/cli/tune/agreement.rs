@@ -5,7 +5,7 @@
 use nvptx_ra::emulate::{Launches, Program, Verdict, compare_programs};
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
-use serde_json::{Value, json};
+use nvptx_ra::tune::agreement::{Agreement, Difference};
 
 use super::benchmark::quoted;
 
@@ -15,69 +15,19 @@ const STEPS_FOR_EACH_RUN: u64 = 3_000;
 
 /// How a kernel is launched, and how closely results are compared.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Terms {
+pub(super) struct Terms {
     /// The most threads of a block, where the kernel does not say.
-    pub(crate) threads: Option<u32>,
+    pub(super) threads: Option<u32>,
     /// Bytes of shared memory that a launch adds, where that is known.
-    pub(crate) dynamic_shared: Option<u32>,
+    pub(super) dynamic_shared: Option<u32>,
     /// Whether floating-point numbers must agree on every bit.
-    pub(crate) is_exact: bool,
+    pub(super) is_exact: bool,
     /// How many runs of ptxas the search of the kernel may make.
-    pub(crate) runs: usize,
-}
-
-/// What a comparison found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Agreement {
-    /// All that could be compared is the same.
-    Same,
-    /// Nothing can be said, for a reason.
-    NotComparable(String),
-    /// They differ.
-    Different(Difference),
-}
-
-/// A difference between a variant and stock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Difference {
-    /// The first place where they differ. Stock is the first program, the variant the second.
-    pub(crate) place: String,
-    /// The command that shows it again, of `stock.ptx` and `variant.ptx` in the folder where it is given.
-    pub(crate) command: String,
-}
-
-impl Agreement {
-    /// It in a word or two.
-    pub(crate) fn word(&self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::NotComparable(_) => "not comparable",
-            Self::Different(_) => "different",
-        }
-    }
-
-    /// Why nothing can be said, or where they differ.
-    pub(crate) fn reason(&self) -> Option<&str> {
-        match self {
-            Self::Same => None,
-            Self::NotComparable(reason) => Some(reason),
-            Self::Different(difference) => Some(&difference.place),
-        }
-    }
-
-    /// It in a word, and the reason.
-    pub(crate) fn sentence(&self) -> String {
-        self.reason().map_or_else(|| self.word().into(), |reason| format!("{}: {reason}", self.word()))
-    }
-
-    /// It as JSON.
-    pub(crate) fn json(&self) -> Value {
-        json!({ "verdict": self.word(), "reason": self.reason() })
-    }
+    pub(super) runs: usize,
 }
 
 /// Compares the PTX of a variant of a kernel with stock's.
-pub(crate) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> Agreement {
+pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> Agreement {
     let program = |name, text| Ok::<_, Error>(Program::new(&Module::read(name, text)?));
     let [first, second] = match (program("stock.ptx", stock), program("variant.ptx", variant)) {
         (Ok(first), Ok(second)) => [first, second],

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::tune::timing::Timing;
 
 use super::process;
 use crate::ptxas::Folder;
@@ -24,31 +25,6 @@ pub(super) struct Benchmark {
     folder: Folder,
     /// Held while it runs.
     turn: Mutex<()>,
-}
-
-/// What a benchmark printed in several runs, in its own unit; less is better.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Timing {
-    pub(super) median: f64,
-    /// From the lower to the upper quartile.
-    pub(super) spread: f64,
-}
-
-impl Timing {
-    /// Of one or more runs.
-    fn new(mut runs: Vec<f64>) -> Self {
-        runs.sort_by(f64::total_cmp);
-        let at = |quarter: usize| runs[(runs.len() - 1) * quarter / 4];
-        let median = (runs[(runs.len() - 1) / 2] + runs[runs.len() / 2]) / 2.0;
-        // The quartiles are rounded outwards, so that few runs do not look steadier than they are.
-        let upper = runs[((runs.len() - 1) * 3).div_ceil(4)];
-        Self { median, spread: upper - at(1) }
-    }
-
-    /// Whether it is faster by more than either of the two varies.
-    pub(super) fn is_faster_than(&self, other: &Self) -> bool {
-        self.median + self.spread.max(other.spread) < other.median
-    }
 }
 
 impl Benchmark {
@@ -119,19 +95,6 @@ mod tests {
         for line in ["", "none", "nan", "inf", "1.2.3"] {
             assert_eq!(last_number(line), None, "{line}");
         }
-    }
-
-    /// Faster is what is faster by more than either varies; what is the same, or uncertain, is not.
-    #[test]
-    fn beyond_the_spread() {
-        let stock = Timing::new(vec![10.0, 10.2, 9.9, 10.1, 30.0]);
-        assert_eq!(stock.median, 10.1);
-        assert!(Timing::new(vec![9.0; 5]).is_faster_than(&stock));
-        assert!(!stock.is_faster_than(&stock));
-        assert!(!Timing::new(vec![10.0; 5]).is_faster_than(&stock));
-        assert!(!Timing::new(vec![9.0, 2.0, 9.0, 20.0, 22.0]).is_faster_than(&stock));
-        assert_eq!(Timing::new(vec![4.0, 2.0]), Timing { median: 3.0, spread: 2.0 });
-        assert_eq!(Timing::new(vec![4.0]), Timing { median: 4.0, spread: 0.0 });
     }
 
     /// What the command prints is what is measured; it gets the file and the name as they are, odd ones included.

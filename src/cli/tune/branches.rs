@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
+use nvptx_ra::tune::optimisations::Optimisations;
 
 use super::compiler::Compiler;
 use super::fork_server::{read_part, write_part};
-use super::optimisations::Optimisations;
 use crate::ptxas::Folder;
 
 /// How many servers a search has: each holds a module half-way through code generation, some 100 MB of a large one.

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::tune::question::NoAnswer;
 
-use super::answer::{self, NoAnswer};
-use super::judge::{Judge, Look, Tools};
+use super::judge::cached::sealed;
+use super::judge::ptxas::{Ptxas, Tools};
+use super::judge::{Judge as _, Look};
 use crate::input;
 
 /// Run ptxas on one PTX file for the cache of `tune`; the graph that `tune --ninja` writes calls this
@@ -39,8 +41,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptx = input::read(&arguments.input, "judge", &[InputKind::Ptx])?;
     let tools = Tools { ptxas: arguments.ptxas.clone(), cuobjdump: arguments.cuobjdump.clone() };
-    let judge = Judge::new(tools, &arguments.cpu, None, false)?;
-    let key = judge.key(&ptx);
+    let ptxas = Ptxas::new(tools, &arguments.cpu, false)?;
+    let key = ptxas.key(&ptx);
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {
         let problem = format!("{}: an answer to something else", arguments.output.display());
         let remedy = "the graph belongs to another version of ptxas or of this tool, or the file has changed; \
@@ -48,13 +50,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Err(Error::new(ErrorKind::File, problem, remedy));
     }
     // Elsewhere most machine code is read without the disassembler, for time alone.
-    let answer = match judge.assemble(&ptx, Duration::from_millis(arguments.limit_ms), Look::Closely) {
+    let answer = match ptxas.judge(&ptx, Duration::from_millis(arguments.limit_ms), Look::Closely) {
         Ok(judged) => Ok(judged),
         Err(NoAnswer::Refused(problem)) => Err(problem),
         Err(trouble) => {
             return Err(Error::pass(format!("{}: {trouble}", arguments.input.display()), "run it again"));
         }
     };
-    crate::output::write(&arguments.output, &answer::sealed(&key, &answer))?;
+    crate::output::write(&arguments.output, &sealed(&key, &answer))?;
     Ok(ExitCode::SUCCESS)
 }

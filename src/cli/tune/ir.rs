@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
+use nvptx_ra::tune::optimisations::{Ahead, Choices, Optimisations};
+use nvptx_ra::tune::variant::Variant;
 
 use super::branches::{Branches, Servers};
 use super::code::{Code, Words};
 use super::compiler::{Compiler, Stage};
-use super::optimisations::{Ahead, Optimisations};
 use super::ptx;
-use super::variant::Variant;
 
 /// What a function is told that is to stay as LLVM has it.
 const OFF: &str = "off";
@@ -147,10 +147,6 @@ impl Code for Ir<'_> {
         }
     }
 
-    fn is_unoptimised(&self) -> bool {
-        self.source.is_some() || self.stock.compiler.stage == Stage::Unoptimised
-    }
-
     fn sizes_shared_at_launch(&self, ptx: &str) -> bool {
         ptx::sizes_shared_at_launch(ptx)
     }
@@ -159,8 +155,9 @@ impl Code for Ir<'_> {
         self.stock.compiler.knows_smem_spilling()
     }
 
-    fn has_optimisations(&self) -> bool {
-        true
+    fn choices(&self) -> Choices {
+        let is_unoptimised = self.source.is_some() || self.stock.compiler.stage == Stage::Unoptimised;
+        if is_unoptimised { Choices::All } else { Choices::CodeGeneration }
     }
 
     fn why_kept(&self, _kernel: &str) -> Option<String> {

@@ -1,23 +1,23 @@
 //! `nvptx-ra tune`: the best way to compile each kernel, with ptxas itself as the judge.
 //!
-//! In the order of the files:
+//! The search itself is [`nvptx_ra::tune`], which asks. Here are those who answer, in the order of the files:
 //! * [`code`]: what the search asks of code, wherever that comes from: [`text`], PTX; and where there is LLVM:
 //!   * `ir`: LLVM IR;
 //!   * `compiler`: the module, and each kernel as a module of its own, compiled in process;
 //!   * `branches`, `fork_server`: what variants have in common, done once;
-//! * [`process`], [`judge`]: ptxas and the disassembler; what they tell of each kernel: `ptx`, [`figures`],
-//!   [`answer`], with what [`crate::machine`] reads; [`benchmark`]: the user's own judge;
+//!   * `ptx`: the kernels in what LLVM prints;
+//! * [`process`], [`judge`]: who says what ptxas makes of PTX; [`benchmark`]: the user's own judge;
+//! * [`tuning`]: a search with the code and the judges;
 //! * [`stock`]: the code without the passes, where the search starts;
-//! * [`variant`], [`search`]: what is tried on a kernel, and what is best;
-//! * [`rounds`], [`turns`]: all kernels at once, each at its own pace, until the budget is spent;
-//! * [`winners`], [`findings`], [`agreement`]: the best variant of a kernel, compared with stock by emulation;
+//! * [`turns`], [`rounds`]: all kernels at once, each at its own pace, until the budget is spent;
+//! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation;
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
+//! * [`measure`]: what counts first, as an option;
 //! * [`request`]: the search as another command asks for it;
 //! * [`print`]: what is said in the end.
 
-pub(crate) mod agreement;
-mod answer;
+mod agreement;
 mod benchmark;
 #[cfg(feature = "llvm")]
 mod branches;
@@ -26,26 +26,23 @@ mod code;
 mod compiler;
 mod compose;
 pub(crate) mod edge;
-mod figures;
-mod findings;
 #[cfg(feature = "llvm")]
 pub(crate) mod fork_server;
 mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
-mod optimisations;
+mod measure;
 mod print;
 mod process;
 #[cfg(feature = "llvm")]
 mod ptx;
 pub(crate) mod request;
 mod rounds;
-mod search;
 mod stock;
 mod text;
+mod tuning;
 mod turns;
-mod variant;
 mod winners;
 
 use std::path::{Path, PathBuf};
@@ -56,6 +53,10 @@ use nvptx_ra::error::Error;
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::tune::aim::{Aim, Budget};
+use nvptx_ra::tune::figures::{Allowance, SHARED_COST, preference};
+use nvptx_ra::tune::optimisations::Choices;
+use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
 #[cfg(feature = "llvm")]
@@ -64,14 +65,16 @@ use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
 use self::compose::compose;
-use self::figures::{Allowance, Measure, SHARED_COST, preference};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
-use self::judge::{Judge, Tools};
-use self::rounds::{Budget, Search};
-use self::search::Aim;
-use self::stock::{Judges, Stock, Wanted};
+use self::judge::Judge;
+use self::judge::cached::Cached;
+use self::judge::planned::Planned;
+use self::judge::ptxas::{Ptxas, Tools};
+use self::measure::NamedMeasure;
+use self::stock::{Conditions, Stock, Wanted};
 use self::text::Text;
+use self::tuning::{Judges, Pace, Tuning};
 use self::winners::Keep;
 #[cfg(feature = "llvm")]
 use crate::codegen::{Optimise, Settings};
@@ -168,7 +171,7 @@ pub(crate) struct Arguments {
         value_enum,
         default_value = "spills,warps,local,instructions"
     )]
-    prefer: Vec<Measure>,
+    prefer: Vec<NamedMeasure>,
     /// What a byte costs that moves to or from a slot in shared memory, where one of local memory costs 1
     #[arg(long, value_name = "X", default_value_t = SHARED_COST, value_parser = shared_cost)]
     shared_cost: f64,
@@ -224,11 +227,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         .as_ref()
         .map(|command| Benchmark::new(command, arguments.repetitions, Duration::from_secs(arguments.run_limit)));
     let benchmark = benchmark.transpose()?;
+    let ptxas = Ptxas::new(tools, &cpu, benchmark.is_some())?;
     let cache = arguments.cache.as_deref();
-    let judge = match cache.filter(|_| arguments.ninja.is_some()) {
-        Some(cache) => Judge::planning(tools, &cpu, cache)?,
-        None => Judge::new(tools, &cpu, cache, benchmark.is_some())?,
-    };
+    let planned = cache.filter(|_| arguments.ninja.is_some()).map(|cache| Planned::new(&ptxas, cache));
+    let behind: &dyn Judge = planned.as_ref().map_or(&ptxas, |planned| planned);
+    let cached = cache.map(|cache| Cached::new(cache, &ptxas, behind)).transpose()?;
+    let judge: &dyn Judge = cached.as_ref().map_or(behind, |cached| cached);
+    let judges = Judges { judge, benchmark: benchmark.as_ref(), ptxas: &ptxas };
     let aim = Aim {
         architecture,
         allowance: Allowance {
@@ -236,26 +241,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             more_instructions: arguments.allow_more_instructions || benchmark.is_some(),
         },
         seed: arguments.seed,
-        preference: preference(&arguments.prefer),
+        preference: preference(&arguments.prefer.iter().map(|named| named.0).collect::<Vec<_>>()),
         shared_cost: arguments.shared_cost,
     };
-    let budget = Budget {
-        runs: arguments.runs as usize,
-        runs_for_spills: arguments.runs as usize,
+    let pace = Pace {
         until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
         jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
     };
-    let judges = Judges {
-        judge: &judge,
-        benchmark: benchmark.as_ref(),
+    let conditions = Conditions {
+        judges,
         aim: &aim,
         threads: arguments.threads,
         dynamic_shared: &arguments.dynamic_shared,
-        jobs: budget.jobs,
+        jobs: pace.jobs,
     };
-    let result = search(arguments, is_ptx, &*code, judges, budget, start).and_then(|search| match &arguments.ninja {
-        Some(path) if !interrupt::is_interrupted() => graph::write_step(&search, &judge, path),
-        _ => finish(arguments, &search, is_ptx),
+    let searched = search(arguments, is_ptx, &*code, conditions, pace, start);
+    let result = searched.and_then(|tuning| match (&arguments.ninja, &planned) {
+        (Some(path), Some(planned)) if !interrupt::is_interrupted() => graph::write_step(&tuning, planned, path),
+        _ => finish(arguments, &tuning, is_ptx),
     });
     if interrupt::is_interrupted() {
         say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
@@ -268,9 +271,9 @@ impl Arguments {
     /// What clang has to do alike, where the profile is replayed ahead of LLVM's optimisations.
     fn made_by(&self, code: &dyn Code) -> Option<String> {
         #[cfg(feature = "llvm")]
-        return code.is_unoptimised().then(|| self.settings.like_clang());
+        return (code.choices() == Choices::All).then(|| self.settings.like_clang());
         #[cfg(not(feature = "llvm"))]
-        return code.is_unoptimised().then(String::new);
+        return (code.choices() == Choices::All).then(String::new);
     }
 }
 
@@ -300,30 +303,32 @@ fn search<'a>(
     arguments: &Arguments,
     is_ptx: bool,
     code: &'a dyn Code,
-    judges: Judges<'a>,
-    budget: Budget,
+    conditions: Conditions<'a>,
+    pace: Pace,
     start: Instant,
-) -> Result<Search<'a>, Error> {
+) -> Result<Tuning<'a>, Error> {
     let wanted = Wanted::Parts(&arguments.kernel);
-    let Stock { kernels, slices, notes } = stock::kernels(code, &arguments.input, &wanted, judges)?;
+    let Stock { kernels, slices, notes, waits } = stock::kernels(code, &arguments.input, &wanted, conditions)?;
     notes.iter().for_each(|note| say!("{note}"));
-    let progress = print::Progress::new(start, kernels.len() * budget.runs);
-    let Judges { judge, benchmark, aim, .. } = judges;
-    let mut search = Search { code, judge, benchmark, aim: *aim, kernels, slices, budget };
-    if judge.is_waiting() {
-        return Ok(search);
+    let runs = arguments.runs as usize;
+    let progress = print::Progress::new(start, kernels.len() * runs);
+    let Conditions { judges, aim, .. } = conditions;
+    let search = Search { aim: *aim, budget: Budget { runs, runs_for_spills: runs }, kernels: kernels.into() };
+    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
+    if tuning.waits() {
+        return Ok(tuning);
     }
-    search.run(&|kernel, judged| progress.note(kernel, judged, kernel.best(aim).1.spill_bytes()));
-    if !interrupt::is_interrupted() && !judge.is_waiting() {
+    rounds::run(&mut tuning, &|kernel| progress.note(kernel, kernel.best(aim).1.spill_bytes()));
+    if !interrupt::is_interrupted() && !tuning.waits() {
         progress.end();
         if !arguments.no_compare {
-            winners::compare(&mut search, arguments.threads, &keep(arguments, is_ptx));
-            winners::warnings(&search).for_each(|warning| say!("{warning}"));
+            winners::compare(&mut tuning, arguments.threads, &keep(arguments, is_ptx));
+            winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
         }
-        print::losses(&search);
-        print::spills_for_warps(&search);
+        print::losses(&tuning.search);
+        print::spills_for_warps(&tuning.search);
     }
-    Ok(search)
+    Ok(tuning)
 }
 
 /// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
@@ -338,11 +343,11 @@ fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
 }
 
 /// Puts the best together, and writes what was asked for.
-fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool) -> Result<ExitCode, Error> {
+fn finish(arguments: &Arguments, tuning: &Tuning<'_>, is_ptx: bool) -> Result<ExitCode, Error> {
     if interrupt::is_interrupted() {
         return Ok(interrupt::exit_code());
     }
-    let Some(composed) = compose(search)? else {
+    let Some(composed) = compose(tuning)? else {
         return Err(Error::internal("a run was planned and not done", None));
     };
     if interrupt::is_interrupted() {
@@ -355,11 +360,11 @@ fn finish(arguments: &Arguments, search: &Search<'_>, is_ptx: bool) -> Result<Ex
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        let notes =
-            arguments.made_by(search.code).into_iter().chain(print::notes(search, &composed)).collect::<Vec<_>>();
-        output::write(path, composed.profile.print(search.code.words().replayed_by, &notes)?.as_bytes())?;
+        let made_by = arguments.made_by(tuning.code);
+        let notes: Vec<String> = made_by.into_iter().chain(print::notes(&tuning.search, &composed)).collect();
+        output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
     }
-    let text = if arguments.json { print::json(search, &composed) } else { print::table(search, &composed) };
+    let text = if arguments.json { print::json(tuning, &composed) } else { print::table(tuning, &composed) };
     if input::is_stream(&output) {
         say!("{}", text.trim_end_matches('\n'));
         return Ok(ExitCode::SUCCESS);

@@ -5,14 +5,15 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use nvptx_ra::tune::agreement::Agreement;
+use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::search::Search;
+use nvptx_ra::tune::variant::Variant;
 use serde_json::{Value, json};
 
-use super::agreement::Agreement;
 use super::compose::Composed;
-use super::figures::Figures;
-use super::rounds::Search;
-use super::search::Kernel;
-use super::variant::Variant;
+use super::tuning::Tuning;
 use crate::kernel_names;
 
 /// Lines on standard error while a search runs: at most one a second, and one in the end.
@@ -35,9 +36,9 @@ impl Progress {
     }
 
     /// Notes what a kernel's round brought.
-    pub(super) fn note(&self, kernel: &Kernel, judged: usize, best: u32) {
+    pub(super) fn note(&self, kernel: &Kernel, best: u32) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.kernels.insert(kernel.name.clone(), (judged, kernel.stock.spill_bytes(), best));
+        state.kernels.insert(kernel.name.clone(), (kernel.runs(), kernel.stock.spill_bytes(), best));
         if state.said.elapsed() >= Duration::from_secs(1) {
             state.said = Instant::now();
             self.say(&state);
@@ -58,7 +59,7 @@ impl Progress {
 }
 
 /// What was lost, said once.
-pub(super) fn losses(search: &Search<'_>) {
+pub(super) fn losses(search: &Search) {
     let lost: usize = search.kernels.iter().map(|kernel| kernel.lost).sum();
     if let Some((kernel, problem)) = search.kernels.iter().find_map(|k| Some((&k.name, k.first_loss.as_ref()?))) {
         let kernel = kernel_names::short(kernel);
@@ -67,7 +68,7 @@ pub(super) fn losses(search: &Search<'_>) {
 }
 
 /// What fewer warps would save, said once.
-pub(super) fn spills_for_warps(search: &Search<'_>) {
+pub(super) fn spills_for_warps(search: &Search) {
     let kernels = search.kernels.iter();
     let found: Vec<_> =
         kernels.filter_map(|kernel| Some((&kernel.name, kernel.half_the_spills_for_warps(&search.aim)?))).collect();
@@ -86,7 +87,8 @@ pub(super) fn spills_for_warps(search: &Search<'_>) {
 }
 
 /// Before and after for each kernel, and in total.
-pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
+pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
+    let search = &tuning.search;
     let names: Vec<String> = search.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
@@ -96,7 +98,7 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     );
     let agreements: Vec<Option<&Agreement>> = agreements(search, composed).collect();
     for (((kernel, name), (variant, figures)), agreement) in
-        search.kernels.iter().zip(&names).zip(&composed.chosen).zip(&agreements)
+        search.kernels.iter().zip(&names).zip(composed.chosen.iter()).zip(&agreements)
     {
         let (row, word) = (row(&kernel.stock, figures), agreement.map_or("", Agreement::word));
         let _ = writeln!(text, "{name:width$}  {row}  {word:14}  {variant}");
@@ -109,7 +111,7 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     let timed = search
         .kernels
         .iter()
-        .zip(&composed.chosen)
+        .zip(composed.chosen.iter())
         .zip(&names)
         .filter_map(|((kernel, choice), name)| Some((name, kernel.stock.timing?, choice.1.timing?)));
     for (name, stock, tuned) in timed {
@@ -119,7 +121,7 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     let default = sum(search.kernels.iter().filter_map(|kernel| kernel.default()));
     let (stock, tuned) =
         (sum(search.kernels.iter().map(|kernel| kernel.stock)), sum(composed.chosen.iter().map(|c| c.1)));
-    let by = search.code.words().stock;
+    let by = tuning.code.words().stock;
     let _ = writeln!(text, "\nbytes spilled: {} {by}, {} by default, {} tuned", stock.0, default.0, tuned.0);
     let _ = writeln!(text, "instructions: {} {by}, {} by default, {} tuned", stock.1, default.1, tuned.1);
     let shared = composed.chosen.iter().filter(|(variant, _)| variant.spills_to_shared()).count();
@@ -131,7 +133,7 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
         );
     }
     let gained = |with_limit: bool| {
-        let kernels = search.kernels.iter().zip(&composed.chosen);
+        let kernels = search.kernels.iter().zip(composed.chosen.iter());
         kernels.filter(move |(kernel, (variant, figures))| {
             figures.warps > kernel.stock.warps && variant.limits_registers() == with_limit
         })
@@ -140,19 +142,19 @@ pub(super) fn table(search: &Search<'_>, composed: &Composed) -> String {
     let _ = writeln!(
         text,
         "more warps: {by_shape} kernels, and {by_limit} with .maxnreg; {} runs of ptxas",
-        search.judge.runs()
+        tuning.judges.ptxas.runs()
     );
     text
 }
 
 /// What is said of each choice; nothing of stock, and of what was not compared.
-fn agreements<'a>(search: &'a Search<'_>, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
-    let kernels = search.kernels.iter().zip(&composed.chosen);
+fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
+    let kernels = search.kernels.iter().zip(composed.chosen.iter());
     kernels.map(|(kernel, (variant, _))| kernel.findings.winner.as_ref().filter(|_| *variant != Variant::Stock))
 }
 
 /// What a profile says of the comparisons: a line for each kernel that is not stock.
-pub(super) fn notes(search: &Search<'_>, composed: &Composed) -> Vec<String> {
+pub(super) fn notes(search: &Search, composed: &Composed) -> Vec<String> {
     let kernels = search.kernels.iter().zip(agreements(search, composed));
     let note = |(kernel, agreement): (&Kernel, Option<&Agreement>)| {
         Some(format!("{}, compared with stock on the CPU: {}", kernel.name, agreement?.sentence()))
@@ -179,18 +181,20 @@ fn sum(figures: impl Iterator<Item = Figures>) -> (u32, u32) {
 }
 
 /// Everything that was found.
-pub(super) fn json(search: &Search<'_>, composed: &Composed) -> String {
+pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed) -> String {
+    let search = &tuning.search;
     let kernels: Vec<Value> = search
         .kernels
         .iter()
-        .zip(&composed.chosen)
+        .zip(composed.chosen.iter())
         .zip(agreements(search, composed))
         .map(|((kernel, (variant, figures)), agreement)| {
             let tried: Vec<Value> = kernel
                 .tried
                 .iter()
-                .map(|(variant, figures)| {
-                    json!({ "choice": variant.to_string(), "figures": figures.map(|figures| figures.json()) })
+                .map(|tried| {
+                    let figures = tried.figures.map(|figures| figures.json());
+                    json!({ "choice": tried.variant.to_string(), "figures": figures })
                 })
                 .collect();
             let refused = kernel.findings.refused.iter().map(|refused| {
@@ -215,6 +219,6 @@ pub(super) fn json(search: &Search<'_>, composed: &Composed) -> String {
             })
         })
         .collect();
-    let object = json!({ "cpu": composed.profile.cpu, "ptxas_runs": search.judge.runs(), "kernels": kernels });
+    let object = json!({ "cpu": composed.profile.cpu, "ptxas_runs": tuning.judges.ptxas.runs(), "kernels": kernels });
     format!("{object:#}\n")
 }

@@ -9,22 +9,27 @@ use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::target::machine::{Architecture, Launch};
+use nvptx_ra::tune::agreement::Agreement;
+use nvptx_ra::tune::aim::{Aim, Budget};
+use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::figures::{Allowance, Block, Figures, SHARED_COST, launch, preference};
+use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::search::Search;
+use nvptx_ra::tune::variant::Variant;
 
-use super::agreement::Agreement;
-use super::answer::Judged;
 use super::code::Code as _;
 use super::compose::compose;
-use super::figures::{Allowance, Block, Figures, SHARED_COST, launch, preference};
-use super::judge::{Gate, Judge, Look, Tools};
-use super::rounds::{Budget, Search, Slice};
-use super::search::{Aim, Kernel};
-use super::stock::{self, Judges, Stock, Wanted};
+use super::judge::ptxas::{Gate, Ptxas, Tools};
+use super::judge::{Judge as _, Look};
+use super::rounds;
+use super::stock::{self, Conditions, Stock, Wanted};
 use super::text::{REPLAYED_BY, Text};
-use super::variant::Variant;
+use super::tuning::{Judges, Pace, Slice, Tuning};
 use super::winners::{self, Keep};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
-use crate::ptxas::{Measured, Real};
+use crate::ptxas::Measured;
 
 /// How many times more variants of a kernel that spills are judged. Few kernels spill: of 21 of Triton's, 8 runs took 11 % of
 /// the bytes, and 16 took 29 %.
@@ -118,28 +123,30 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         return Ok(Answer { found: None, lasts: true });
     }
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
-    let judge = Judge::within_build(tools, request.cpu, request.options, request.gate)?;
+    let ptxas = Ptxas::within_build(tools, request.cpu, request.options, request.gate)?;
+    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
     let (seed, allowance) = (1, Allowance::default());
     let aim = Aim { architecture, allowance, seed, preference: preference(&[]), shared_cost: SHARED_COST };
     let (threads, dynamic_shared, jobs) = (request.threads, &*request.dynamic_shared, request.jobs);
-    let judges = Judges { judge: &judge, benchmark: None, aim: &aim, threads, dynamic_shared, jobs };
+    let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs };
     let Stock { kernels, slices, .. } =
-        stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), judges)?;
+        stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), conditions)?;
     // A stack may be an array's alone.
     let is_wanted = |(kernel, _): &(Kernel, Slice<'_>)| {
         kernel.stock.spill_bytes() > 0 || lacks_warps(&kernel.stock.real, kernel.block, architecture)
     };
     let (kernels, slices): (Vec<_>, Vec<_>) = kernels.into_iter().zip(slices).filter(is_wanted).unzip();
-    let budget =
-        Budget { runs: request.runs, runs_for_spills: TIMES_FOR_SPILLS * request.runs, until: request.until, jobs };
-    let mut search = Search { code: &text, judge: &judge, benchmark: None, aim, kernels, slices, budget };
-    search.run(&|_, _| ());
-    winners::compare(&mut search, request.threads, &Keep::Nowhere);
-    winners::warnings(&search).for_each(|warning| (request.note)(&warning));
+    let budget = Budget { runs: request.runs, runs_for_spills: TIMES_FOR_SPILLS * request.runs };
+    let search = Search { aim, budget, kernels: kernels.into() };
+    let pace = Pace { until: request.until, jobs };
+    let mut tuning = Tuning { code: &text, judges, search, slices: slices.into(), stock_waits: false, pace };
+    rounds::run(&mut tuning, &|_| ());
+    winners::compare(&mut tuning, request.threads, &Keep::Nowhere);
+    winners::warnings(&tuning.search).for_each(|warning| (request.note)(&warning));
     if is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until) {
         return Err(Error::pass("the time for the search is over", "give it more"));
     }
-    let composed = compose(&search)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?;
+    let composed = compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?;
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
         let is_better = figures.is_better(&kernel.stock, &aim.preference);
         is_better.then(|| Change {
@@ -150,8 +157,8 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
             after: Cost::from(figures),
         })
     };
-    let changes: Vec<Change> = search.kernels.iter().zip(&composed.chosen).filter_map(better).collect();
-    let lasts = !judge.had_trouble();
+    let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
+    let lasts = !ptxas.had_trouble();
     if changes.is_empty() || is_interrupted() {
         return Ok(Answer { found: None, lasts: lasts && !is_interrupted() });
     }
@@ -175,9 +182,9 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
         return Err(Error::pass(problem, "the text is left as it is"));
     }
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
-    let judge = Judge::within_build(tools, request.cpu, request.options, request.gate)?;
+    let ptxas = Ptxas::within_build(tools, request.cpu, request.options, request.gate)?;
     let judged = |ptx: &[u8]| {
-        let judged = judge.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
+        let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
         judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
     };
     let [before, after] = [judged(request.content)?, judged(&output.text)?];
@@ -196,7 +203,7 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
         }
     }
     let found = Found { ptx: output.text, profile: profile.to_owned(), changes };
-    Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), lasts: !judge.had_trouble() })
+    Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), lasts: !ptxas.had_trouble() })
 }
 
 /// How a kernel is launched, as far as that is known.

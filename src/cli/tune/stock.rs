@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_BLOCK, REGISTERS};
+use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::figures::{Block, launch};
+use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::question::NoAnswer;
 
-use super::answer::NoAnswer;
-use super::benchmark::Benchmark;
 use super::code::Code;
-use super::figures::{Block, launch};
-use super::judge::{Judge, Look};
-use super::rounds::Slice;
-use super::search::{Aim, Choices, Kernel};
+use super::judge::Look;
+use super::tuning::{Judges, Slice};
 use super::turns::in_parallel;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::kernel_names;
@@ -30,9 +30,8 @@ pub(super) const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What kernels are started with.
 #[derive(Clone, Copy)]
-pub(super) struct Judges<'a> {
-    pub(super) judge: &'a Judge,
-    pub(super) benchmark: Option<&'a Benchmark>,
+pub(super) struct Conditions<'a> {
+    pub(super) judges: Judges<'a>,
     pub(super) aim: &'a Aim,
     /// What is known of how the kernels are launched: the threads of a block of those that do not say.
     pub(super) threads: Option<u32>,
@@ -89,6 +88,8 @@ pub(super) struct Stock<'a> {
     pub(super) slices: Vec<Slice<'a>>,
     /// What users should know of the kernels, a line each.
     pub(super) notes: Vec<String>,
+    /// Whether a kernel is judged later, and not among these.
+    pub(super) waits: bool,
 }
 
 /// The kernels that are wanted, as they are without the passes, and each by itself.
@@ -98,7 +99,7 @@ pub(super) fn kernels<'a>(
     code: &'a dyn Code,
     path: &Path,
     wanted: &Wanted<'_>,
-    judges: Judges<'_>,
+    conditions: Conditions<'_>,
 ) -> Result<Stock<'a>, Error> {
     let in_code = code.kernels()?;
     let functions = code.functions().iter().map(|(name, _)| name.as_str());
@@ -111,8 +112,8 @@ pub(super) fn kernels<'a>(
     wanted.check(&names, &input)?;
     let owners = Owners::new(code, &names)?;
     names.retain(|name| wanted.has(name));
-    let said = wanted.dynamic_shared(judges.dynamic_shared, &names, path)?;
-    let judges = Judges { dynamic_shared: &said, ..judges };
+    let said = wanted.dynamic_shared(conditions.dynamic_shared, &names, path)?;
+    let conditions = Conditions { dynamic_shared: &said, ..conditions };
     let slices = code.slices(&names)?;
     let slices: Vec<(&str, Box<dyn Code + 'a>)> = names.into_iter().zip(slices).collect();
     let note = |(name, slice): &(&str, Box<dyn Code>)| {
@@ -122,29 +123,30 @@ pub(super) fn kernels<'a>(
     let mut notes: Vec<String> = slices.iter().filter_map(note).collect();
     // Whether reading the machine code will do is found out on the first, and on those with local memory.
     let (first, others) = slices.split_at(1);
-    let start = |&(name, ref slice): &(&str, Box<dyn Code>), look| judges.start(name, &**slice, in_code[name], look);
+    let start =
+        |&(name, ref slice): &(&str, Box<dyn Code>), look| conditions.start(name, &**slice, in_code[name], look);
     let mut judged = in_parallel(1, first, |slice| start(slice, Look::Closely));
-    judged.extend(in_parallel(judges.jobs, others, |slice| start(slice, Look::WhereStack)));
-    let (mut kernels, mut apart, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    judged.extend(in_parallel(conditions.jobs, others, |slice| start(slice, Look::WhereStack)));
+    let (mut kernels, mut apart, mut refused, mut waits) = (Vec::new(), Vec::new(), Vec::new(), false);
     for ((name, code), judged) in slices.into_iter().zip(judged) {
         match judged {
             Ok(Start { kernel, took, limit }) => {
                 let owned = owners.owned(&*code);
-                apart.push(Slice { code, owned, took, limit, stock: kernel.stock });
+                apart.push(Slice { code, kernel: name.to_owned(), owned, took, limit });
                 kernels.push(kernel);
             }
-            Err(None) => {}
+            Err(None) => waits = true,
             Err(Some(error)) => refused.push(error.in_function(name)),
         }
     }
-    if let Some(first) = refused.first().filter(|_| kernels.is_empty() && !judges.judge.is_waiting()) {
+    if let Some(first) = refused.first().filter(|_| kernels.is_empty() && !waits) {
         return Err(first.clone());
     }
     notes.extend(refused.iter().map(Error::to_string));
-    if !judges.judge.is_waiting() {
-        notes.extend(what_is_odd(&kernels, judges.aim.architecture));
+    if !waits {
+        notes.extend(what_is_odd(&kernels, conditions.aim.architecture));
     }
-    Ok(Stock { kernels, slices: apart, notes })
+    Ok(Stock { kernels, slices: apart, notes, waits })
 }
 
 /// Of which kernels shared memory is not known, and which cannot be launched.
@@ -216,7 +218,7 @@ struct Start {
     limit: Duration,
 }
 
-impl Judges<'_> {
+impl Conditions<'_> {
     /// Where the search of a kernel starts; no error where ptxas is asked later.
     fn start(&self, name: &str, slice: &dyn Code, threads: Option<u32>, look: Look) -> Result<Start, Option<Error>> {
         let refused = |reason: NoAnswer| {
@@ -226,19 +228,16 @@ impl Judges<'_> {
         let start = Instant::now();
         let ptx = slice.compile(&slice.profile(&|_| None))?;
         let took = start.elapsed();
-        let judged = self.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
+        let judged = self.judges.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = slice.sizes_shared_at_launch(&text);
         let said = dynamic_shared::bytes_of(self.dynamic_shared, name);
         let block = Block::new(threads, self.threads, said, sizes_shared_at_launch);
-        let mut figures = judged.figures(name, block, self.aim.architecture).map_err(refused)?;
-        if let Some(benchmark) = self.benchmark {
-            let cubin = self.judge.cubin(&ptx, STOCK_LIMIT).map_err(refused)?;
-            let measured = benchmark.measure(&cubin, name).map_err(NoAnswer::Refused);
-            figures.timing = Some(measured.map_err(refused)?);
-        }
+        let figures = judged.figures(name, block, self.aim.architecture);
+        let figures =
+            figures.and_then(|figures| self.judges.timed(figures, name, &ptx, STOCK_LIMIT)).map_err(refused)?;
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
-        let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), Choices::of(slice));
+        let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
         Ok(Start { kernel, took, limit: (judged.took * TIMES_STOCK).max(LEAST_LIMIT) })
     }

@@ -7,23 +7,23 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// One whose work comes in steps: a step's tasks may be done at once, and the next step needs all their results.
-pub(super) trait Party {
+/// Parties whose work comes in steps: the tasks of a step may be done at once, and the next step of the same party needs
+/// all their outcomes.
+pub(super) trait Parties {
     /// What is to be done.
     type Task;
     /// What came of it.
     type Outcome;
 
-    /// The next step; no tasks where there is nothing more to do.
-    fn next(&mut self) -> Vec<Self::Task>;
+    /// The next step of a party; no tasks where it has nothing more to do.
+    fn next(&mut self, party: usize) -> Vec<Self::Task>;
 
-    /// The outcomes of the step, in the order of its tasks.
-    fn take(&mut self, outcomes: Vec<Self::Outcome>);
+    /// The outcomes of a party's step, in the order of its tasks.
+    fn take(&mut self, party: usize, outcomes: Vec<Self::Outcome>);
 }
 
 /// A party's place in the queue.
-struct Seat<P: Party> {
-    party: P,
+struct Seat<P: Parties> {
     /// Tasks that nobody has begun, with their places in the step.
     waiting: VecDeque<(usize, P::Task)>,
     outcomes: Vec<Option<P::Outcome>>,
@@ -33,65 +33,65 @@ struct Seat<P: Party> {
     running: u32,
 }
 
-struct State<P: Party> {
+struct State<'a, P: Parties> {
+    parties: &'a mut P,
     seats: Vec<Seat<P>>,
     /// A worker is no more: nobody waits for what it held.
     is_broken: bool,
 }
 
-/// Does the work of all parties with so many workers, until each has nothing more to do. `work` gets the number of the
-/// party. What a party is given depends on its own outcomes alone, not on the number of workers nor on the others.
+/// Does the work of so many parties with so many workers, until each has nothing more to do. `work` gets the number of
+/// the party. What a party is given depends on its own outcomes alone, not on the number of workers nor on the others.
 ///
 /// Choosing a task is O(parties).
 pub(super) fn take_turns<P>(
     workers: usize,
-    parties: Vec<P>,
+    count: usize,
+    parties: &mut P,
     work: impl Fn(usize, P::Task) -> P::Outcome + Sync,
-) -> Vec<P>
-where
-    P: Party + Send,
+) where
+    P: Parties + Send,
     P::Task: Send,
     P::Outcome: Send,
 {
-    let seats: Vec<Seat<P>> = parties.into_iter().map(Seat::new).collect();
-    let state = Mutex::new(State { seats, is_broken: false });
+    let mut state = State { parties, seats: (0..count).map(|_| Seat::new()).collect(), is_broken: false };
+    (0..count).for_each(|party| state.advance(party));
+    let state = Mutex::new(state);
     let changed = Condvar::new();
     std::thread::scope(|scope| {
         for _ in 0..workers.max(1) {
             scope.spawn(|| serve(&state, &changed, &work));
         }
     });
-    let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    state.seats.into_iter().map(|seat| seat.party).collect()
 }
 
 /// What `work` makes of each item, in their order, on so many threads.
 pub(super) fn in_parallel<T: Sync, R: Send>(workers: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let list = List { places: 0..items.len(), results: Vec::new() };
-    let lists = take_turns(workers.min(items.len()), vec![list], |_, place: usize| work(&items[place]));
-    lists.into_iter().flat_map(|list| list.results).collect()
+    let mut list = List { places: 0..items.len(), results: Vec::new() };
+    take_turns(workers.min(items.len()), 1, &mut list, |_, place: usize| work(&items[place]));
+    list.results
 }
 
-/// A party whose one step is a whole list.
+/// One party, whose one step is a whole list.
 struct List<R> {
     places: Range<usize>,
     results: Vec<R>,
 }
 
-impl<R> Party for List<R> {
+impl<R> Parties for List<R> {
     type Task = usize;
     type Outcome = R;
 
-    fn next(&mut self) -> Vec<usize> {
+    fn next(&mut self, _: usize) -> Vec<usize> {
         std::mem::take(&mut self.places).collect()
     }
 
-    fn take(&mut self, results: Vec<R>) {
+    fn take(&mut self, _: usize, results: Vec<R>) {
         self.results = results;
     }
 }
 
-fn serve<P: Party>(state: &Mutex<State<P>>, changed: &Condvar, work: &impl Fn(usize, P::Task) -> P::Outcome) {
+fn serve<P: Parties>(state: &Mutex<State<'_, P>>, changed: &Condvar, work: &impl Fn(usize, P::Task) -> P::Outcome) {
     // Ahead of the lock, so that it is dropped behind it.
     let _alarm = Alarm { state, changed };
     let mut held = lock(state);
@@ -108,18 +108,18 @@ fn serve<P: Party>(state: &Mutex<State<P>>, changed: &Condvar, work: &impl Fn(us
         let start = Instant::now();
         let outcome = work(number, task);
         held = lock(state);
-        held.seats[number].finish(place, outcome, start.elapsed());
+        held.finish(number, place, outcome, start.elapsed());
         changed.notify_all();
     }
 }
 
 /// Wakes the other workers where a task or a party panics, so that the panic reaches the caller.
-struct Alarm<'a, P: Party> {
-    state: &'a Mutex<State<P>>,
+struct Alarm<'a, 'p, P: Parties> {
+    state: &'a Mutex<State<'p, P>>,
     changed: &'a Condvar,
 }
 
-impl<P: Party> Drop for Alarm<'_, P> {
+impl<P: Parties> Drop for Alarm<'_, '_, P> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(self.state).is_broken = true;
@@ -128,12 +128,12 @@ impl<P: Party> Drop for Alarm<'_, P> {
     }
 }
 
-/// What a party left behind that panicked under the lock is not looked at: its worker says that all is broken.
-fn lock<P: Party>(state: &Mutex<State<P>>) -> MutexGuard<'_, State<P>> {
+/// What parties left behind that panicked under the lock is not looked at: the worker says that all is broken.
+fn lock<'a, 'p, P: Parties>(state: &'a Mutex<State<'p, P>>) -> MutexGuard<'a, State<'p, P>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<P: Party> State<P> {
+impl<P: Parties> State<'_, P> {
     /// A task of the party that had the least time, the one with the fewest tasks in work of equals, then the first.
     fn choose(&mut self) -> Option<(usize, usize, P::Task)> {
         let waiting = self.seats.iter_mut().enumerate().filter(|(_, seat)| !seat.waiting.is_empty());
@@ -142,33 +142,33 @@ impl<P: Party> State<P> {
         seat.running += 1;
         Some((number, place, task))
     }
-}
 
-impl<P: Party> Seat<P> {
-    fn new(party: P) -> Self {
-        let mut seat =
-            Self { party, waiting: VecDeque::new(), outcomes: Vec::new(), spent: Duration::ZERO, running: 0 };
-        seat.advance();
-        seat
+    /// Begins a party's next step.
+    fn advance(&mut self, party: usize) {
+        let seat = &mut self.seats[party];
+        seat.waiting = self.parties.next(party).into_iter().enumerate().collect();
+        seat.outcomes = seat.waiting.iter().map(|_| None).collect();
     }
 
-    fn advance(&mut self) {
-        self.waiting = self.party.next().into_iter().enumerate().collect();
-        self.outcomes = self.waiting.iter().map(|_| None).collect();
+    fn finish(&mut self, party: usize, place: usize, outcome: P::Outcome, took: Duration) {
+        let seat = &mut self.seats[party];
+        seat.outcomes[place] = Some(outcome);
+        seat.spent += took;
+        seat.running -= 1;
+        if seat.is_done() {
+            self.parties.take(party, std::mem::take(&mut seat.outcomes).into_iter().flatten().collect());
+            self.advance(party);
+        }
+    }
+}
+
+impl<P: Parties> Seat<P> {
+    fn new() -> Self {
+        Self { waiting: VecDeque::new(), outcomes: Vec::new(), spent: Duration::ZERO, running: 0 }
     }
 
     fn is_done(&self) -> bool {
         self.waiting.is_empty() && self.running == 0
-    }
-
-    fn finish(&mut self, place: usize, outcome: P::Outcome, took: Duration) {
-        self.outcomes[place] = Some(outcome);
-        self.spent += took;
-        self.running -= 1;
-        if self.is_done() {
-            self.party.take(std::mem::take(&mut self.outcomes).into_iter().flatten().collect());
-            self.advance();
-        }
     }
 }
 
@@ -191,11 +191,8 @@ mod tests {
         }
     }
 
-    impl Party for Counter {
-        type Task = (u32, Duration);
-        type Outcome = u32;
-
-        fn next(&mut self) -> Vec<Self::Task> {
+    impl Counter {
+        fn next(&mut self) -> Vec<(u32, Duration)> {
             if self.steps == 0 {
                 self.finished = Some(Instant::now());
                 return Vec::new();
@@ -204,17 +201,27 @@ mod tests {
             let sum = self.seen.iter().fold(1u32, |sum, seen| sum.wrapping_mul(3).wrapping_add(*seen));
             (0..3).map(|number| (sum.wrapping_add(number), self.pause)).collect()
         }
+    }
 
-        fn take(&mut self, outcomes: Vec<u32>) {
-            self.seen.extend(outcomes);
+    impl Parties for Vec<Counter> {
+        type Task = (u32, Duration);
+        type Outcome = u32;
+
+        fn next(&mut self, party: usize) -> Vec<Self::Task> {
+            self[party].next()
+        }
+
+        fn take(&mut self, party: usize, outcomes: Vec<u32>) {
+            self[party].seen.extend(outcomes);
         }
     }
 
-    fn run(workers: usize, parties: Vec<Counter>) -> Vec<Counter> {
-        take_turns(workers, parties, |_, (number, pause)| {
+    fn run(workers: usize, mut parties: Vec<Counter>) -> Vec<Counter> {
+        take_turns(workers, parties.len(), &mut parties, |_, (number, pause)| {
             std::thread::sleep(pause);
             number.wrapping_mul(7)
-        })
+        });
+        parties
     }
 
     /// What a party sees is the same with any number of workers, alone and in company.
@@ -240,7 +247,8 @@ mod tests {
     #[test]
     fn panics_end_it() {
         let outcome = std::panic::catch_unwind(|| {
-            take_turns(3, vec![Counter::new(2, 0), Counter::new(2, 0)], |_, _| -> u32 { std::panic::panic_any("task") })
+            let mut parties = vec![Counter::new(2, 0), Counter::new(2, 0)];
+            take_turns(3, 2, &mut parties, |_, _| -> u32 { std::panic::panic_any("task") });
         });
         assert!(outcome.is_err());
     }
@@ -250,16 +258,16 @@ mod tests {
         is_asked: bool,
     }
 
-    impl Party for Fragile {
+    impl Parties for Fragile {
         type Task = ();
         type Outcome = ();
 
-        fn next(&mut self) -> Vec<()> {
+        fn next(&mut self, _: usize) -> Vec<()> {
             let is_first = !std::mem::replace(&mut self.is_asked, true);
             if is_first { vec![()] } else { Vec::new() }
         }
 
-        fn take(&mut self, _: Vec<()>) {
+        fn take(&mut self, _: usize, _: Vec<()>) {
             std::panic::panic_any("party")
         }
     }
@@ -269,7 +277,7 @@ mod tests {
     fn panics_of_parties_end_it() {
         let outcome = std::panic::catch_unwind(|| {
             let pause = |_, ()| std::thread::sleep(Duration::from_millis(20));
-            take_turns(3, vec![Fragile { is_asked: false }], pause)
+            take_turns(3, 1, &mut Fragile { is_asked: false }, pause);
         });
         assert!(outcome.is_err());
     }

@@ -4,17 +4,21 @@
 //! variant of which nothing can be said may win: the checker has proved what the passes did to it.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use nvptx_ra::bundle;
 use nvptx_ra::error::Error;
+use nvptx_ra::index::{EntityIndex as _, IndexVec};
 use nvptx_ra::printable::printable;
+use nvptx_ra::tune::agreement::{Agreement, Difference};
+use nvptx_ra::tune::figures::Block;
+use nvptx_ra::tune::findings::{Compared, Refused};
+use nvptx_ra::tune::search::{KernelId, Search};
+use nvptx_ra::tune::variant::Variant;
 
-use super::agreement::{self, Agreement, Difference, Terms};
-use super::findings::{Findings, Refused};
-use super::rounds::{Search, Slice};
-use super::search::{Aim, Kernel};
-use super::turns::in_parallel;
-use super::variant::Variant;
+use super::agreement::{self, Terms};
+use super::tuning::{Slice, Tuning};
+use super::turns::{Parties, take_turns};
 use crate::interrupt::is_interrupted;
 use crate::kernel_names;
 
@@ -30,125 +34,98 @@ pub(super) enum Keep {
 
 /// Compares the best variants of all kernels with stock until none differs. `threads` are those of a block of the kernels
 /// that do not say how many.
-pub(super) fn compare(search: &mut Search<'_>, threads: Option<u32>, keep: &Keep) {
-    let (aim, runs) = (search.aim, search.budget.runs);
-    let pairs: Vec<(&Kernel, &Slice<'_>)> = search.kernels.iter().zip(&search.slices).collect();
-    let found = in_parallel(search.budget.jobs, &pairs, |&(kernel, slice)| {
-        find(kernel, &aim, &Compiled { kernel, slice, threads, runs, keep })
+pub(super) fn compare(tuning: &mut Tuning<'_>, threads: Option<u32>, keep: &Keep) {
+    let Tuning { search, slices, pace, .. } = tuning;
+    let runs = search.budget.runs;
+    let trial = |(id, slice)| {
+        let block = search.kernels[id].block;
+        Trial { slice, block, threads, runs, keep, stock: OnceLock::new() }
+    };
+    let trials: IndexVec<KernelId, Trial<'_>> = slices.iter_enumerated().map(trial).collect();
+    take_turns(pace.jobs, trials.len(), &mut Comparisons { search }, |kernel, variant| {
+        (variant, trials[KernelId::new(kernel)].compared(&variant))
     });
-    for (kernel, findings) in search.kernels.iter_mut().zip(found) {
-        kernel.findings = findings;
+}
+
+/// The kernels of a search whose best variants are compared, one behind the other.
+struct Comparisons<'a> {
+    search: &'a mut Search,
+}
+
+impl Parties for Comparisons<'_> {
+    type Task = Variant;
+    type Outcome = (Variant, Compared);
+
+    fn next(&mut self, kernel: usize) -> Vec<Variant> {
+        let variant = if is_interrupted() { None } else { self.search.ask_comparison(KernelId::new(kernel)) };
+        variant.into_iter().collect()
     }
-}
 
-/// What a comparison asks of a kernel's variants.
-trait Trial {
-    /// The PTX of a variant.
-    fn compile(&self, variant: &Variant) -> Result<Vec<u8>, Error>;
-
-    /// Compares the PTX of stock and of a variant.
-    fn compare(&self, variant: &Variant, texts: [&[u8]; 2]) -> Agreement;
-
-    /// Keeps both, and says where.
-    fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &Difference) -> Option<PathBuf>;
-}
-
-/// Compares variants of a kernel with stock, the best first, until one does not differ.
-fn find(kernel: &Kernel, aim: &Aim, trial: &impl Trial) -> Findings {
-    let mut findings = Findings::default();
-    let mut stock = None;
-    let mut texts: Vec<Vec<u8>> = Vec::new();
-    loop {
-        let (variant, _) = kernel.best_but_for(aim, |variant| findings.has_refused(variant));
-        if variant == Variant::Stock || is_interrupted() {
-            return findings;
+    fn take(&mut self, kernel: usize, outcomes: Vec<(Variant, Compared)>) {
+        for (variant, compared) in outcomes {
+            self.search.tell_comparison(KernelId::new(kernel), variant, compared);
         }
-        let compiled = match &stock {
-            Some(_) => Ok(()),
-            None => trial.compile(&Variant::Stock).map(|text| stock = Some(text)),
-        };
-        let (stock, text) = match compiled.and_then(|()| trial.compile(&variant)) {
-            Ok(text) => (stock.as_deref().unwrap_or_default(), text),
-            Err(error) => {
-                findings.winner = Some(Agreement::NotComparable(error.problem));
-                return findings;
-            }
-        };
-        // The same PTX differs in the same way, and needs no second report.
-        let known = texts.iter().position(|other| *other == text).map(|at| &findings.refused[at]);
-        let refused = match known {
-            Some(Refused { difference, folder, .. }) => {
-                Refused { variant, difference: difference.clone(), folder: folder.clone(), is_known: true }
-            }
-            None => match trial.compare(&variant, [stock, &text]) {
-                Agreement::Different(difference) => {
-                    let folder = trial.keep(&variant, [stock, &text], &difference);
-                    Refused { variant, difference, folder, is_known: false }
-                }
-                agreement => {
-                    findings.winner = Some(agreement);
-                    return findings;
-                }
-            },
-        };
-        findings.refused.push(refused);
-        texts.push(text);
     }
 }
 
-/// The variants of a kernel by itself.
-struct Compiled<'a> {
-    kernel: &'a Kernel,
+/// A kernel by itself whose variants are compared.
+struct Trial<'a> {
     slice: &'a Slice<'a>,
+    block: Block,
     threads: Option<u32>,
     runs: usize,
     keep: &'a Keep,
+    /// The PTX of stock, once it is wanted.
+    stock: OnceLock<Result<Vec<u8>, Error>>,
 }
 
-impl Compiled<'_> {
+impl Trial<'_> {
+    /// Compares a variant with stock. The PTX of both is kept if they differ.
+    fn compared(&self, variant: &Variant) -> Compared {
+        let stock = self.stock.get_or_init(|| self.slice.compile(&Variant::Stock));
+        let text = if stock.is_ok() { self.slice.compile(variant) } else { Ok(Vec::new()) };
+        let texts: [&[u8]; 2] = match (stock, &text) {
+            (Ok(stock), Ok(text)) => [stock, text],
+            (Err(error), _) | (_, Err(error)) => return Agreement::NotComparable(error.problem.clone()).into(),
+        };
+        let agreement = agreement::compare(&self.slice.kernel, texts, self.terms(variant));
+        let folder = match &agreement {
+            Agreement::Different(difference) => self.kept(variant, texts, difference),
+            _ => None,
+        };
+        Compared { agreement, folder }
+    }
+
     fn terms(&self, variant: &Variant) -> Terms {
         Terms {
-            threads: self.threads.filter(|_| !self.kernel.block.says_threads),
-            dynamic_shared: self.kernel.block.dynamic_shared,
+            threads: self.threads.filter(|_| !self.block.says_threads),
+            dynamic_shared: self.block.dynamic_shared,
             is_exact: !variant.changes_optimisations(),
             runs: self.runs,
         }
     }
-}
 
-impl Trial for Compiled<'_> {
-    fn compile(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
-        match variant {
-            Variant::Stock => self.slice.code.compile(&self.slice.code.profile(&|_| None)),
-            Variant::Passes(_) => self.slice.compile(&self.kernel.name, variant),
-        }
-    }
-
-    fn compare(&self, variant: &Variant, texts: [&[u8]; 2]) -> Agreement {
-        agreement::compare(&self.kernel.name, texts, self.terms(variant))
-    }
-
-    fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &Difference) -> Option<PathBuf> {
+    /// Keeps the PTX of stock and of a variant, and says where.
+    fn kept(&self, variant: &Variant, [stock, text]: [&[u8]; 2], difference: &Difference) -> Option<PathBuf> {
         let parent = match self.keep {
             Keep::Nowhere => return None,
             Keep::Privately => None,
             Keep::In(folder) => Some(folder.as_path()),
         };
-        let name = &self.kernel.name;
+        let name = &self.slice.kernel;
         let Difference { place, command } = difference;
         let report = format!(
             "kernel: {}\nchoice: {variant}\n\nThe first program is stock.ptx, the second one variant.ptx.\n{place}\n\n\
              {command}\n",
             printable(name)
         );
-        let [stock, variant] = texts;
-        let files = [("stock.ptx", stock), ("variant.ptx", variant), ("difference.txt", report.as_bytes())];
+        let files = [("stock.ptx", stock), ("variant.ptx", text), ("difference.txt", report.as_bytes())];
         bundle::keep(parent, name, &files).map_err(|error| say!("{error}")).ok()
     }
 }
 
 /// What users should know of variants that differ, a line each.
-pub(super) fn warnings(search: &Search<'_>) -> impl Iterator<Item = String> {
+pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
     let refused = search.kernels.iter().flat_map(|kernel| kernel.findings.refused.iter().map(move |one| (kernel, one)));
     refused.filter(|(_, one)| !one.is_known).map(|(kernel, one)| warning(&kernel.name, one))
 }
@@ -166,10 +143,14 @@ fn warning(kernel: &str, refused: &Refused) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use nvptx_ra::profile::fingerprint;
+    use nvptx_ra::target::machine::Architecture;
+    use nvptx_ra::tune::aim::{Aim, Budget};
+    use nvptx_ra::tune::evidence::{Real, Sass};
+    use nvptx_ra::tune::figures::{Allowance, Figures, SHARED_COST, preference};
+    use nvptx_ra::tune::kernel::Kernel;
+    use nvptx_ra::tune::question::{Answer, Question};
 
-    use super::super::figures::tests::figures;
-    use super::super::search::tests::{aim, kernel};
     use super::*;
 
     /// A kernel that stores a sum.
@@ -178,55 +159,57 @@ mod tests {
         \tmad.wide.u32 %d1, %r0, 8, %d0;\n\tld.global.u32 %r1, [%d1];\n\tadd.s32 %r2, %r1, %r0;\n\
         \tst.global.u32 [%d1+4], %r2;\n\tret;\n}\n";
 
-    /// Variants whose PTX is given, in the order in which they are tried: each spills less than the one before.
-    struct Given {
-        kernel: Kernel,
-        texts: Vec<(Variant, String)>,
-        kept: RefCell<Vec<String>>,
+    const ID: KernelId = KernelId(0);
+
+    /// A search whose variants have given PTX, in the order in which they are tried: each spills less than the one before.
+    fn searched(texts: &[String]) -> Search {
+        let architecture = Architecture::by_name("sm_90").expect("is known");
+        let (allowance, preference) = (Allowance::default(), preference(&[]));
+        let aim = Aim { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
+        let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+        let figures = |spill_store_bytes| {
+            let (real, sass) = (Real { spill_store_bytes, ..Real::default() }, Sass::default());
+            Figures::new(real, sass, architecture, block)
+        };
+        let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), true);
+        let budget = Budget { runs: texts.len(), runs_for_spills: texts.len() };
+        let mut search = Search { aim, budget, kernels: IndexVec::from(vec![kernel]) };
+        let mut variants = Vec::new();
+        loop {
+            let mut answer = |question: Question| match question {
+                Question::Text(variant) => {
+                    variants.push(variant);
+                    Answer::Text(texts.get(variants.len() - 1).map(|text| fingerprint(text)).ok_or("none".into()))
+                }
+                Question::Figures(variant) => {
+                    let number = variants.iter().position(|other| *other == variant).expect("it was compiled");
+                    Answer::Figures(Ok(figures(80 - 8 * number as u32)))
+                }
+            };
+            let answers: Vec<Answer> = search.ask(ID).into_iter().map(&mut answer).collect();
+            if answers.is_empty() {
+                return search;
+            }
+            search.tell(ID, answers);
+        }
     }
 
-    impl Given {
-        fn new(texts: &[String]) -> Self {
-            let mut kernel = kernel();
-            let variants: Vec<(Variant, String)> = texts
-                .iter()
-                .enumerate()
-                .map(|(number, text)| {
-                    let variant = kernel.propose(&aim(0));
-                    kernel.record(&aim(0), variant, number.to_string(), Some(figures(80 - 8 * number as u32, 32, 480)));
-                    (variant, text.clone())
-                })
-                .collect();
-            Self { kernel, texts: variants, kept: RefCell::default() }
+    /// What is found where variants have such PTX: the variant that wins, what is said of it, what was refused, and where
+    /// each differs. Variants are named by their numbers.
+    fn find(texts: &[String]) -> (Option<usize>, Option<Agreement>, Vec<usize>, Vec<String>) {
+        let mut search = searched(texts);
+        let tried: Vec<Variant> = search.kernels[ID].tried.iter().map(|tried| tried.variant).collect();
+        let number = |variant: &Variant| tried.iter().position(|other| other == variant);
+        while let Some(variant) = search.ask_comparison(ID) {
+            let text = &texts[number(&variant).expect("it was tried")];
+            let terms = Terms { runs: 4, is_exact: true, ..Terms::default() };
+            let compared = agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], terms).into();
+            search.tell_comparison(ID, variant, compared);
         }
-
-        /// What is found, the variant that wins, and what was refused, both by their numbers.
-        fn find(&mut self) -> (Option<usize>, Option<Agreement>, Vec<usize>) {
-            let number = |variant: &Variant| self.texts.iter().position(|(other, _)| other == variant);
-            let found = find(&self.kernel, &aim(0), self);
-            let refused = found.refused.iter().filter_map(|refused| number(&refused.variant)).collect();
-            let agreement = found.winner.clone();
-            self.kernel.findings = found;
-            let winner = number(&self.kernel.best(&aim(0)).0);
-            (winner, agreement, refused)
-        }
-    }
-
-    impl Trial for Given {
-        fn compile(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
-            let found = self.texts.iter().find(|(other, _)| other == variant);
-            Ok(found.map_or(SUM, |(_, text)| text).into())
-        }
-
-        fn compare(&self, _: &Variant, texts: [&[u8]; 2]) -> Agreement {
-            agreement::compare("k", texts, Terms { runs: 4, is_exact: true, ..Terms::default() })
-        }
-
-        fn keep(&self, variant: &Variant, texts: [&[u8]; 2], difference: &Difference) -> Option<PathBuf> {
-            assert_eq!(texts[0], SUM.as_bytes());
-            self.kept.borrow_mut().push(difference.place.clone());
-            Some(variant.to_string().into())
-        }
+        let findings = &search.kernels[ID].findings;
+        let refused = findings.refused.iter().filter_map(|refused| number(&refused.variant)).collect();
+        let places = findings.refused.iter().filter(|one| !one.is_known).map(|one| one.difference.place.clone());
+        (number(&search.best(ID).0), findings.winner.clone(), refused, places.collect())
     }
 
     fn mutant(from: &str, to: &str) -> String {
@@ -240,25 +223,21 @@ mod tests {
     fn what_differs_never_wins() {
         let right = mutant("%r1, %r0;\n", "%r0, %r1;\n");
         let wrong = mutant("add.s32", "sub.s32");
-        let mut given = Given::new(&[right.clone(), right, wrong.clone(), wrong, mutant("+4", "+12")]);
-        let (winner, agreement, refused) = given.find();
-        assert_eq!((winner, agreement), (Some(1), Some(Agreement::Same)));
-        assert_eq!(refused, [4, 3, 2]);
-        assert_eq!(given.kept.borrow().len(), 2, "{:?}", given.kept);
-        assert!(given.kept.borrow()[1].contains("the second program stores 0x"), "{:?}", given.kept);
-        assert_eq!(
-            given.kernel.findings.refused.iter().map(|refused| refused.is_known).collect::<Vec<_>>(),
-            [false, false, true]
-        );
+        let (winner, agreement, refused, places) =
+            find(&[right.clone(), right, wrong.clone(), wrong, mutant("+4", "+12")]);
+        assert_eq!((winner, agreement), (Some(0), Some(Agreement::Same)));
+        assert_eq!(refused, [4, 2, 3]);
+        assert_eq!(places.len(), 2, "{places:?}");
+        assert!(places[1].contains("the second program stores 0x"), "{places:?}");
     }
 
     /// Where every variant differs, stock is left, and nothing is said of it.
     #[test]
     fn stock_is_left() {
-        let mut given = Given::new(&[mutant("%d0, [p]", "%d0, [p+0]").replace("u32 [%d1+4]", "u16 [%d1+4]")]);
-        assert_eq!(given.find(), (None, None, vec![0]));
-        let mut nothing = Given::new(&[]);
-        assert_eq!(nothing.find(), (None, None, vec![]));
+        let other = mutant("%d0, [p]", "%d0, [p+0]").replace("u32 [%d1+4]", "u16 [%d1+4]");
+        let (winner, agreement, refused, _) = find(&[other]);
+        assert_eq!((winner, agreement, refused), (None, None, vec![0]));
+        assert_eq!(find(&[]), (None, None, vec![], vec![]));
     }
 
     /// A variant that stores what nobody wrote is wrong where stock does not, as one that accesses memory nowhere.
@@ -269,9 +248,9 @@ mod tests {
             ("ld.global.u32 %r1, [%d1];", ".shared .b32 slot; ld.shared.u32 %r1, [slot];"),
             ("[%d1+4]", "[%d1+5]"),
         ] {
-            let mut given = Given::new(&[mutant(from, to)]);
-            assert_eq!(given.find(), (None, None, vec![0]), "{to}");
-            assert!(given.kept.borrow()[0].starts_with("the second program alone: "), "{:?}", given.kept);
+            let (winner, agreement, refused, places) = find(&[mutant(from, to)]);
+            assert_eq!((winner, agreement, refused), (None, None, vec![0]), "{to}");
+            assert!(places[0].starts_with("the second program alone: "), "{places:?}");
         }
     }
 
@@ -281,16 +260,14 @@ mod tests {
         let load = "ld.global.u32 %r1, [%d1];";
         let moved = ".shared .align 4 .b8 slots[4096]; mov.u32 %r3, slots; mad.lo.u32 %r3, %r0, 4, %r3;\n\
             \tst.shared.u32 [%r3], %r1; mov.u32 %r1, 0; ld.shared.u32 %r1, [%r3];";
-        let mut given = Given::new(&[mutant(load, &format!("{load}\n\t{moved}"))]);
-        assert_eq!(given.find(), (Some(0), Some(Agreement::Same), vec![]), "{:?}", given.kept);
+        let found = find(&[mutant(load, &format!("{load}\n\t{moved}"))]);
+        assert_eq!(found, (Some(0), Some(Agreement::Same), vec![], vec![]));
     }
 
     /// A variant of which nothing can be said may win, with the reason.
     #[test]
     fn what_is_not_comparable_may_win() {
-        let endless = mutant("add.s32 %r2, %r1, %r0;", "again: bra again;");
-        let mut given = Given::new(&[endless]);
-        let (winner, agreement, refused) = given.find();
+        let (winner, agreement, refused, _) = find(&[mutant("add.s32 %r2, %r1, %r0;", "again: bra again;")]);
         assert_eq!((winner, refused), (Some(0), vec![]));
         let Some(Agreement::NotComparable(reason)) = agreement else { panic!("{agreement:?}") };
         assert!(reason.starts_with("the variant: it runs for more than"), "{reason}");

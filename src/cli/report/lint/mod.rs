@@ -32,6 +32,10 @@ pub(super) enum Lint {
     OccupancyStep,
     /// Variables in local memory, and what keeps them there
     LocalArray,
+    /// A function or closure that gets the address of a variable, which keeps the variable in local memory
+    NotInlined,
+    /// Spills where a line's values are live many times over: its loop is unrolled too far
+    UnrolledTooFar,
     /// A call of a function that follows the calling convention
     AbiCall,
     /// setmaxnreg that ptxas ignores

@@ -11,6 +11,9 @@ use crate::kernel_names;
 /// a thread in multiples of so many.
 const CLOSE: u32 = 8;
 
+/// A line that stands so often in one block is that of a loop which is unrolled.
+const UNROLLED: u32 = 16;
+
 /// What the rules find in a kernel.
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -19,6 +22,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     found.extend(needless_spills(subject));
     found.extend(occupancy_step(subject));
     found.extend(local_array(subject));
+    found.extend(unrolled_too_far(subject));
     found.extend(abi_calls(subject));
     found.extend(ignored_setmaxnreg(subject));
     found
@@ -98,7 +102,7 @@ fn occupancy_step(subject: &Subject<'_>) -> Option<Finding> {
         warps(step)
     );
     let holders: Vec<String> =
-        subject.holders.iter().map(|(place, held)| format!("line {} ({held})", place.line)).collect();
+        subject.holders.iter().map(|holder| format!("line {} ({})", holder.place.line, holder.held)).collect();
     let remedy = match holders.is_empty() {
         true => format!("free {} registers where most are live, or try __maxnreg__({step})", registers - step),
         false => format!(
@@ -119,7 +123,8 @@ fn local_array(subject: &Subject<'_>) -> Option<Finding> {
         let line = if cause.line == 0 { cause.declared } else { cause.line };
         let place = Place { file: subject.begin.file.clone(), line };
         let reason = format!("{} bytes of stack: {cause}", subject.stack_bytes);
-        return Some(finding(Lint::LocalArray, subject, &place, reason, local_remedy(&cause.why)));
+        let lint = if matches!(cause.why, Why::PassedOn(_)) { Lint::NotInlined } else { Lint::LocalArray };
+        return Some(finding(lint, subject, &place, reason, local_remedy(&cause.why)));
     }
     let place = subject.computed.as_ref()?;
     let reason = format!(
@@ -130,12 +135,31 @@ fn local_array(subject: &Subject<'_>) -> Option<Finding> {
     Some(finding(Lint::LocalArray, subject, place, reason, remedy))
 }
 
+/// The kernel spills where a line's values are live many times over.
+fn unrolled_too_far(subject: &Subject<'_>) -> Option<Finding> {
+    let holder = subject.holders.iter().find(|holder| holder.times >= UNROLLED && holder.held >= UNROLLED)?;
+    if subject.spill_bytes == 0 {
+        return None;
+    }
+    let spills = verb(subject, "spills", "is expected to spill");
+    let reason = format!(
+        "it {spills} {} bytes, and where most registers are live, this line holds {} of them: it stands {} times in one \
+         block, because its loop is unrolled, or its function inlined, so often",
+        subject.spill_bytes, holder.held, holder.times
+    );
+    let remedy = "unroll the loop less far: #pragma unroll N with a smaller N, or #pragma unroll 1";
+    Some(finding(Lint::UnrolledTooFar, subject, &holder.place, reason, remedy))
+}
+
 fn local_remedy(why: &Why) -> &'static str {
     match why {
         Why::Indexed(_) | Why::Costly(_) => {
             "index it by constants, by unrolling its loops in full, or keep it in shared memory"
         }
-        Why::PassedOn(_) => "inline the function (__forceinline__), or pass values instead of the address",
+        Why::PassedOn(_) => {
+            "inline it: __forceinline__ at a function, __attribute__((always_inline)) at a closure; or pass values \
+             instead of the address"
+        }
         Why::Volatile => "leave out volatile, or keep it in shared memory",
         Why::Width(_) | Why::Widths(..) | Why::Misaligned => "access it in whole values of one type",
         Why::TooMany(_) => "make it smaller, or keep it in shared memory",
@@ -205,6 +229,7 @@ mod tests {
     use nvptx_ra::forecast::InMemory;
     use nvptx_ra::target::machine::{Ignored, Launch};
 
+    use super::super::subject::Holder;
     use super::*;
 
     /// A kernel in which nothing is to be found.
@@ -220,7 +245,7 @@ mod tests {
             spill_bytes: 0,
             spills: Place { file: "k.cu".into(), line: 2 },
             peak: Place { file: "k.cu".into(), line: 3 },
-            holders: vec![(Place { file: "k.cu".into(), line: 4 }, 9)],
+            holders: vec![Holder { place: Place { file: "k.cu".into(), line: 4 }, held: 9, times: 1 }],
             stack_bytes: 0,
             in_memory: None,
             computed: None,
@@ -287,6 +312,29 @@ mod tests {
         let computed = Some(Place { file: "k.cu".into(), line: 9 });
         assert_eq!(found(&Subject { stack_bytes: 64, computed, ..clean() }), [(Lint::LocalArray, 9)]);
         assert_eq!(found(&Subject { stack_bytes: 64, ..clean() }), []);
+    }
+
+    /// A variable whose address a function gets is that function's matter.
+    #[test]
+    fn passed_on() {
+        let why = Why::PassedOn(Some("f".into()));
+        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why };
+        let subject = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
+        assert_eq!(found(&subject), [(Lint::NotInlined, 8)]);
+        assert!(findings(&subject)[0].remedy.starts_with("inline it: __forceinline__"));
+    }
+
+    /// A line that holds many registers by standing in a block many times is named where the kernel spills.
+    #[test]
+    fn unrolled() {
+        let with = |held, times, spill_bytes| {
+            let place = Place { file: "k.cu".into(), line: 4 };
+            Subject { holders: vec![Holder { place, held, times }], spill_bytes, ..clean() }
+        };
+        assert_eq!(found(&with(16, 16, 8)), [(Lint::UnrolledTooFar, 4)]);
+        for (held, times, spill_bytes) in [(15, 16, 8), (16, 15, 8), (16, 16, 0)] {
+            assert_eq!(found(&with(held, times, spill_bytes)), [], "{held} {times} {spill_bytes}");
+        }
     }
 
     /// A function is named once, however often it is called.

@@ -2,7 +2,7 @@
 
 use nvptx_ra::error::Error;
 use nvptx_ra::forecast::{Forecast, InMemory};
-use nvptx_ra::function::Function;
+use nvptx_ra::function::{Function, Inst};
 use nvptx_ra::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS};
 
 use super::super::Report;
@@ -15,6 +15,16 @@ use crate::machine::source_lines;
 pub(in super::super) struct Place {
     pub(in super::super) file: String,
     pub(in super::super) line: u32,
+}
+
+/// A line that holds registers where most are live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Holder {
+    pub(super) place: Place,
+    /// How many registers.
+    pub(super) held: u32,
+    /// How often it stands in one block; 0 where only machine code is known.
+    pub(super) times: u32,
 }
 
 /// A kernel.
@@ -36,7 +46,7 @@ pub(in super::super) struct Subject<'a> {
     pub(super) spills: Place,
     /// Where most registers are live, and the lines that hold most of them there.
     pub(super) peak: Place,
-    pub(super) holders: Vec<(Place, u32)>,
+    pub(super) holders: Vec<Holder>,
     pub(super) stack_bytes: u64,
     /// What keeps a variable in memory, where its code is there.
     pub(super) in_memory: Option<&'a InMemory>,
@@ -85,7 +95,13 @@ fn of_forecast<'a>(report: &'a Report, forecast: &'a Forecast) -> Result<Subject
         limit: Some(forecast.budget).filter(|&budget| budget < MAX_REGISTERS),
         spill_bytes: forecast.spill_bytes(),
         spills: peak.clone(),
-        holders: holders.map(|line| (place(holder, line.number), line.words)).collect(),
+        holders: holders
+            .map(|line| Holder {
+                place: place(holder, line.number),
+                held: line.words,
+                times: holder.map_or(0, |function| times(function, line.number)),
+            })
+            .collect(),
         peak,
         stack_bytes: forecast.stack_bytes,
         in_memory: forecast.in_memory.as_ref(),
@@ -94,6 +110,22 @@ fn of_forecast<'a>(report: &'a Report, forecast: &'a Forecast) -> Result<Subject
         ignored: &forecast.ignored,
         ignores_repartition: forecast.is_repartitioned && !is_known_at_entry(report.architecture, function)?,
     })
+}
+
+/// How often a line stands in one block: so many of its instructions write registers by the same opcode. More than one
+/// such instruction may belong to one place in the source, but many seldom do. O(instructions).
+fn times(function: &Function, line: u32) -> u32 {
+    let mut most = 0;
+    for block in function.blocks() {
+        let writes = |inst: &Inst| {
+            function.line(*inst) == line && function.operands(*inst).iter().any(|operand| operand.def().is_some())
+        };
+        let mut opcodes: Vec<_> =
+            function.block_insts(block).filter(writes).map(|inst| function.opcode(inst)).collect();
+        opcodes.sort_unstable();
+        most = opcodes.chunk_by(|one, other| one == other).map(<[_]>::len).max().unwrap_or(0).max(most);
+    }
+    most as u32
 }
 
 /// Whether the bounds say how many registers the kernel is entered with.
@@ -137,7 +169,13 @@ fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject
         spill_bytes: kernel.spill_bytes().unwrap_or(kernel.local.marked_stored + kernel.local.marked_loaded),
         spills: place(local.iter().find(|line| line.marked > 0).or(local.first()).and_then(|line| line.place)),
         peak: place(kernel.peak.point.places.first().copied()),
-        holders: holders.map(|(line, held)| (place(*line), held.len() as u32)).collect(),
+        holders: holders
+            .map(|(line, held)| {
+                let place = place(*line);
+                let forecast = forecast.and_then(|subject| subject.holders.iter().find(|other| other.place == place));
+                Holder { held: held.len() as u32, times: forecast.map_or(0, |forecast| forecast.times), place }
+            })
+            .collect(),
         stack_bytes: kernel.stack_bytes().into(),
         in_memory: forecast.and_then(|subject| subject.in_memory),
         computed: local.iter().find(|line| line.computed > 0).map(|line| place(line.place)),

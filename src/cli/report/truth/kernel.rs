@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nvptx_ra::forecast::MAX_STEPS;
+use nvptx_ra::tune::evidence::Real;
 
 use super::allocation::Allocation;
 use super::assigned::keep_assigned;
@@ -13,7 +14,6 @@ use crate::machine::cubin::Facts;
 use crate::machine::instruction::Instruction;
 use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 use crate::machine::source_lines::{Place, SourceLines};
-use crate::ptxas::Real;
 
 /// A function, measured.
 #[derive(Clone, Debug)]

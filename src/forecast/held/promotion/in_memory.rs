@@ -211,6 +211,10 @@ impl Explained<'_> {
         if name.starts_with("INLINEASM") {
             return Some(Why::Assembly);
         }
+        // A call of PTX is one instruction with its arguments.
+        if self.classification.is_call(function, inst) {
+            return Some(Why::PassedOn(self.callee_of(inst)));
+        }
         if let Some(transfer) = Transfer::of(function, inst) {
             let is_address = is_it(&function.operands(inst)[transfer.address]);
             return Some(match transfer.space {
@@ -228,7 +232,12 @@ impl Explained<'_> {
     fn callee_behind(&self, inst: Inst) -> Option<String> {
         let function = self.function;
         let behind = inst.0 + 1..function.block_range(function.block_of(inst)).end.0;
-        let call = behind.map(Inst).find(|&inst| self.classification.is_call(function, inst))?;
+        self.callee_of(behind.map(Inst).find(|&inst| self.classification.is_call(function, inst))?)
+    }
+
+    /// Whom a call names.
+    fn callee_of(&self, call: Inst) -> Option<String> {
+        let function = self.function;
         function.operands(call).iter().find_map(|operand| match operand.value {
             Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&']).to_owned()),
             _ => None,

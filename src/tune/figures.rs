@@ -2,32 +2,30 @@
 
 use std::cmp::Ordering;
 
-use clap::ValueEnum;
-use nvptx_ra::target::machine::{Architecture, Launch, MAX_THREADS_PER_BLOCK, WARP_SIZE};
 use serde_json::{Value, json};
 
-use super::benchmark::Timing;
-use crate::machine::sass::Sass;
-use crate::ptxas::Real;
+use super::evidence::{Real, Sass};
+use super::timing::Timing;
+use crate::target::machine::{Architecture, Launch, MAX_THREADS_PER_BLOCK, WARP_SIZE};
 
 /// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Measure {
-    /// Bytes spilled, each ten times for each loop around it
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Bytes spilled, each ten times for each loop around it.
     Spills,
-    /// Warps that an SM holds at once
+    /// Warps that an SM holds at once.
     Warps,
-    /// Accesses of local memory
+    /// Accesses of local memory.
     Local,
-    /// Machine instructions
+    /// Machine instructions.
     Instructions,
 }
 
 /// All measures, the first the most important one.
-pub(super) type Preference = [Measure; 4];
+pub type Preference = [Measure; 4];
 
 /// The measures in the order of `first`; those that it does not name come behind, the most expensive first.
-pub(super) fn preference(first: &[Measure]) -> Preference {
+pub fn preference(first: &[Measure]) -> Preference {
     let mut all = [Measure::Spills, Measure::Warps, Measure::Local, Measure::Instructions];
     all.sort_by_key(|measure| first.iter().position(|named| named == measure).unwrap_or(first.len()));
     all
@@ -35,29 +33,29 @@ pub(super) fn preference(first: &[Measure]) -> Preference {
 
 /// What may be worse than stock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Allowance {
+pub struct Allowance {
     /// Fewer resident warps.
-    pub(super) fewer_warps: bool,
+    pub fewer_warps: bool,
     /// More machine instructions.
-    pub(super) more_instructions: bool,
+    pub more_instructions: bool,
 }
 
 /// A block of a kernel, as far as it is known how it is launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Block {
+pub struct Block {
     /// Threads, where the kernel or somebody says how many.
-    pub(super) threads: Option<u32>,
+    pub threads: Option<u32>,
     /// Whether the kernel says so itself.
-    pub(super) says_threads: bool,
+    pub says_threads: bool,
     /// Bytes of shared memory that the launch adds to those that the kernel declares; `None` where the kernel leaves it
     /// to the launch and nobody says.
-    pub(super) dynamic_shared: Option<u32>,
+    pub dynamic_shared: Option<u32>,
 }
 
 impl Block {
     /// What is known of a kernel's launches: the threads that it says itself, what somebody says of it, and whether it leaves
     /// the size of shared memory to the launch.
-    pub(super) fn new(own: Option<u32>, threads: Option<u32>, said: Option<u32>, sizes_shared_at_launch: bool) -> Self {
+    pub fn new(own: Option<u32>, threads: Option<u32>, said: Option<u32>, sizes_shared_at_launch: bool) -> Self {
         Self {
             threads: own.or(threads),
             says_threads: own.is_some(),
@@ -68,7 +66,7 @@ impl Block {
 
 /// What a byte costs that moves to or from shared memory, where one of local memory costs 1. On an H200, a word that loops
 /// of the examples move to shared memory took 0.56 to 0.70 of the time of one in local memory (docs/results.md).
-pub(super) const SHARED_COST: f64 = 0.6;
+pub const SHARED_COST: f64 = 0.6;
 
 /// A variant that differs from LLVM's code in the number of instructions alone must have so many less, in hundredths. On
 /// an H200, an order that saves 2 of 383 instructions took a third more time: it separates loads that run side by side.
@@ -76,29 +74,29 @@ const WORTHWHILE: u64 = 2;
 
 /// What a kernel costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Figures {
+pub struct Figures {
     /// What ptxas reports.
-    pub(super) real: Real,
+    pub real: Real,
     /// What the disassembler counts.
-    pub(super) sass: Sass,
+    pub sass: Sass,
     /// Warps that an SM holds at once.
-    pub(super) warps: u32,
+    pub warps: u32,
     /// Warps of the largest block that can be launched, where nobody says how many threads a block has.
-    pub(super) largest_block: u32,
+    pub largest_block: u32,
     /// Bytes that move to and from spill slots in shared memory in a run.
-    pub(super) shared_spills: u64,
+    pub shared_spills: u64,
     /// What these cost, in bytes of local memory.
-    pub(super) shared_spill_cost: u64,
+    pub shared_spill_cost: u64,
     /// Accesses of local memory and instructions that count at least: where loops are unrolled less, or functions called
     /// more often, fewer of them stand in the code, and no fewer run.
-    pub(super) least_counts: [u32; 2],
+    pub least_counts: [u32; 2],
     /// What the user's benchmark says, where it was asked.
-    pub(super) timing: Option<Timing>,
+    pub timing: Option<Timing>,
 }
 
 impl Figures {
     /// Those of a kernel that is launched in such blocks.
-    pub(super) fn new(real: Real, sass: Sass, architecture: &Architecture, block: Block) -> Self {
+    pub fn new(real: Real, sass: Sass, architecture: &Architecture, block: Block) -> Self {
         let launch = launch(&real, block);
         let warps = architecture.occupancy(&launch).warps;
         let fits = |warps: &u32| {
@@ -121,19 +119,19 @@ impl Figures {
 
     /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
     /// stock is for these.
-    pub(super) fn with_slots_in_shared(self, stock: &Self, cost: f64) -> Self {
+    pub fn with_slots_in_shared(self, stock: &Self, cost: f64) -> Self {
         let shared_spills = self.sass.shared_traffic.saturating_sub(stock.sass.shared_traffic);
         Self { shared_spills, shared_spill_cost: (shared_spills as f64 * cost) as u64, ..self }
     }
 
     /// Bytes that a thread stores to spill slots and loads from them, in the code.
-    pub(super) fn spill_bytes(&self) -> u32 {
+    pub fn spill_bytes(&self) -> u32 {
         self.real.spill_store_bytes + self.real.spill_load_bytes
     }
 
     /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows. No launch
     /// fails for it that did not before: more registers make the largest block smaller. ptxas does not complain of more.
-    pub(super) fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
+    pub fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         self.spill_bytes() <= stock.spill_bytes()
             && self.spill_cost() <= stock.spill_cost()
             && (allowance.fewer_warps || self.warps >= stock.warps)
@@ -143,18 +141,18 @@ impl Figures {
     }
 
     /// What spills cost in a run: bytes by the loops around them. 0 where nothing is spilled.
-    pub(super) fn weighted_spills(&self) -> u64 {
+    pub fn weighted_spills(&self) -> u64 {
         // What moves to places of the stack is not all spilled, but where something is, it is paid for alike.
         if self.spill_bytes() == 0 { 0 } else { self.sass.stack_traffic.max(u64::from(self.spill_bytes())) }
     }
 
     /// What spills cost in a run, wherever they go.
-    pub(super) fn spill_cost(&self) -> u64 {
+    pub fn spill_cost(&self) -> u64 {
         self.weighted_spills() + self.shared_spill_cost
     }
 
     /// What is compared, the first difference first; the less the better.
-    pub(super) fn rank(&self, preference: &Preference) -> [u64; 4] {
+    pub fn rank(&self, preference: &Preference) -> [u64; 4] {
         preference.map(|measure| match measure {
             Measure::Spills => self.spill_cost(),
             Measure::Warps => u64::from(u32::MAX - self.warps),
@@ -170,18 +168,18 @@ impl Figures {
     }
 
     /// The same of a variant of which fewer accesses and instructions are no gain.
-    pub(super) fn with_counts_of(self, stock: &Self) -> Self {
+    pub fn with_counts_of(self, stock: &Self) -> Self {
         Self { least_counts: [stock.sass.local, stock.sass.instructions], ..self }
     }
 
     /// Whether it has no more accesses of local memory: where loops and calls differ, more of them may be an array that was
     /// in registers.
-    pub(super) fn leaves_arrays(&self, stock: &Self) -> bool {
+    pub fn leaves_arrays(&self, stock: &Self) -> bool {
         self.timing.is_some() || self.sass.local <= stock.sass.local
     }
 
     /// Whether it is better than LLVM's own code: by the benchmark, where there is one.
-    pub(super) fn is_better(&self, stock: &Self, preference: &Preference) -> bool {
+    pub fn is_better(&self, stock: &Self, preference: &Preference) -> bool {
         match (&self.timing, &stock.timing) {
             (Some(timing), Some(stock)) => timing.is_faster_than(stock),
             (None, None) => self.rank(preference) < stock.rank(preference) && self.is_worthwhile(stock),
@@ -197,16 +195,18 @@ impl Figures {
         others(self) != others(stock) || 100 * instructions(self) <= (100 - WORTHWHILE) * instructions(stock)
     }
 
-    /// The better one first: by the benchmark, where both have asked it.
-    pub(super) fn compare(&self, other: &Self, preference: &Preference) -> Ordering {
+    /// The better one first: by the benchmark, where it was asked; what it was not asked of comes behind, so that this is
+    /// an order of all figures.
+    pub fn compare(&self, other: &Self, preference: &Preference) -> Ordering {
         let by_timing = match (&self.timing, &other.timing) {
             (Some(one), Some(other)) => one.median.total_cmp(&other.median),
-            _ => Ordering::Equal,
+            (one, other) => other.is_some().cmp(&one.is_some()),
         };
         by_timing.then_with(|| self.rank(preference).cmp(&other.rank(preference)))
     }
 
-    pub(super) fn json(&self) -> Value {
+    /// It as JSON.
+    pub fn json(&self) -> Value {
         json!({
             "registers": self.real.registers,
             "spill_store_bytes": self.real.spill_store_bytes,
@@ -225,7 +225,7 @@ impl Figures {
 }
 
 /// How a kernel is launched, as far as that is known.
-pub(super) fn launch(real: &Real, block: Block) -> Launch {
+pub fn launch(real: &Real, block: Block) -> Launch {
     let (static_shared, dynamic_shared) = (real.shared_bytes, block.dynamic_shared.unwrap_or(0));
     Launch { threads: block.threads, static_shared, dynamic_shared, ..Launch::new(real.registers) }
 }
@@ -372,6 +372,8 @@ pub(super) mod tests {
         let (slow, quick) = (timed(figures(0, 64, 100), 9.0, 0.1), timed(figures(100, 32, 500), 8.0, 0.1));
         assert_eq!(quick.compare(&slow, &preference), Ordering::Less);
         assert_eq!(figures(0, 64, 100).compare(&figures(4, 64, 100), &preference), Ordering::Less);
+        assert_eq!(slow.compare(&figures(0, 64, 90), &preference), Ordering::Less);
+        assert_eq!(figures(0, 64, 90).compare(&slow, &preference), Ordering::Greater);
     }
 
     /// More registers than a step of the occupancy cost warps, but none where the launch's shared memory leaves no room

@@ -1,13 +1,13 @@
 //! A way to compile a kernel, and the ways near it.
 
-use nvptx_ra::config::find;
-use nvptx_ra::profile::Entry;
+use crate::config::find;
+use crate::profile::Entry;
 
 use super::optimisations::{Ahead, Optimisations};
 
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Names {
+pub enum Names {
     /// As the passes do it by default.
     Some,
     /// As few names as there can be.
@@ -18,7 +18,7 @@ pub(super) enum Names {
 
 /// A way to compile a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Variant {
+pub enum Variant {
     /// As LLVM does without the passes.
     Stock,
     /// With the passes.
@@ -27,7 +27,7 @@ pub(super) enum Variant {
 
 /// What the passes are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Passes {
+pub struct Passes {
     optimisations: Optimisations,
     /// The order of instructions, by the name of the option.
     order: &'static str,
@@ -50,24 +50,25 @@ pub(super) struct Passes {
 
 /// What the pass that keeps values in shared memory is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
-    /// Registers for which values are kept, and how many of them are left to ptxas.
-    pub(super) registers: u32,
-    pub(super) slack: u32,
+pub struct Kept {
+    /// Registers for which values are kept.
+    pub registers: u32,
+    /// How many of them are left to ptxas.
+    pub slack: u32,
     /// Whether they move in loops, by the name of the option.
-    pub(super) in_loops: &'static str,
+    pub in_loops: &'static str,
     /// Whether one load may serve what several would.
-    pub(super) hoists: bool,
+    pub hoists: bool,
     /// The most bytes of one store or load.
-    pub(super) access_bytes: u32,
+    pub access_bytes: u32,
     /// The most values; `None`: as many as help.
-    pub(super) values: Option<u32>,
+    pub values: Option<u32>,
     /// The most bytes of shared memory; `None`: as many as cost no block.
-    pub(super) limit: Option<u32>,
+    pub limit: Option<u32>,
     /// Threads of a block, where the kernel does not say.
-    pub(super) threads: Option<u32>,
+    pub threads: Option<u32>,
     /// Bytes of shared memory that the launch adds.
-    pub(super) dynamic_shared: u32,
+    pub dynamic_shared: u32,
 }
 
 impl Passes {
@@ -87,15 +88,15 @@ impl Passes {
 
 impl Variant {
     /// The passes as they are by default.
-    pub(super) const DEFAULT: Self = Self::Passes(Passes::DEFAULT);
+    pub const DEFAULT: Self = Self::Passes(Passes::DEFAULT);
 
     /// The defaults, but for the order.
-    pub(super) const fn ordered(order: &'static str, seed: u32) -> Self {
+    pub const fn ordered(order: &'static str, seed: u32) -> Self {
         Self::Passes(Passes { order, seed, ..Passes::DEFAULT })
     }
 
     /// The orders that there are, those first that help most often; `auto` is one of them for each kernel.
-    pub(super) fn orders() -> impl Iterator<Item = &'static str> {
+    pub fn orders() -> impl Iterator<Item = &'static str> {
         let first = ["source", "eager", "late", "latency", "bottom-up", "loads-late"];
         let known = find("order").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
         first.into_iter().chain(known.filter(move |name| !first.contains(name) && *name != "auto"))
@@ -110,53 +111,53 @@ impl Variant {
     }
 
     /// The same with other optimisations of LLVM.
-    pub(super) fn optimised(&self, optimisations: Optimisations) -> Self {
+    pub fn optimised(&self, optimisations: Optimisations) -> Self {
         Self::Passes(Passes { optimisations, ..self.passes() })
     }
 
     /// LLVM's optimisations.
-    pub(super) fn optimisations(&self) -> Optimisations {
+    pub fn optimisations(&self) -> Optimisations {
         self.passes().optimisations
     }
 
     /// Whether LLVM's own optimisations are others than those of stock.
-    pub(super) fn changes_optimisations(&self) -> bool {
+    pub fn changes_optimisations(&self) -> bool {
         self.optimisations() != Optimisations::STOCK
     }
 
     /// The same with another order.
-    pub(super) fn with_order(&self, order: &'static str, seed: u32) -> Self {
+    pub fn with_order(&self, order: &'static str, seed: u32) -> Self {
         Self::Passes(Passes { order, seed, ..self.passes() })
     }
 
     /// The same with loads in inline assembly that change places if they did not, and do not if they did.
-    pub(super) fn toggled_assembly_loads(&self) -> Self {
+    pub fn toggled_assembly_loads(&self) -> Self {
         let passes = self.passes();
         Self::Passes(Passes { assembly_loads: !passes.assembly_loads, ..passes })
     }
 
     /// The same with a limit on registers.
-    pub(super) fn with_limit(&self, limit: u32) -> Self {
+    pub fn with_limit(&self, limit: u32) -> Self {
         Self::Passes(Passes { max_registers: Some(limit), ..self.passes() })
     }
 
     /// The same with other names and other coalescing.
-    pub(super) fn with_registers(&self, names: Names, coalesces: bool) -> Self {
+    pub fn with_registers(&self, names: Names, coalesces: bool) -> Self {
         Self::Passes(Passes { names, coalesces, ..self.passes() })
     }
 
     /// The same with spills to shared memory.
-    pub(super) fn with_smem_spilling(&self) -> Self {
+    pub fn with_smem_spilling(&self) -> Self {
         Self::Passes(Passes { smem_spilling: true, kept: None, ..self.passes() })
     }
 
     /// The same with values kept in shared memory.
-    pub(super) fn with_kept_values(&self, kept: Kept) -> Self {
+    pub fn with_kept_values(&self, kept: Kept) -> Self {
         Self::Passes(Passes { smem_spilling: false, kept: Some(kept), ..self.passes() })
     }
 
     /// The same for a function that the kernel calls: bounds are the kernel's.
-    pub(super) fn of_callee(&self) -> Self {
+    pub fn of_callee(&self) -> Self {
         match self {
             Self::Stock => Self::Stock,
             Self::Passes(passes) => {
@@ -168,37 +169,37 @@ impl Variant {
     }
 
     /// The places where values may be computed again.
-    pub(super) fn remats() -> impl Iterator<Item = &'static str> {
+    pub fn remats() -> impl Iterator<Item = &'static str> {
         find("remat").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name)
     }
 
     /// The same with values computed again elsewhere.
-    pub(super) fn with_remat(&self, remat: &'static str) -> Self {
+    pub fn with_remat(&self, remat: &'static str) -> Self {
         Self::Passes(Passes { remat, ..self.passes() })
     }
 
     /// The order.
-    pub(super) fn order(&self) -> &'static str {
+    pub fn order(&self) -> &'static str {
         self.passes().order
     }
 
     /// Whether it asks for another order than that of the code.
-    pub(super) fn has_order(&self) -> bool {
+    pub fn has_order(&self) -> bool {
         self.passes().order != "source" || self.passes().seed != 0
     }
 
     /// Whether it sets `.maxnreg`.
-    pub(super) fn limits_registers(&self) -> bool {
+    pub fn limits_registers(&self) -> bool {
         matches!(self, Self::Passes(Passes { max_registers: Some(_), .. }))
     }
 
     /// Whether values have spill slots in shared memory, ptxas's or ours.
-    pub(super) fn spills_to_shared(&self) -> bool {
+    pub fn spills_to_shared(&self) -> bool {
         matches!(self, Self::Passes(Passes { smem_spilling: true, .. } | Passes { kept: Some(_), .. }))
     }
 
     /// The entry of a profile that asks for it.
-    pub(super) fn entry(&self, name: &str, hash: &str) -> Entry {
+    pub fn entry(&self, name: &str, hash: &str) -> Entry {
         let (maxnreg, smem_spilling) = match self {
             Self::Stock => (None, false),
             Self::Passes(passes) => (passes.max_registers, passes.smem_spilling),
@@ -272,7 +273,7 @@ impl std::fmt::Display for Variant {
 
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::config::{Config, Origin, Skip};
+    use crate::config::{Config, Origin, Skip};
 
     use super::*;
 

@@ -1,23 +1,34 @@
 //! Which of LLVM's own optimisations a variant goes without, which it gets on top, and how two of them are bounded.
 
-use nvptx_ra::config::{Add, Skip};
+use crate::config::{Add, Skip};
+
+/// What of LLVM's optimisations is among the choices of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choices {
+    /// Nothing: they are done.
+    Nothing,
+    /// Those of the code generator.
+    CodeGeneration,
+    /// Those, and what is inlined and unrolled ahead of all.
+    All,
+}
 
 /// What is chosen ahead of LLVM's optimisations, by the names of the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ahead {
+pub struct Ahead {
     inline: &'static str,
     unroll: &'static str,
 }
 
 impl Ahead {
     /// As LLVM does.
-    pub(super) const STOCK: Self = Self { inline: "llvm", unroll: "llvm" };
+    pub const STOCK: Self = Self { inline: "llvm", unroll: "llvm" };
 
     /// All that is inlined that has addresses of stack variables.
-    pub(super) const STACK: Self = Self { inline: "stack", ..Self::STOCK };
+    pub const STACK: Self = Self { inline: "stack", ..Self::STOCK };
 
     /// What is tried, first what helps most kernels. With the default, they are two rounds of the search.
-    pub(super) const CHOICES: [Self; 7] = [
+    pub const CHOICES: [Self; 7] = [
         Self::STACK,
         Self { inline: "all", ..Self::STOCK },
         Self { unroll: "stack", ..Self::STACK },
@@ -28,12 +39,12 @@ impl Ahead {
     ];
 
     /// Whether less is inlined or unrolled, so that fewer instructions in the code are no fewer in a run.
-    pub(super) fn does_less(self) -> bool {
+    pub fn does_less(self) -> bool {
         self.inline == "less" || matches!(self.unroll, "asked" | "cut")
     }
 
     /// The same but for what another one chooses.
-    pub(super) fn with(self, other: Self) -> Self {
+    pub fn with(self, other: Self) -> Self {
         let either = |own, new| if new == "llvm" { own } else { new };
         Self { inline: either(self.inline, other.inline), unroll: either(self.unroll, other.unroll) }
     }
@@ -47,7 +58,7 @@ impl Default for Ahead {
 
 /// The default is LLVM's own pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Optimisations {
+pub struct Optimisations {
     ahead: Ahead,
     skip: Skip,
     add: Add,
@@ -55,12 +66,12 @@ pub(super) struct Optimisations {
 
 impl Optimisations {
     /// LLVM's own pipeline.
-    pub(super) const STOCK: Self = Self { ahead: Ahead::STOCK, skip: Skip::empty(), add: Add::empty() };
+    pub const STOCK: Self = Self { ahead: Ahead::STOCK, skip: Skip::empty(), add: Add::empty() };
 
     /// What to leave out, or to have again, and what to add, or to leave as it was: first what helps most kernels.
     /// `structurizecfg` is not searched: it changes the control flow, and a comparison sees only the code that a
     /// few launches reach.
-    pub(super) const TOGGLES: [Self; 19] = [
+    pub const TOGGLES: [Self; 19] = [
         Self::HOIST,
         Self::without(Skip::LOOP_REDUCE),
         Self::without(Skip::CODE_GEN_PREPARE),
@@ -83,7 +94,7 @@ impl Optimisations {
     ];
 
     /// Those that help most kernels that spill nothing.
-    pub(super) const FOR_WARPS: [Self; 4] = [
+    pub const FOR_WARPS: [Self; 4] = [
         Self::without(Skip::LOOP_REDUCE),
         Self::without(Skip::MACHINE_SINK),
         Self::without(Skip::CODE_GEN_PREPARE),
@@ -92,49 +103,49 @@ impl Optimisations {
 
     /// LLVM's own pipeline, and what it is not told of inline assembly: without it most orders of code that has any are
     /// the same.
-    pub(super) const TOLD: Self = Self::with(Add::ASSEMBLY_EFFECTS);
+    pub const TOLD: Self = Self::with(Add::ASSEMBLY_EFFECTS);
 
     /// That which helps most kernels that spill.
-    pub(super) const HOIST: Self = Self::with(Add::GVN_HOIST);
+    pub const HOIST: Self = Self::with(Add::GVN_HOIST);
 
     /// LLVM's own pipeline without some of it.
-    pub(super) const fn without(skip: Skip) -> Self {
+    pub const fn without(skip: Skip) -> Self {
         Self { skip, ..Self::STOCK }
     }
 
     /// LLVM's own pipeline and more.
-    pub(super) const fn with(add: Add) -> Self {
+    pub const fn with(add: Add) -> Self {
         Self { add, ..Self::STOCK }
     }
 
     /// LLVM's own pipeline with choices ahead of it.
-    pub(super) const fn ahead_of(ahead: Ahead) -> Self {
+    pub const fn ahead_of(ahead: Ahead) -> Self {
         Self { ahead, ..Self::STOCK }
     }
 
     /// The same with choices ahead of it.
-    pub(super) fn with_ahead(self, ahead: Ahead) -> Self {
+    pub fn with_ahead(self, ahead: Ahead) -> Self {
         Self { ahead, ..self }
     }
 
     /// What is chosen ahead of it.
-    pub(super) fn ahead(self) -> Ahead {
+    pub fn ahead(self) -> Ahead {
         self.ahead
     }
 
     /// The same but for what `other` has, too, and with what `other` alone has.
-    pub(super) fn toggled(self, other: Self) -> Self {
+    pub fn toggled(self, other: Self) -> Self {
         Self { skip: self.skip ^ other.skip, add: self.add ^ other.add, ..self }
     }
 
     /// What of it is done to LLVM IR, ahead of the choice of instructions.
     #[cfg(any(feature = "llvm", test))]
-    pub(super) fn of_ir(self) -> Self {
+    pub fn of_ir(self) -> Self {
         Self { skip: self.skip & Skip::OF_IR, ..self }
     }
 
     /// The options that ask for it.
-    pub(super) fn options(self) -> impl Iterator<Item = String> {
+    pub fn options(self) -> impl Iterator<Item = String> {
         let add = (!self.add.is_empty()).then(|| format!("add={}", self.add.words()));
         let skip = (!self.skip.is_empty()).then(|| format!("skip={}", self.skip.words()));
         let bounds = [("inline", self.ahead.inline), ("unroll", self.ahead.unroll)];
@@ -145,7 +156,7 @@ impl Optimisations {
 
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::config::find;
+    use crate::config::find;
 
     use super::*;
 

@@ -8,12 +8,12 @@
 use std::collections::VecDeque;
 use std::iter;
 
-use nvptx_ra::target::machine::SHARED_PER_BLOCK;
-
-use super::super::figures::{Figures, launch};
-use super::super::optimisations::{Ahead, Optimisations};
-use super::super::variant::{Kept, Names, Variant};
-use super::{Aim, Choices, Kernel};
+use super::Kernel;
+use crate::target::machine::SHARED_PER_BLOCK;
+use crate::tune::aim::Aim;
+use crate::tune::figures::{Figures, launch};
+use crate::tune::optimisations::{Ahead, Choices, Optimisations};
+use crate::tune::variant::{Kept, Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
 const FIRST_ORDERS: usize = 6;
@@ -74,7 +74,7 @@ pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
 
 /// What is tried on every kernel of LLVM IR, with the best of what is chosen ahead of LLVM's optimisations. Where something
 /// spills, orders bring the most, and hoisting; elsewhere fewer optimisations do.
-fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
+pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
@@ -98,22 +98,11 @@ impl Kernel {
         self.choices != Choices::Nothing
     }
 
-    /// The best with one more choice ahead of LLVM's optimisations, or with the first of them again as LLVM has it.
-    fn with_choice_ahead(&self, best: &Variant) -> Option<Variant> {
-        let of_best = best.optimisations();
-        let others = Ahead::CHOICES.iter().map(|&ahead| of_best.ahead().with(ahead)).chain([Ahead::STOCK]);
-        let mut others = others.map(|ahead| best.optimised(of_best.with_ahead(ahead)));
-        others.find(|variant| self.choices == Choices::All && !self.proposed.contains(variant))
-    }
-
     /// Fills the queue: behind the choices ahead of LLVM's optimisations with what is tried on every kernel, then with what
     /// is near the best.
     pub(super) fn look_around(&mut self, aim: &Aim) {
         if std::mem::take(&mut self.has_first_choices) {
-            let ahead = self.best(aim).0.optimisations().ahead();
-            let rest = behind_choices_ahead(&self.stock).into_iter();
-            self.queue.extend(rest.map(|variant| variant.optimised(variant.optimisations().with_ahead(ahead))));
-            return;
+            return self.continue_with_best_choice(aim);
         }
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
@@ -227,11 +216,11 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::config::Skip;
+    use crate::config::Skip;
 
-    use super::super::super::figures::{Block, tests::figures};
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
+    use crate::tune::figures::{Block, tests::figures};
 
     /// Variants differ from each other, the defaults come first, and all orders are among the first.
     #[test]
@@ -281,27 +270,6 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| variants.contains(&Variant::ordered(order, 0))));
     }
 
-    /// Of code that nothing has optimised, what is inlined and unrolled comes first; then the rest with the best of that.
-    #[test]
-    fn choices_ahead_first() {
-        let mut kernel = kernel();
-        kernel = Kernel::new("k", "0", kernel.block, kernel.stock, "stock".into(), Choices::All);
-        let good = Ahead::CHOICES[3];
-        let mut variants: Vec<Variant> = Vec::new();
-        for number in 0..60u32 {
-            let variant = kernel.propose(&aim(0));
-            assert!(!variants.contains(&variant), "{variant}");
-            let spills = if variant.optimisations().ahead() == good { 10 } else { 100 };
-            kernel.record(&aim(0), variant, number.to_string(), Some(figures(spills, 32, 500)));
-            variants.push(variant);
-        }
-        let of_choice = |variant: &Variant| variant.optimisations().ahead();
-        assert_eq!(variants[0], Variant::DEFAULT);
-        assert!(variants[1..8].iter().map(of_choice).eq(Ahead::CHOICES));
-        assert!(variants[8..16].iter().all(|variant| of_choice(variant) == good));
-        assert!(variants[16..].iter().any(|variant| of_choice(variant) == good.with(Ahead::STACK)));
-    }
-
     /// PTX is tried without LLVM's optimisations, in all orders, and with values computed again.
     #[test]
     fn variants_of_text() {
@@ -347,7 +315,7 @@ mod tests {
             let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
             kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
         }
-        let costly = kernel.tried[2].0;
+        let costly = kernel.tried[2].variant;
         assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
     }
 

@@ -1,68 +1,36 @@
-//! What is known of a PTX file once ptxas and the disassembler were asked, and its form in a cache.
+//! What is known of a PTX file once ptxas and the disassembler were asked, and its form as text, which caches keep.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nvptx_ra::target::machine::Architecture;
-
+use super::evidence::{Real, Sass};
 use super::figures::{Block, Figures};
-use crate::cache::{self, Key};
-use crate::machine::sass::Sass;
-use crate::ptxas::Real;
+use super::question::NoAnswer;
+use crate::target::machine::Architecture;
 
 /// What is known of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Judged {
+pub struct Judged {
     /// Each kernel by its name.
-    pub(super) kernels: BTreeMap<String, (Real, Sass)>,
+    pub kernels: BTreeMap<String, (Real, Sass)>,
     /// How long ptxas took when it was asked.
-    pub(super) took: Duration,
+    pub took: Duration,
 }
 
 impl Judged {
     /// What one kernel costs, which is launched in such blocks.
-    pub(super) fn figures(&self, kernel: &str, block: Block, architecture: &Architecture) -> Result<Figures, NoAnswer> {
+    pub fn figures(&self, kernel: &str, block: Block, architecture: &Architecture) -> Result<Figures, NoAnswer> {
         let nothing = || NoAnswer::Refused("ptxas: it makes nothing of the kernel".into());
         let found = self.kernels.get(kernel).ok_or_else(nothing)?;
         Ok(Figures::new(found.0, found.1, architecture, block))
     }
 }
 
-/// Why nothing is known of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum NoAnswer {
-    /// It is not taken, or takes too long: so it would be the next time.
-    Refused(String),
-    /// Nobody could be asked: there was no space, say, or the user interrupted.
-    Failed(String),
-    /// It is still to be asked for: the run stands in the graph.
-    Later,
-}
-
-impl std::fmt::Display for NoAnswer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Refused(problem) | Self::Failed(problem) => f.write_str(problem),
-            Self::Later => f.write_str("it has not been asked yet"),
-        }
-    }
-}
-
-/// An answer as an entry of a cache.
-pub(super) fn sealed(key: &Key, answer: &Result<Judged, String>) -> Vec<u8> {
-    cache::seal(key, print(answer).as_bytes())
-}
-
-/// The answer of an entry; `None` if the entry is damaged, or answers something else.
-pub(super) fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judged, String>> {
-    parse(std::str::from_utf8(cache::unseal(key, entry)?).ok()?)
-}
-
 /// What stands ahead of the reason of a refusal.
 const REFUSED: &str = "refused ";
 
 /// An answer as text: the time, then a kernel a line; or why the file was refused.
-fn print(answer: &Result<Judged, String>) -> String {
+pub fn print(answer: &Result<Judged, String>) -> String {
     let judged = match answer {
         Ok(judged) => judged,
         Err(problem) => return format!("{REFUSED}{}\n", problem.replace('\n', " ")),
@@ -87,7 +55,7 @@ fn print(answer: &Result<Judged, String>) -> String {
 }
 
 /// What [`print`] wrote; `None` where it is anything else.
-fn parse(text: &str) -> Option<Result<Judged, String>> {
+pub fn parse(text: &str) -> Option<Result<Judged, String>> {
     let mut lines = text.lines();
     let first = lines.next()?;
     if let Some(problem) = first.strip_prefix(REFUSED) {
@@ -132,16 +100,5 @@ mod tests {
         assert_eq!(parse("40 8"), None);
         assert_eq!(parse("17\n"), None);
         assert_eq!(parse(""), None);
-    }
-
-    /// An entry is the answer to its own question alone.
-    #[test]
-    fn entries_are_sealed() {
-        let [one, other] = [b"1", b"2"].map(|ptx| cache::KeyBuilder::new("judged").field("ptx", ptx).key());
-        let answer = Err("ptxas: not today".to_owned());
-        let mut entry = sealed(&one, &answer);
-        assert_eq!((unsealed(&one, &entry), unsealed(&other, &entry)), (Some(answer), None));
-        *entry.last_mut().expect("it is not empty") = b' ';
-        assert_eq!(unsealed(&one, &entry), None);
     }
 }

@@ -1,4 +1,4 @@
-//! ptxas and the disassembler on one PTX file.
+//! What ptxas and the disassembler make of a PTX file, each time anew.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,25 +11,26 @@ use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
+use nvptx_ra::tune::evidence::Sass;
+use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::question::NoAnswer;
 
-use super::answer::{self, Judged, NoAnswer};
-use super::graph::Plan;
-use super::process::{self, Trouble};
+use super::{Judge, Look};
 use crate::cache::{Key, KeyBuilder};
-use crate::machine::sass::Sass;
 use crate::machine::{listing, machine_code};
 use crate::ptxas::{self, Folder};
+use crate::tune::process::{self, Trouble};
 
 /// The programs that are asked.
 #[derive(Clone, Debug)]
-pub(super) struct Tools {
-    pub(super) ptxas: PathBuf,
-    pub(super) cuobjdump: PathBuf,
+pub(in crate::tune) struct Tools {
+    pub(in crate::tune) ptxas: PathBuf,
+    pub(in crate::tune) cuobjdump: PathBuf,
 }
 
 impl Tools {
     /// Those of the environment.
-    pub(super) fn find() -> Self {
+    pub(in crate::tune) fn find() -> Self {
         Self { ptxas: ptxas::tool("ptxas"), cuobjdump: ptxas::tool("cuobjdump") }
     }
 }
@@ -39,22 +40,11 @@ const REMEDY: &str = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH
 /// What holds back a run of ptxas until the machine has room for it; the run holds what it returns.
 pub(crate) type Gate = Box<dyn Fn() -> Box<dyn std::any::Any> + Send + Sync>;
 
-/// How machine code is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
-    /// By the disassembler; what we read ourselves is compared with that.
-    Closely,
-    /// By the disassembler where there is local memory.
-    WhereStack,
-    /// By reading it ourselves, unless that has been wrong before.
-    Quickly,
-}
-
 /// The form in which results are kept: those in another are not read.
 const FORM: &str = "6";
 
 /// Runs ptxas and the disassembler; several threads may share one.
-pub(super) struct Judge {
+pub(in crate::tune) struct Ptxas {
     tools: Tools,
     cpu: String,
     /// Options of ptxas beside the processor, `-v` and the files.
@@ -62,10 +52,6 @@ pub(super) struct Judge {
     /// Asked before each run of ptxas.
     gate: Option<Gate>,
     folder: Folder,
-    /// Where results are kept between searches, by what they are results of.
-    cache: Option<PathBuf>,
-    /// Where runs are noted instead of being started.
-    plan: Option<Plan>,
     /// Whether machine code is kept until the end.
     keeps_cubins: bool,
     /// What ptxas says of its own version: another one is another judge.
@@ -81,9 +67,9 @@ pub(super) struct Judge {
     disassembles: bool,
 }
 
-impl Judge {
+impl Ptxas {
     /// Asks the programs for their version.
-    pub(super) fn new(tools: Tools, cpu: &str, cache: Option<&Path>, keeps_cubins: bool) -> Result<Self, Error> {
+    pub(in crate::tune) fn new(tools: Tools, cpu: &str, keeps_cubins: bool) -> Result<Self, Error> {
         let version = Command::new(&tools.ptxas)
             .arg("--version")
             .stdin(Stdio::null())
@@ -92,21 +78,16 @@ impl Judge {
         if !tools.cuobjdump.is_file() {
             return Err(Error::pass("cuobjdump: not found", REMEDY));
         }
-        if let Some(folder) = cache {
-            fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
-            crate::output::check(&folder.join("answer.txt"))?;
-        }
         Ok(Self {
-            cache: cache.map(Path::to_owned),
             keeps_cubins,
             version: String::from_utf8_lossy(&version.stdout).into_owned(),
             ..Self::within_build(tools, cpu, vec!["-O3".into()], None)?
         })
     }
 
-    /// One that asks ptxas with a build's own options, through a gate, and keeps no answers. Without a disassembler, all
-    /// machine code is read by ourselves.
-    pub(super) fn within_build(
+    /// One that asks ptxas with a build's own options, through a gate. Without a disassembler, all machine code is read by
+    /// ourselves.
+    pub(in crate::tune) fn within_build(
         tools: Tools,
         cpu: &str,
         options: Vec<OsString>,
@@ -117,8 +98,6 @@ impl Judge {
             options,
             gate,
             folder: Folder::new("tune")?,
-            cache: None,
-            plan: None,
             keeps_cubins: false,
             version: String::new(),
             files: AtomicUsize::new(0),
@@ -130,38 +109,32 @@ impl Judge {
         })
     }
 
-    /// One that starts nothing: what the cache does not know is noted in the plan.
-    pub(super) fn planning(tools: Tools, cpu: &str, cache: &Path) -> Result<Self, Error> {
-        let plan = Some(Plan::new(tools.clone(), cpu, cache)?);
-        Ok(Self { plan, ..Self::new(tools, cpu, Some(cache), false)? })
+    /// The programs.
+    pub(in crate::tune) fn tools(&self) -> &Tools {
+        &self.tools
     }
 
-    /// The runs that are still to be done; none of a judge that does them.
-    pub(super) fn plan(&self) -> Option<&Plan> {
-        self.plan.as_ref()
-    }
-
-    /// Whether something that was asked has its answer later.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.plan.as_ref().is_some_and(|plan| !plan.is_empty())
+    /// The processor.
+    pub(in crate::tune) fn cpu(&self) -> &str {
+        &self.cpu
     }
 
     /// How often ptxas ran.
-    pub(super) fn runs(&self) -> usize {
+    pub(in crate::tune) fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
     }
 
     /// Whether a run gave no answer for a reason that may be gone the next time: no space, a limit of time.
-    pub(super) fn had_trouble(&self) -> bool {
+    pub(in crate::tune) fn had_trouble(&self) -> bool {
         self.had_trouble.load(Ordering::Relaxed)
     }
 
     /// The machine code of a file, as a file: what was judged before is at hand.
-    pub(super) fn cubin(&self, ptx: &[u8], limit: Duration) -> Result<PathBuf, NoAnswer> {
+    pub(in crate::tune) fn cubin(&self, ptx: &[u8], limit: Duration) -> Result<PathBuf, NoAnswer> {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
             // What a cache remembers has no machine code.
-            self.assemble(ptx, limit, Look::Quickly)?;
+            self.judge(ptx, limit, Look::Quickly)?;
         }
         Ok(cubin)
     }
@@ -172,65 +145,10 @@ impl Judge {
     }
 
     /// What an answer is the answer to: the form of answers, ptxas's version, the processor and the file.
-    pub(super) fn key(&self, ptx: &[u8]) -> Key {
+    pub(in crate::tune) fn key(&self, ptx: &[u8]) -> Key {
         let mut key = KeyBuilder::new("judged");
         key.field("answer", FORM.as_bytes()).field("ptxas", self.version.as_bytes());
         key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
-    }
-
-    /// What ptxas makes of the kernels of a file, within a time.
-    pub(super) fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
-        let key = self.key(ptx);
-        let kept = self.cache.as_ref().map(|folder| folder.join(format!("{key}.txt")));
-        let known = kept.as_ref().and_then(|path| fs::read(path).ok()).and_then(|entry| answer::unsealed(&key, &entry));
-        if let Some(known) = known {
-            return known.map_err(NoAnswer::Refused);
-        }
-        if let Some(plan) = &self.plan {
-            plan.note(&key.to_string(), ptx, limit);
-            return Err(NoAnswer::Later);
-        }
-        let judged = self.assemble(ptx, limit, look)?;
-        if let Some(path) = kept {
-            // A result that cannot be kept is found again.
-            let _ = crate::output::write(&path, &answer::sealed(&key, &Ok(judged.clone())));
-        }
-        Ok(judged)
-    }
-
-    /// Asks, whatever the cache knows.
-    pub(super) fn assemble(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
-        self.runs.fetch_add(1, Ordering::Relaxed);
-        let number = self.files.fetch_add(1, Ordering::Relaxed);
-        let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
-        let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
-        fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
-        let start = Instant::now();
-        let report = self.run_ptxas(&input, &cubin, &log, limit);
-        let took = start.elapsed();
-        let judged = report.and_then(|report| {
-            let reported = ptxas::parse(&report);
-            let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
-            let own = machine_code::read(&fs::read(&cubin).unwrap_or_default()).unwrap_or_default();
-            let is_own_enough = match look {
-                Look::Closely => false,
-                Look::WhereStack => !has_stack,
-                Look::Quickly => true,
-            };
-            let is_own_enough = is_own_enough && self.reads_well.load(Ordering::Relaxed);
-            let code =
-                if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
-            let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
-            Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
-        });
-        if self.keeps_cubins && judged.is_ok() {
-            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
-        }
-        for path in [input, cubin, log, sass] {
-            // The folder goes away in the end.
-            let _ = fs::remove_file(path);
-        }
-        judged
     }
 
     /// What ptxas reports of a file.
@@ -285,5 +203,41 @@ impl Judge {
             Trouble::TooLong(_) => NoAnswer::Refused(problem),
             Trouble::Lost(_) => NoAnswer::Failed(problem),
         }
+    }
+}
+
+impl Judge for Ptxas {
+    fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        let number = self.files.fetch_add(1, Ordering::Relaxed);
+        let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
+        let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
+        fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
+        let start = Instant::now();
+        let report = self.run_ptxas(&input, &cubin, &log, limit);
+        let took = start.elapsed();
+        let judged = report.and_then(|report| {
+            let reported = ptxas::parse(&report);
+            let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
+            let own = machine_code::read(&fs::read(&cubin).unwrap_or_default()).unwrap_or_default();
+            let is_own_enough = match look {
+                Look::Closely => false,
+                Look::WhereStack => !has_stack,
+                Look::Quickly => true,
+            };
+            let is_own_enough = is_own_enough && self.reads_well.load(Ordering::Relaxed);
+            let code =
+                if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
+            let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
+            Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
+        });
+        if self.keeps_cubins && judged.is_ok() {
+            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
+        }
+        for path in [input, cubin, log, sass] {
+            // The folder goes away in the end.
+            let _ = fs::remove_file(path);
+        }
+        judged
     }
 }

@@ -1,84 +1,67 @@
-//! The search for one kernel: what was tried on it, and which variant is the best so far.
+//! A kernel under search: what was tried on it, and which variant is the best so far.
 
+mod choices_ahead;
 mod proposals;
+mod rounds;
 
 use std::collections::{HashMap, VecDeque};
 
-use nvptx_ra::target::machine::Architecture;
-
-use super::code::Code;
-use super::figures::{Allowance, Block, Figures, Preference};
-use super::findings::Findings;
-use super::optimisations::Ahead;
+use self::rounds::Rounds;
+#[cfg(test)]
+pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
+use super::aim::Aim;
+use super::figures::{Allowance, Block, Figures};
+use super::findings::{Findings, Refused};
+use super::optimisations::{Ahead, Choices};
 use super::variant::Variant;
 
+/// A variant that was tried.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The variant.
+    pub variant: Variant,
+    /// The fingerprint of its PTX, if there is any.
+    text: Option<String>,
+    /// What it costs; `None` where ptxas did not take it.
+    pub figures: Option<Figures>,
+}
+
 /// A kernel and what was tried on it.
-pub(super) struct Kernel {
-    pub(super) name: String,
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
     /// Of its code.
-    pub(super) hash: String,
-    pub(super) block: Block,
+    pub hash: String,
+    /// How it is launched, as far as that is known.
+    pub block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
-    pub(super) may_spill_to_shared: bool,
+    pub may_spill_to_shared: bool,
     /// What of LLVM's optimisations is among the choices.
     choices: Choices,
     /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
     has_first_choices: bool,
-    pub(super) stock: Figures,
-    /// In the order in which they were tried; none where ptxas did not take it.
-    pub(super) tried: Vec<(Variant, Option<Figures>)>,
-    /// How many variants ptxas did not take, and why the first was not.
-    pub(super) lost: usize,
-    pub(super) first_loss: Option<String>,
+    /// What it costs without the passes.
+    pub stock: Figures,
+    /// What was tried, in this order.
+    pub tried: Vec<Tried>,
+    /// How many variants ptxas did not take.
+    pub lost: usize,
+    /// Why it did not take the first of them.
+    pub first_loss: Option<String>,
     /// What ptxas said of a kernel's PTX, by its fingerprint.
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
     queue: VecDeque<Variant>,
     /// How many orders were changed at random.
     perturbed: u32,
+    rounds: Rounds,
     /// What comparisons with stock say of the variants.
-    pub(super) findings: Findings,
-}
-
-/// What of LLVM's optimisations is among the choices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Choices {
-    /// Nothing: they are done.
-    Nothing,
-    /// Those of the code generator.
-    CodeGeneration,
-    /// Those, and what is inlined and unrolled ahead of all.
-    All,
-}
-
-impl Choices {
-    /// Of code.
-    pub(super) fn of(code: &dyn Code) -> Self {
-        match (code.has_optimisations(), code.is_unoptimised()) {
-            (false, _) => Self::Nothing,
-            (true, false) => Self::CodeGeneration,
-            (true, true) => Self::All,
-        }
-    }
-}
-
-/// What a search is for.
-#[derive(Clone, Copy)]
-pub(super) struct Aim {
-    pub(super) architecture: &'static Architecture,
-    /// What variants may be worse in than stock.
-    pub(super) allowance: Allowance,
-    /// What perturbed orders are drawn by.
-    pub(super) seed: u32,
-    /// What counts first.
-    pub(super) preference: Preference,
-    /// What a byte in slots in shared memory costs, where one in local memory costs 1.
-    pub(super) shared_cost: f64,
+    pub findings: Findings,
 }
 
 impl Kernel {
-    /// A kernel of which nothing but stock is known.
-    pub(super) fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, choices: Choices) -> Self {
+    /// A kernel of which nothing but stock is known. `text` is the fingerprint of the PTX of stock.
+    pub fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, choices: Choices) -> Self {
         Self {
             name: name.to_owned(),
             hash: hash.to_owned(),
@@ -94,12 +77,13 @@ impl Kernel {
             proposed: Vec::new(),
             queue: proposals::first(&stock, choices),
             perturbed: 0,
+            rounds: Rounds::default(),
             findings: Findings::default(),
         }
     }
 
     /// What to try next: never the same twice.
-    pub(super) fn propose(&mut self, aim: &Aim) -> Variant {
+    fn propose(&mut self, aim: &Aim) -> Variant {
         loop {
             if self.queue.is_empty() {
                 self.look_around(aim);
@@ -114,19 +98,20 @@ impl Kernel {
     }
 
     /// What ptxas said of the same PTX.
-    pub(super) fn known(&self, text: &str) -> Option<Option<Figures>> {
+    fn known(&self, text: &str) -> Option<Option<Figures>> {
         self.known.get(text).copied()
     }
 
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
-    pub(super) fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
+    fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
         let figures = figures.map(|figures| self.with_slots(aim, &variant, figures));
-        let figures = *self.known.entry(text).or_insert(figures);
-        self.tried.push((variant, figures.map(|figures| self.as_counted(&variant, figures))));
+        let figures = *self.known.entry(text.clone()).or_insert(figures);
+        let figures = figures.map(|figures| self.as_counted(&variant, figures));
+        self.tried.push(Tried { variant, text: Some(text), figures });
     }
 
     /// What a variant costs, slots in shared memory included.
-    pub(super) fn of_variant(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
+    pub fn of_variant(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
         self.as_counted(variant, self.with_slots(aim, variant, figures))
     }
 
@@ -139,44 +124,62 @@ impl Kernel {
     }
 
     /// Whether a variant with these figures may count.
-    pub(super) fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
+    pub fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
         let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
         figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
-    pub(super) fn lose(&mut self, variant: Variant, text: Option<String>, problem: String) {
+    fn lose(&mut self, variant: Variant, text: Option<String>, problem: String) {
         self.lost += 1;
         self.first_loss.get_or_insert(problem);
-        self.known.extend(text.map(|text| (text, None)));
-        self.tried.push((variant, None));
+        self.known.extend(text.clone().map(|text| (text, None)));
+        self.tried.push(Tried { variant, text, figures: None });
     }
 
     /// What was tried and ptxas took, and a comparison did not refuse, in the order in which it was tried.
     fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
-        let judged = self.tried.iter().filter_map(|(variant, figures)| Some((variant, (*figures)?)));
+        let judged = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         judged.filter(|(variant, _)| !self.findings.has_refused(variant))
     }
 
     /// The best of what is no worse than stock, the first of equals; stock where nothing is better.
-    pub(super) fn best(&self, aim: &Aim) -> (Variant, Figures) {
-        self.best_but_for(aim, |_| false)
-    }
-
-    /// The same without some variants.
-    pub(super) fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
+    pub fn best(&self, aim: &Aim) -> (Variant, Figures) {
         let better = self.judged().filter(|(variant, figures)| {
-            self.is_admissible(aim, variant, figures)
-                && figures.is_better(&self.stock, &aim.preference)
-                && !is_left_out(variant)
+            self.is_admissible(aim, variant, figures) && figures.is_better(&self.stock, &aim.preference)
         });
         let best = better.min_by(|one, other| one.1.compare(&other.1, &aim.preference));
         best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
     }
 
+    /// The variant that wins unless it computes something else than stock; `None` where stock wins, or where a comparison
+    /// has found nothing against the winner. The same PTX differs in the same way: what has the PTX of a variant that was
+    /// refused is refused, too, and not asked for.
+    pub(super) fn ask_comparison(&mut self, aim: &Aim) -> Option<Variant> {
+        if self.findings.winner.is_some() {
+            return None;
+        }
+        loop {
+            let (variant, _) = self.best(aim);
+            if variant == Variant::Stock {
+                return None;
+            }
+            let text = self.text(&variant);
+            let same = |refused: &&Refused| text.is_some() && self.text(&refused.variant) == text;
+            let Some(same) = self.findings.refused.iter().find(same) else { return Some(variant) };
+            let same = Refused { variant, is_known: true, ..same.clone() };
+            self.findings.refused.push(same);
+        }
+    }
+
+    /// The fingerprint of a variant's PTX.
+    fn text(&self, variant: &Variant) -> Option<&str> {
+        self.tried.iter().find(|tried| tried.variant == *variant)?.text.as_deref()
+    }
+
     /// What came of the defaults.
-    pub(super) fn default(&self) -> Option<Figures> {
-        self.tried.iter().find(|(variant, _)| *variant == Variant::DEFAULT).and_then(|(_, figures)| *figures)
+    pub fn default(&self) -> Option<Figures> {
+        self.tried.iter().find(|tried| tried.variant == Variant::DEFAULT)?.figures
     }
 
     /// The orders by what came of them, best first: those that are admissible before those that are not.
@@ -197,10 +200,11 @@ impl Kernel {
     }
 
     /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not.
-    pub(super) fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
+    pub fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(aim);
-        let (_, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
-        let would_count = least.is_no_worse(&self.stock, Allowance { fewer_warps: true, ..aim.allowance });
+        let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
+        let allowing = Aim { allowance: Allowance { fewer_warps: true, ..aim.allowance }, ..*aim };
+        let would_count = self.is_admissible(&allowing, variant, &least);
         (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some((best, least))
     }
 }
@@ -209,6 +213,7 @@ impl Kernel {
 pub(super) mod tests {
     use super::super::figures::{SHARED_COST, preference, tests::figures};
     use super::*;
+    use crate::target::machine::Architecture;
 
     pub(in super::super) fn aim(seed: u32) -> Aim {
         let architecture = Architecture::by_name("sm_90").expect("is known");
@@ -227,7 +232,7 @@ pub(super) mod tests {
         Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration)
     }
 
-    pub(in super::super) fn kernel() -> Kernel {
+    pub(super) fn kernel() -> Kernel {
         kernel_with(figures(100, 32, 500))
     }
 
@@ -294,6 +299,6 @@ pub(super) mod tests {
         let variant = kernel.propose(&aim(0));
         assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
         kernel.record(&aim(0), variant, "stock".into(), None);
-        assert_eq!(kernel.tried[0].1, Some(kernel.stock));
+        assert_eq!(kernel.tried[0].figures, Some(kernel.stock));
     }
 }

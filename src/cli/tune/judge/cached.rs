@@ -1,0 +1,70 @@
+//! Answers that are kept between searches: in a folder, a file for each, under the name of what it answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::tune::judged::{self, Judged};
+use nvptx_ra::tune::question::NoAnswer;
+
+use super::ptxas::Ptxas;
+use super::{Judge, Look};
+use crate::cache::{self, Key};
+
+/// Knows what was answered before; asks another judge where it does not, and keeps the answer.
+pub(in crate::tune) struct Cached<'a> {
+    folder: PathBuf,
+    /// Whose answers are kept.
+    ptxas: &'a Ptxas,
+    /// Who is asked where none is kept.
+    behind: &'a dyn Judge,
+}
+
+impl<'a> Cached<'a> {
+    pub(in crate::tune) fn new(folder: &Path, ptxas: &'a Ptxas, behind: &'a dyn Judge) -> Result<Self, Error> {
+        fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
+        crate::output::check(&folder.join("answer.txt"))?;
+        Ok(Self { folder: folder.to_owned(), ptxas, behind })
+    }
+}
+
+impl Judge for Cached<'_> {
+    fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+        let key = self.ptxas.key(ptx);
+        let kept = self.folder.join(format!("{key}.txt"));
+        if let Some(known) = fs::read(&kept).ok().and_then(|entry| unsealed(&key, &entry)) {
+            return known.map_err(NoAnswer::Refused);
+        }
+        let judged = self.behind.judge(ptx, limit, look)?;
+        // A result that cannot be kept is found again.
+        let _ = crate::output::write(&kept, &sealed(&key, &Ok(judged.clone())));
+        Ok(judged)
+    }
+}
+
+/// An answer as an entry of a cache.
+pub(in crate::tune) fn sealed(key: &Key, answer: &Result<Judged, String>) -> Vec<u8> {
+    cache::seal(key, judged::print(answer).as_bytes())
+}
+
+/// The answer of an entry; `None` if the entry is damaged, or answers something else.
+fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judged, String>> {
+    judged::parse(std::str::from_utf8(cache::unseal(key, entry)?).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry is the answer to its own question alone.
+    #[test]
+    fn entries_are_sealed() {
+        let [one, other] = [b"1", b"2"].map(|ptx| cache::KeyBuilder::new("judged").field("ptx", ptx).key());
+        let answer = Err("ptxas: not today".to_owned());
+        let mut entry = sealed(&one, &answer);
+        assert_eq!((unsealed(&one, &entry), unsealed(&other, &entry)), (Some(answer), None));
+        *entry.last_mut().expect("it is not empty") = b' ';
+        assert_eq!(unsealed(&one, &entry), None);
+    }
+}

@@ -1,0 +1,25 @@
+//! What counts first, as an option of the command line.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use nvptx_ra::tune::figures::Measure;
+
+/// A measure that has a name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NamedMeasure(pub(super) Measure);
+
+impl ValueEnum for NamedMeasure {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self(Measure::Spills), Self(Measure::Warps), Self(Measure::Local), Self(Measure::Instructions)]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self.0 {
+            Measure::Spills => ("spills", "Bytes spilled, each ten times for each loop around it"),
+            Measure::Warps => ("warps", "Warps that an SM holds at once"),
+            Measure::Local => ("local", "Accesses of local memory"),
+            Measure::Instructions => ("instructions", "Machine instructions"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}

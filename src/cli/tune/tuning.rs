@@ -1,0 +1,105 @@
+//! A search of this tool: the core's, with the code of each kernel and those who answer.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nvptx_ra::error::Error;
+use nvptx_ra::index::IndexVec;
+use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::question::NoAnswer;
+use nvptx_ra::tune::search::{KernelId, Search};
+use nvptx_ra::tune::variant::Variant;
+
+use super::benchmark::Benchmark;
+use super::code::Code;
+use super::judge::Judge;
+use super::judge::ptxas::Ptxas;
+
+/// How fast a search goes on, and until when.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    /// Time after which no round starts.
+    pub(super) until: Option<Instant>,
+    /// Threads.
+    pub(super) jobs: usize,
+}
+
+/// Those who say what PTX costs.
+#[derive(Clone, Copy)]
+pub(super) struct Judges<'a> {
+    /// Says what ptxas makes of it.
+    pub(super) judge: &'a dyn Judge,
+    pub(super) benchmark: Option<&'a Benchmark>,
+    /// Has the machine code for the benchmark.
+    pub(super) ptxas: &'a Ptxas,
+}
+
+impl Judges<'_> {
+    /// The figures of a kernel's PTX with what the benchmark says, if there is one.
+    pub(super) fn timed(
+        &self,
+        figures: Figures,
+        kernel: &str,
+        ptx: &[u8],
+        limit: Duration,
+    ) -> Result<Figures, NoAnswer> {
+        let Some(benchmark) = self.benchmark else { return Ok(figures) };
+        let cubin: PathBuf = self.ptxas.cubin(ptx, limit)?;
+        let timing = benchmark.measure(&cubin, kernel).map_err(NoAnswer::Refused)?;
+        Ok(Figures { timing: Some(timing), ..figures })
+    }
+}
+
+/// The code of a kernel by itself, without the other kernels.
+pub(super) struct Slice<'a> {
+    pub(super) code: Box<dyn Code + 'a>,
+    /// The kernel's name.
+    pub(super) kernel: String,
+    /// The functions that this kernel reaches and no other one of the module does, by name, sorted.
+    pub(super) owned: Vec<String>,
+    /// How long its PTX took.
+    pub(super) took: Duration,
+    /// How long one run of ptxas may take.
+    pub(super) limit: Duration,
+}
+
+impl Slice<'_> {
+    /// The PTX of a variant.
+    pub(super) fn compile(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
+        let profile_of = |variant: &Variant| self.code.profile(&|name| self.variant_of(name, variant));
+        match variant {
+            Variant::Stock => self.code.compile(&self.code.profile(&|_| None)),
+            Variant::Passes(_) => self.code.compile_variant(variant, &profile_of, self.took),
+        }
+    }
+
+    /// How a function is compiled where the kernel is by that variant: what the kernel alone reaches like the kernel,
+    /// because its registers and spills are the kernel's. `None` of what is not its own.
+    pub(super) fn variant_of(&self, function: &str, variant: &Variant) -> Option<Variant> {
+        if function == self.kernel {
+            return Some(*variant);
+        }
+        let is_owned = self.owned.binary_search_by(|owned| owned.as_str().cmp(function)).is_ok();
+        is_owned.then(|| variant.of_callee())
+    }
+}
+
+/// A search and what it works with.
+pub(super) struct Tuning<'a> {
+    /// The whole module.
+    pub(super) code: &'a dyn Code,
+    pub(super) judges: Judges<'a>,
+    pub(super) search: Search,
+    /// The code of each kernel.
+    pub(super) slices: IndexVec<KernelId, Slice<'a>>,
+    /// Whether stock of a kernel is judged later, so that the kernel is not among these.
+    pub(super) stock_waits: bool,
+    pub(super) pace: Pace,
+}
+
+impl Tuning<'_> {
+    /// Whether something that was asked has its answer later.
+    pub(super) fn waits(&self) -> bool {
+        self.stock_waits || self.search.waits()
+    }
+}

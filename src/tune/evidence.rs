@@ -1,0 +1,37 @@
+//! What is known of a kernel once ptxas has assembled it: the report of ptxas, and what its machine code comes to.
+
+use serde::{Deserialize, Serialize};
+
+/// What ptxas reports of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Real {
+    /// General registers of a thread.
+    pub registers: u32,
+    /// Bytes that a thread stores to spill slots, in the code.
+    pub spill_store_bytes: u32,
+    /// Bytes that a thread loads from spill slots, in the code.
+    pub spill_load_bytes: u32,
+    /// Bytes of the kernel's own stack frame.
+    pub stack_bytes: u32,
+    /// With what the functions that it calls have.
+    pub total_stack_bytes: u32,
+    /// Static shared memory of a block.
+    pub shared_bytes: u32,
+    /// How often ptxas says that it has made something of the code slower: products of matrices that it runs one after the
+    /// other, or whose registers it waits for.
+    pub advice: u32,
+}
+
+/// Machine instructions of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sass {
+    /// All but NOPs.
+    pub instructions: u32,
+    /// Those that access local memory.
+    pub local: u32,
+    /// Bytes moved between registers and fixed places of the stack, each access ten times for each loop around it.
+    /// Spilled values move so, and whatever else has a place there.
+    pub stack_traffic: u64,
+    /// Bytes moved between registers and shared memory, counted alike.
+    pub shared_traffic: u64,
+}

@@ -1,0 +1,114 @@
+//! The rounds of a kernel: each asks for the texts of a few variants, then for the figures of those texts that are new.
+
+use super::Kernel;
+use crate::tune::aim::Aim;
+use crate::tune::figures::Figures;
+use crate::tune::question::{Answer, NoAnswer, Question};
+use crate::tune::variant::Variant;
+
+/// How many variants of a kernel are drawn from the same state of its search, whatever the number of threads, so that
+/// this number changes no result.
+pub(in super::super) const ROUND: usize = 4;
+
+/// How often more variants are compiled than judged, at most: those that change nothing are not judged.
+pub(in super::super) const COMPILED_FOR_EACH: usize = 6;
+
+/// How far a kernel has come.
+#[derive(Default)]
+pub(super) struct Rounds {
+    /// How many variants were compiled, and how many judged.
+    compiled: usize,
+    judged: usize,
+    /// Whether answers to this round come later.
+    waits: bool,
+    /// The variants of this round whose texts are asked for.
+    drawn: Vec<Variant>,
+    /// The variants of this round whose texts are known.
+    attempts: Vec<Attempt>,
+}
+
+/// A variant of a round.
+struct Attempt {
+    variant: Variant,
+    /// The fingerprint of its PTX; why there is none.
+    text: Result<String, String>,
+    /// Whether it is the first with this PTX.
+    is_new: bool,
+}
+
+impl Kernel {
+    /// What to find out next, all of it at once, where so many variants may be judged; nothing where the search is over,
+    /// or where answers come later. Asked again before it is told, it asks the same again.
+    pub(in super::super) fn ask(&mut self, aim: &Aim, runs: usize) -> Vec<Question> {
+        if self.rounds.waits {
+            return Vec::new();
+        }
+        if !self.rounds.attempts.is_empty() {
+            let new = self.rounds.attempts.iter().filter(|attempt| attempt.is_new);
+            return new.map(|attempt| Question::Figures(attempt.variant)).collect();
+        }
+        let is_over = self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs;
+        if self.rounds.drawn.is_empty() && !is_over {
+            let width = ROUND.min(runs - self.rounds.judged);
+            self.rounds.drawn = (0..width).map(|_| self.propose(aim)).collect();
+        }
+        self.rounds.drawn.iter().map(|&variant| Question::Text(variant)).collect()
+    }
+
+    /// Takes the answers to what was asked, in the order of the questions.
+    pub(in super::super) fn tell(&mut self, aim: &Aim, answers: Vec<Answer>) {
+        let mut judged = Vec::new();
+        for answer in answers {
+            match answer {
+                Answer::Text(text) => self.note_text(text),
+                Answer::Figures(figures) => judged.push(figures),
+            }
+        }
+        self.rounds.drawn.clear();
+        self.rounds.waits = judged.contains(&Err(NoAnswer::Later));
+        let is_to_judge = judged.is_empty() && self.rounds.attempts.iter().any(|attempt| attempt.is_new);
+        if !is_to_judge && !self.rounds.waits {
+            self.end_round(aim, judged);
+        }
+    }
+
+    /// Whether the next question begins a round.
+    pub fn is_between_rounds(&self) -> bool {
+        self.rounds.drawn.is_empty() && self.rounds.attempts.is_empty()
+    }
+
+    /// Whether answers come later, so that nothing more is asked.
+    pub fn waits(&self) -> bool {
+        self.rounds.waits
+    }
+
+    /// How many variants were judged.
+    pub fn runs(&self) -> usize {
+        self.rounds.judged
+    }
+
+    /// Notes the text of the next variant. PTX that is known, or that stands in the round already, is not judged.
+    fn note_text(&mut self, text: Result<String, String>) {
+        // Nobody asked for more.
+        let Some(&variant) = self.rounds.drawn.get(self.rounds.attempts.len()) else { return };
+        self.rounds.compiled += 1;
+        let is_new = text.as_ref().is_ok_and(|text| {
+            let mut others = self.rounds.attempts.iter();
+            self.known(text).is_none() && others.all(|other| other.text.as_ref() != Ok(text))
+        });
+        self.rounds.attempts.push(Attempt { variant, text, is_new });
+    }
+
+    /// Ends the round. `judged` are the figures of the attempts that are new.
+    fn end_round(&mut self, aim: &Aim, judged: Vec<Result<Figures, NoAnswer>>) {
+        self.rounds.judged += judged.len();
+        let mut judged = judged.into_iter();
+        for Attempt { variant, text, is_new } in std::mem::take(&mut self.rounds.attempts) {
+            match (text, if is_new { judged.next() } else { None }) {
+                (Err(problem), _) => self.lose(variant, None, problem),
+                (Ok(text), Some(Err(reason))) => self.lose(variant, Some(text), reason.to_string()),
+                (Ok(text), figures) => self.record(aim, variant, text, figures.and_then(Result::ok)),
+            }
+        }
+    }
+}

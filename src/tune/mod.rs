@@ -1,0 +1,28 @@
+//! The search for the best way to compile each kernel, as questions and answers.
+//!
+//! Nothing here compiles, runs ptxas, reads a file, starts a thread or looks at a clock. A search is asked what it
+//! wants to know of variants, and is told what is found; so the same answers give the same questions, whoever finds
+//! the answers, in whatever order the kernels take their turns.
+//!
+//! In the order of the files:
+//! * [`evidence`], [`timing`]: what ptxas, machine code and a benchmark say of a kernel;
+//! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judged`]: the evidence of a file,
+//!   and its form as text;
+//! * [`optimisations`], [`variant`]: the ways to compile a kernel;
+//! * [`agreement`], [`findings`]: what comparisons say of variants;
+//! * [`question`]: what is asked and told;
+//! * [`aim`]: what is best, and how much may be asked;
+//! * [`search`]: the kernels, each with what was tried on it and what is best.
+
+pub mod agreement;
+pub mod aim;
+pub mod evidence;
+pub mod figures;
+pub mod findings;
+pub mod judged;
+pub mod kernel;
+pub mod optimisations;
+pub mod question;
+pub mod search;
+pub mod timing;
+pub mod variant;

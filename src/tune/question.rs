@@ -1,0 +1,42 @@
+//! What a search asks of a kernel's variants, and what it is told.
+
+use super::figures::Figures;
+use super::variant::Variant;
+
+/// What a search wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// The fingerprint of the PTX of a variant. Many variants have the same PTX.
+    Text(Variant),
+    /// What the PTX of a variant costs. It is asked for the first variant with this PTX alone.
+    Figures(Variant),
+}
+
+/// What is found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The fingerprint; an error says why there is no PTX.
+    Text(Result<String, String>),
+    /// The figures.
+    Figures(Result<Figures, NoAnswer>),
+}
+
+/// Why nothing is known of a PTX file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// It is not taken, or takes too long: so it would be the next time.
+    Refused(String),
+    /// Nobody could be asked: there was no space, say, or the user interrupted.
+    Failed(String),
+    /// It is still to be asked for: the run stands in the graph.
+    Later,
+}
+
+impl std::fmt::Display for NoAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(problem) | Self::Failed(problem) => f.write_str(problem),
+            Self::Later => f.write_str("it has not been asked yet"),
+        }
+    }
+}

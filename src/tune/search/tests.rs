@@ -1,0 +1,273 @@
+//! The search against judges that answer at random: texts that many variants share, figures around stock's, refusals,
+//! answers that come later, and comparisons that refuse variants. Whatever they answer, no kernel is worse than stock.
+
+mod judge;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::judge::{Case, Judge, stock_text};
+use super::*;
+use crate::tune::agreement::Agreement;
+use crate::tune::figures::{Allowance, Measure};
+use crate::tune::kernel::{COMPILED_FOR_EACH, ROUND};
+use crate::tune::question::NoAnswer;
+
+/// A search that is over, and what it asked.
+struct Asked {
+    search: Search,
+    /// All questions about each kernel.
+    questions: IndexVec<KernelId, Vec<Question>>,
+    /// What was told of each text, for the variant that it was asked for, and what that comes to.
+    told: BTreeMap<String, Option<Figures>>,
+    /// The text of each variant of each kernel.
+    texts: IndexVec<KernelId, Vec<(Variant, String)>>,
+}
+
+/// Searches to the end. Kernels take their turns by `turns`; texts that `is_later` names have their answers later.
+fn searched(case: &Case, turns: u64, mut is_later: impl FnMut(&str) -> bool) -> Asked {
+    let judge = case.judge;
+    let mut search = case.search();
+    let mut questions: IndexVec<KernelId, Vec<Question>> = search.kernels.iter().map(|_| Vec::new()).collect();
+    let mut texts: IndexVec<KernelId, Vec<(Variant, String)>> = search.kernels.iter().map(|_| Vec::new()).collect();
+    let mut told = BTreeMap::new();
+    let mut open: Vec<KernelId> = search.kernels.ids().collect();
+    let by = Judge { number: turns, ..judge };
+    for turn in 0.. {
+        let Some(at) = (!open.is_empty()).then(|| by.draw(&format!("turn {turn}"), open.len() as u64) as usize) else {
+            break;
+        };
+        let id = open[at];
+        let asked = search.ask(id);
+        assert_eq!(search.ask(id), asked, "what is not answered is asked again");
+        if asked.is_empty() {
+            open.swap_remove(at);
+            continue;
+        }
+        let stock = search.kernels[id].stock;
+        let mut answer = |question: &Question| match question {
+            Question::Text(variant) => Answer::Text(judge.text(id, variant).inspect(|text| {
+                texts[id].push((*variant, text.clone()));
+            })),
+            Question::Figures(variant) => {
+                let text = judge.text(id, variant).expect("it has PTX");
+                assert!(text != stock_text(id), "stock is known");
+                if is_later(&text) {
+                    return Answer::Figures(Err(NoAnswer::Later));
+                }
+                let figures = judge.figures(&text, &stock);
+                let with_slots = figures.clone().ok().map(|figures| {
+                    let cost = case.aim.shared_cost;
+                    if variant.spills_to_shared() { figures.with_slots_in_shared(&stock, cost) } else { figures }
+                });
+                assert!(told.insert(text, with_slots).is_none(), "the same PTX is asked for once");
+                Answer::Figures(figures)
+            }
+        };
+        let answers = asked.iter().map(&mut answer).collect();
+        questions[id].extend(asked);
+        search.tell(id, answers);
+    }
+    Asked { search, questions, told, texts }
+}
+
+/// Less is better.
+fn value(figures: &Figures, measure: Measure) -> i64 {
+    match measure {
+        Measure::Spills => figures.spill_cost() as i64,
+        Measure::Warps => -i64::from(figures.warps),
+        Measure::Local => figures.sass.local.into(),
+        Measure::Instructions => figures.sass.instructions.into(),
+    }
+}
+
+fn values(figures: &Figures, aim: &Aim) -> Vec<i64> {
+    aim.preference.iter().map(|&measure| value(figures, measure)).collect()
+}
+
+/// What would be worse than stock in figures that count, in words.
+fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'static str> {
+    let bytes = |of: &Figures| of.real.spill_store_bytes + of.real.spill_load_bytes;
+    [
+        (bytes(figures) > bytes(stock), "bytes spilled"),
+        (figures.spill_cost() > stock.spill_cost(), "the cost of what is spilled"),
+        (figures.warps < stock.warps && !allowance.fewer_warps, "warps"),
+        (figures.largest_block < stock.largest_block, "the largest block"),
+        (figures.real.advice > stock.real.advice, "what ptxas complains of"),
+        (figures.sass.instructions > stock.sass.instructions && !allowance.more_instructions, "instructions"),
+    ]
+    .into_iter()
+    .find_map(|(is_worse, what)| is_worse.then_some(what))
+}
+
+/// Whether figures are better than stock's: by the benchmark where there is one, else by the preference.
+fn is_better(figures: &Figures, stock: &Figures, aim: &Aim) -> bool {
+    match (figures.timing, stock.timing) {
+        (Some(one), Some(stock)) => stock.median - one.median > one.spread.max(stock.spread),
+        (None, None) => values(figures, aim) < values(stock, aim),
+        _ => false,
+    }
+}
+
+impl Asked {
+    fn text(&self, kernel: KernelId, variant: &Variant) -> Option<&str> {
+        self.texts[kernel].iter().find(|(other, _)| other == variant).map(|(_, text)| text.as_str())
+    }
+
+    /// The best of a kernel is stock, or what was told of its text is no worse than stock, and better; and nothing else
+    /// that counts is better than the best. `refused` are texts that comparisons refused.
+    fn check_best(&self, case: &Case, id: KernelId, refused: &BTreeSet<String>) {
+        let Search { aim, ref kernels, .. } = self.search;
+        let (stock, (variant, best)) = (kernels[id].stock, self.search.best(id));
+        if variant == Variant::Stock {
+            assert_eq!(best, stock);
+        } else {
+            let text = self.text(id, &variant).expect("it has PTX");
+            assert!(!refused.contains(text), "{variant} was refused: {case:?}");
+            assert_eq!(self.told[text], Some(best), "{variant} has the figures of its PTX");
+            assert_eq!(worse(&best, &stock, aim.allowance), None, "{variant} is worse than stock: {case:?}");
+            assert!(is_better(&best, &stock, &aim), "{variant} is no better than stock: {case:?}");
+        }
+        if case.judge.times {
+            return;
+        }
+        for tried in &kernels[id].tried {
+            let (other, Some(figures)) = (&tried.variant, &tried.figures) else { continue };
+            if self.text(id, other).is_some_and(|text| refused.contains(text)) {
+                continue;
+            }
+            // A few instructions less are no reason for other code.
+            let differs = |measure: &Measure| value(figures, *measure) != value(&stock, *measure);
+            let is_worthwhile = aim.preference.iter().any(|m| *m != Measure::Instructions && differs(m))
+                || 100 * figures.sass.instructions <= 98 * stock.sass.instructions;
+            if worse(figures, &stock, aim.allowance).is_none() && is_better(figures, &stock, &aim) && is_worthwhile {
+                assert!(values(&best, &aim) <= values(figures, &aim), "{other} is better than {variant}: {case:?}");
+            }
+        }
+    }
+
+    /// No variant is asked for twice, and no more are judged than the budget allows.
+    fn check_budget(&self, id: KernelId) {
+        let kernel = &self.search.kernels[id];
+        let runs = self.search.budget.of(&kernel.stock);
+        let text = |question: &Question| match question {
+            Question::Text(variant) => Some(*variant),
+            Question::Figures(_) => None,
+        };
+        let texts: Vec<Variant> = self.questions[id].iter().filter_map(text).collect();
+        let judged = self.questions[id].len() - texts.len();
+        assert!(judged <= runs && kernel.runs() <= judged, "{judged} of {runs} runs");
+        assert!(texts.len() < COMPILED_FOR_EACH * runs + ROUND || runs == 0 && texts.is_empty());
+        assert!((1..texts.len()).all(|at| !texts[..at].contains(&texts[at])), "a variant is asked for twice");
+        assert!(!texts.contains(&Variant::Stock));
+    }
+
+    /// Every variant has the figures of its PTX, whichever variant they were asked for.
+    fn check_tried(&self, id: KernelId) {
+        let kernel = &self.search.kernels[id];
+        let is_text = |question: &&Question| matches!(question, Question::Text(_));
+        let asked = self.questions[id].iter().filter(is_text).count();
+        assert!(kernel.waits() || kernel.tried.len() == asked, "what is told is noted");
+        for tried in &kernel.tried {
+            let told = self.text(id, &tried.variant).map(|text| match text == stock_text(id) {
+                true => Some(kernel.stock),
+                false => self.told[text],
+            });
+            assert_eq!(tried.figures, told.flatten(), "{}", tried.variant);
+        }
+    }
+
+    /// Compares what would win until nothing is refused. Returns the texts that were.
+    fn compare(&mut self, judge: &Judge, id: KernelId) -> BTreeSet<String> {
+        let mut refused = BTreeSet::new();
+        let mut compared = 0;
+        while let Some(variant) = self.search.ask_comparison(id) {
+            compared += 1;
+            assert!(compared <= self.questions[id].len(), "comparisons come to an end");
+            let text = self.text(id, &variant).expect("it has PTX").to_owned();
+            let agreement = judge.agreement(&text);
+            if matches!(agreement, Agreement::Different(_)) {
+                assert!(refused.insert(text), "the same PTX is compared once");
+            }
+            self.search.tell_comparison(id, variant, agreement.into());
+        }
+        refused
+    }
+}
+
+/// Whatever judges answer, what comes out of a search is stock, or no worse than stock in each figure and better by the
+/// preference, and not what a comparison refused; and no more is asked than the budget allows.
+#[test]
+fn never_worse_than_stock() {
+    arbtest::arbtest(|u| {
+        let case = Case::draw(u)?;
+        let mut asked = searched(&case, u.arbitrary()?, |_| false);
+        for id in asked.search.kernels.ids() {
+            asked.check_budget(id);
+            asked.check_tried(id);
+            asked.check_best(&case, id, &BTreeSet::new());
+            let refused = asked.compare(&case.judge, id);
+            asked.check_best(&case, id, &refused);
+            let (kernel, (variant, _)) = (&asked.search.kernels[id], asked.search.best(id));
+            assert_eq!(kernel.findings.winner.is_some(), variant != Variant::Stock, "the winner alone is compared");
+            assert!(!kernel.findings.has_refused(&variant));
+            let known = kernel.findings.refused.iter().filter(|refused| !refused.is_known).count();
+            assert_eq!(known, refused.len(), "each text that differs is reported once");
+        }
+        Ok(())
+    })
+    .budget_ms(2_000);
+}
+
+/// What is asked of a kernel follows from the answers alone, whatever the order in which kernels take their turns.
+#[test]
+fn same_answers_same_questions() {
+    arbtest::arbtest(|u| {
+        let case = Case::draw(u)?;
+        let [one, other] = [u.arbitrary()?, u.arbitrary()?].map(|turns| searched(&case, turns, |_| false));
+        assert_eq!(one.questions, other.questions);
+        for id in one.search.kernels.ids() {
+            assert_eq!(one.search.best(id), other.search.best(id));
+        }
+        Ok(())
+    })
+    .budget_ms(500);
+}
+
+/// Answers that come later change nothing: each search goes as far as its answers do, and asks what the search asks that
+/// has them all; the last one ends as that does.
+#[test]
+fn later_answers() {
+    arbtest::arbtest(|u| {
+        let case = Case::draw(u)?;
+        let turns = u.arbitrary()?;
+        let (late, whole) = (u.int_in_range(1..=4)?, searched(&case, turns, |_| false));
+        let mut come: BTreeSet<String> = BTreeSet::new();
+        loop {
+            let mut missing = BTreeSet::new();
+            let asked = searched(&case, turns, |text| {
+                let is_late = !come.contains(text) && case.judge.draw(&format!("late {text}"), late) == 0;
+                if is_late {
+                    missing.insert(text.to_owned());
+                }
+                is_late
+            });
+            for (questions, all) in asked.questions.iter().zip(whole.questions.iter()) {
+                assert!(all.starts_with(questions), "{case:?}");
+            }
+            for id in asked.search.kernels.ids() {
+                asked.check_budget(id);
+                asked.check_tried(id);
+                asked.check_best(&case, id, &BTreeSet::new());
+                let lost = |asked: &Asked| asked.search.kernels[id].lost;
+                assert!(lost(&asked) <= lost(&whole), "what comes later is not lost");
+            }
+            assert_eq!(asked.search.waits(), !missing.is_empty());
+            if missing.is_empty() {
+                assert_eq!(asked.questions, whole.questions);
+                return Ok(());
+            }
+            come.extend(missing);
+        }
+    })
+    .budget_ms(500);
+}

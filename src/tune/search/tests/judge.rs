@@ -1,0 +1,182 @@
+//! A judge that answers at random, and searches for it to judge.
+
+use crate::index::EntityIndex as _;
+use crate::target::machine::Architecture;
+use crate::tune::agreement::{Agreement, Difference};
+use crate::tune::aim::{Aim, Budget};
+use crate::tune::evidence::{Real, Sass};
+use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
+use crate::tune::kernel::Kernel;
+use crate::tune::optimisations::Choices;
+use crate::tune::question::NoAnswer;
+use crate::tune::search::{KernelId, Search};
+use crate::tune::timing::Timing;
+use crate::tune::variant::Variant;
+
+/// Answers that follow from a number and from what is asked: the same question has the same answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judge {
+    pub(super) number: u64,
+    /// How many texts there are of the variants of a kernel; stock's is one of them.
+    pub(super) texts: u64,
+    /// One of so many questions is refused.
+    pub(super) refuses: u64,
+    /// Whether a benchmark is asked, too.
+    pub(super) times: bool,
+}
+
+impl Judge {
+    /// A number below `end` for a question.
+    pub(super) fn draw(&self, question: &str, end: u64) -> u64 {
+        // FNV-1a, and the last step of SplitMix64, because the low bits of the former are not random enough.
+        let hash = question.bytes().fold(self.number ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        let mixed = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) % end
+    }
+
+    fn refuses(&self, question: &str) -> bool {
+        self.draw(&format!("refuses {question}"), self.refuses) == 0
+    }
+
+    /// The fingerprint of the PTX of a kernel's variant.
+    pub(super) fn text(&self, kernel: KernelId, variant: &Variant) -> Result<String, String> {
+        let question = format!("{kernel} {variant}");
+        if self.refuses(&question) {
+            return Err("no PTX".into());
+        }
+        Ok(match self.draw(&question, self.texts) {
+            0 => stock_text(kernel),
+            number => format!("{kernel} text {number}"),
+        })
+    }
+
+    /// A number for a text: mostly that of stock, or a little off. Of some texts nothing is larger than stock's but for
+    /// one measure, and of some not even that one: else hardly any text would be better than stock.
+    fn near(&self, text: &str, what: &str, stock: u32, steps: &[i64]) -> u32 {
+        const MEASURES: [&str; 9] =
+            ["stores", "loads", "advice", "instructions", "local", "traffic", "shared", "fewer warps", "smaller block"];
+        let worst = MEASURES[self.draw(&format!("worst {text}"), MEASURES.len() as u64) as usize];
+        let may_be_worse = match self.draw(&format!("kind {text}"), 4) {
+            0 => false,
+            1 => true,
+            _ => worst == what,
+        };
+        let step = steps[self.draw(&format!("{what} {text}"), steps.len() as u64) as usize];
+        let step = if may_be_worse { step } else { step.min(0) };
+        (i64::from(stock) + step).max(0) as u32
+    }
+
+    pub(super) fn figures(&self, text: &str, stock: &Figures) -> Result<Figures, NoAnswer> {
+        if self.refuses(text) {
+            let failed = self.draw(&format!("fails {text}"), 2) == 0;
+            return Err(if failed { NoAnswer::Failed("no space".into()) } else { NoAnswer::Refused("no".into()) });
+        }
+        let near = |what: &str, stock: u32, steps: &[i64]| self.near(text, what, stock, steps);
+        // More of these is better.
+        let more = |what: &str, stock: u32, steps: &[i64]| 1_000 - near(what, 1_000 - stock, steps).min(1_000);
+        let half = -(i64::from(stock.real.spill_store_bytes) / 2);
+        let real = Real {
+            registers: near("registers", stock.real.registers, &[-32, -8, 0, 0, 8, 200]).clamp(16, 255),
+            spill_store_bytes: near("stores", stock.real.spill_store_bytes, &[-1000, half, -8, 0, 0, 4]),
+            spill_load_bytes: near("loads", stock.real.spill_load_bytes, &[-1000, -8, 0, 0, 0, 4]),
+            advice: near("advice", stock.real.advice, &[-1, 0, 0, 1]),
+            ..stock.real
+        };
+        let sass = Sass {
+            instructions: near("instructions", stock.sass.instructions, &[-90, -12, -1, 0, 0, 1, 60]),
+            local: near("local", stock.sass.local, &[-20, -1, 0, 0, 1]),
+            stack_traffic: near("traffic", stock.sass.stack_traffic as u32, &[-4000, -8, 0, 40, 4000]).into(),
+            shared_traffic: near("shared", stock.sass.shared_traffic as u32, &[-8, 0, 0, 16, 900]).into(),
+        };
+        let timing = Timing {
+            median: f64::from(near("median", 100, &[-50, -5, -1, 0, 0, 1, 50])),
+            spread: f64::from(near("spread", 2, &[-2, -1, 0, 3])),
+        };
+        Ok(Figures {
+            real,
+            sass,
+            warps: more("fewer warps", stock.warps, &[-8, 0, 0, 8]).min(64),
+            largest_block: more("smaller block", stock.largest_block, &[-4, 0, 0, 4]).min(32),
+            timing: (self.times && !self.refuses(&format!("times {text}"))).then_some(timing),
+            ..*stock
+        })
+    }
+
+    pub(super) fn agreement(&self, text: &str) -> Agreement {
+        match self.draw(&format!("compares {text}"), 4) {
+            0 => Agreement::Same,
+            1 => Agreement::NotComparable("it is too long".into()),
+            _ => Agreement::Different(Difference { place: text.to_owned(), command: String::new() }),
+        }
+    }
+}
+
+pub(super) fn stock_text(kernel: KernelId) -> String {
+    format!("{kernel} stock")
+}
+
+/// A search that is to be judged, and its judge.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) judge: Judge,
+    pub(super) aim: Aim,
+    budget: Budget,
+    /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
+    /// memory are.
+    kernels: Vec<(Figures, Block, Choices, bool)>,
+}
+
+impl Case {
+    pub(super) fn draw(u: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Self> {
+        let architecture = Architecture::by_name("sm_90").expect("it is known");
+        let times = u.ratio(1, 4)?;
+        let judge =
+            Judge { number: u.arbitrary()?, texts: u.int_in_range(1..=60)?, refuses: u.int_in_range(1..=40)?, times };
+        let measures = [Measure::Spills, Measure::Warps, Measure::Local, Measure::Instructions];
+        let first = (0..u.int_in_range(0..=3)?).map(|_| u.choose(&measures).copied());
+        let first = first.collect::<arbitrary::Result<Vec<Measure>>>()?;
+        let allowance = Allowance { fewer_warps: u.arbitrary()?, more_instructions: u.arbitrary()? };
+        let (seed, shared_cost) = (u.arbitrary()?, f64::from(u.int_in_range(25..=100)?) / 100.0);
+        let aim = Aim { architecture, allowance, seed, preference: preference(&first), shared_cost };
+        // Long searches take long here, too.
+        let most = if u.ratio(1, 12)? { 40 } else { 12 };
+        let budget = Budget { runs: u.int_in_range(0..=most)?, runs_for_spills: u.int_in_range(0..=most)? };
+        let kernel = |u: &mut arbitrary::Unstructured<'_>| {
+            let spills = u.ratio(2, 3)?;
+            let bytes = if spills { u.int_in_range(4..=400)? } else { 0 };
+            let real = Real {
+                registers: u.int_in_range(16..=255)?,
+                spill_store_bytes: bytes,
+                spill_load_bytes: bytes / 2,
+                advice: u.int_in_range(0..=2)?,
+                ..Real::default()
+            };
+            let (instructions, local) = (u.int_in_range(1..=900)?, bytes / 4);
+            let stack_traffic = u64::from(bytes) * u.int_in_range(0..=9)?;
+            let sass = Sass { instructions, local, stack_traffic, shared_traffic: u.int_in_range(0..=500)? };
+            let threads = u.ratio(2, 3)?.then_some(32 * u.int_in_range(1..=32)?);
+            let dynamic_shared = u.ratio(2, 3)?.then_some(u.int_in_range(0..=100_000)?);
+            let block = Block { threads, says_threads: u.arbitrary()?, dynamic_shared };
+            let timing = times.then_some(Timing { median: 100.0, spread: 2.0 });
+            let stock = Figures { timing, ..Figures::new(real, sass, architecture, block) };
+            let choices = *u.choose(&[Choices::Nothing, Choices::CodeGeneration, Choices::All])?;
+            Ok((stock, block, choices, u.arbitrary()?))
+        };
+        let count = u.int_in_range(1..=3)?;
+        let kernels = (0..count).map(|_| kernel(u)).collect::<arbitrary::Result<Vec<_>>>()?;
+        Ok(Self { judge, aim, budget, kernels })
+    }
+
+    pub(super) fn search(&self) -> Search {
+        let kernel = |(number, &(stock, block, choices, to_shared)): (usize, &(Figures, Block, Choices, bool))| {
+            let text = stock_text(KernelId::new(number));
+            let mut kernel = Kernel::new(&format!("k{number}"), "0", block, stock, text, choices);
+            kernel.may_spill_to_shared = to_shared;
+            kernel
+        };
+        let kernels = self.kernels.iter().enumerate().map(kernel).collect();
+        Search { aim: self.aim, budget: self.budget, kernels }
+    }
+}
