@@ -25,8 +25,8 @@ pub(crate) struct Settings {
     /// Features of the processor and the PTX version, e.g. +ptx88
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
-    /// Where floating-point operations may be fused [default: on, or where LLVM's optimisations run first fast, as clang has it
-    /// for CUDA]
+    /// Where floating-point operations may be fused. Unless given, on; where LLVM's optimisations run first, fast, as clang
+    /// has it for CUDA
     #[arg(long, value_enum)]
     fp_contract: Option<FpContract>,
     /// The optimisation level of the code generator; the default is clang's -O3, while llc's is -O2
@@ -105,7 +105,8 @@ impl Settings {
         let features = if self.mattr.is_empty() { "the default" } else { &self.mattr };
         let (level, version) = (self.level, codegen::llvm_version());
         format!(
-            "of clang {version} at -O{level} with its defaults of vectorising and unrolling; features of the target: {features}"
+            "made for clang {version} at -O{level}, with its defaults for vectorising and unrolling; features of the target: \
+             {features}"
         )
     }
 
