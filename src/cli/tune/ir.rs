@@ -31,9 +31,12 @@ pub(super) struct Ir<'a> {
     /// The kernel ahead of LLVM's optimisations, where these are run here.
     source: Option<Compiler<'a>>,
     /// What the optimisations make of it with other choices.
-    fronts: Mutex<BTreeMap<Ahead, Arc<OnceLock<Result<Front<'a>, Error>>>>>,
+    fronts: Mutex<BTreeMap<Ahead, Arc<LazyFront<'a>>>>,
     servers: &'a Servers,
 }
+
+/// A front, once a variant has asked for it.
+type LazyFront<'a> = OnceLock<Result<Front<'a>, Error>>;
 
 /// What variants share that LLVM's optimisations are done with.
 struct Front<'a> {
