@@ -3,6 +3,10 @@
 /// A kind of choice, apart from the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
+    /// Another compiler's code.
+    Compiler,
+    /// What is inlined and unrolled ahead of LLVM's optimisations.
+    Ahead,
     /// LLVM's optimisations.
     Optimisations,
     /// The order of instructions.
@@ -23,7 +27,9 @@ pub enum Axis {
 
 impl Axis {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
+        Self::Compiler,
+        Self::Ahead,
         Self::Optimisations,
         Self::Order,
         Self::AssemblyLoads,

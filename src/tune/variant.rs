@@ -4,7 +4,7 @@ use crate::config::find;
 use crate::profile::Entry;
 
 use super::axis::Axis;
-use super::optimisations::Optimisations;
+use super::optimisations::{Ahead, Optimisations};
 
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,9 @@ impl Variant {
             _ if self.compiler() != 0 => Self::Stock,
             Self::Stock | Self::Linked(_) => Self::Stock,
             Self::Passes(passes) => {
-                Self::Passes(Passes { max_registers: None, smem_spilling: false, kept: None, ..*passes })
+                // What is chosen ahead of LLVM's optimisations is the kernel's, too, and holds for all that it calls.
+                let optimisations = passes.optimisations.with_ahead(Ahead::STOCK);
+                Self::Passes(Passes { optimisations, max_registers: None, smem_spilling: false, kept: None, ..*passes })
             }
         }
     }
@@ -214,7 +216,9 @@ impl Variant {
     pub fn moves_along(&self, axis: Axis) -> bool {
         let (passes, default) = (self.passes(), Passes::DEFAULT);
         match axis {
-            Axis::Optimisations => passes.optimisations != default.optimisations,
+            Axis::Compiler => passes.compiler != default.compiler,
+            Axis::Ahead => passes.optimisations.ahead() != Ahead::STOCK,
+            Axis::Optimisations => passes.optimisations.with_ahead(Ahead::STOCK) != default.optimisations,
             Axis::Order => self.has_order(),
             Axis::AssemblyLoads => passes.assembly_loads,
             Axis::Remat => passes.remat != default.remat,
@@ -327,6 +331,9 @@ mod tests {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
                 let without = Optimisations::without(Skip::GVN | Skip::MACHINE_SINK);
                 let variant = variant.optimised(without.toggled(Optimisations::HOIST)).toggled_assembly_loads();
+                let ahead = variant.optimised(variant.optimisations().with_ahead(Ahead::STACK));
+                assert!(Config::check(&ahead.entry("k", "0").options, Origin::Attribute).is_ok(), "{ahead}");
+                assert_eq!(ahead.of_callee().entry("f", "0"), variant.of_callee().entry("f", "0"));
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));

@@ -60,6 +60,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::Architecture;
 use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::figures::{Allowance, SHARED_COST, preference};
+use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
@@ -81,7 +82,7 @@ use self::stock::{Conditions, Stock, Wanted};
 use self::text::Text;
 use self::tuning::{Judges, Pace, Tuning};
 #[cfg(feature = "llvm")]
-use crate::codegen::Settings;
+use crate::codegen::{Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
 use crate::ptx::read_others;
@@ -127,6 +128,11 @@ pub(crate) struct Arguments {
     #[cfg(feature = "llvm")]
     #[command(flatten)]
     settings: Settings,
+    /// Whether LLVM's optimisations run on the module first, as clang runs them. Of code that nothing has optimised, as
+    /// `clang -O3 -Xclang -disable-llvm-passes -emit-llvm` writes it, the search also tries what is inlined and unrolled
+    #[cfg(feature = "llvm")]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
+    optimise: Optimise,
     /// How many variants of each kernel ptxas judges, beside stock and the result
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
@@ -230,7 +236,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let servers = Servers::new(Duration::from_millis(arguments.fork_from))?;
     let code: Box<dyn Code> = match is_ptx {
         #[cfg(feature = "llvm")]
-        false => Box::new(Ir::new(Compiler::new(&content, &arguments.input, &arguments.settings, &cpu)?, &servers)),
+        false => {
+            let Arguments { input, settings, optimise, .. } = arguments;
+            Box::new(Ir::new(Compiler::new(&content, input, settings, &cpu, *optimise)?, &servers))
+        }
         _ => Box::new(Text::new(content, &name, &cpu)?),
     };
     let code = with_others(arguments, code)?;
@@ -292,6 +301,16 @@ fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Bo
     let (code, notes) = LinkedCode::new(code, others, &arguments.kernel)?;
     notes.iter().for_each(|note| say!("{note}"));
     Ok(Box::new(code))
+}
+
+impl Arguments {
+    /// What clang has to do alike, where the profile is replayed ahead of LLVM's optimisations.
+    fn made_by(&self, code: &dyn Code) -> Option<String> {
+        #[cfg(feature = "llvm")]
+        return (code.choices() == Choices::All).then(|| self.settings.like_clang());
+        #[cfg(not(feature = "llvm"))]
+        return (code.choices() == Choices::All).then(String::new);
+    }
 }
 
 /// Reads --shared-cost.

@@ -58,7 +58,8 @@ pub(super) fn write(
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        let notes = print::notes(tuning, &composed, is_cut);
+        let made_by = arguments.made_by(tuning.code);
+        let notes: Vec<String> = made_by.into_iter().chain(print::notes(tuning, &composed, is_cut)).collect();
         output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
     }
     if let Some(path) = &arguments.html {

@@ -1,5 +1,6 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
+mod choices_ahead;
 mod proposals;
 mod rounds;
 
@@ -11,6 +12,7 @@ pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
 use super::aim::Aim;
 use super::figures::{Allowance, Block, Figures};
 use super::findings::{Findings, Refused};
+use super::optimisations::{Ahead, Choices};
 use super::variant::Variant;
 
 /// A variant that was tried.
@@ -34,8 +36,10 @@ pub struct Kernel {
     pub block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub may_spill_to_shared: bool,
-    /// Whether LLVM's optimisations are among the choices.
-    has_optimisations: bool,
+    /// What of LLVM's optimisations is among the choices.
+    choices: Choices,
+    /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
+    has_first_choices: bool,
     /// What it costs without the passes.
     pub stock: Figures,
     /// What was tried, in this order.
@@ -61,20 +65,21 @@ pub struct Kernel {
 
 impl Kernel {
     /// A kernel of which nothing but stock is known. `text` is the fingerprint of the PTX of stock.
-    pub fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, has_optimisations: bool) -> Self {
+    pub fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, choices: Choices) -> Self {
         Self {
             name: name.to_owned(),
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
-            has_optimisations,
+            choices,
+            has_first_choices: choices == Choices::All,
             stock,
             tried: Vec::new(),
             lost: 0,
             first_loss: None,
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
-            queue: proposals::first(&stock, has_optimisations),
+            queue: proposals::first(&stock, choices),
             compilers: Vec::new(),
             has_ranked: true,
             perturbed: 0,
@@ -113,8 +118,9 @@ impl Kernel {
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
     fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
         let figures = figures.filter(|figures| self.has_room(&variant, figures));
-        let figures = figures.map(|figures| self.of_variant(aim, &variant, figures));
+        let figures = figures.map(|figures| self.with_slots(aim, &variant, figures));
         let figures = *self.known.entry(text.clone()).or_insert(figures);
+        let figures = figures.map(|figures| self.as_counted(&variant, figures));
         self.tried.push(Tried { variant, text: Some(text), figures });
     }
 
@@ -127,7 +133,21 @@ impl Kernel {
 
     /// What a variant costs, slots in shared memory included.
     pub fn of_variant(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
+        self.as_counted(variant, self.with_slots(aim, variant, figures))
+    }
+
+    fn with_slots(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
         if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, aim.shared_cost) } else { figures }
+    }
+
+    fn as_counted(&self, variant: &Variant, figures: Figures) -> Figures {
+        if variant.optimisations().ahead().does_less() { figures.with_counts_of(&self.stock) } else { figures }
+    }
+
+    /// Whether a variant with these figures may count.
+    pub fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
+        let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
+        figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -152,7 +172,7 @@ impl Kernel {
     /// The best without some of the variants.
     pub fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
         let better = self.judged().filter(|(variant, figures)| {
-            figures.is_no_worse(&self.stock, aim.allowance)
+            self.is_admissible(aim, variant, figures)
                 && figures.is_better(&self.stock, &aim.preference)
                 && !is_left_out(variant)
         });
@@ -168,7 +188,7 @@ impl Kernel {
     pub fn course(&self, aim: &Aim) -> Vec<Figures> {
         let mut best = self.stock;
         let better_than = |best: &Figures, variant: &Variant, figures: &Figures| {
-            figures.is_no_worse(&self.stock, aim.allowance)
+            self.is_admissible(aim, variant, figures)
                 && figures.is_better(&self.stock, &aim.preference)
                 && !self.findings.has_refused(variant)
                 && figures.compare(best, &aim.preference).is_lt()
@@ -214,7 +234,7 @@ impl Kernel {
     fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
         let mut ranked: Vec<(bool, Figures, &Variant)> = self
             .judged()
-            .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allowance), figures, variant))
+            .map(|(variant, figures)| (!self.is_admissible(aim, variant, &figures), figures, variant))
             .collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
         ranked.into_iter().map(|(_, _, variant)| *variant).collect()
@@ -230,8 +250,9 @@ impl Kernel {
     /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not.
     pub fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(aim);
-        let (_, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
-        let would_count = least.is_no_worse(&self.stock, Allowance { fewer_warps: true, ..aim.allowance });
+        let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
+        let allowing = Aim { allowance: Allowance { fewer_warps: true, ..aim.allowance }, ..*aim };
+        let would_count = self.is_admissible(&allowing, variant, &least);
         (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some((best, least))
     }
 }
@@ -256,7 +277,7 @@ pub(super) mod tests {
     /// A kernel in blocks of four warps of which nothing but this is known.
     pub(super) fn kernel_with(stock: Figures) -> Kernel {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        Kernel::new("k", "0", block, stock, "stock".into(), true)
+        Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration)
     }
 
     pub(super) fn kernel() -> Kernel {

@@ -12,7 +12,7 @@ use super::Kernel;
 use crate::target::machine::SHARED_PER_BLOCK;
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
-use crate::tune::optimisations::Optimisations;
+use crate::tune::optimisations::{Ahead, Choices, Optimisations};
 use crate::tune::variant::{Kept, Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
@@ -59,12 +59,22 @@ const WAYS: [Way; 7] = [
     Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 
-/// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
-/// optimisations do.
-pub(super) fn first(stock: &Figures, has_optimisations: bool) -> VecDeque<Variant> {
-    if !has_optimisations {
-        return first_of_text();
+/// What is tried on every kernel, but for what is [tried then](behind_choices_ahead).
+pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
+    match choices {
+        Choices::Nothing => first_of_text(),
+        Choices::CodeGeneration => behind_choices_ahead(stock),
+        // What is inlined and unrolled changes most of all, and the rest depends on it.
+        Choices::All => {
+            let ahead = Ahead::CHOICES.map(|ahead| Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
+            iter::once(Variant::DEFAULT).chain(ahead).collect()
+        }
     }
+}
+
+/// What is tried on every kernel of LLVM IR, with the best of what is chosen ahead of LLVM's optimisations. Where something
+/// spills, orders bring the most, and hoisting; elsewhere fewer optimisations do.
+pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
@@ -96,6 +106,10 @@ pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDequ
 }
 
 impl Kernel {
+    fn has_optimisations(&self) -> bool {
+        self.choices != Choices::Nothing
+    }
+
     /// What is tried on the code of every compiler. Most of it is for the code that is the best as it is.
     fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
         let judged = self.tried.iter().filter_map(|tried| match tried.variant {
@@ -108,7 +122,7 @@ impl Kernel {
             is_worse(&one.0).cmp(&is_worse(&other.0)).then_with(|| one.0.compare(&other.0, &aim.preference))
         });
         let lists = bases.iter().map(|&(_, compiler)| match compiler {
-            0 => first(&self.stock, self.has_optimisations),
+            0 => first(&self.stock, self.choices),
             _ => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
         });
         let mut lists: Vec<VecDeque<Variant>> = lists.collect();
@@ -125,16 +139,20 @@ impl Kernel {
         all
     }
 
-    /// Fills the queue with what is near the best.
+    /// Fills the queue: where there is other compilers' code with what is tried on all of it, behind the choices ahead of
+    /// LLVM's optimisations with what is tried on every kernel, then with what is near the best.
     pub(super) fn look_around(&mut self, aim: &Aim) {
         if !std::mem::replace(&mut self.has_ranked, true) {
             self.queue.extend(self.of_compilers(aim));
             return;
         }
+        if std::mem::take(&mut self.has_first_choices) {
+            return self.continue_with_best_choice(aim);
+        }
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
         // LLVM's optimisations are those of our own code.
-        let has_optimisations = self.has_optimisations && best.compiler() == 0;
+        let has_optimisations = self.has_optimisations() && best.compiler() == 0;
         self.queue.extend(self.with_free_registers(aim, best.compiler()));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
         let mut around = Vec::new();
@@ -161,6 +179,7 @@ impl Kernel {
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
+        around.extend(self.with_choice_ahead(&best).filter(|_| has_optimisations));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
@@ -215,7 +234,7 @@ impl Kernel {
     fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
         let edge = self.free_registers(aim);
         let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
-        let is_ours = self.has_optimisations && compiler == 0;
+        let is_ours = self.has_optimisations() && compiler == 0;
         let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
         is_free.then(|| Variant::DEFAULT.on_code_of(compiler).optimised(told).with_limit(edge))
     }
@@ -341,7 +360,7 @@ mod tests {
     #[test]
     fn variants_of_text() {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), false);
+        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), Choices::Nothing);
         let mut seen: Vec<Variant> = Vec::new();
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));
@@ -394,7 +413,7 @@ mod tests {
             let mut stock = figures(100, 8, 500);
             stock.real.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), true);
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration);
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
             assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");

@@ -73,6 +73,8 @@ pub(super) fn share(tuned: &Tuned<'_>, axis: Axis) -> Share {
 
 fn name(axis: Axis) -> &'static str {
     match axis {
+        Axis::Compiler => "another compiler's code",
+        Axis::Ahead => "what is inlined and unrolled",
         Axis::Optimisations => "LLVM's optimisations",
         Axis::Order => "order of instructions",
         Axis::AssemblyLoads => "loads of inline assembly move",
