@@ -244,6 +244,25 @@ fn functions() {
     assert!(needs(".func f(){ strange [[; }", call).contains("'f': a statement that begins with 'strange'"));
 }
 
+/// A function is the same only if all that it uses is the same, too.
+#[test]
+fn functions_of_the_same_text() {
+    let with = |number: u32| {
+        let functions = format!(
+            ".global .align 4 .b32 $t[1] = {{{number}}};\n\
+             .func g(){{ .reg .b32 %r<2>; ld.global.u32 %r1, [$t]; ret; }}\n.func f(){{ call g; ret; }}"
+        );
+        file(&functions, "()", "call f;")
+    };
+    assert_eq!(linked(&with(1), &with(1), &["k"]), Ok(with(1)));
+    let text = linked(&with(1), &with(2), &["k"]).expect("it is taken");
+    for part in
+        [".b32 $t[1] = {1}", ".b32 $t_1[1] = {2}", "[$t_1]; ret;", ".func g_1(){", "call g_1; ret;", "\ncall f_1;"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
 /// Names with two meanings, debug information, constructors, and declarations behind the kernel.
 #[test]
 fn odd_files() {
