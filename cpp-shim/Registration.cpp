@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AddPasses.h"
+#include "AheadChoices.h"
 #include "AssemblyEffects.h"
 #include "BranchingPoint.h"
 #include "Compilation.h"
@@ -401,4 +402,5 @@ void nvptx_ra_register_callbacks(void *pass_builder) {
       });
   nvptx_ra::registerAssemblyEffects(PB);
   nvptx_ra::registerStructurizeReducible(PB);
+  nvptx_ra::registerAheadChoices(PB);
 }

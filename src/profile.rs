@@ -19,6 +19,9 @@ pub struct Profile {
     version: u32,
     /// The processor that the choices were made for, e.g. `sm_90`.
     pub cpu: String,
+    /// Whether the hashes are of code ahead of LLVM's optimisations, so that clang replays the profile there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unoptimised: bool,
     /// The functions, in the order of their module.
     #[serde(rename = "function", default)]
     pub functions: Vec<Entry>,
@@ -110,7 +113,18 @@ fn about(names: &[String], [one, many]: [String; 2], remedy: &str) -> Option<Str
 impl Profile {
     /// A profile for a processor.
     pub fn new(cpu: &str, functions: Vec<Entry>) -> Self {
-        Self { version: VERSION, cpu: cpu.to_owned(), functions }
+        Self { version: VERSION, cpu: cpu.to_owned(), unoptimised: false, functions }
+    }
+
+    /// The same for code ahead of LLVM's optimisations.
+    pub fn of_unoptimised(self) -> Self {
+        Self { unoptimised: true, ..self }
+    }
+
+    /// The same for other choices.
+    #[must_use]
+    pub fn with_functions(self, functions: Vec<Entry>) -> Self {
+        Self { functions, ..self }
     }
 
     /// Reads a profile. An error says what is wrong and where, whatever the text.
@@ -197,6 +211,14 @@ mod tests {
             linked: maxnreg.map(|_| Linked { file: "n.ptx".into(), hash: "1".into(), replaces: "2".into() }),
         };
         Profile::new("sm_90", vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)])
+    }
+
+    /// Of what code a profile is reads back, too.
+    #[test]
+    fn code_ahead_of_optimisations() {
+        let text = sample().of_unoptimised().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
+        assert_eq!(Profile::parse(&text).expect(&text), sample().of_unoptimised());
+        assert!(!sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints").contains("unoptimised"));
     }
 
     /// A profile reads back as it was printed.

@@ -22,6 +22,17 @@ LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nv
  * to the caller and to the context of the one it was made from, which stays as it is. */
 LLVMModuleRef nvptx_ra_slice(LLVMModuleRef module, nvptx_ra_str function);
 
+/* 1 where a function of the module has a stack variable that LLVM would make a register, as functions have which clang's
+ * front end made and nothing optimised; functions marked optnone do not count. Else 0. */
+uint32_t nvptx_ra_is_unoptimised(LLVMModuleRef module);
+
+/* Runs LLVM's optimisations on a module as clang does at that level, 0 to 3, the choices ahead of them first. */
+void nvptx_ra_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level);
+
+/* Runs what the target has ahead of all optimisations, and nothing else: then functions are as a plugin of clang sees
+ * them first. */
+void nvptx_ra_start_optimising(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level);
+
 /* The module as bitcode, with the order of each value's uses, on which the code depends that is selected. To be disposed
  * of by the caller. */
 LLVMMemoryBufferRef nvptx_ra_write_bitcode(LLVMModuleRef module);

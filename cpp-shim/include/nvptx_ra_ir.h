@@ -24,6 +24,12 @@ void nvptx_ra_print_choices(LLVMModuleRef module);
 const nvptx_ra_response *nvptx_ra_replay_profile(LLVMModuleRef module, nvptx_ra_str command_line, nvptx_ra_str target,
                                                  nvptx_ra_str features);
 
+/* Gives each function of a module that is not optimised yet the choices that the profile of the options has for it, if the
+ * profile is for such code; nvptx_ra_replay_profile then does the rest. Null or a response, as there. An empty target is
+ * not compared. */
+const nvptx_ra_response *nvptx_ra_replay_profile_ahead(LLVMModuleRef module, nvptx_ra_str command_line,
+                                                       nvptx_ra_str target);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

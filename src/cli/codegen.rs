@@ -25,13 +25,25 @@ pub(crate) struct Settings {
     /// Features of the processor and the PTX version, e.g. +ptx88
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
-    /// Where floating-point operations may be fused
-    #[arg(long, value_enum, default_value_t = FpContract::On)]
-    fp_contract: FpContract,
+    /// Where floating-point operations may be fused. Unless given, on; where LLVM's optimisations run first, fast, as clang
+    /// has it for CUDA
+    #[arg(long, value_enum)]
+    fp_contract: Option<FpContract>,
     /// The optimisation level of the code generator; the default is clang's -O3, while llc's is -O2
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
         value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
+}
+
+/// Whether LLVM's optimisations run on a module ahead of code generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Optimise {
+    /// If nothing has optimised it
+    Auto,
+    /// Always
+    Yes,
+    /// Never
+    No,
 }
 
 /// Where floating-point operations may be fused.
@@ -48,12 +60,21 @@ enum FpContract {
 impl Settings {
     /// The features of the processor and the level, and nothing else said.
     pub(crate) fn new(mattr: &str, level: u8) -> Self {
-        Self { mattr: mattr.to_owned(), fp_contract: FpContract::On, level }
+        Self { mattr: mattr.to_owned(), fp_contract: None, level }
+    }
+
+    /// The same for code of clang's front end, where nothing else is said.
+    pub(crate) fn of_front_end(&self) -> Self {
+        Self { fp_contract: self.fp_contract.or(Some(FpContract::Fast)), ..self.clone() }
+    }
+
+    fn fp_contract(&self) -> FpContract {
+        self.fp_contract.unwrap_or(FpContract::On)
     }
 
     /// The arguments of a command that say the same.
     pub(crate) fn arguments(&self) -> [String; 3] {
-        let contract = match self.fp_contract {
+        let contract = match self.fp_contract() {
             FpContract::Fast => "fast",
             FpContract::On => "on",
             FpContract::Off => "off",
@@ -64,6 +85,41 @@ impl Settings {
     /// The features of the processor and the PTX version, as LLVM takes them.
     pub(crate) fn features(&self) -> &str {
         &self.mattr
+    }
+
+    /// Whether LLVM's optimisations run on a module ahead of code generation. `name` is its file's, for messages.
+    pub(crate) fn optimises(&self, module: &Module<'_>, wanted: Optimise, name: &str) -> bool {
+        let is_unoptimised = match wanted {
+            Optimise::Auto => self.level > 0 && codegen::is_unoptimised(module),
+            Optimise::Yes => true,
+            Optimise::No => false,
+        };
+        if is_unoptimised {
+            say!("nvptx-ra: {name} is not optimised: LLVM's optimisations run first, as in clang -O{}", self.level);
+        }
+        is_unoptimised
+    }
+
+    /// What clang has to do alike so that it makes the same code of the source.
+    pub(crate) fn like_clang(&self) -> String {
+        let features = if self.mattr.is_empty() { "the default" } else { &self.mattr };
+        let (level, version) = (self.level, codegen::llvm_version());
+        format!(
+            "made for clang {version} at -O{level}, with its defaults for vectorising and unrolling; features of the target: \
+             {features}"
+        )
+    }
+
+    /// Runs LLVM's optimisations on a module, as clang does at this level.
+    pub(crate) fn optimise(&self, module: &Module<'_>, cpu: &str) -> Result<(), Error> {
+        codegen::optimise(module, &self.machine(cpu, module)?, self.level);
+        Ok(())
+    }
+
+    /// Makes the functions of a module what a plugin of clang sees ahead of the optimisations.
+    pub(crate) fn start_optimising(&self, module: &Module<'_>, cpu: &str) -> Result<(), Error> {
+        codegen::start_optimising(module, &self.machine(cpu, module)?, self.level);
+        Ok(())
     }
 
     /// The PTX of a module.
@@ -116,7 +172,7 @@ impl Settings {
         machine.set_asm_verbosity(true);
         codegen::set_fp_contract(
             &machine,
-            match self.fp_contract {
+            match self.fp_contract() {
                 FpContract::Fast => codegen::FpContract::Fast,
                 FpContract::On => codegen::FpContract::On,
                 FpContract::Off => codegen::FpContract::Off,

@@ -8,7 +8,7 @@ use nvptx_ra::config::{self, Origin};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 
-use crate::codegen::{self, Settings};
+use crate::codegen::{self, Optimise, Settings};
 use crate::{dynamic_shared, input, output, processor};
 
 /// Compile LLVM IR to PTX with the passes active, as llc does with the plugin loaded
@@ -24,6 +24,9 @@ pub(crate) struct Arguments {
     cpu: String,
     #[command(flatten)]
     settings: Settings,
+    /// Run LLVM's optimisations first, as clang does; llc never does
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::No)]
+    optimise: Optimise,
     /// An option of the passes; see `nvptx-ra explain --all`
     #[arg(long = "set", value_name = "NAME[=VALUE]")]
     options: Vec<String>,
@@ -45,7 +48,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         .map_err(|message| Error::new(ErrorKind::Option, message, "`-- -help` lists LLVM's options"))?;
     let context = Context::create();
     let module = codegen::parse(&context, &content, &arguments.input)?;
-    let ptx = arguments.settings.emit(&module, &arguments.cpu)?;
+    let mut settings = arguments.settings.clone();
+    if settings.optimises(&module, arguments.optimise, &input::name(&arguments.input)) {
+        settings = settings.of_front_end();
+        settings.optimise(&module, &arguments.cpu)?;
+    }
+    let ptx = settings.emit(&module, &arguments.cpu)?;
     if input::is_stream(&output) {
         return super::print(&ptx);
     }

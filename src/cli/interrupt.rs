@@ -1,7 +1,7 @@
 //! Ctrl-C and its like: noted, so that long work ends in order and leaves nothing behind.
 
 use std::process::{Child, ExitCode, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
@@ -9,7 +9,14 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 use nvptx_ra::error::Error;
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// How often the user has interrupted.
+static INTERRUPTIONS: AtomicU32 = AtomicU32::new(0);
+
+/// How many interruptions end nothing.
+static TOLERATED: AtomicU32 = AtomicU32::new(0);
+
+/// What is said at the first interruption.
+static ANSWER: Mutex<Option<&'static str>> = Mutex::new(None);
 
 /// The program that is waited for and ends with this one.
 static CHILD: Mutex<Option<Pid>> = Mutex::new(None);
@@ -21,9 +28,13 @@ const EXIT_CODE: u8 = 130;
 /// [`is_interrupted`] every now and then. It does end the program of [`end_with_us`].
 pub(crate) fn watch() -> Result<(), Error> {
     let note = || {
-        INTERRUPTED.store(true, Ordering::Relaxed);
+        let before = INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
         if let Some(child) = *child() {
             let _ = kill(child, Signal::SIGTERM);
+        }
+        let answer = *ANSWER.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = answer.filter(|_| before == 0) {
+            say!("{answer}");
         }
     };
     ctrlc::set_handler(note).map_err(|error| {
@@ -33,7 +44,18 @@ pub(crate) fn watch() -> Result<(), Error> {
 
 /// Whether the user wants no more of this.
 pub(crate) fn is_interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    INTERRUPTIONS.load(Ordering::Relaxed) > TOLERATED.load(Ordering::Relaxed)
+}
+
+/// From now on, the first interruption is answered by a line.
+pub(crate) fn answer_first(line: &'static str) {
+    *ANSWER.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
+}
+
+/// From now on, one interruption ends nothing, be it past or still to come: the work is coming to its end. A second one
+/// does.
+pub(crate) fn tolerate_first() {
+    TOLERATED.store(1, Ordering::Relaxed);
 }
 
 /// How the program ends that was interrupted.

@@ -2,11 +2,15 @@
 //! options. What needs LLVM stands under the feature `llvm`.
 
 /// Writes a line to standard error. Where nobody listens any more (`2>&1 | head`) the work goes on, which `eprintln`
-/// would end by a panic. What the line quotes does not act on the terminal.
+/// would end by a panic. What the line quotes does not act on the terminal, and the line stands above a bar.
 macro_rules! say {
     ($($part:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), "{}", nvptx_ra::printable::printable(&format!($($part)*)));
+        let text = format!($($part)*);
+        let line = nvptx_ra::printable::printable(&text);
+        $crate::progress_bar::without(|| {
+            let _ = writeln!(std::io::stderr(), "{line}");
+        });
     }};
 }
 
@@ -35,9 +39,11 @@ mod mir;
 mod occupancy;
 mod optimum;
 mod output;
+mod page;
 mod private_folder;
 #[cfg(feature = "llvm")]
 mod processor;
+mod progress_bar;
 mod ptx;
 mod ptxas;
 mod record;

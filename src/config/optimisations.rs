@@ -1,6 +1,34 @@
-//! Which of LLVM's own optimisations a function goes without, and which it gets on top.
+//! Which of LLVM's own optimisations a function goes without, which it gets on top, and how two of them are bounded.
 
-use super::value::{Choice, Shape, Value, flags};
+use super::value::{Choice, Shape, Value, choices, flags};
+
+choices! {
+    /// Which calls are inlined.
+    pub enum Inline {
+        /// Those that LLVM inlines.
+        "llvm" => Llvm,
+        /// Those and all calls that pass the address of a stack variable of the kernel.
+        "stack" => Stack,
+        /// All calls.
+        "all" => All,
+        /// Only calls of functions up to an eleventh of the size that LLVM inlines for NVPTX.
+        "less" => Less,
+    }
+}
+
+choices! {
+    /// Which loops are unrolled.
+    pub enum Unroll {
+        /// Those that LLVM unrolls.
+        "llvm" => Llvm,
+        /// Only those that the source asks for.
+        "asked" => Asked,
+        /// Those that LLVM unrolls, but loops with a pragma only up to the size at which NVIDIA's compiler stops.
+        "cut" => Cut,
+        /// Those and all loops over arrays on the stack.
+        "stack" => Stack,
+    }
+}
 
 flags! {
     /// Optimisations of LLVM's code generator that a function may go without. What each does may cost registers: most

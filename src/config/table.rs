@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use super::optimisations::{Add, Skip};
+use super::optimisations::{Add, Inline, Skip, Unroll};
 use super::value::{Choice, Shape, Value, choices, flags};
 use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};
 
@@ -320,6 +320,13 @@ options! {
         /// this list. They do nothing at -O0. Their effect on registers differs from kernel to kernel; `nvptx-ra tune`
         /// tries them.
         "add" => add: Add = Add::empty();
+        /// Which calls LLVM inlines in a kernel and in the functions that it calls. Arrays whose address a call takes stay in
+        /// local memory unless the call is inlined. Read ahead of LLVM's optimisations, so by clang and `opt`; a kernel's
+        /// choice holds for everything that it calls. Functions marked noinline are never inlined.
+        "inline" => inline: Inline = Inline::Llvm;
+        /// Which loops LLVM unrolls in a kernel and in the functions that it calls. Read ahead of LLVM's optimisations, as
+        /// `inline` is.
+        "unroll" => unroll: Unroll = Unroll::Llvm;
         /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
         /// `nvptx-ra stats FILE` adds them up.
         "stats" => stats: Option<PathBuf> = None, scope Trusted;

@@ -8,9 +8,9 @@ use std::io::Write;
 use llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMBuildCall2, LLVMCreateBuilderInContext, LLVMCreateStringAttribute, LLVMDisposeBuilder,
     LLVMDisposeMessage, LLVMFunctionType, LLVMGetEntryBasicBlock, LLVMGetFirstFunction, LLVMGetFirstInstruction,
-    LLVMGetFunctionCallConv, LLVMGetInlineAsm, LLVMGetModuleContext, LLVMGetNextFunction,
-    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget, LLVMGetValueName2, LLVMIsDeclaration,
-    LLVMPositionBuilderBefore, LLVMPrintValueToString, LLVMVoidTypeInContext,
+    LLVMGetFunctionCallConv, LLVMGetInlineAsm, LLVMGetModuleContext, LLVMGetNamedMetadata, LLVMGetNextFunction,
+    LLVMGetOrInsertNamedMetadata, LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget,
+    LLVMGetValueName2, LLVMIsDeclaration, LLVMPositionBuilderBefore, LLVMPrintValueToString, LLVMVoidTypeInContext,
 };
 use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMInlineAsmDialect};
@@ -82,6 +82,18 @@ impl Module {
         }
     }
 
+    /// Marks the module by a name.
+    pub(super) fn mark(&self, name: &str) {
+        // SAFETY: the module is alive, and the name is given with its length.
+        unsafe { LLVMGetOrInsertNamedMetadata(self.module, name.as_ptr().cast(), name.len()) };
+    }
+
+    /// Whether the module is marked by a name.
+    pub(super) fn is_marked(&self, name: &str) -> bool {
+        // SAFETY: the module is alive, and the name is given with its length.
+        !unsafe { LLVMGetNamedMetadata(self.module, name.as_ptr().cast(), name.len()) }.is_null()
+    }
+
     /// Puts a line of PTX, without operands, at the top of a function's body: inline assembly with effects, which no
     /// pass takes out or duplicates there, and which nothing stands ahead of.
     pub(super) fn insert_directive(&self, function: Function, directive: &str) {
@@ -128,14 +140,14 @@ impl Function {
 
     /// The choices recorded for it, if there are any.
     pub(super) fn recorded(self) -> Option<String> {
+        self.attribute(ATTRIBUTE)
+    }
+
+    /// The value of a string attribute, if it has that.
+    pub(super) fn attribute(self, key: &str) -> Option<String> {
         // SAFETY: the function is alive, and the key is given with its length.
         let attribute = unsafe {
-            LLVMGetStringAttributeAtIndex(
-                self.0,
-                LLVMAttributeFunctionIndex,
-                ATTRIBUTE.as_ptr().cast(),
-                ATTRIBUTE.len() as u32,
-            )
+            LLVMGetStringAttributeAtIndex(self.0, LLVMAttributeFunctionIndex, key.as_ptr().cast(), key.len() as u32)
         };
         if attribute.is_null() {
             return None;

@@ -6,7 +6,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use llvm_sys::core::LLVMDisposeMessage;
+use llvm_sys::core::{LLVMDisposeMessage, LLVMGetVersion};
 use llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
@@ -29,6 +29,9 @@ unsafe extern "C" {
     fn nvptx_ra_demangle(name: Str) -> *mut c_char;
     fn nvptx_ra_slice(module: LLVMModuleRef, function: Str) -> LLVMModuleRef;
     fn nvptx_ra_write_bitcode(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
+    fn nvptx_ra_is_unoptimised(module: LLVMModuleRef) -> u32;
+    fn nvptx_ra_optimise(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
+    fn nvptx_ra_start_optimising(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
     fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_generate(
         module: LLVMModuleRef,
@@ -84,6 +87,33 @@ pub fn write_bitcode(module: &Module<'_>) -> Vec<u8> {
     // SAFETY: the module is alive and is only read; the buffer is fresh, and nobody else owns it.
     let buffer = unsafe { MemoryBuffer::new(nvptx_ra_write_bitcode(module.as_mut_ptr())) };
     buffer.as_slice().to_vec()
+}
+
+/// The version of the LLVM that this runs in, `22.1.8`.
+pub fn llvm_version() -> String {
+    let [mut major, mut minor, mut patch] = [0; 3];
+    // SAFETY: all three may be written.
+    unsafe { LLVMGetVersion(&raw mut major, &raw mut minor, &raw mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+/// Whether a function of the module has a stack variable that LLVM would make a register: nothing has optimised it.
+/// Functions marked optnone do not count.
+pub fn is_unoptimised(module: &Module<'_>) -> bool {
+    // SAFETY: the module is alive and is only read.
+    unsafe { nvptx_ra_is_unoptimised(module.as_mut_ptr()) != 0 }
+}
+
+/// Runs LLVM's optimisations on a module as clang does at a level, 0 to 3, what its functions choose ahead of them first.
+pub fn optimise(module: &Module<'_>, machine: &TargetMachine, level: u8) {
+    // SAFETY: module and machine are alive, and nobody else uses them.
+    unsafe { nvptx_ra_optimise(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
+}
+
+/// Runs what the target has ahead of all optimisations: then functions are as a plugin of clang sees them first.
+pub fn start_optimising(module: &Module<'_>, machine: &TargetMachine, level: u8) {
+    // SAFETY: module and machine are alive, and nobody else uses them.
+    unsafe { nvptx_ra_start_optimising(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
 }
 
 /// What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and

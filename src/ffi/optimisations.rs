@@ -3,7 +3,7 @@
 use super::abi::{self, nvptx_ra_response, nvptx_ra_str};
 use super::guard::entry;
 use super::response::Response;
-use crate::config::{Add, Config, Layers, Skip};
+use crate::config::{Add, Config, Inline, Layers, Skip, Unroll};
 use crate::error::Error;
 use crate::forecast::{Case, Summary, preferred_variants};
 use crate::target::machine::Architecture;
@@ -28,6 +28,35 @@ pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, att
 pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
     entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add) }.bits())
+}
+
+/// What is chosen for a kernel ahead of LLVM's optimisations: how calls are inlined in the low byte, and how loops are
+/// unrolled in the second.
+///
+/// # Safety
+/// The texts are live and as long as they say.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_ahead(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
+    // SAFETY: as the caller promises.
+    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| ahead(config.inline, config.unroll)) })
+}
+
+/// The two choices as one number.
+fn ahead(inline: Inline, unroll: Unroll) -> u32 {
+    let inline = match inline {
+        Inline::Llvm => abi::NVPTX_RA_INLINE_LLVM,
+        Inline::Stack => abi::NVPTX_RA_INLINE_STACK,
+        Inline::All => abi::NVPTX_RA_INLINE_ALL,
+        Inline::Less => abi::NVPTX_RA_INLINE_LESS,
+    };
+    let unroll = match unroll {
+        Unroll::Llvm => abi::NVPTX_RA_UNROLL_LLVM,
+        Unroll::Asked => abi::NVPTX_RA_UNROLL_ASKED,
+        Unroll::Cut => abi::NVPTX_RA_UNROLL_CUT,
+        Unroll::Stack => abi::NVPTX_RA_UNROLL_STACK,
+    };
+    inline | (unroll << 8)
 }
 
 /// What the options say of a function that may be changed; else nothing.
@@ -150,6 +179,16 @@ mod tests {
         assert_eq!(skipped("skip=slsr", "skip=gvn"), Skip::SLSR);
         assert_eq!(skipped("skip=slsr", "off"), Skip::empty());
         assert_eq!(skipped("skip=sl", ""), Skip::empty());
+    }
+
+    /// Both choices arrive, and the defaults are zero.
+    #[test]
+    fn choices_ahead() {
+        // SAFETY: both texts are alive.
+        let ahead = |attribute: &str| unsafe { nvptx_ra_ahead(abi::borrow(""), abi::borrow(attribute)) };
+        assert_eq!((ahead(""), ahead("off"), ahead("inline=some")), (0, 0, 0));
+        assert_eq!(ahead("inline=stack"), abi::NVPTX_RA_INLINE_STACK);
+        assert_eq!(ahead("unroll=cut;inline=less"), abi::NVPTX_RA_INLINE_LESS | (abi::NVPTX_RA_UNROLL_CUT << 8));
     }
 
     /// LLVM's names are those of the option; a pass that is none of these has no bit.

@@ -87,6 +87,9 @@ pub struct Figures {
     pub shared_spills: u64,
     /// What these cost, in bytes of local memory.
     pub shared_spill_cost: u64,
+    /// Accesses of local memory and instructions that count at least: where loops are unrolled less, or functions called
+    /// more often, fewer of them stand in the code, and no fewer run.
+    pub least_counts: [u32; 2],
     /// What the user's benchmark says, where it was asked.
     pub timing: Option<Timing>,
 }
@@ -102,7 +105,16 @@ impl Figures {
         };
         let sizes = 1..=MAX_THREADS_PER_BLOCK / WARP_SIZE;
         let largest_block = if block.threads.is_some() { 0 } else { sizes.rev().find(fits).unwrap_or(0) };
-        Self { real, sass, warps, largest_block, shared_spills: 0, shared_spill_cost: 0, timing: None }
+        Self {
+            real,
+            sass,
+            warps,
+            largest_block,
+            shared_spills: 0,
+            shared_spill_cost: 0,
+            least_counts: [0; 2],
+            timing: None,
+        }
     }
 
     /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
@@ -144,9 +156,26 @@ impl Figures {
         preference.map(|measure| match measure {
             Measure::Spills => self.spill_cost(),
             Measure::Warps => u64::from(u32::MAX - self.warps),
-            Measure::Local => u64::from(self.sass.local),
-            Measure::Instructions => u64::from(self.sass.instructions),
+            Measure::Local => u64::from(self.counts()[0]),
+            Measure::Instructions => u64::from(self.counts()[1]),
         })
+    }
+
+    /// Accesses of local memory and instructions, as they count.
+    fn counts(&self) -> [u32; 2] {
+        let [local, instructions] = self.least_counts;
+        [self.sass.local.max(local), self.sass.instructions.max(instructions)]
+    }
+
+    /// The same of a variant of which fewer accesses and instructions are no gain.
+    pub fn with_counts_of(self, stock: &Self) -> Self {
+        Self { least_counts: [stock.sass.local, stock.sass.instructions], ..self }
+    }
+
+    /// Whether it has no more accesses of local memory: where loops and calls differ, more of them may be an array that was
+    /// in registers.
+    pub fn leaves_arrays(&self, stock: &Self) -> bool {
+        self.timing.is_some() || self.sass.local <= stock.sass.local
     }
 
     /// Whether it is better than LLVM's own code: by the benchmark, where there is one.
@@ -161,8 +190,8 @@ impl Figures {
 
     /// Whether more than a few instructions differ.
     fn is_worthwhile(&self, stock: &Self) -> bool {
-        let others = |of: &Self| (of.spill_cost(), of.warps, of.sass.local);
-        let instructions = |of: &Self| u64::from(of.sass.instructions);
+        let others = |of: &Self| (of.spill_cost(), of.warps, of.counts()[0]);
+        let instructions = |of: &Self| u64::from(of.counts()[1]);
         others(self) != others(stock) || 100 * instructions(self) <= (100 - WORTHWHILE) * instructions(stock)
     }
 
@@ -209,7 +238,16 @@ pub(super) mod tests {
     pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
         let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
-        Figures { real, sass, warps, largest_block: 0, shared_spills: 0, shared_spill_cost: 0, timing: None }
+        Figures {
+            real,
+            sass,
+            warps,
+            largest_block: 0,
+            shared_spills: 0,
+            shared_spill_cost: 0,
+            least_counts: [0; 2],
+            timing: None,
+        }
     }
 
     /// A variant is no worse only where it is in each of spills, warps and instructions; of the last two each may be
@@ -292,6 +330,18 @@ pub(super) mod tests {
         assert!(!is_better(figures(0, 32, 491)) && is_better(figures(0, 32, 490)));
         assert!(is_better(figures(0, 48, 500)));
         assert!(figures(96, 32, 500).is_better(&figures(100, 32, 500), &preference(&[])));
+    }
+
+    /// Where loops are unrolled less, fewer instructions and accesses in the code are no gain, but warps and spills are.
+    #[test]
+    fn rolled_loops() {
+        let stock = figures(40, 32, 500);
+        let preference = preference(&[]);
+        let is_better = |figures: Figures| figures.with_counts_of(&stock).is_better(&stock, &preference);
+        let fewer = Figures { sass: Sass { local: 2, ..figures(40, 32, 100).sass }, ..figures(40, 32, 100) };
+        assert!(fewer.is_better(&stock, &preference) && !is_better(fewer));
+        assert!(is_better(figures(40, 40, 500)) && is_better(figures(20, 32, 500)));
+        assert!(fewer.leaves_arrays(&stock) && !stock.leaves_arrays(&fewer));
     }
 
     /// What moves to shared memory is no gain unless it costs less than what it replaces.

@@ -43,6 +43,11 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// What is said of the variant that wins; nothing of stock.
+    pub fn said_of(&self, winner: &Variant) -> Option<&Agreement> {
+        self.winner.as_ref().filter(|_| *winner != Variant::Stock)
+    }
+
     /// Whether a variant was refused.
     pub fn has_refused(&self, variant: &Variant) -> bool {
         self.refused.iter().any(|refused| refused.variant == *variant)

@@ -8,7 +8,7 @@
 //! * [`evidence`], [`timing`]: what ptxas, machine code and a benchmark say of a kernel;
 //! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judged`]: the evidence of a file,
 //!   and its form as text;
-//! * [`optimisations`], [`variant`]: the ways to compile a kernel;
+//! * [`optimisations`], [`axis`], [`variant`]: the ways to compile a kernel;
 //! * [`agreement`], [`findings`]: what comparisons say of variants;
 //! * [`question`]: what is asked and told;
 //! * [`aim`]: what is best, and how much may be asked;
@@ -16,6 +16,7 @@
 
 pub mod agreement;
 pub mod aim;
+pub mod axis;
 pub mod evidence;
 pub mod figures;
 pub mod findings;

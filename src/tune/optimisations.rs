@@ -1,17 +1,72 @@
-//! Which of LLVM's own optimisations a variant goes without, and which it gets on top.
+//! Which of LLVM's own optimisations a variant goes without, which it gets on top, and how two of them are bounded.
 
 use crate::config::{Add, Skip};
+
+/// What of LLVM's optimisations is among the choices of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choices {
+    /// Nothing: they are done.
+    Nothing,
+    /// Those of the code generator.
+    CodeGeneration,
+    /// Those, and what is inlined and unrolled ahead of all.
+    All,
+}
+
+/// What is chosen ahead of LLVM's optimisations, by the names of the options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ahead {
+    inline: &'static str,
+    unroll: &'static str,
+}
+
+impl Ahead {
+    /// As LLVM does.
+    pub const STOCK: Self = Self { inline: "llvm", unroll: "llvm" };
+
+    /// All that is inlined that has addresses of stack variables.
+    pub const STACK: Self = Self { inline: "stack", ..Self::STOCK };
+
+    /// What is tried, first what helps most kernels. With the default, they are two rounds of the search.
+    pub const CHOICES: [Self; 7] = [
+        Self::STACK,
+        Self { inline: "all", ..Self::STOCK },
+        Self { unroll: "stack", ..Self::STACK },
+        Self { unroll: "asked", ..Self::STOCK },
+        Self { unroll: "cut", ..Self::STOCK },
+        Self { unroll: "stack", ..Self::STOCK },
+        Self { inline: "less", ..Self::STOCK },
+    ];
+
+    /// Whether less is inlined or unrolled, so that fewer instructions in the code are no fewer in a run.
+    pub fn does_less(self) -> bool {
+        self.inline == "less" || matches!(self.unroll, "asked" | "cut")
+    }
+
+    /// The same but for what another one chooses.
+    pub fn with(self, other: Self) -> Self {
+        let either = |own, new| if new == "llvm" { own } else { new };
+        Self { inline: either(self.inline, other.inline), unroll: either(self.unroll, other.unroll) }
+    }
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self::STOCK
+    }
+}
 
 /// The default is LLVM's own pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Optimisations {
+    ahead: Ahead,
     skip: Skip,
     add: Add,
 }
 
 impl Optimisations {
     /// LLVM's own pipeline.
-    pub const STOCK: Self = Self { skip: Skip::empty(), add: Add::empty() };
+    pub const STOCK: Self = Self { ahead: Ahead::STOCK, skip: Skip::empty(), add: Add::empty() };
 
     /// What to leave out, or to have again, and what to add, or to leave as it was: first what helps most kernels.
     /// `structurizecfg` is not searched: it changes the control flow, and a comparison sees only the code that a
@@ -63,9 +118,24 @@ impl Optimisations {
         Self { add, ..Self::STOCK }
     }
 
+    /// LLVM's own pipeline with choices ahead of it.
+    pub const fn ahead_of(ahead: Ahead) -> Self {
+        Self { ahead, ..Self::STOCK }
+    }
+
+    /// The same with choices ahead of it.
+    pub fn with_ahead(self, ahead: Ahead) -> Self {
+        Self { ahead, ..self }
+    }
+
+    /// What is chosen ahead of it.
+    pub fn ahead(self) -> Ahead {
+        self.ahead
+    }
+
     /// The same but for what `other` has, too, and with what `other` alone has.
     pub fn toggled(self, other: Self) -> Self {
-        Self { skip: self.skip ^ other.skip, add: self.add ^ other.add }
+        Self { skip: self.skip ^ other.skip, add: self.add ^ other.add, ..self }
     }
 
     /// What of it is done to LLVM IR, ahead of the choice of instructions.
@@ -78,12 +148,16 @@ impl Optimisations {
     pub fn options(self) -> impl Iterator<Item = String> {
         let add = (!self.add.is_empty()).then(|| format!("add={}", self.add.words()));
         let skip = (!self.skip.is_empty()).then(|| format!("skip={}", self.skip.words()));
-        add.into_iter().chain(skip)
+        let bounds = [("inline", self.ahead.inline), ("unroll", self.ahead.unroll)];
+        let bounds = bounds.into_iter().filter(|(_, word)| *word != "llvm");
+        bounds.map(|(name, word)| format!("{name}={word}")).chain(add).chain(skip)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::config::find;
+
     use super::*;
 
     /// What is toggled twice is as it was, and machine code's part is none of IR's.
@@ -96,11 +170,32 @@ mod tests {
         assert_eq!(both.toggled(both), Optimisations::STOCK);
     }
 
+    /// Every word of the options that are read ahead of LLVM's optimisations is tried, and options say what is chosen.
+    #[test]
+    fn choices_ahead() {
+        let words = |name| find(name).map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
+        let all = words("inline")
+            .map(|word| format!("inline={word}"))
+            .chain(words("unroll").map(|word| format!("unroll={word}")));
+        let mut all: Vec<String> = all.filter(|option| !option.ends_with("llvm")).collect();
+        let mut tried: Vec<String> =
+            Ahead::CHOICES.into_iter().flat_map(|ahead| Optimisations::ahead_of(ahead).options()).collect();
+        all.sort_unstable();
+        tried.sort_unstable();
+        tried.dedup();
+        assert_eq!(tried, all);
+        let both = Ahead::STACK.with(Ahead { unroll: "asked", ..Ahead::STOCK });
+        let both = Optimisations::HOIST.with_ahead(both);
+        assert_eq!(both.options().collect::<Vec<_>>(), ["inline=stack", "unroll=asked", "add=gvn-hoist"]);
+        assert_eq!((both.of_ir(), both.ahead().with(Ahead::STOCK)), (both, both.ahead()));
+    }
+
     /// Each that there is stands once in the list, but for the forecast's choice and what changes the control flow.
     #[test]
     fn all_are_toggled() {
         let all = Optimisations::TOGGLES.into_iter().fold(Optimisations::STOCK, Optimisations::toggled);
-        assert_eq!(all, Optimisations { skip: Skip::all() - Skip::AUTO, add: Add::all() - Add::STRUCTURIZE_CFG });
+        let (skip, add) = (Skip::all() - Skip::AUTO, Add::all() - Add::STRUCTURIZE_CFG);
+        assert_eq!(all, Optimisations { skip, add, ..Optimisations::STOCK });
         let count = all.skip.iter().count() + all.add.iter().count();
         assert_eq!(Optimisations::TOGGLES.len(), count);
     }

@@ -26,8 +26,10 @@ pub enum Answer {
 pub enum NoAnswer {
     /// It is not taken, or takes too long: so it would be the next time.
     Refused(String),
-    /// Nobody could be asked: there was no space, say, or the user interrupted.
+    /// Nobody could be asked: there was no space, say.
     Failed(String),
+    /// The user interrupted the run, so that nothing is known of the variant.
+    BrokenOff,
     /// It is still to be asked for: the run stands in the graph.
     Later,
 }
@@ -36,6 +38,7 @@ impl std::fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused(problem) | Self::Failed(problem) => f.write_str(problem),
+            Self::BrokenOff => f.write_str("it was interrupted"),
             Self::Later => f.write_str("it has not been asked yet"),
         }
     }

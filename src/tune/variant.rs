@@ -3,7 +3,8 @@
 use crate::config::find;
 use crate::profile::Entry;
 
-use super::optimisations::Optimisations;
+use super::axis::Axis;
+use super::optimisations::{Ahead, Optimisations};
 
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,7 +185,9 @@ impl Variant {
             _ if self.compiler() != 0 => Self::Stock,
             Self::Stock | Self::Linked(_) => Self::Stock,
             Self::Passes(passes) => {
-                Self::Passes(Passes { max_registers: None, smem_spilling: false, kept: None, ..*passes })
+                // What is chosen ahead of LLVM's optimisations is the kernel's, too, and holds for all that it calls.
+                let optimisations = passes.optimisations.with_ahead(Ahead::STOCK);
+                Self::Passes(Passes { optimisations, max_registers: None, smem_spilling: false, kept: None, ..*passes })
             }
         }
     }
@@ -207,6 +210,23 @@ impl Variant {
     /// Whether it asks for another order than that of the code.
     pub fn has_order(&self) -> bool {
         self.passes().order != "source" || self.passes().seed != 0
+    }
+
+    /// Whether it chooses something other than the default on an axis; stock does on none.
+    pub fn moves_along(&self, axis: Axis) -> bool {
+        let (passes, default) = (self.passes(), Passes::DEFAULT);
+        match axis {
+            Axis::Compiler => passes.compiler != default.compiler,
+            Axis::Ahead => passes.optimisations.ahead() != Ahead::STOCK,
+            Axis::Optimisations => passes.optimisations.with_ahead(Ahead::STOCK) != default.optimisations,
+            Axis::Order => self.has_order(),
+            Axis::AssemblyLoads => passes.assembly_loads,
+            Axis::Remat => passes.remat != default.remat,
+            Axis::Limit => passes.max_registers.is_some(),
+            Axis::Names => passes.names != default.names || passes.coalesces != default.coalesces,
+            Axis::Kept => passes.kept.is_some(),
+            Axis::SmemSpilling => passes.smem_spilling,
+        }
     }
 
     /// Whether it sets `.maxnreg`.
@@ -311,6 +331,9 @@ mod tests {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
                 let without = Optimisations::without(Skip::GVN | Skip::MACHINE_SINK);
                 let variant = variant.optimised(without.toggled(Optimisations::HOIST)).toggled_assembly_loads();
+                let ahead = variant.optimised(variant.optimisations().with_ahead(Ahead::STACK));
+                assert!(Config::check(&ahead.entry("k", "0").options, Origin::Attribute).is_ok(), "{ahead}");
+                assert_eq!(ahead.of_callee().entry("f", "0"), variant.of_callee().entry("f", "0"));
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));
@@ -344,6 +367,37 @@ mod tests {
         assert_eq!((Variant::Linked(1).to_string(), Variant::Linked(1).with_limit(9).compiler()), ("also".into(), 1));
         assert_eq!(Variant::DEFAULT.to_string(), "default");
         assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
+    }
+
+    /// The default and stock move along no axis, and what changes one thing moves along one.
+    #[test]
+    fn axes() {
+        let kept = Kept {
+            registers: 255,
+            slack: 24,
+            in_loops: "off",
+            hoists: false,
+            access_bytes: 4,
+            values: None,
+            limit: None,
+            threads: None,
+            dynamic_shared: 0,
+        };
+        let of = |variant: Variant| Axis::ALL.into_iter().filter(|&axis| variant.moves_along(axis)).collect::<Vec<_>>();
+        let default = Variant::DEFAULT;
+        assert_eq!([of(default), of(Variant::Stock)], [vec![], vec![]]);
+        assert_eq!(of(default.optimised(Optimisations::HOIST)), [Axis::Optimisations]);
+        assert_eq!(
+            [of(Variant::ordered("late", 0)), of(Variant::ordered("source", 3))],
+            [[Axis::Order], [Axis::Order]]
+        );
+        assert_eq!(of(default.toggled_assembly_loads()), [Axis::AssemblyLoads]);
+        assert_eq!(of(default.with_remat("peaks")), [Axis::Remat]);
+        assert_eq!(of(default.with_limit(40)), [Axis::Limit]);
+        assert_eq!(of(default.with_registers(Names::Llvm, true)), [Axis::Names]);
+        assert_eq!(of(default.with_registers(Names::Some, false)), [Axis::Names]);
+        assert_eq!(of(default.with_kept_values(kept)), [Axis::Kept]);
+        assert_eq!(of(default.with_smem_spilling().with_limit(40)), [Axis::Limit, Axis::SmemSpilling]);
     }
 
     /// Each order stands once in the list.

@@ -3,48 +3,15 @@
 //! Most tests have a judge of their own, which takes copies for spills. One asks ptxas where it is on this machine, unless
 //! `PTXAS=skip` is in the environment.
 
+mod judge;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A judge that takes each copy between registers for eight bytes stored and eight loaded, and each statement for an
-/// instruction.
-const JUDGE: &str = r#"#!/bin/sh
-case $1 in --version) echo "a judge for tests"; exit;; --help) exit;; esac
-while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
-: > "$out"
-awk -v out="$out" '
-/\.entry /{ name = $0; sub(/.*\.entry /, "", name); sub(/[ (].*/, "", name); count = copies = 0 }
-/\.func /{ name = "" }
-/mov\.u32 .*%r[0-9]+, %r[0-9]+;/{ copies++ }
-/;/{ count++ }
-/^}/{
-    if (name == "") next
-    printf "ptxas info : Compiling entry function \047%s\047 for \047sm_90\047\n", name
-    printf "    %d bytes stack frame, %d bytes spill stores, %d bytes spill loads\n", 8 * copies, 8 * copies, 8 * copies
-    printf "ptxas info : Used 32 registers\n"
-    print "Function : " name > out
-    for (at = 0; at < count; at++) printf "/*%04x*/ MOV R1, R2 ;\n", 16 * at > out
-    name = ""
-}' "$1"
-"#;
-
-/// The disassembler of that judge: what it writes is a listing already.
-const DISASSEMBLER: &str = "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\ncat \"$1\"\n";
-
-/// Two kernels and a function that one of them calls. `moves` has copies; so has `fixed`, which cannot be edited.
-const KERNELS: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\n\
-    .func (.param .b32 r) half(.param .b32 a)\n{\n\t.reg .b32 %r<4>;\n\tld.param.u32 %r1, [a];\n\tshr.u32 %r2, %r1, 1;\n\
-    \tmov.u32 %r3, %r2;\n\tst.param.b32 [r], %r3;\n\tret;\n}\n\n\
-    .visible .entry moves(\n\t.param .u64 p\n)\n.maxntid 128, 1, 1\n{\n\t.reg .b32 %r<6>;\n\t.reg .b64 %rd<2>;\n\n\
-    \tld.param.u64 %rd1, [p];\n\tld.global.u32 %r1, [%rd1];\n\tmov.u32 %r2, %r1;\n\tadd.s32 %r3, %r2, 1;\n\
-    \t{ .param .b32 a0;\n\tst.param.b32 [a0], %r3;\n\t.param .b32 r0;\n\tcall.uni (r0), half, (a0);\n\
-    \tld.param.b32 %r4, [r0];\n\t}\n\tmov.u32 %r5, %r4;\n\tst.global.u32 [%rd1], %r5;\n\tret;\n}\n\n\
-    // Left alone.\n.visible .entry fixed(.param .u64 q)\n{\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<2>;\n\
-    \tld.param.u64 %rd1, [q];\n\tld.global.u32 %r1, [%rd1];\n\t.reg .b32 %late;\n\tmov.u32 %r2, %r1;\n\
-    \tst.global.u32 [%rd1], %r2;\n\tret;\n}\n// The end.\n";
+use judge::{KERNELS, folder};
 
 /// Runs the tool in a folder, with the programs of the folder first.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -65,22 +32,6 @@ fn succeeds(folder: &Path, arguments: &[&str]) -> String {
 
 fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).expect(name)
-}
-
-/// A folder with a file of PTX, and with the judge where that is wanted.
-fn folder(text: &str, with_judge: bool) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("there is space");
-    let write = |name: &str, text: &str, mode| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).expect("there is space");
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
-    };
-    write("k.ptx", text, 0o644);
-    if with_judge {
-        write("ptxas", JUDGE, 0o755);
-        write("cuobjdump", DISASSEMBLER, 0o755);
-    }
-    folder
 }
 
 /// The text of a kernel up to the brace that closes it.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::{Entry, Profile};
+use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::variant::Variant;
 
 /// Code with kernels, whole or a kernel of it alone. Several threads may compile at once.
@@ -44,8 +45,8 @@ pub(super) trait Code: Send + Sync {
     /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
     fn knows_smem_spilling(&self) -> bool;
 
-    /// Whether LLVM's own optimisations are among the choices.
-    fn has_optimisations(&self) -> bool;
+    /// What of LLVM's optimisations is among the choices.
+    fn choices(&self) -> Choices;
 
     /// Why no pass can change a kernel's instructions, where that is so.
     fn why_kept(&self, kernel: &str) -> Option<String>;
@@ -69,7 +70,8 @@ pub(super) trait Code: Send + Sync {
     fn profile(&self, variants: &dyn Fn(&str) -> Option<Variant>) -> Profile {
         let entry =
             |(name, hash): &(String, String)| -> Entry { variants(name).unwrap_or(Variant::Stock).entry(name, hash) };
-        Profile::new(self.cpu(), self.functions().iter().map(entry).collect())
+        let profile = Profile::new(self.cpu(), self.functions().iter().map(entry).collect());
+        if self.choices() == Choices::All { profile.of_unoptimised() } else { profile }
     }
 }
 

@@ -1,34 +1,64 @@
 //! The module under search, whole or a kernel of it alone, compiled with variants in process.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
 use inkwell::context::Context;
+use inkwell::module::Module;
 use nvptx_ra::error::Error;
-use nvptx_ra::ffi::codegen::{slice, write_bitcode};
+use nvptx_ra::ffi::codegen::{quietly, slice, write_bitcode};
 use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::target::PtxVersion;
 
-use crate::codegen::{self, Settings};
+use crate::codegen::{self, Optimise, Settings};
+use crate::input;
+
+/// What code a module is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It goes to code generation as it is, and the hashes of its functions are of that code.
+    Optimised,
+    /// As a front end made it: LLVM's optimisations come first, and the hashes are of the code ahead of them.
+    Unoptimised,
+    /// What LLVM's optimisations made of it: the hashes are of the code ahead of them.
+    Finished,
+}
 
 /// A module and how it is compiled. Several threads may compile at once.
+#[derive(Clone)]
 pub(super) struct Compiler<'a> {
     content: Cow<'a, [u8]>,
     path: &'a Path,
-    settings: &'a Settings,
+    settings: Settings,
     cpu: &'a str,
+    pub(super) stage: Stage,
     /// The functions that the module defines, with the hashes of their code.
     pub(super) functions: Vec<(String, String)>,
 }
 
 impl<'a> Compiler<'a> {
     /// Reads the module once, to see what is in it.
-    pub(super) fn new(content: &'a [u8], path: &'a Path, settings: &'a Settings, cpu: &'a str) -> Result<Self, Error> {
+    pub(super) fn new(
+        content: &'a [u8],
+        path: &'a Path,
+        settings: &'a Settings,
+        cpu: &'a str,
+        optimise: Optimise,
+    ) -> Result<Self, Error> {
         let context = Context::create();
         let module = codegen::parse(&context, content, path)?;
-        Ok(Self { content: content.into(), path, settings, cpu, functions: profile::functions(&module) })
+        let (settings, stage) = if settings.optimises(&module, optimise, &input::name(path)) {
+            (settings.of_front_end(), Stage::Unoptimised)
+        } else {
+            (settings.clone(), Stage::Optimised)
+        };
+        if stage == Stage::Unoptimised {
+            settings.start_optimising(&module, cpu)?;
+        }
+        Ok(Self { content: content.into(), path, settings, cpu, stage, functions: profile::functions(&module) })
     }
 
     /// Kernels of the module, each with what it calls and names, as modules of their own: one that takes long, or that
@@ -40,9 +70,42 @@ impl<'a> Compiler<'a> {
             let missing = || Error::internal("it is no function of the module", None).in_function(kernel);
             let module = slice(&module, kernel).ok_or_else(missing)?;
             let content = write_bitcode(&module);
-            Ok(Self { content: content.into(), functions: profile::functions(&module), ..*self })
+            Ok(Self { content: content.into(), functions: self.functions_in(&module), ..self.clone() })
         };
         kernels.map(of_kernel).collect()
+    }
+
+    /// The functions of a part of the module. Of what is not compiled as it stands, the hashes are the whole's.
+    fn functions_in(&self, part: &Module<'_>) -> Vec<(String, String)> {
+        let mut functions = profile::functions(part);
+        if self.stage != Stage::Optimised {
+            let whole: BTreeMap<&String, &String> = self.functions.iter().map(|(name, hash)| (name, hash)).collect();
+            for (name, hash) in &mut functions {
+                if let Some(&of_whole) = whole.get(name) {
+                    hash.clone_from(of_whole);
+                }
+            }
+        }
+        functions
+    }
+
+    /// What LLVM's optimisations make of the module with what a profile chooses ahead of them.
+    pub(super) fn optimised(&self, profile: &Profile) -> Result<Self, Error> {
+        let context = Context::create();
+        let module = codegen::parse(&context, &self.content, self.path)?;
+        profile::replay_attributes(&module, profile);
+        self.optimise(&context, &module)?;
+        Ok(Self { content: write_bitcode(&module).into(), stage: Stage::Finished, ..self.clone() })
+    }
+
+    fn optimise(&self, context: &Context, module: &Module<'_>) -> Result<(), Error> {
+        let refused = |message| Error::pass(format!("LLVM does not optimise it: {message}"), "see LLVM's message");
+        quietly(context, || self.settings.optimise(module, self.cpu)).map_err(refused)?
+    }
+
+    /// The same with the functions and hashes of the code that it was made of.
+    pub(super) fn with_functions_of(self, other: &Self) -> Self {
+        Self { functions: other.functions.clone(), ..self }
     }
 
     /// The processor.
@@ -71,8 +134,16 @@ impl<'a> Compiler<'a> {
     pub(super) fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
         let context = Context::create();
         let module = codegen::parse(&context, &self.content, self.path)?;
-        let unfit = profile::replay(&module, profile, self.settings.features());
-        debug_assert!(unfit.is_empty(), "the profile was made for this very module");
+        if self.stage == Stage::Optimised {
+            let unfit = profile::replay(&module, profile, self.settings.features());
+            debug_assert!(unfit.is_empty(), "the profile was made for this very module");
+        } else {
+            profile::replay_attributes(&module, profile);
+            if self.stage == Stage::Unoptimised {
+                self.optimise(&context, &module)?;
+            }
+            profile::insert_directives(&module);
+        }
         self.settings.emit_quietly(&context, &module, self.cpu)
     }
 }

@@ -38,7 +38,8 @@ pub(super) fn compose(tuning: &Tuning<'_>) -> Result<Option<Composed>, Error> {
         let mut fell_back = false;
         for (id, kernel) in search.kernels.iter_enumerated() {
             let choice = &mut chosen[id];
-            let holds = |figures: &Figures| figures.is_no_worse(&kernel.stock, search.aim.allowance);
+            let variant = choice.0;
+            let holds = |figures: &Figures| kernel.is_admissible(&search.aim, &variant, figures);
             let figures = whole.figures(tuning, id).map(|figures| kernel.of_variant(&search.aim, &choice.0, figures));
             match figures.filter(holds) {
                 Some(figures) => choice.1 = Figures { timing: choice.1.timing, ..figures },

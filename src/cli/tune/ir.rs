@@ -1,16 +1,21 @@
 //! LLVM IR under search, compiled in process, or by servers where that takes long.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
+use nvptx_ra::tune::optimisations::{Ahead, Choices, Optimisations};
 use nvptx_ra::tune::variant::Variant;
 
 use super::branches::{Branches, Servers};
 use super::code::{Code, Words};
-use super::compiler::Compiler;
+use super::compiler::{Compiler, Stage};
 use super::ptx;
+
+/// What a function is told that is to stay as LLVM has it.
+const OFF: &str = "off";
 
 const WORDS: Words = Words {
     stock: "by LLVM",
@@ -19,26 +24,90 @@ const WORDS: Words = Words {
     replayed_by: "-nvptx-ra-profile=FILE",
 };
 
-/// A module of LLVM IR.
+/// A module of LLVM IR, whole or a kernel of it.
 pub(super) struct Ir<'a> {
-    compiler: Compiler<'a>,
+    /// Of a kernel, this is what LLVM's optimisations make of it where it chooses nothing ahead of them.
+    stock: Front<'a>,
+    /// The kernel ahead of LLVM's optimisations, where these are run here.
+    source: Option<Compiler<'a>>,
+    /// What the optimisations make of it with other choices.
+    fronts: Mutex<BTreeMap<Ahead, Arc<LazyFront<'a>>>>,
     servers: &'a Servers,
+}
+
+/// A front, once a variant has asked for it.
+type LazyFront<'a> = OnceLock<Result<Front<'a>, Error>>;
+
+/// What variants share that LLVM's optimisations are done with.
+struct Front<'a> {
+    compiler: Compiler<'a>,
     branches: Branches,
+}
+
+impl<'a> Front<'a> {
+    fn new(compiler: Compiler<'a>) -> Self {
+        Self { compiler, branches: Branches::default() }
+    }
+
+    fn compile(
+        &self,
+        servers: &Servers,
+        variant: &Variant,
+        profile_of: &dyn Fn(&Variant) -> Profile,
+        took: Duration,
+    ) -> Result<Vec<u8>, Error> {
+        let profile = profile_of(variant);
+        // Spills to shared memory are asked for in the IR.
+        if took >= servers.least && !variant.spills_to_shared() {
+            let of_ir = variant.optimisations().of_ir();
+            let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
+            if let Some(ptx) = self.branches.compile(servers, &self.compiler, of_ir, shared, &profile) {
+                return Ok(ptx);
+            }
+        }
+        self.compiler.compile(&profile)
+    }
 }
 
 impl<'a> Ir<'a> {
     pub(super) fn new(compiler: Compiler<'a>, servers: &'a Servers) -> Self {
-        Self { compiler, servers, branches: Branches::default() }
+        Self::of_parts(compiler, None, servers)
+    }
+
+    fn of_parts(stock: Compiler<'a>, source: Option<Compiler<'a>>, servers: &'a Servers) -> Self {
+        Self { stock: Front::new(stock), source, fronts: Mutex::default(), servers }
+    }
+
+    /// Compiles a variant that chooses something ahead of LLVM's optimisations, which run once for each such choice.
+    fn compile_ahead(
+        &self,
+        source: &Compiler<'a>,
+        variant: &Variant,
+        profile_of: &dyn Fn(&Variant) -> Profile,
+        took: Duration,
+    ) -> Result<Vec<u8>, Error> {
+        let ahead = variant.optimisations().ahead();
+        let front = {
+            let mut fronts = self.fronts.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(fronts.entry(ahead).or_default())
+        };
+        let make = || {
+            // Only what is chosen ahead: what else is chosen is added to it later, and `off` would stay.
+            let mut chosen = profile_of(&Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
+            chosen.functions.retain(|entry| entry.options != OFF);
+            Ok(Front::new(source.optimised(&chosen)?))
+        };
+        front.get_or_init(make).as_ref().map_err(Clone::clone)?.compile(self.servers, variant, profile_of, took)
     }
 }
 
 impl Code for Ir<'_> {
     fn cpu(&self) -> &str {
-        self.compiler.cpu()
+        self.stock.compiler.cpu()
     }
 
     fn functions(&self) -> &[(String, String)] {
-        &self.compiler.functions
+        &self.stock.compiler.functions
     }
 
     fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error> {
@@ -47,12 +116,24 @@ impl Code for Ir<'_> {
     }
 
     fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error> {
-        let slices = self.compiler.slices(kernels.iter().copied())?.into_iter();
-        Ok(slices.map(|compiler| Box::new(Ir::new(compiler, self.servers)) as Box<dyn Code>).collect())
+        let whole = &self.stock.compiler;
+        let slices = whole.slices(kernels.iter().copied())?;
+        if whole.stage != Stage::Unoptimised {
+            let slices = slices.into_iter();
+            return Ok(slices.map(|slice| Box::new(Ir::new(slice, self.servers)) as Box<dyn Code>).collect());
+        }
+        // Kernels by themselves are those of the whole: what is inlined may depend on the other kernels.
+        let stock = whole.optimised(&Profile::new(whole.cpu(), Vec::new()))?.slices(kernels.iter().copied())?;
+        let pairs = slices.into_iter().zip(stock);
+        let of_kernel = pairs.map(|(source, stock)| {
+            let stock = stock.with_functions_of(&source);
+            Box::new(Ir::of_parts(stock, Some(source), self.servers)) as Box<dyn Code>
+        });
+        Ok(of_kernel.collect())
     }
 
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
-        self.compiler.compile(profile)
+        self.stock.compiler.compile(profile)
     }
 
     fn compile_variant(
@@ -61,16 +142,12 @@ impl Code for Ir<'_> {
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
     ) -> Result<Vec<u8>, Error> {
-        let profile = profile_of(variant);
-        // Spills to shared memory are asked for in the IR.
-        if took >= self.servers.least && !variant.spills_to_shared() {
-            let of_ir = variant.optimisations().of_ir();
-            let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
-            if let Some(ptx) = self.branches.compile(self.servers, &self.compiler, of_ir, shared, &profile) {
-                return Ok(ptx);
+        match &self.source {
+            Some(source) if variant.optimisations().ahead() != Ahead::STOCK => {
+                self.compile_ahead(source, variant, profile_of, took)
             }
+            _ => self.stock.compile(self.servers, variant, profile_of, took),
         }
-        self.compile(&profile)
     }
 
     fn sizes_shared_at_launch(&self, ptx: &str) -> bool {
@@ -78,11 +155,12 @@ impl Code for Ir<'_> {
     }
 
     fn knows_smem_spilling(&self) -> bool {
-        self.compiler.knows_smem_spilling()
+        self.stock.compiler.knows_smem_spilling()
     }
 
-    fn has_optimisations(&self) -> bool {
-        true
+    fn choices(&self) -> Choices {
+        let is_unoptimised = self.source.is_some() || self.stock.compiler.stage == Stage::Unoptimised;
+        if is_unoptimised { Choices::All } else { Choices::CodeGeneration }
     }
 
     fn why_kept(&self, _kernel: &str) -> Option<String> {

@@ -7,6 +7,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::passes::{Other, code_hashes, link_on_ptx};
 use nvptx_ra::profile::{Entry, Linked, Profile};
 use nvptx_ra::ptx::{Linker, Module};
+use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::variant::Variant;
 
 use super::code::{Code, Words};
@@ -106,7 +107,7 @@ impl Code for LinkedCode<'_> {
             Some(_) => Variant::Stock.entry(&entry.name, &entry.hash),
             None => entry.clone(),
         };
-        let own = Profile::new(&profile.cpu, profile.functions.iter().map(own).collect());
+        let own = profile.clone().with_functions(profile.functions.iter().map(own).collect());
         let text = self.own.compile(&own)?;
         if profile.functions.iter().all(|entry| entry.linked.is_none()) {
             return Ok(text);
@@ -126,8 +127,8 @@ impl Code for LinkedCode<'_> {
         self.own.knows_smem_spilling()
     }
 
-    fn has_optimisations(&self) -> bool {
-        self.own.has_optimisations()
+    fn choices(&self) -> Choices {
+        self.own.choices()
     }
 
     fn why_kept(&self, kernel: &str) -> Option<String> {
@@ -152,7 +153,7 @@ impl Code for LinkedCode<'_> {
             });
             Entry { linked, ..variant.entry(name, hash) }
         };
-        Profile::new(self.cpu(), self.functions().iter().map(entry).collect())
+        self.own.profile(variants).with_functions(self.functions().iter().map(entry).collect())
     }
 }
 
@@ -207,8 +208,8 @@ impl Code for LinkedKernel<'_> {
         self.own.knows_smem_spilling() && self.texts.values().all(Text::knows_smem_spilling)
     }
 
-    fn has_optimisations(&self) -> bool {
-        self.own.has_optimisations()
+    fn choices(&self) -> Choices {
+        self.own.choices()
     }
 
     fn why_kept(&self, kernel: &str) -> Option<String> {

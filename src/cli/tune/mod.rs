@@ -16,7 +16,7 @@
 //! * [`graph`], [`edge`]: the same runs on other machines;
 //! * [`measure`]: what counts first, as an option;
 //! * [`request`]: the search as another command asks for it;
-//! * [`print`]: what is said in the end.
+//! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
 mod agreement;
 mod benchmark;
@@ -35,8 +35,11 @@ mod ir;
 mod judge;
 mod linked;
 mod measure;
+mod outputs;
+mod page;
 mod print;
 mod process;
+mod progress;
 #[cfg(feature = "llvm")]
 mod ptx;
 pub(crate) mod request;
@@ -47,7 +50,7 @@ mod tuning;
 mod turns;
 mod winners;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -57,6 +60,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::Architecture;
 use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::figures::{Allowance, SHARED_COST, preference};
+use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
@@ -65,7 +69,6 @@ use self::branches::Servers;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
-use self::compose::compose;
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
 use self::judge::Judge;
@@ -74,16 +77,16 @@ use self::judge::planned::Planned;
 use self::judge::ptxas::{Ptxas, Tools};
 use self::linked::LinkedCode;
 use self::measure::NamedMeasure;
+use self::progress::{Course, Progress};
 use self::stock::{Conditions, Stock, Wanted};
 use self::text::Text;
 use self::tuning::{Judges, Pace, Tuning};
-use self::winners::Keep;
 #[cfg(feature = "llvm")]
-use crate::codegen::Settings;
+use crate::codegen::{Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
 use crate::ptx::read_others;
-use crate::{input, interrupt, output, ptxas};
+use crate::{input, interrupt, ptxas};
 
 /// What the search takes.
 #[cfg(feature = "llvm")]
@@ -91,6 +94,9 @@ const KINDS: [InputKind; 4] = [InputKind::Assembly, InputKind::Bitcode, InputKin
 /// What the search takes.
 #[cfg(not(feature = "llvm"))]
 const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
+
+/// What is said of Ctrl-C where the best so far is kept.
+const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing";
 
 /// The processor, where neither the user nor the code names one.
 const DEFAULT_CPU: &str = "sm_90";
@@ -101,7 +107,8 @@ const DEFAULT_CPU: &str = "sm_90";
 /// is no worse than stock in each of three figures: bytes spilled, warps that an
 /// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
 /// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
-/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes nothing.
+/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes nothing,
+/// unless --keep-partial is given.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build without
@@ -121,6 +128,11 @@ pub(crate) struct Arguments {
     #[cfg(feature = "llvm")]
     #[command(flatten)]
     settings: Settings,
+    /// Whether LLVM's optimisations run on the module first, as clang runs them. Of code that nothing has optimised, as
+    /// `clang -O3 -Xclang -disable-llvm-passes -emit-llvm` writes it, the search also tries what is inlined and unrolled
+    #[cfg(feature = "llvm")]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
+    optimise: Optimise,
     /// How many variants of each kernel ptxas judges, beside stock and the result
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
@@ -195,6 +207,12 @@ pub(crate) struct Arguments {
     /// Write the choices to this file, which -nvptx-ra-profile=FILE replays, and for PTX `nvptx-ra ptx --profile FILE`
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Also write a page for a browser: each kernel before and after, what each axis of the search won, and its course
+    #[arg(long, value_name = "FILE", conflicts_with = "ninja")]
+    html: Option<PathBuf>,
+    /// On Ctrl-C, write the best that was found so far; the exit code is 130. A second Ctrl-C writes nothing
+    #[arg(long, conflicts_with = "ninja")]
+    keep_partial: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -207,7 +225,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let input = Input::open(&arguments.input, "tune", &KINDS)?;
     let is_ptx = input.kind == InputKind::Ptx || cfg!(not(feature = "llvm"));
     let content = input.content()?;
-    check_outputs(arguments, is_ptx)?;
+    outputs::check(arguments, is_ptx)?;
     let tools = Tools::find();
     let name = input::name(&arguments.input);
     let named = if is_ptx { Module::read(&name, &content)?.target().to_owned() } else { String::new() };
@@ -218,7 +236,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let servers = Servers::new(Duration::from_millis(arguments.fork_from))?;
     let code: Box<dyn Code> = match is_ptx {
         #[cfg(feature = "llvm")]
-        false => Box::new(Ir::new(Compiler::new(&content, &arguments.input, &arguments.settings, &cpu)?, &servers)),
+        false => {
+            let Arguments { input, settings, optimise, .. } = arguments;
+            Box::new(Ir::new(Compiler::new(&content, input, settings, &cpu, *optimise)?, &servers))
+        }
         _ => Box::new(Text::new(content, &name, &cpu)?),
     };
     let code = with_others(arguments, code)?;
@@ -256,15 +277,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         jobs: pace.jobs,
     };
     let searched = search(arguments, is_ptx, &*code, conditions, pace, start);
-    let result = searched.and_then(|tuning| match (&arguments.ninja, &planned) {
-        (Some(path), Some(planned)) if !interrupt::is_interrupted() => graph::write_step(&tuning, planned, path),
-        _ => finish(arguments, &tuning, is_ptx),
+    let result = searched.and_then(|(tuning, is_cut)| match (&arguments.ninja, &planned) {
+        _ if interrupt::is_interrupted() => Ok(None),
+        (Some(path), Some(planned)) => graph::write_step(&tuning, planned, path).map(Some),
+        _ => outputs::write(arguments, &tuning, is_ptx, is_cut),
     });
-    if interrupt::is_interrupted() {
-        say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
-        return Ok(interrupt::exit_code());
+    match result {
+        Ok(Some(code)) => Ok(code),
+        Err(error) if !interrupt::is_interrupted() => Err(error),
+        Ok(None) | Err(_) => {
+            say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
+            Ok(interrupt::exit_code())
+        }
     }
-    result
 }
 
 /// Adds other compilers' code, and says which of it is not taken.
@@ -278,28 +303,24 @@ fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Bo
     Ok(Box::new(code))
 }
 
+impl Arguments {
+    /// What clang has to do alike, where the profile is replayed ahead of LLVM's optimisations.
+    fn made_by(&self, code: &dyn Code) -> Option<String> {
+        #[cfg(feature = "llvm")]
+        return (code.choices() == Choices::All).then(|| self.settings.like_clang());
+        #[cfg(not(feature = "llvm"))]
+        return (code.choices() == Choices::All).then(String::new);
+    }
+}
+
 /// Reads --shared-cost.
 fn shared_cost(text: &str) -> Result<f64, String> {
     let cost = text.parse().ok().filter(|cost| (0.25..=1.0).contains(cost));
     cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
 }
 
-/// Tries all that will be written: a search may take hours.
-fn check_outputs(arguments: &Arguments, is_ptx: bool) -> Result<(), Error> {
-    let path = output_of(arguments, is_ptx);
-    // A step of a graph writes no code.
-    let code = Some(&path).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
-    let outputs = [code, arguments.profile.as_ref(), arguments.ninja.as_ref()];
-    outputs.into_iter().flatten().try_for_each(|path| output::check(path))
-}
-
-/// Where the PTX goes. What is read is not overwritten.
-fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
-    let extension = if is_ptx { "tuned.ptx" } else { "ptx" };
-    output::beside(arguments.output.as_deref(), &arguments.input, extension)
-}
-
-/// Searches. Interrupted, or without the answers that it needs, it ends early.
+/// Searches. Interrupted, or without the answers that it needs, it ends early. Also returns whether the search was cut by
+/// an interruption and what it found is to be kept.
 fn search<'a>(
     arguments: &Arguments,
     is_ptx: bool,
@@ -307,67 +328,38 @@ fn search<'a>(
     conditions: Conditions<'a>,
     pace: Pace,
     start: Instant,
-) -> Result<Tuning<'a>, Error> {
+) -> Result<(Tuning<'a>, bool), Error> {
     let wanted = Wanted::Parts(&arguments.kernel);
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, &arguments.input, &wanted, conditions)?;
-    notes.iter().for_each(|note| say!("{note}"));
     let runs = arguments.runs as usize;
-    let progress = print::Progress::new(start, kernels.len() * runs);
     let Conditions { judges, aim, .. } = conditions;
     let search = Search { aim: *aim, budget: Budget { runs, runs_for_spills: runs }, kernels: kernels.into() };
     let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
+    if interrupt::is_interrupted() {
+        return Ok((tuning, false));
+    }
+    notes.iter().for_each(|note| say!("{note}"));
     if tuning.waits() {
-        return Ok(tuning);
+        return Ok((tuning, false));
     }
-    rounds::run(&mut tuning, &|kernel| progress.note(kernel, kernel.best(aim).1.spill_bytes()));
-    if !interrupt::is_interrupted() && !tuning.waits() {
-        progress.end();
-        if !arguments.no_compare {
-            winners::compare(&mut tuning, arguments.threads, &keep(arguments, is_ptx));
-            winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
-        }
-        print::losses(&tuning.search);
-        print::spills_for_warps(&tuning.search);
+    let progress = Progress::new(start, pace.until, tuning.search.kernels.iter(), runs);
+    if arguments.keep_partial {
+        interrupt::answer_first(KEEPS);
     }
-    Ok(tuning)
-}
-
-/// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
-/// none, because the search in the end finds them again.
-fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
-    let output = output_of(arguments, is_ptx);
-    match output.parent() {
-        _ if arguments.ninja.is_some() => Keep::Nowhere,
-        Some(folder) if !input::is_stream(&output) => Keep::In(Path::new(".").join(folder)),
-        _ => Keep::Privately,
+    rounds::run(&mut tuning, &|kernel| progress.note(kernel, Course::of(kernel, aim, runs)));
+    let is_cut = interrupt::is_interrupted() && arguments.keep_partial;
+    if arguments.keep_partial {
+        interrupt::tolerate_first();
     }
-}
-
-/// Puts the best together, and writes what was asked for.
-fn finish(arguments: &Arguments, tuning: &Tuning<'_>, is_ptx: bool) -> Result<ExitCode, Error> {
-    if interrupt::is_interrupted() {
-        return Ok(interrupt::exit_code());
+    if interrupt::is_interrupted() || tuning.waits() {
+        return Ok((tuning, false));
     }
-    let Some(composed) = compose(tuning)? else {
-        return Err(Error::internal("a run was planned and not done", None));
-    };
-    if interrupt::is_interrupted() {
-        return Ok(interrupt::exit_code());
+    progress.end();
+    if !arguments.no_compare {
+        winners::compare(&mut tuning, arguments.threads, &outputs::keep(arguments, is_ptx));
+        winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
     }
-    let output = output_of(arguments, is_ptx);
-    if input::is_stream(&output) {
-        super::print(&composed.ptx)?;
-    } else {
-        output::write(&output, &composed.ptx)?;
-    }
-    if let Some(path) = &arguments.profile {
-        let notes = print::notes(tuning, &composed);
-        output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
-    }
-    let text = if arguments.json { print::json(tuning, &composed) } else { print::table(tuning, &composed) };
-    if input::is_stream(&output) {
-        say!("{}", text.trim_end_matches('\n'));
-        return Ok(ExitCode::SUCCESS);
-    }
-    super::print_text(&text)
+    print::losses(&tuning.search);
+    print::spills_for_warps(&tuning.search);
+    Ok((tuning, is_cut))
 }

@@ -1,62 +1,16 @@
-//! What a search says: progress, a table before and after, or one JSON object.
+//! What a search says in the end: a table before and after, or one JSON object.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
-use nvptx_ra::tune::variant::Variant;
 use serde_json::{Value, json};
 
 use super::compose::Composed;
 use super::tuning::Tuning;
 use crate::kernel_names;
-
-/// Lines on standard error while a search runs: at most one a second, and one in the end.
-pub(super) struct Progress {
-    start: Instant,
-    /// Runs that there will be, of all kernels.
-    wanted: usize,
-    state: Mutex<State>,
-}
-
-/// What is known of the kernels that have had a round: how many runs each had, and bytes that it spilled and spills.
-struct State {
-    kernels: BTreeMap<String, (usize, u32, u32)>,
-    said: Instant,
-}
-
-impl Progress {
-    pub(super) fn new(start: Instant, wanted: usize) -> Self {
-        Self { start, wanted, state: Mutex::new(State { kernels: BTreeMap::new(), said: start }) }
-    }
-
-    /// Notes what a kernel's round brought.
-    pub(super) fn note(&self, kernel: &Kernel, best: u32) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.kernels.insert(kernel.name.clone(), (kernel.runs(), kernel.stock.spill_bytes(), best));
-        if state.said.elapsed() >= Duration::from_secs(1) {
-            state.said = Instant::now();
-            self.say(&state);
-        }
-    }
-
-    /// Says how it ended.
-    pub(super) fn end(&self) {
-        self.say(&self.state.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn say(&self, state: &State) {
-        let kernels = state.kernels.values();
-        let (judged, stock, best) = kernels.fold((0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
-        let (wanted, seconds) = (self.wanted, self.start.elapsed().as_secs());
-        say!("nvptx-ra: {judged} of {wanted} variants, {stock} → {best} bytes spilled, {seconds} s");
-    }
-}
 
 /// What was lost, said once.
 pub(super) fn losses(search: &Search) {
@@ -156,13 +110,17 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
 /// What is said of each choice; nothing of stock, and of what was not compared.
 fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
     let kernels = search.kernels.iter().zip(composed.chosen.iter());
-    kernels.map(|(kernel, (variant, _))| kernel.findings.winner.as_ref().filter(|_| *variant != Variant::Stock))
+    kernels.map(|(kernel, (variant, _))| kernel.findings.said_of(variant))
 }
 
-/// What a profile says of the comparisons: a line for each kernel that is not stock.
-/// Then how bodies of other files are linked.
-pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed) -> Vec<String> {
+/// What is said of a search that an interruption ended.
+pub(super) const CUT: &str = "the search was cut by an interruption; this is the best that it had found";
+
+/// What a profile says: whether the search was cut, of the comparisons a line for each kernel that is not stock, and how
+/// bodies of other files are linked.
+pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> Vec<String> {
     let search = &tuning.search;
+    let cut = is_cut.then(|| CUT.to_owned());
     let kernels = search.kernels.iter().zip(agreements(search, composed));
     let note = |(kernel, agreement): (&Kernel, Option<&Agreement>)| {
         Some(format!("{}, compared with stock on the CPU: {}", kernel.name, agreement?.sentence()))
@@ -172,7 +130,7 @@ pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed) -> Vec<String> {
     let files = others.filter(|&(compiler, _)| is_taken(compiler)).map(|(_, file)| format!(" --also {file}"));
     let files: String = files.collect();
     let linked = format!("the kernels with a table 'linked' are linked by nvptx-ra ptx --profile FILE{files}");
-    kernels.filter_map(note).chain((!files.is_empty()).then_some(linked)).collect()
+    cut.into_iter().chain(kernels.filter_map(note)).chain((!files.is_empty()).then_some(linked)).collect()
 }
 
 fn row(stock: &Figures, tuned: &Figures) -> String {
@@ -194,7 +152,7 @@ fn sum(figures: impl Iterator<Item = Figures>) -> (u32, u32) {
 }
 
 /// Everything that was found.
-pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed) -> String {
+pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> String {
     let search = &tuning.search;
     let kernels: Vec<Value> = search
         .kernels
@@ -233,6 +191,7 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed) -> String {
             })
         })
         .collect();
-    let object = json!({ "cpu": composed.profile.cpu, "ptxas_runs": tuning.judges.ptxas.runs(), "kernels": kernels });
+    let (cpu, runs) = (&composed.profile.cpu, tuning.judges.ptxas.runs());
+    let object = json!({ "cpu": cpu, "ptxas_runs": runs, "cut": is_cut, "kernels": kernels });
     format!("{object:#}\n")
 }

@@ -120,6 +120,8 @@ impl Parties for Rounds<'_> {
         let mut answers = Vec::new();
         for outcome in outcomes {
             answers.push(match outcome {
+                // An error now may be the interruption's.
+                Outcome::Judged(Err(_)) if is_interrupted() => Answer::Figures(Err(NoAnswer::BrokenOff)),
                 Outcome::Judged(figures) => Answer::Figures(figures),
                 Outcome::Compiled(Compiled { variant, made }) => Answer::Text(match made {
                     Ok((text, ptx)) => {

@@ -7,6 +7,7 @@ use nvptx_ra::passes::{functions_of_ptx, replay_on_ptx};
 use nvptx_ra::profile::Profile;
 use nvptx_ra::ptx::{Body, Module};
 use nvptx_ra::target::PtxVersion;
+use nvptx_ra::tune::optimisations::Choices;
 
 use super::code::{Code, Words};
 
@@ -95,8 +96,8 @@ impl Code for Text {
         self.version >= Some(PtxVersion::SMEM_SPILLING)
     }
 
-    fn has_optimisations(&self) -> bool {
-        false
+    fn choices(&self) -> Choices {
+        Choices::Nothing
     }
 
     fn why_kept(&self, kernel: &str) -> Option<String> {

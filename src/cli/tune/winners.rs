@@ -150,6 +150,7 @@ mod tests {
     use nvptx_ra::tune::evidence::{Real, Sass};
     use nvptx_ra::tune::figures::{Allowance, Figures, SHARED_COST, preference};
     use nvptx_ra::tune::kernel::Kernel;
+    use nvptx_ra::tune::optimisations::Choices;
     use nvptx_ra::tune::question::{Answer, Question};
 
     use super::*;
@@ -172,7 +173,7 @@ mod tests {
             let (real, sass) = (Real { spill_store_bytes, ..Real::default() }, Sass::default());
             Figures::new(real, sass, architecture, block)
         };
-        let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), true);
+        let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), Choices::CodeGeneration);
         let budget = Budget { runs: texts.len(), runs_for_spills: texts.len() };
         let mut search = Search { aim, budget, kernels: IndexVec::from(vec![kernel]) };
         let mut variants = Vec::new();

@@ -15,12 +15,12 @@ use super::super::guard::injection;
 use super::super::messages::{nvptx_ra_check_machine_code, nvptx_ra_say};
 use super::super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::super::optimisations::{
-    nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_prefer, nvptx_ra_skip_auto, nvptx_ra_skip_bit, nvptx_ra_skip_way,
-    nvptx_ra_skipped,
+    nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_ahead, nvptx_ra_prefer, nvptx_ra_skip_auto, nvptx_ra_skip_bit,
+    nvptx_ra_skip_way, nvptx_ra_skipped,
 };
 use super::super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
 use super::super::plugin::{llvmGetPassPluginInfo, nvptx_ra_pipeline_of, nvptx_ra_start, register_callbacks};
-use super::super::profile::nvptx_ra_replay_profile;
+use super::super::profile::{nvptx_ra_replay_profile, nvptx_ra_replay_profile_ahead};
 use super::super::response::nvptx_ra_response_free;
 use super::super::run::{
     nvptx_ra_report_clone, nvptx_ra_report_failure, nvptx_ra_report_time, nvptx_ra_run, nvptx_ra_scope,
@@ -128,6 +128,7 @@ fn a_panic_in_any_entry_is_survived() {
         with_panic("nvptx_ra_check_options", &mut || answered(nvptx_ra_check_options(none, none), 0));
         with_panic("nvptx_ra_skipped", &mut || assert_eq!(nvptx_ra_skipped(abi::borrow("skip=gvn"), none), 0));
         with_panic("nvptx_ra_added", &mut || assert_eq!(nvptx_ra_added(abi::borrow("add=sink"), none), 0));
+        with_panic("nvptx_ra_ahead", &mut || assert_eq!(nvptx_ra_ahead(abi::borrow("inline=all"), none), 0));
         with_panic("nvptx_ra_skip_bit", &mut || assert_eq!(nvptx_ra_skip_bit(abi::borrow("gvn")), 0));
         with_panic("nvptx_ra_prefer", &mut || nvptx_ra_prefer(none, ptr::null(), 1, 1, preferred.as_mut_ptr()));
         with_panic("nvptx_ra_assembly_effects", &mut || {
@@ -137,6 +138,9 @@ fn a_panic_in_any_entry_is_survived() {
         with_panic("nvptx_ra_print_choices", &mut || nvptx_ra_print_choices(module));
         with_panic("nvptx_ra_replay_profile", &mut || {
             answered(nvptx_ra_replay_profile(module, none, none, none), 0);
+        });
+        with_panic("nvptx_ra_replay_profile_ahead", &mut || {
+            answered(nvptx_ra_replay_profile_ahead(module, none, none), 0);
         });
         with_panic("nvptx_ra_say", &mut || nvptx_ra_say(none));
         with_panic("nvptx_ra_check_machine_code", &mut || assert_eq!(nvptx_ra_check_machine_code(none, none), 0));

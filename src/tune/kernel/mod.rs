@@ -1,5 +1,7 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
+mod choices_ahead;
+mod compilers;
 mod proposals;
 mod rounds;
 
@@ -11,6 +13,7 @@ pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
 use super::aim::Aim;
 use super::figures::{Allowance, Block, Figures};
 use super::findings::{Findings, Refused};
+use super::optimisations::{Ahead, Choices};
 use super::variant::Variant;
 
 /// A variant that was tried.
@@ -34,8 +37,10 @@ pub struct Kernel {
     pub block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub may_spill_to_shared: bool,
-    /// Whether LLVM's optimisations are among the choices.
-    has_optimisations: bool,
+    /// What of LLVM's optimisations is among the choices.
+    choices: Choices,
+    /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
+    has_first_choices: bool,
     /// What it costs without the passes.
     pub stock: Figures,
     /// What was tried, in this order.
@@ -61,20 +66,21 @@ pub struct Kernel {
 
 impl Kernel {
     /// A kernel of which nothing but stock is known. `text` is the fingerprint of the PTX of stock.
-    pub fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, has_optimisations: bool) -> Self {
+    pub fn new(name: &str, hash: &str, block: Block, stock: Figures, text: String, choices: Choices) -> Self {
         Self {
             name: name.to_owned(),
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
-            has_optimisations,
+            choices,
+            has_first_choices: choices == Choices::All,
             stock,
             tried: Vec::new(),
             lost: 0,
             first_loss: None,
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
-            queue: proposals::first(&stock, has_optimisations),
+            queue: proposals::first(&stock, choices),
             compilers: Vec::new(),
             has_ranked: true,
             perturbed: 0,
@@ -87,7 +93,7 @@ impl Kernel {
     pub fn add_compilers(&mut self, compilers: &[u8]) {
         self.compilers.extend(compilers);
         self.has_ranked = self.compilers.is_empty();
-        self.queue = proposals::as_they_are(&self.compilers, std::mem::take(&mut self.queue));
+        self.queue = compilers::as_they_are(&self.compilers, std::mem::take(&mut self.queue));
     }
 
     /// What to try next: never the same twice.
@@ -113,8 +119,9 @@ impl Kernel {
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
     fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
         let figures = figures.filter(|figures| self.has_room(&variant, figures));
-        let figures = figures.map(|figures| self.of_variant(aim, &variant, figures));
+        let figures = figures.map(|figures| self.with_slots(aim, &variant, figures));
         let figures = *self.known.entry(text.clone()).or_insert(figures);
+        let figures = figures.map(|figures| self.as_counted(&variant, figures));
         self.tried.push(Tried { variant, text: Some(text), figures });
     }
 
@@ -127,7 +134,21 @@ impl Kernel {
 
     /// What a variant costs, slots in shared memory included.
     pub fn of_variant(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
+        self.as_counted(variant, self.with_slots(aim, variant, figures))
+    }
+
+    fn with_slots(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
         if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, aim.shared_cost) } else { figures }
+    }
+
+    fn as_counted(&self, variant: &Variant, figures: Figures) -> Figures {
+        if variant.optimisations().ahead().does_less() { figures.with_counts_of(&self.stock) } else { figures }
+    }
+
+    /// Whether a variant with these figures may count.
+    pub fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
+        let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
+        figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -146,8 +167,15 @@ impl Kernel {
 
     /// The best of what is no worse than stock, of equals the first of our own code; stock where nothing is better.
     pub fn best(&self, aim: &Aim) -> (Variant, Figures) {
-        let better = self.judged().filter(|(_, figures)| {
-            figures.is_no_worse(&self.stock, aim.allowance) && figures.is_better(&self.stock, &aim.preference)
+        self.best_but_for(aim, |_| false)
+    }
+
+    /// The best without some of the variants.
+    pub fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
+        let better = self.judged().filter(|(variant, figures)| {
+            self.is_admissible(aim, variant, figures)
+                && figures.is_better(&self.stock, &aim.preference)
+                && !is_left_out(variant)
         });
         // Of equals, our own code: it needs no other file.
         let best = better.min_by(|one, other| {
@@ -155,6 +183,22 @@ impl Kernel {
             one.1.compare(&other.1, &aim.preference).then_with(by_compiler)
         });
         best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
+    }
+
+    /// The best after each variant, in the order in which they were tried.
+    pub fn course(&self, aim: &Aim) -> Vec<Figures> {
+        let mut best = self.stock;
+        let better_than = |best: &Figures, variant: &Variant, figures: &Figures| {
+            self.is_admissible(aim, variant, figures)
+                && figures.is_better(&self.stock, &aim.preference)
+                && !self.findings.has_refused(variant)
+                && figures.compare(best, &aim.preference).is_lt()
+        };
+        let after = |Tried { variant, figures, .. }: &Tried| {
+            best = figures.filter(|figures| better_than(&best, variant, figures)).unwrap_or(best);
+            best
+        };
+        self.tried.iter().map(after).collect()
     }
 
     /// The variant that wins unless it computes something else than stock; `None` where stock wins, or where a comparison
@@ -191,7 +235,7 @@ impl Kernel {
     fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
         let mut ranked: Vec<(bool, Figures, &Variant)> = self
             .judged()
-            .map(|(variant, figures)| (!figures.is_no_worse(&self.stock, aim.allowance), figures, variant))
+            .map(|(variant, figures)| (!self.is_admissible(aim, variant, &figures), figures, variant))
             .collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
         ranked.into_iter().map(|(_, _, variant)| *variant).collect()
@@ -207,8 +251,9 @@ impl Kernel {
     /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not.
     pub fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(aim);
-        let (_, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
-        let would_count = least.is_no_worse(&self.stock, Allowance { fewer_warps: true, ..aim.allowance });
+        let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
+        let allowing = Aim { allowance: Allowance { fewer_warps: true, ..aim.allowance }, ..*aim };
+        let would_count = self.is_admissible(&allowing, variant, &least);
         (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some((best, least))
     }
 }
@@ -233,7 +278,7 @@ pub(super) mod tests {
     /// A kernel in blocks of four warps of which nothing but this is known.
     pub(super) fn kernel_with(stock: Figures) -> Kernel {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        Kernel::new("k", "0", block, stock, "stock".into(), true)
+        Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration)
     }
 
     pub(super) fn kernel() -> Kernel {
@@ -296,6 +341,21 @@ pub(super) mod tests {
         assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
     }
 
+    /// The course of a search never gets worse, begins with stock and ends with the best.
+    #[test]
+    fn courses_end_with_the_best() {
+        let mut kernel = kernel();
+        let outcomes = [Some(figures(100, 32, 499)), Some(figures(50, 16, 400)), Some(figures(60, 32, 500)), None];
+        for (number, outcome) in outcomes.into_iter().chain([Some(figures(90, 32, 1))]).enumerate() {
+            let variant = kernel.propose(&aim(0));
+            kernel.record(&aim(0), variant, number.to_string(), outcome);
+        }
+        let course = kernel.course(&aim(0));
+        assert_eq!(course.iter().map(Figures::spill_bytes).collect::<Vec<_>>(), [100, 100, 60, 60, 60]);
+        assert_eq!(course[0], kernel.stock, "one instruction of 500 is not worth while");
+        assert_eq!(course.last(), Some(&kernel.best(&aim(0)).1));
+    }
+
     /// What ptxas said of the same PTX holds for every variant that makes it.
     #[test]
     fn same_ptx_same_figures() {
@@ -304,36 +364,5 @@ pub(super) mod tests {
         assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
         kernel.record(&aim(0), variant, "stock".into(), None);
         assert_eq!(kernel.tried[0].figures, Some(kernel.stock));
-    }
-
-    /// Of equal code, our own wins, whichever was tried first.
-    #[test]
-    fn own_code_wins_of_equals() {
-        let mut kernel = kernel();
-        kernel.add_compilers(&[1]);
-        for number in 0..2 {
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, number.to_string(), Some(figures(80, 32, 480)));
-        }
-        assert_eq!(kernel.tried[0].variant, Variant::Linked(1));
-        assert_eq!(kernel.best(&aim(0)).0, Variant::DEFAULT);
-    }
-
-    /// Where only the launch says how much shared memory it adds, another compiler's code has no more than stock.
-    #[test]
-    fn room_for_the_launch() {
-        for (dynamic_shared, shared_bytes, is_taken) in
-            [(None, 64, false), (None, 0, true), (Some(0), 64, true), (Some(32), 64, true)]
-        {
-            let block = Block { threads: Some(128), says_threads: true, dynamic_shared };
-            let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), true);
-            kernel.add_compilers(&[1]);
-            let mut theirs = figures(0, 32, 400);
-            theirs.real.shared_bytes = shared_bytes;
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, "theirs".into(), Some(theirs));
-            let expected = if is_taken { Variant::Linked(1) } else { Variant::Stock };
-            assert_eq!(kernel.best(&aim(0)).0, expected, "{dynamic_shared:?} {shared_bytes}");
-        }
     }
 }

@@ -12,7 +12,7 @@ use super::Kernel;
 use crate::target::machine::SHARED_PER_BLOCK;
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
-use crate::tune::optimisations::Optimisations;
+use crate::tune::optimisations::{Ahead, Choices, Optimisations};
 use crate::tune::variant::{Kept, Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
@@ -59,12 +59,22 @@ const WAYS: [Way; 7] = [
     Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 
-/// What is tried on every kernel. Where something spills, orders bring the most, and hoisting; elsewhere fewer
-/// optimisations do.
-pub(super) fn first(stock: &Figures, has_optimisations: bool) -> VecDeque<Variant> {
-    if !has_optimisations {
-        return first_of_text();
+/// What is tried on every kernel, but for what is [tried then](behind_choices_ahead).
+pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
+    match choices {
+        Choices::Nothing => first_of_text(),
+        Choices::CodeGeneration => behind_choices_ahead(stock),
+        // What is inlined and unrolled changes most of all, and the rest depends on it.
+        Choices::All => {
+            let ahead = Ahead::CHOICES.map(|ahead| Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
+            iter::once(Variant::DEFAULT).chain(ahead).collect()
+        }
     }
+}
+
+/// What is tried on every kernel of LLVM IR, with the best of what is chosen ahead of LLVM's optimisations. Where something
+/// spills, orders bring the most, and hoisting; elsewhere fewer optimisations do.
+pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let spills = stock.spill_bytes() > 0;
     let base = if spills { Optimisations::TOLD } else { Optimisations::STOCK };
     let toggles = if spills { &[Optimisations::STOCK, Optimisations::HOIST][..] } else { &Optimisations::FOR_WARPS };
@@ -77,64 +87,31 @@ pub(super) fn first(stock: &Figures, has_optimisations: bool) -> VecDeque<Varian
 }
 
 /// What is tried on every kernel of PTX: orders, and of those that gain most the same with values computed again.
-fn first_of_text() -> VecDeque<Variant> {
+pub(super) fn first_of_text() -> VecDeque<Variant> {
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
     let again = ["eager", "latency"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
     orders.chain(again).collect()
 }
 
-/// How many variants of our own code are tried before it is known whose code is the best.
-const AHEAD_OF_RANKING: usize = 3;
-
-/// How many variants of the best compiler's code are tried for each one of the others.
-const OF_THE_BEST: usize = 3;
-
-/// Other compilers' code as it is, then the first of what there is to try.
-pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDeque<Variant> {
-    let own = if compilers.is_empty() { queue.len() } else { AHEAD_OF_RANKING };
-    compilers.iter().map(|&compiler| Variant::Linked(compiler)).chain(queue.into_iter().take(own)).collect()
-}
-
 impl Kernel {
-    /// What is tried on the code of every compiler. Most of it is for the code that is the best as it is.
-    fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
-        let judged = self.tried.iter().filter_map(|tried| match tried.variant {
-            Variant::Linked(compiler) => Some((tried.figures?, compiler)),
-            _ => None,
-        });
-        let mut bases: Vec<(Figures, u8)> = iter::once((self.stock, 0)).chain(judged).collect();
-        let is_worse = |figures: &Figures| !figures.is_no_worse(&self.stock, aim.allowance);
-        bases.sort_by(|one, other| {
-            is_worse(&one.0).cmp(&is_worse(&other.0)).then_with(|| one.0.compare(&other.0, &aim.preference))
-        });
-        let lists = bases.iter().map(|&(_, compiler)| match compiler {
-            0 => first(&self.stock, self.has_optimisations),
-            _ => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
-        });
-        let mut lists: Vec<VecDeque<Variant>> = lists.collect();
-        let (best, others) = lists.split_at_mut(1);
-        let mut all = VecDeque::new();
-        let mut turn = 0;
-        while !best[0].is_empty() || others.iter().any(|list| !list.is_empty()) {
-            all.extend((0..OF_THE_BEST).filter_map(|_| best[0].pop_front()));
-            if !others.is_empty() {
-                all.extend(others[turn % others.len()].pop_front());
-            }
-            turn += 1;
-        }
-        all
+    fn has_optimisations(&self) -> bool {
+        self.choices != Choices::Nothing
     }
 
-    /// Fills the queue with what is near the best.
+    /// Fills the queue: where there is other compilers' code with what is tried on all of it, behind the choices ahead of
+    /// LLVM's optimisations with what is tried on every kernel, then with what is near the best.
     pub(super) fn look_around(&mut self, aim: &Aim) {
         if !std::mem::replace(&mut self.has_ranked, true) {
             self.queue.extend(self.of_compilers(aim));
             return;
         }
+        if std::mem::take(&mut self.has_first_choices) {
+            return self.continue_with_best_choice(aim);
+        }
         let orders = self.good_orders(aim);
         let (best, figures) = self.best(aim);
         // LLVM's optimisations are those of our own code.
-        let has_optimisations = self.has_optimisations && best.compiler() == 0;
+        let has_optimisations = self.has_optimisations() && best.compiler() == 0;
         self.queue.extend(self.with_free_registers(aim, best.compiler()));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
         let mut around = Vec::new();
@@ -161,6 +138,7 @@ impl Kernel {
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
+        around.extend(self.with_choice_ahead(&best).filter(|_| has_optimisations));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
@@ -215,7 +193,7 @@ impl Kernel {
     fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
         let edge = self.free_registers(aim);
         let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
-        let is_ours = self.has_optimisations && compiler == 0;
+        let is_ours = self.has_optimisations() && compiler == 0;
         let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
         is_free.then(|| Variant::DEFAULT.on_code_of(compiler).optimised(told).with_limit(edge))
     }
@@ -268,45 +246,6 @@ mod tests {
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..8].contains(&told(order))));
     }
 
-    /// Other compilers' code is asked for first, as it is; most of what follows is of the code that is the best as it is, and
-    /// nothing of LLVM's optimisations is asked of other compilers' code.
-    #[test]
-    fn other_compilers() {
-        for (theirs, best) in [(10, 1), (200, 0)] {
-            let mut kernel = kernel();
-            kernel.add_compilers(&[1, 2]);
-            let mut seen: Vec<Variant> = Vec::new();
-            for number in 0..60u32 {
-                let variant = kernel.propose(&aim(0));
-                assert!(!seen.contains(&variant), "{variant}");
-                let spills = match variant.compiler() {
-                    1 => theirs,
-                    2 => 300,
-                    _ => 100,
-                };
-                let spills = if matches!(variant, Variant::Linked(_)) { spills } else { spills + number };
-                let figures = (variant != Variant::Linked(2)).then(|| figures(spills, 32, 500));
-                kernel.record(&aim(0), variant, number.to_string(), figures);
-                seen.push(variant);
-            }
-            assert_eq!(seen[..3], [Variant::Linked(1), Variant::Linked(2), Variant::DEFAULT]);
-            let of = |compiler| seen.iter().filter(|variant| variant.compiler() == compiler).count();
-            assert!(of(best) > 3 * of(1 - best) && of(1 - best) > 3, "{seen:?}");
-            let behind_ranking = &seen[2 + AHEAD_OF_RANKING..][..12];
-            assert!(behind_ranking.iter().filter(|variant| variant.compiler() == best).count() >= 6, "{seen:?}");
-            // What ptxas refuses is tried no more.
-            assert_eq!(of(2), 1);
-            let is_odd =
-                |variant: &&Variant| variant.compiler() != 0 && variant.optimisations() != Optimisations::STOCK;
-            assert_eq!(seen.iter().find(is_odd), None);
-        }
-        let mut kernel = kernel();
-        let expected: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
-        let mut same = super::super::tests::kernel();
-        same.add_compilers(&[]);
-        assert_eq!((0..30).map(|_| same.propose(&aim(0))).collect::<Vec<_>>(), expected);
-    }
-
     /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go
     /// with it.
     #[test]
@@ -343,7 +282,7 @@ mod tests {
     #[test]
     fn variants_of_text() {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), false);
+        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), Choices::Nothing);
         let mut seen: Vec<Variant> = Vec::new();
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));
@@ -396,7 +335,7 @@ mod tests {
             let mut stock = figures(100, 8, 500);
             stock.real.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), true);
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration);
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
             assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");

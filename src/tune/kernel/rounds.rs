@@ -47,8 +47,7 @@ impl Kernel {
             let new = self.rounds.attempts.iter().filter(|attempt| attempt.is_new);
             return new.map(|attempt| Question::Figures(attempt.variant)).collect();
         }
-        let is_over = self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs;
-        if self.rounds.drawn.is_empty() && !is_over {
+        if self.rounds.drawn.is_empty() && !self.is_over(runs) {
             let width = ROUND.min(runs - self.rounds.judged);
             self.rounds.drawn = (0..width).map(|_| self.propose(aim)).collect();
         }
@@ -70,6 +69,11 @@ impl Kernel {
         if !is_to_judge && !self.rounds.waits {
             self.end_round(aim, judged);
         }
+    }
+
+    /// Whether no further round begins, where so many variants may be judged.
+    pub fn is_over(&self, runs: usize) -> bool {
+        self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs
     }
 
     /// Whether the next question begins a round.
@@ -101,14 +105,39 @@ impl Kernel {
 
     /// Ends the round. `judged` are the figures of the attempts that are new.
     fn end_round(&mut self, aim: &Aim, judged: Vec<Result<Figures, NoAnswer>>) {
-        self.rounds.judged += judged.len();
+        self.rounds.judged += judged.iter().filter(|answer| **answer != Err(NoAnswer::BrokenOff)).count();
         let mut judged = judged.into_iter();
         for Attempt { variant, text, is_new } in std::mem::take(&mut self.rounds.attempts) {
             match (text, if is_new { judged.next() } else { None }) {
+                (Ok(_), Some(Err(NoAnswer::BrokenOff))) => {}
+                // The run of the first with this PTX was broken off.
+                (Ok(text), None) if self.known(&text).is_none() => {}
                 (Err(problem), _) => self.lose(variant, None, problem),
                 (Ok(text), Some(Err(reason))) => self.lose(variant, Some(text), reason.to_string()),
                 (Ok(text), figures) => self.record(aim, variant, text, figures.and_then(Result::ok)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{aim, kernel};
+    use super::*;
+    use crate::tune::figures::tests::figures;
+
+    /// A run that was broken off tells nothing: its variant, and one with the same PTX, count as not tried and not as lost.
+    #[test]
+    fn broken_off_is_not_tried() {
+        let mut kernel = kernel();
+        let questions = kernel.ask(&aim(0), 4);
+        let texts = ["one", "other", "one", "third"].map(|text| Answer::Text(Ok(text.into())));
+        kernel.tell(&aim(0), texts.into());
+        assert_eq!(kernel.ask(&aim(0), 4).len(), 3);
+        let judged = [Err(NoAnswer::BrokenOff), Ok(figures(50, 32, 500)), Err(NoAnswer::Refused("no".into()))];
+        kernel.tell(&aim(0), judged.map(Answer::Figures).into());
+        let tried: Vec<Question> = kernel.tried.iter().map(|tried| Question::Text(tried.variant)).collect();
+        assert_eq!(tried, [questions[1], questions[3]]);
+        assert_eq!((kernel.runs(), kernel.lost, kernel.tried[0].figures), (2, 1, Some(figures(50, 32, 500))));
     }
 }

@@ -108,6 +108,21 @@ fn is_better(figures: &Figures, stock: &Figures, aim: &Aim) -> bool {
     }
 }
 
+/// What ptxas and the disassembler say, and not what counts of it.
+fn as_told(figures: Figures) -> Figures {
+    Figures { least_counts: [0; 2], ..figures }
+}
+
+/// Whether a variant inlines or unrolls otherwise than LLVM.
+fn reshapes(variant: &Variant) -> bool {
+    ["inline=", "unroll="].iter().any(|option| variant.to_string().contains(option))
+}
+
+/// Whether fewer instructions and accesses in its code are no gain.
+fn does_less(variant: &Variant) -> bool {
+    ["inline=less", "unroll=asked", "unroll=cut"].iter().any(|option| variant.to_string().contains(option))
+}
+
 impl Asked {
     fn text(&self, kernel: KernelId, variant: &Variant) -> Option<&str> {
         self.texts[kernel].iter().find(|(other, _)| other == variant).map(|(_, text)| text.as_str())
@@ -123,7 +138,9 @@ impl Asked {
         } else {
             let text = self.text(id, &variant).expect("it has PTX");
             assert!(!refused.contains(text), "{variant} was refused: {case:?}");
-            assert_eq!(self.told[text], Some(best), "{variant} has the figures of its PTX");
+            assert_eq!(self.told[text], Some(as_told(best)), "{variant} has the figures of its PTX");
+            let has_more_accesses = reshapes(&variant) && best.sass.local > stock.sass.local;
+            assert!(case.judge.times || !has_more_accesses, "{variant} may have arrays in memory: {case:?}");
             assert_eq!(worse(&best, &stock, aim.allowance), None, "{variant} is worse than stock: {case:?}");
             assert!(is_better(&best, &stock, &aim), "{variant} is no better than stock: {case:?}");
         }
@@ -133,6 +150,9 @@ impl Asked {
         for tried in &kernels[id].tried {
             let (other, Some(figures)) = (&tried.variant, &tried.figures) else { continue };
             if self.text(id, other).is_some_and(|text| refused.contains(text)) {
+                continue;
+            }
+            if does_less(other) || reshapes(other) && figures.sass.local > stock.sass.local {
                 continue;
             }
             // A few instructions less are no reason for other code.
@@ -172,7 +192,7 @@ impl Asked {
                 true => Some(kernel.stock),
                 false => self.told[text],
             });
-            assert_eq!(tried.figures, told.flatten(), "{}", tried.variant);
+            assert_eq!(tried.figures.map(as_told), told.flatten().map(as_told), "{}", tried.variant);
         }
     }
 

@@ -5,7 +5,7 @@ use nvptx_ra::forecast::Forecast;
 use nvptx_ra::target::machine::{DEFAULT_THREADS, MAX_REGISTERS};
 
 use super::super::Report;
-use super::grouped;
+use crate::page::grouped;
 
 /// A list: name, value, and a remark.
 pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {

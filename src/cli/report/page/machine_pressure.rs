@@ -6,8 +6,8 @@ use nvptx_ra::forecast::Forecast;
 use super::super::truth::kernel::Curve;
 use super::super::truth::table::{by_line, instruction};
 use super::super::truth::{Kernel, Truth};
-use super::chart::{Scale, area, px, ticks};
-use super::grouped;
+use crate::page::chart::{Scale, area, px, ticks};
+use crate::page::{grouped, key, most_of};
 
 /// The drawing's width, and the plot in it, in pixels.
 const WIDTH: f64 = 640.0;
@@ -73,12 +73,11 @@ pub(super) fn pressure(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecas
             }
         }
         p.note {
-            span.key.area {} "live registers"
-            @if stride > 1 { ", the most of each " (stride) " instructions" }
-            " · " span.key.loop {} "inside a loop, one row for each depth · "
-            span.key.local {} "moves to or from local memory"
+            (key("area", &format!("live registers{}", most_of(stride)))) " · "
+            (key("loop", "inside a loop, one row for each depth")) " · "
+            (key("local", "moves to or from local memory"))
             @if forecast.is_some() {
-                " · " span.key.forecast {} "the forecast's words along the PTX, stretched to the same width"
+                " · " (key("forecast", "the forecast's words along the PTX, stretched to the same width"))
             }
         }
         p { "Where most are live: " code { (instruction(&kernel.peak.point.text)) } " (" (truth.at(&kernel.peak.point)) ")" }

@@ -8,7 +8,7 @@ use super::super::lines::SourceText;
 use super::super::table::short;
 use super::super::truth::kernel::LineFigures;
 use super::super::truth::{Kernel, Truth};
-use super::grouped;
+use crate::page::grouped;
 
 /// Lines that are shown around those that have code, and how many of the latter there are at most in all.
 const AROUND: u32 = 1;

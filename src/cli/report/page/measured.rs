@@ -8,8 +8,9 @@ use super::super::measured::Measured;
 use super::super::table::short;
 use super::super::truth::table::reasons;
 use super::super::truth::{Kernel, Truth};
-use super::{ALL_SHOWN, counted, grouped, machine_pressure, machine_source, occupancy, shell};
+use super::{machine_pressure, machine_source, occupancy};
 use crate::kernel_names;
+use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
 /// The page. The same measurement gives the same bytes.
 pub(in super::super) fn page(measured: &Measured) -> String {

@@ -1,10 +1,8 @@
-//! The report as a page: one file without scripts that loads nothing, for a browser.
+//! The report as a page for a browser.
 //!
-//! Every text goes through maud, which escapes it: names of kernels and lines of source are whatever somebody wrote.
 //! A kernel takes some 15 to 30 kB of a page, and at most about 250 kB however long its code is: curves have at most
 //! [`nvptx_ra::forecast::MAX_STEPS`] steps, and lists and excerpts of source are cut.
 
-mod chart;
 mod figures;
 mod machine_pressure;
 mod machine_source;
@@ -16,7 +14,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
 
 pub(super) use self::measured::page as measured;
@@ -24,9 +22,7 @@ use super::Report;
 use super::lines::{by_line, has_lines};
 use super::table::short;
 use crate::kernel_names;
-
-/// Pages with more kernels show only the one that takes most registers; a click opens the others.
-const ALL_SHOWN: usize = 3;
+use crate::page::{ALL_SHOWN, counted, shell};
 
 /// The page. The same report gives the same bytes.
 pub(super) fn page(report: &Report) -> String {
@@ -49,33 +45,6 @@ pub(super) fn page(report: &Report) -> String {
         }
     };
     shell(&title, &said, &kernels)
-}
-
-/// A page of its own: what it says at its head, and the rest.
-fn shell(title: &str, said: &Markup, rest: &Markup) -> String {
-    // Nothing is loaded and nothing is run, and the browser sees to it.
-    let policy = "default-src 'none'; style-src 'unsafe-inline'";
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(include_str!("style.css"))) }
-            }
-            body {
-                header {
-                    h1 { (title) }
-                    (said)
-                }
-                (rest)
-            }
-        }
-    };
-    page.into_string() + "\n"
 }
 
 /// One kernel: its figures and its occupancy, then the pressure and the source beside it.
@@ -116,22 +85,4 @@ fn kernel(report: &Report, number: usize, forecast: &Forecast, is_open: bool) ->
             }
         }
     }
-}
-
-/// A number of things, with their name: "1 kernel", "2 kernels".
-fn counted(number: usize, name: &str) -> String {
-    format!("{} {name}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
-}
-
-/// A number with its thousands apart.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

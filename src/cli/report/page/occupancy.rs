@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, Launch, MAX_REGISTERS};
 
-use super::chart::{Scale, area, px};
+use crate::page::chart::{Scale, area, px};
 
 /// The drawing's size, and the plot in it, in pixels.
 const WIDTH: f64 = 516.0;

@@ -5,8 +5,8 @@ use nvptx_ra::forecast::Forecast;
 use nvptx_ra::target::machine::MAX_REGISTERS;
 
 use super::super::Report;
-use super::grouped;
 use crate::kernel_names;
+use crate::page::{bar, grouped};
 
 /// A row for each kernel, with a link to it.
 pub(super) fn overview(report: &Report) -> Markup {
@@ -58,9 +58,4 @@ fn row(report: &Report, number: usize, forecast: &Forecast) -> Markup {
             }
         }
     }
-}
-
-/// A part of a whole, as a bar.
-fn bar(part: u32, whole: u32) -> Markup {
-    html! { div.bar { div style=(format!("width:{}%", part * 100 / whole.max(1))) {} } }
 }

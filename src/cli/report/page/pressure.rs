@@ -6,8 +6,8 @@ use nvptx_ra::function::{Block, Function};
 use nvptx_ra::target::machine::MAX_REGISTERS;
 
 use super::super::lines::{Line, has_lines};
-use super::chart::{Scale, area, px, ticks};
-use super::{counted, grouped};
+use crate::page::chart::{Scale, area, px, ticks};
+use crate::page::{counted, grouped, key, most_of};
 
 /// The drawing's width, and the plot in it, in pixels.
 const WIDTH: f64 = 640.0;
@@ -218,11 +218,10 @@ fn legend(forecast: &Forecast, lines: &[Line<'_>]) -> Markup {
     let stride = forecast.curve.stride;
     html! {
         p.note {
-            span.key.area {} "32-bit words live"
-            @if stride > 1 { ", the most of each " (stride) " instructions" }
-            " · " span.key.loop {} "inside a loop, one row for each depth; ticks: blocks begin · "
-            span.key.range {} "how many of a row's words are live, up to all of them · "
-            span.key.uniform {} "the same, uniform: equal in all threads of a warp, for uniform registers to hold."
+            (key("area", &format!("32-bit words live{}", most_of(stride)))) " · "
+            (key("loop", "inside a loop, one row for each depth; ticks: blocks begin")) " · "
+            (key("range", "how many of a row's words are live, up to all of them")) " · "
+            (key("uniform", "the same, uniform: equal in all threads of a warp, for uniform registers to hold."))
             @if let Some(rest) = lines.get(ROWS..).filter(|rest| !rest.is_empty()) {
                 " Not drawn: " (counted(rest.iter().map(|line| line.words as usize).sum(), "word")) " from "
                 (counted(rest.len(), "more row")) "."

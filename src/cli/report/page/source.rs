@@ -8,7 +8,7 @@ use nvptx_ra::function::Function;
 
 use super::super::lines::{Line, SourceText};
 use super::super::table::short;
-use super::counted;
+use crate::page::counted;
 
 /// Lines that are shown around those that hold words, and how many of the latter there are at most.
 const AROUND: u32 = 2;

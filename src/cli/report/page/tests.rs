@@ -8,7 +8,8 @@ use nvptx_ra::function::Function;
 use nvptx_ra::target::Classification;
 use nvptx_ra::target::machine::Architecture;
 
-use super::{Report, grouped, page};
+use super::{Report, page};
+use crate::page::grouped;
 use crate::report::Code;
 
 /// A name that would be a script, an entity and the end of an attribute, were it not escaped.

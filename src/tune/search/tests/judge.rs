@@ -7,6 +7,7 @@ use crate::tune::aim::{Aim, Budget};
 use crate::tune::evidence::{Real, Sass};
 use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
 use crate::tune::kernel::Kernel;
+use crate::tune::optimisations::Choices;
 use crate::tune::question::NoAnswer;
 use crate::tune::search::{KernelId, Search};
 use crate::tune::timing::Timing;
@@ -124,7 +125,7 @@ pub(super) struct Case {
     budget: Budget,
     /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
     /// memory are.
-    kernels: Vec<(Figures, Block, bool, bool)>,
+    kernels: Vec<(Figures, Block, Choices, bool)>,
     /// The numbers of other compilers that have code of each kernel.
     compilers: Vec<u8>,
 }
@@ -162,7 +163,8 @@ impl Case {
             let block = Block { threads, says_threads: u.arbitrary()?, dynamic_shared };
             let timing = times.then_some(Timing { median: 100.0, spread: 2.0 });
             let stock = Figures { timing, ..Figures::new(real, sass, architecture, block) };
-            Ok((stock, block, u.arbitrary()?, u.arbitrary()?))
+            let choices = *u.choose(&[Choices::Nothing, Choices::CodeGeneration, Choices::All])?;
+            Ok((stock, block, choices, u.arbitrary()?))
         };
         let count = u.int_in_range(1..=3)?;
         let kernels = (0..count).map(|_| kernel(u)).collect::<arbitrary::Result<Vec<_>>>()?;
@@ -171,14 +173,13 @@ impl Case {
     }
 
     pub(super) fn search(&self) -> Search {
-        let kernel =
-            |(number, &(stock, block, has_optimisations, to_shared)): (usize, &(Figures, Block, bool, bool))| {
-                let text = stock_text(KernelId::new(number));
-                let mut kernel = Kernel::new(&format!("k{number}"), "0", block, stock, text, has_optimisations);
-                kernel.add_compilers(&self.compilers);
-                kernel.may_spill_to_shared = to_shared;
-                kernel
-            };
+        let kernel = |(number, &(stock, block, choices, to_shared)): (usize, &(Figures, Block, Choices, bool))| {
+            let text = stock_text(KernelId::new(number));
+            let mut kernel = Kernel::new(&format!("k{number}"), "0", block, stock, text, choices);
+            kernel.add_compilers(&self.compilers);
+            kernel.may_spill_to_shared = to_shared;
+            kernel
+        };
         let kernels = self.kernels.iter().enumerate().map(kernel).collect();
         Search { aim: self.aim, budget: self.budget, kernels }
     }

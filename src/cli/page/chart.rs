@@ -4,34 +4,34 @@ use std::fmt::Write as _;
 
 /// A straight scale from numbers to pixels.
 #[derive(Clone, Copy)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     /// Where 0 is.
-    pub origin: f64,
+    pub(crate) origin: f64,
     /// Pixels for 1; negative where numbers grow upwards.
-    pub pixels: f64,
+    pub(crate) pixels: f64,
 }
 
 impl Scale {
     /// From `origin` for 0 to `end` for `most`, which is taken as 1 at least.
-    pub(super) fn new(origin: f64, end: f64, most: u32) -> Self {
+    pub(crate) fn new(origin: f64, end: f64, most: u32) -> Self {
         Self { origin, pixels: (end - origin) / f64::from(most.max(1)) }
     }
 
     /// The pixel of a number.
-    pub(super) fn at(self, number: impl Into<f64>) -> f64 {
+    pub(crate) fn at(self, number: impl Into<f64>) -> f64 {
         self.origin + number.into() * self.pixels
     }
 }
 
 /// A pixel as text, to a tenth.
-pub(super) fn px(pixel: f64) -> String {
+pub(crate) fn px(pixel: f64) -> String {
     let text = format!("{pixel:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// The area below a curve of steps, each `stride` wide but for the last, which ends at `end`. Steps of one height are
 /// one line.
-pub(super) fn area(heights: &[u32], stride: u32, end: u32, x: Scale, y: Scale) -> String {
+pub(crate) fn area(heights: &[u32], stride: u32, end: u32, x: Scale, y: Scale) -> String {
     let mut path = format!("M{} {}", px(x.at(0)), px(y.at(0)));
     let mut height = 0;
     for (step, &next) in (0..).zip(heights) {
@@ -45,7 +45,7 @@ pub(super) fn area(heights: &[u32], stride: u32, end: u32, x: Scale, y: Scale) -
 }
 
 /// Round numbers from 0 on, at most about `wanted` of them, the last not above `most`.
-pub(super) fn ticks(most: u32, wanted: u32) -> Vec<u32> {
+pub(crate) fn ticks(most: u32, wanted: u32) -> Vec<u32> {
     let least = most.div_ceil(wanted.max(1)).max(1);
     let power = 10u32.pow(least.ilog10());
     let step = [1, 2, 5].into_iter().map(|digit| digit * power).find(|&step| step >= least);

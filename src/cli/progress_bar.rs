@@ -1,0 +1,96 @@
+//! A bar at the foot of the terminal while long work runs. Messages stand above it.
+
+use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+/// The bar that is shown now.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// A bar. It goes away with its owner and leaves nothing on the terminal.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    /// When the work is expected to end.
+    end: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Bar {
+    /// A new bar; `None` where standard error is no terminal that can move its cursor, or where what is logged goes there,
+    /// too.
+    pub(crate) fn new() -> Option<Self> {
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        if is_dumb || !std::io::stderr().is_terminal() || log::max_level() > log::LevelFilter::Off {
+            return None;
+        }
+        let end = Arc::new(Mutex::new(None));
+        let read = Arc::clone(&end);
+        let left = move |_: &ProgressState, write: &mut dyn std::fmt::Write| {
+            // A line that cannot be made is not drawn.
+            let _ = write.write_str(&left(*lock(&read), Instant::now()));
+        };
+        let style = ProgressStyle::with_template("{bar:24} {left}{wide_msg}").ok()?;
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
+        bar.set_style(style.progress_chars("━━╌").with_key("left", left));
+        *lock(&SHOWN) = Some(bar.clone());
+        // The time left goes on while nothing else changes.
+        bar.enable_steady_tick(Duration::from_secs(1));
+        Some(Self { bar, end })
+    }
+
+    /// Shows how much is done, what is said of it, and when it ends.
+    pub(crate) fn set(&self, done: u64, of: u64, text: String, end: Option<Instant>) {
+        *lock(&self.end) = end;
+        self.bar.update(|state| {
+            state.set_len(of);
+            state.set_pos(done);
+        });
+        self.bar.set_message(text);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        *lock(&SHOWN) = None;
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Writes to the terminal while no bar stands there.
+pub(crate) fn without<R>(write: impl FnOnce() -> R) -> R {
+    let bar = lock(&SHOWN).clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// The time left, in its two largest units; nothing where it is not known or over.
+fn left(end: Option<Instant>, now: Instant) -> String {
+    let seconds = end.map_or(0, |end| end.saturating_duration_since(now).as_secs());
+    match seconds {
+        0 => String::new(),
+        1..60 => format!("{seconds} s left, "),
+        60..3600 => format!("{} min {} s left, ", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min left, ", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left() {
+        let now = Instant::now();
+        let text = |seconds| left(Some(now + Duration::from_secs(seconds)), now);
+        assert_eq!([0, 59, 75, 7265].map(text), ["", "59 s left, ", "1 min 15 s left, ", "2 h 1 min left, "]);
+        assert_eq!(left(None, now), "");
+        assert_eq!(left(Some(now), now + Duration::from_secs(5)), "");
+    }
+}

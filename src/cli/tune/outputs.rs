@@ -1,0 +1,91 @@
+//! Where what a search found goes: the code, its profile, a page, and a table or JSON.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use nvptx_ra::error::Error;
+
+use super::compose::compose;
+use super::page::{self, Outcome, Tuned};
+use super::tuning::Tuning;
+use super::winners::Keep;
+use super::{Arguments, print};
+use crate::{input, interrupt, output};
+
+/// Tries all that will be written: a search may take hours.
+pub(super) fn check(arguments: &Arguments, is_ptx: bool) -> Result<(), Error> {
+    let path = output_of(arguments, is_ptx);
+    // A step of a graph writes no code.
+    let code = Some(&path).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
+    let outputs = [code, arguments.profile.as_ref(), arguments.html.as_ref(), arguments.ninja.as_ref()];
+    outputs.into_iter().flatten().try_for_each(|path| output::check(path))
+}
+
+/// Where the PTX goes. What is read is not overwritten.
+fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
+    let extension = if is_ptx { "tuned.ptx" } else { "ptx" };
+    output::beside(arguments.output.as_deref(), &arguments.input, extension)
+}
+
+/// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
+/// none, because the search in the end finds them again.
+pub(super) fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
+    let output = output_of(arguments, is_ptx);
+    match output.parent() {
+        _ if arguments.ninja.is_some() => Keep::Nowhere,
+        Some(folder) if !input::is_stream(&output) => Keep::In(Path::new(".").join(folder)),
+        _ => Keep::Privately,
+    }
+}
+
+/// Puts the best together, and writes what was asked for. `None` if an interruption came before anything was written.
+pub(super) fn write(
+    arguments: &Arguments,
+    tuning: &Tuning<'_>,
+    is_ptx: bool,
+    is_cut: bool,
+) -> Result<Option<ExitCode>, Error> {
+    let Some(composed) = compose(tuning)? else {
+        return Err(Error::internal("a run was planned and not done", None));
+    };
+    if interrupt::is_interrupted() {
+        return Ok(None);
+    }
+    let output = output_of(arguments, is_ptx);
+    if input::is_stream(&output) {
+        crate::print(&composed.ptx)?;
+    } else {
+        output::write(&output, &composed.ptx)?;
+    }
+    if let Some(path) = &arguments.profile {
+        let made_by = arguments.made_by(tuning.code);
+        let notes: Vec<String> = made_by.into_iter().chain(print::notes(tuning, &composed, is_cut)).collect();
+        output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
+    }
+    if let Some(path) = &arguments.html {
+        let input = crate::input::name(&arguments.input);
+        let choices = tuning.search.kernels.iter().zip(composed.chosen.iter());
+        let outcome = |(kernel, &(variant, figures)): (_, &_)| Outcome { kernel, variant, figures };
+        let tuned = Tuned {
+            input: Path::new(&input).file_name().and_then(|name| name.to_str()).unwrap_or(&input),
+            aim: &tuning.search.aim,
+            stock: tuning.code.words().stock,
+            runs: tuning.judges.ptxas.runs(),
+            is_cut,
+            kernels: choices.map(outcome).collect(),
+        };
+        output::write(path, page::page(&tuned).as_bytes())?;
+    }
+    let text = if arguments.json { print::json(tuning, &composed, is_cut) } else { print::table(tuning, &composed) };
+    let code = if input::is_stream(&output) {
+        say!("{}", text.trim_end_matches('\n'));
+        ExitCode::SUCCESS
+    } else {
+        crate::print_text(&text)?
+    };
+    if is_cut {
+        say!("nvptx-ra: {}", print::CUT);
+        return Ok(Some(interrupt::exit_code()));
+    }
+    Ok(Some(code))
+}

@@ -1,0 +1,87 @@
+//! What each axis of the search won.
+
+use maud::{Markup, html};
+use nvptx_ra::tune::axis::Axis;
+use nvptx_ra::tune::variant::Variant;
+
+use super::{Outcome, Tuned};
+use crate::page::grouped;
+
+/// What is told of an axis.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    /// Variants tried that move along it.
+    pub(super) tried: usize,
+    /// Kernels whose best variant does.
+    pub(super) winners: usize,
+    /// Kernels for which everything that does not move along it is worse.
+    pub(super) needed: usize,
+    /// Bytes that would be spilled more without it.
+    pub(super) bytes: u64,
+}
+
+/// A row for each axis that was tried.
+pub(super) fn axes(tuned: &Tuned<'_>) -> Markup {
+    let shares = Axis::ALL.map(|axis| (axis, share(tuned, axis)));
+    html! {
+        div.scrolled {
+            table.axes {
+                thead {
+                    tr {
+                        th { "axis" }
+                        th.number { "variants" br; small { "tried" } }
+                        th.number { "winners" br; small { "have it" } }
+                        th.number { "kernels" br; small { "need it" } }
+                        th.number { "bytes" br; small { "more without" } }
+                    }
+                }
+                tbody {
+                    @for (axis, share) in shares.iter().filter(|(_, share)| share.tried > 0) {
+                        tr {
+                            td { (name(*axis)) }
+                            td.number { (share.tried) }
+                            td.number { (share.winners) }
+                            td.number { (share.needed) }
+                            td.number.better[share.bytes > 0] { (grouped(share.bytes)) }
+                        }
+                    }
+                }
+            }
+        }
+        p.note {
+            "Winners often combine axes. A kernel needs an axis if the best of its variants without it is worse; the last column "
+            "adds up how many more bytes these spill. Variants with the same PTX are judged once."
+        }
+    }
+}
+
+/// What an axis won, of the variants that were tried.
+pub(super) fn share(tuned: &Tuned<'_>, axis: Axis) -> Share {
+    let moves = |variant: &Variant| variant.moves_along(axis);
+    let mut share = Share { tried: 0, winners: 0, needed: 0, bytes: 0 };
+    for Outcome { kernel, variant, figures } in &tuned.kernels {
+        share.tried += kernel.tried.iter().filter(|tried| moves(&tried.variant)).count();
+        if moves(variant) {
+            share.winners += 1;
+            let (_, without) = kernel.best_but_for(tuned.aim, moves);
+            share.needed += usize::from(figures.compare(&without, &tuned.aim.preference).is_lt());
+            share.bytes += u64::from(without.spill_bytes().saturating_sub(figures.spill_bytes()));
+        }
+    }
+    share
+}
+
+fn name(axis: Axis) -> &'static str {
+    match axis {
+        Axis::Compiler => "another compiler's code",
+        Axis::Ahead => "what is inlined and unrolled",
+        Axis::Optimisations => "LLVM's optimisations",
+        Axis::Order => "order of instructions",
+        Axis::AssemblyLoads => "loads of inline assembly move",
+        Axis::Remat => "values computed again",
+        Axis::Limit => "limit of registers",
+        Axis::Names => "names and copies",
+        Axis::Kept => "values kept in shared memory",
+        Axis::SmemSpilling => "ptxas's spills to shared memory",
+    }
+}

@@ -1,0 +1,129 @@
+//! One kernel: its figures before and after, the course of its search, and the best variants.
+
+use maud::{Markup, html};
+use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::variant::Variant;
+
+use super::{Outcome, Tuned, change, course};
+use crate::kernel_names;
+use crate::page::counted;
+
+/// How many variants are listed.
+const LISTED: usize = 16;
+
+pub(super) fn kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>, number: usize, is_open: bool) -> Markup {
+    let Outcome { kernel, variant, figures } = outcome;
+    html! {
+        details open[is_open] {
+            summary title=(kernel.name) {
+                (kernel_names::readable(&kernel.name))
+                span.brief {
+                    (change(kernel.stock.spill_bytes(), figures.spill_bytes())) " bytes spilled, "
+                    (change(kernel.stock.warps, figures.warps)) " warps, "
+                    (change(kernel.stock.sass.instructions, figures.sass.instructions)) " instructions"
+                }
+            }
+            div.panels id=(format!("k{number}")) {
+                section {
+                    h2 { "Before and after" }
+                    (before_and_after(&kernel.stock, figures))
+                    p { "Choice: " code { (variant) } }
+                    @if let Some(agreement) = outcome.agreement() {
+                        p.note { "Run on the CPU beside the code " (tuned.stock) ": " (agreement.sentence()) "." }
+                    }
+                    @for refused in &kernel.findings.refused {
+                        p.note.warning { code { (refused.variant) } " computes something else: " (refused.difference.place) }
+                    }
+                }
+                section { h2 { "Course of the search" } (course::of_kernel(tuned, outcome)) }
+                section.wide { h2 { "Variants" } (variants(tuned, outcome)) }
+            }
+        }
+    }
+}
+
+fn before_and_after(before: &Figures, after: &Figures) -> Markup {
+    let rows = [
+        ("spills", before.spill_bytes(), after.spill_bytes(), "bytes, stored and loaded by a thread, in the code"),
+        ("warps", before.warps, after.warps, "on an SM"),
+        ("registers", before.real.registers, after.real.registers, "of a thread"),
+        ("local memory", before.sass.local, after.sass.local, "machine instructions that access it"),
+        ("shared memory", before.real.shared_bytes, after.real.shared_bytes, "bytes of a block, static"),
+        (
+            "instructions",
+            before.sass.instructions,
+            after.sass.instructions,
+            "of the machine, without those that do nothing",
+        ),
+    ];
+    html! {
+        table.figures {
+            tr { th {} td.remark { "before" } td.remark { "after" } td {} }
+            @for (name, before, after, remark) in rows {
+                tr {
+                    th { (name) } td.number.remark { (change(before, before)) } td.number { (change(after, after)) }
+                    td.remark { (remark) }
+                }
+            }
+            @if let (Some(before), Some(after)) = (before.timing, after.timing) {
+                tr {
+                    th { "benchmark" } td.number.remark { (before.median) } td.number { (after.median) }
+                    td.remark { "median; less is better; half of the runs lie within " (after.spread) }
+                }
+            }
+        }
+        @if after.shared_spills > 0 {
+            p.note {
+                "Slots in shared memory move " (counted(usize::try_from(after.shared_spills).unwrap_or(usize::MAX), "byte"))
+                ", ten times for each loop."
+            }
+        }
+    }
+}
+
+/// What was tried, the best first: those that count before those that do not, and these before those that ptxas did not take.
+fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
+    let kernel = outcome.kernel;
+    let counts = |figures: &Figures| figures.is_no_worse(&kernel.stock, tuned.aim.allowance);
+    let judged = kernel.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
+    let mut ranked: Vec<(&Variant, Figures)> = judged.collect();
+    ranked.sort_by(|(_, one), (_, other)| {
+        let by_counting = counts(other).cmp(&counts(one));
+        by_counting.then_with(|| one.compare(other, &tuned.aim.preference))
+    });
+    let not_taken = kernel.tried.len() - ranked.len();
+    html! {
+        div.scrolled {
+            table.variants {
+                thead {
+                    tr {
+                        th.number { "spills" } th.number { "warps" } th.number { "registers" } th.number { "instructions" } th {}
+                        th { "choice" }
+                    }
+                }
+                tbody {
+                    @for (variant, figures) in ranked.iter().take(LISTED) {
+                        tr.best[**variant == outcome.variant].lost[!counts(figures)] {
+                            td.number { (change(figures.spill_bytes(), figures.spill_bytes())) }
+                            td.number { (figures.warps) }
+                            td.number { (figures.real.registers) }
+                            td.number { (change(figures.sass.instructions, figures.sass.instructions)) }
+                            td {
+                                @if **variant == outcome.variant { "▶" }
+                                @else if kernel.findings.has_refused(variant) { "computes something else" }
+                                @else if !counts(figures) { "worse than before" }
+                            }
+                            td.code { (variant) }
+                        }
+                    }
+                }
+            }
+        }
+        p.note {
+            (counted(kernel.tried.len(), "variant")) " tried"
+            @if ranked.len() > LISTED { "; the best " (LISTED) " are listed" }
+            @if not_taken > 0 { "; ptxas refused " (not_taken) }
+            "."
+        }
+    }
+}

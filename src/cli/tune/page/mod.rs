@@ -1,0 +1,92 @@
+//! A search as a page for a browser: each kernel before and after, what each axis won, and how the best was found.
+
+mod axes;
+mod course;
+mod kernel;
+mod overview;
+#[cfg(test)]
+mod tests;
+
+use maud::html;
+
+use nvptx_ra::tune::agreement::Agreement;
+use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::variant::Variant;
+
+use super::print::CUT;
+use crate::page::{ALL_SHOWN, counted, grouped, shell};
+
+/// What a page tells.
+pub(super) struct Tuned<'a> {
+    /// The name of the input.
+    pub(super) input: &'a str,
+    pub(super) aim: &'a Aim,
+    /// How the code is called that the search starts from.
+    pub(super) stock: &'static str,
+    /// How often ptxas ran.
+    pub(super) runs: usize,
+    /// Whether an interruption ended the search.
+    pub(super) is_cut: bool,
+    pub(super) kernels: Vec<Outcome<'a>>,
+}
+
+/// A kernel, and what it got in the end.
+#[derive(Clone, Copy)]
+pub(super) struct Outcome<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) variant: Variant,
+    pub(super) figures: Figures,
+}
+
+impl Outcome<'_> {
+    /// What is said of it beside stock.
+    fn agreement(&self) -> Option<&Agreement> {
+        self.kernel.findings.said_of(&self.variant)
+    }
+
+    /// Bytes that it spills less.
+    fn saved(&self) -> u32 {
+        self.kernel.stock.spill_bytes().saturating_sub(self.figures.spill_bytes())
+    }
+}
+
+/// The page. The same search gives the same bytes.
+pub(super) fn page(tuned: &Tuned<'_>) -> String {
+    let title = format!("{} tuned for {}", tuned.input, tuned.aim.architecture.name);
+    let sum = |of: fn(&Outcome<'_>) -> u32| tuned.kernels.iter().map(|outcome| u64::from(of(outcome))).sum::<u64>();
+    let (before, after) = (sum(|of| of.kernel.stock.spill_bytes()), sum(|of| of.figures.spill_bytes()));
+    let said = html! {
+        p {
+            "What a search by nvptx-ra " (nvptx_ra::VERSION) " made of " (counted(tuned.kernels.len(), "kernel")) ", with "
+            (counted(tuned.runs, "run")) " of ptxas: " b { (change(before, after)) }
+            " bytes spilled. Before is the code " (tuned.stock) "; after is no worse in bytes spilled, warps and instructions, unless an "
+            "option allowed it."
+            @if tuned.is_cut { " " b { (CUT) "." } }
+        }
+    };
+    // Opened is what gained most.
+    let most = (0..tuned.kernels.len()).max_by_key(|&number| (tuned.kernels[number].saved(), usize::MAX - number));
+    let rest = html! {
+        @if tuned.kernels.len() > 1 {
+            (overview::overview(tuned))
+            div.panels {
+                section { h2 { "Course of the search" } (course::of_all(tuned)) }
+                section { h2 { "What each axis won" } (axes::axes(tuned)) }
+            }
+        } @else {
+            div.panels.single { section { h2 { "What each axis won" } (axes::axes(tuned)) } }
+        }
+        @for (number, outcome) in tuned.kernels.iter().enumerate() {
+            (kernel::kernel(tuned, outcome, number, tuned.kernels.len() <= ALL_SHOWN || most == Some(number)))
+        }
+    };
+    shell(&title, &said, &rest)
+}
+
+/// Before and after, with an arrow where they differ.
+fn change<T: Into<u64>>(before: T, after: T) -> String {
+    let [from, to] = [before, after].map(|number| grouped(number.into()));
+    if from == to { from } else { format!("{from} → {to}") }
+}

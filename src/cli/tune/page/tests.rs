@@ -1,0 +1,155 @@
+//! The page of a small search, and what must hold of every page.
+
+use std::path::Path;
+
+use nvptx_ra::index::EntityIndex as _;
+use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::tune::aim::Budget;
+use nvptx_ra::tune::axis::Axis;
+use nvptx_ra::tune::evidence::{Real, Sass};
+use nvptx_ra::tune::figures::{Allowance, Block, SHARED_COST, preference};
+use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
+use nvptx_ra::tune::search::{KernelId, Search};
+use nvptx_ra::tune::timing::Timing;
+
+use super::axes::{Share, share};
+use super::*;
+
+/// A name that would be a script, an entity and the end of an attribute, were it not escaped.
+const HOSTILE: &str = "<script>alert(1)</script>&\"'";
+
+fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
+    let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
+    let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
+    Figures { real, sass, warps, largest_block: 0, shared_spills: 0, shared_spill_cost: 0, timing: None }
+}
+
+/// A search of kernels of PTX, whose variants cost what `judge` says by the name and the choice.
+fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figures>) -> Search {
+    let architecture = Architecture::by_name("sm_90").expect("is known");
+    let (allowance, preference) = (Allowance::default(), preference(&[]));
+    let aim = Aim { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
+    let block = Block { threads: Some(128), says_threads: true, dynamic_shared: None };
+    let stock = |name: &str| judge(name, "stock").expect("stock is judged");
+    let kernel = |name: &&str| Kernel::new(name, "0", block, stock(name), "stock".into(), false);
+    let kernels = names.iter().map(kernel).collect::<Vec<_>>().into();
+    let mut search = Search { aim, budget: Budget { runs, runs_for_spills: runs }, kernels };
+    for (number, name) in names.iter().enumerate() {
+        let id = KernelId::new(number);
+        let answer = |question: &Question| match question {
+            Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
+            Question::Figures(variant) => {
+                let figures = judge(name, &variant.to_string());
+                Answer::Figures(figures.ok_or_else(|| NoAnswer::Refused("no".into())))
+            }
+        };
+        loop {
+            let questions = search.ask(id);
+            if questions.is_empty() {
+                break;
+            }
+            search.tell(id, questions.iter().map(answer).collect());
+        }
+        if let Some(variant) = search.ask_comparison(id) {
+            search.tell_comparison(id, variant, Agreement::Same.into());
+        }
+    }
+    search
+}
+
+/// Two kernels: the first wins by an order with values computed again, and would win less by the order alone; the second
+/// wins by names.
+fn small() -> Search {
+    search(&["attention", HOSTILE], 16, |name, choice| match (name, choice) {
+        ("attention", "order=late") => Some(figures(0, 16, 400)),
+        ("attention", "order=bottom-up") => None,
+        ("attention", "order=eager") => Some(figures(60, 32, 490)),
+        ("attention", "order=eager;remat=peaks") => Some(figures(20, 32, 480)),
+        (HOSTILE, "rename-all") => Some(figures(96, 40, 500)),
+        _ => Some(figures(100, 32, 500)),
+    })
+}
+
+fn tuned(search: &Search) -> Tuned<'_> {
+    let outcome = |kernel| {
+        let (variant, figures) = Kernel::best(kernel, &search.aim);
+        Outcome { kernel, variant, figures }
+    };
+    let kernels = search.kernels.iter().map(outcome).collect();
+    Tuned { input: "in/<page>.ptx", aim: &search.aim, stock: "as given", runs: 9, is_cut: false, kernels }
+}
+
+/// The page of two kernels is the one that was looked at in a browser.
+#[test]
+fn the_page_of_a_small_search() {
+    let actual = page(&tuned(&small()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tune_page.html");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &actual).expect("the golden file is writable");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = expected.split('>').zip(actual.split('>')).find(|(old, new)| old != new);
+    assert!(actual == expected, "{}: {differs:?}; UPDATE_EXPECT=1 accepts the new page", path.display());
+}
+
+/// No text of the input is markup, and a page loads nothing.
+#[test]
+fn names_are_escaped_and_nothing_is_loaded() {
+    let page = page(&tuned(&small()));
+    assert!(!page.contains("<script") && page.matches("<style").count() == 1);
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&amp;&quot;") && page.contains("&lt;page&gt;.ptx"));
+    assert!(page.contains("default-src 'none'"));
+    for outside in ["http://", "https://", "src=", "url(", "@import", "<link"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+/// What an axis won is what the best without it spills more; where another axis wins as much, no kernel needs it.
+#[test]
+fn shares_of_axes() {
+    let search = small();
+    let tuned = tuned(&search);
+    let of = |axis, words: &[&str]| {
+        let variants = search.kernels.iter().flat_map(|kernel| &kernel.tried).map(|tried| tried.variant.to_string());
+        let tried = variants.filter(|choice| words.iter().any(|word| choice.contains(word))).count();
+        let share = share(&tuned, axis);
+        assert_eq!(share.tried, tried, "{axis:?}");
+        (share.winners, share.needed, share.bytes)
+    };
+    assert_eq!(of(Axis::Order, &["order"]), (1, 1, 80));
+    assert_eq!(of(Axis::Remat, &["remat"]), (1, 1, 40));
+    assert_eq!(of(Axis::Names, &["rename", "no-join"]), (1, 1, 4));
+    assert_eq!(of(Axis::Limit, &["maxnreg"]), (0, 0, 0));
+    assert_eq!(share(&tuned, Axis::Kept), Share { tried: 0, winners: 0, needed: 0, bytes: 0 });
+}
+
+/// A benchmark has a column of its own, and a search that was cut says so.
+#[test]
+fn what_is_not_always_there() {
+    let plain = page(&tuned(&small()));
+    assert!(!plain.contains("benchmark") && !plain.contains("cut by an interruption"));
+    let timing = |median| Some(Timing { median, spread: 0.5 });
+    let search = search(&["a", "b"], 4, |_, choice| match choice {
+        "stock" => Some(Figures { timing: timing(12.5), ..figures(100, 32, 500) }),
+        _ => Some(Figures { timing: timing(10.25), ..figures(90, 32, 500) }),
+    });
+    let timed = page(&Tuned { is_cut: true, ..tuned(&search) });
+    assert!(timed.contains("12.5 → 10.25") && timed.contains("cut by an interruption"), "{timed}");
+}
+
+/// Many kernels: only the one that gained most is open, and long searches have short lists.
+#[test]
+fn a_page_of_many_kernels() {
+    let names: Vec<String> = (0..20).map(|number| format!("k{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let spills = |choice: &str| choice.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte)) % 500;
+    let search = search(&names, 400, |name, choice| match (name, choice) {
+        (_, "stock") => Some(figures(500, 32, 500)),
+        ("k7", _) => Some(figures(0, 32, 400)),
+        _ => Some(figures(1 + spills(choice), 32, 500)),
+    });
+    let page = page(&tuned(&search));
+    assert_eq!((page.matches("<details").count(), page.matches("<details open").count()), (20, 1));
+    assert!(page[page.find("<details open").expect("one is open")..].contains("id=\"k7\""));
+    assert!(page.len() < 20 * 20_000, "{}", page.len());
+}

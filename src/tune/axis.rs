@@ -1,0 +1,42 @@
+//! What a variant may choose, and what a search may have won by it.
+
+/// A kind of choice, apart from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Another compiler's code.
+    Compiler,
+    /// What is inlined and unrolled ahead of LLVM's optimisations.
+    Ahead,
+    /// LLVM's optimisations.
+    Optimisations,
+    /// The order of instructions.
+    Order,
+    /// Loads in inline assembly that change places.
+    AssemblyLoads,
+    /// Values that are computed again.
+    Remat,
+    /// `.maxnreg`.
+    Limit,
+    /// Names of registers, and copies that stay.
+    Names,
+    /// Values kept in shared memory.
+    Kept,
+    /// ptxas's own spills to shared memory.
+    SmemSpilling,
+}
+
+impl Axis {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Compiler,
+        Self::Ahead,
+        Self::Optimisations,
+        Self::Order,
+        Self::AssemblyLoads,
+        Self::Remat,
+        Self::Limit,
+        Self::Names,
+        Self::Kept,
+        Self::SmemSpilling,
+    ];
+}

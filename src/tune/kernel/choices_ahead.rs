@@ -1,0 +1,99 @@
+//! What the search makes of choices ahead of LLVM's optimisations: all else is tried with the best of them.
+
+use std::collections::VecDeque;
+use std::iter;
+
+use super::Kernel;
+use super::proposals::behind_choices_ahead;
+use crate::tune::aim::Aim;
+use crate::tune::figures::Figures;
+use crate::tune::optimisations::{Ahead, Choices};
+use crate::tune::variant::Variant;
+
+/// Variants with other choices ahead of LLVM's optimisations.
+fn with_ahead(variants: VecDeque<Variant>, ahead: Ahead) -> VecDeque<Variant> {
+    variants.into_iter().map(|variant| variant.optimised(variant.optimisations().with_ahead(ahead))).collect()
+}
+
+impl Kernel {
+    /// Fills the queue with what is tried on every kernel, with the best of the choices ahead of LLVM's optimisations.
+    pub(super) fn continue_with_best_choice(&mut self, aim: &Aim) {
+        let ahead = self.best(aim).0.optimisations().ahead();
+        let mut rest = with_ahead(behind_choices_ahead(&self.stock), ahead).into_iter();
+        if let Some((promising, figures)) = self.promising_choice_ahead(aim) {
+            let others = with_ahead(behind_choices_ahead(&figures), promising);
+            // One of each in turn, for as long as there are both.
+            self.queue.extend(others.into_iter().flat_map(|other| iter::once(other).chain(rest.next())));
+        }
+        self.queue.extend(rest);
+    }
+
+    /// What takes half of the accesses of local memory away, or more, and costs too much otherwise: an order may make up for
+    /// that.
+    fn promising_choice_ahead(&self, aim: &Aim) -> Option<(Ahead, Figures)> {
+        let is_promising = |(variant, figures): &(&Variant, Figures)| {
+            2 * figures.sass.local <= self.stock.sass.local
+                && self.stock.sass.local > 0
+                && !self.is_admissible(aim, variant, figures)
+        };
+        let promising = self.judged().filter(is_promising);
+        let least = promising.min_by_key(|(_, figures)| (figures.spill_cost(), figures.sass.local));
+        least.map(|(variant, figures)| (variant.optimisations().ahead(), figures))
+    }
+
+    /// The best with one more choice ahead of LLVM's optimisations, or with the first of them again as LLVM has it.
+    pub(super) fn with_choice_ahead(&self, best: &Variant) -> Option<Variant> {
+        let of_best = best.optimisations();
+        let others = Ahead::CHOICES.iter().map(|&ahead| of_best.ahead().with(ahead)).chain([Ahead::STOCK]);
+        let mut others = others.map(|ahead| best.optimised(of_best.with_ahead(ahead)));
+        others.find(|variant| self.choices == Choices::All && !self.proposed.contains(variant))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{aim, kernel};
+    use super::*;
+    use crate::tune::figures::tests::figures;
+
+    /// Of code that nothing has optimised, what is inlined and unrolled comes first; then the rest with the best of that.
+    #[test]
+    fn choices_ahead_first() {
+        let mut kernel = kernel();
+        kernel = Kernel::new("k", "0", kernel.block, kernel.stock, "stock".into(), Choices::All);
+        let good = Ahead::CHOICES[3];
+        let mut variants: Vec<Variant> = Vec::new();
+        for number in 0..60u32 {
+            let variant = kernel.propose(&aim(0));
+            assert!(!variants.contains(&variant), "{variant}");
+            let spills = if variant.optimisations().ahead() == good { 10 } else { 100 };
+            kernel.record(&aim(0), variant, number.to_string(), Some(figures(spills, 32, 500)));
+            variants.push(variant);
+        }
+        let of_choice = |variant: &Variant| variant.optimisations().ahead();
+        assert_eq!(variants[0], Variant::DEFAULT);
+        assert!(variants[1..8].iter().map(of_choice).eq(Ahead::CHOICES));
+        assert!(variants[8..16].iter().all(|variant| of_choice(variant) == good));
+        assert!(variants[16..].iter().any(|variant| of_choice(variant) == good.with(Ahead::STACK)));
+    }
+
+    /// What takes arrays out of local memory and spills is tried with other orders, beside what counts so far.
+    #[test]
+    fn promising_choices_ahead() {
+        let mut stock = figures(0, 32, 500);
+        stock.sass.local = 80;
+        let mut kernel = Kernel::new("k", "0", kernel().block, stock, "stock".into(), Choices::All);
+        let of_choice = |variant: &Variant| variant.optimisations().ahead();
+        let mut ahead = Vec::new();
+        for number in 0..24u32 {
+            let variant = kernel.propose(&aim(0));
+            let is_promising = of_choice(&variant) == Ahead::STACK;
+            let outcome = if is_promising { figures(40, 32, 300) } else { stock };
+            kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
+            ahead.push(of_choice(&variant));
+        }
+        for choice in [Ahead::STACK, Ahead::STOCK] {
+            assert_eq!(ahead[8..16].iter().filter(|&&other| other == choice).count(), 4, "{ahead:?}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""What each value of an axis won in searches, in the order in which a search should ask for them.
+
+    gains.py [--ir RESULTS …] [--ptx RESULTS …] -o TABLE
+
+RESULTS has one JSON object a line, as `nvptx-ra tune --json` prints it or as tuning.py keeps it; the more runs, the
+better. The table has a line for each value: the kind of kernel, the value, the kernels that it gained, and how much.
+The
+order is a greedy cover: each value is the one that gains most kernels given the values before it, then most bytes, or
+warps. A kernel gains where the best of its variants that have no other values than those so far is better than before.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+ALWAYS = {"add=assembly-effects"}  # most variants of kernels that spill have it, so that it is no question of its own
+SPILLS, WARPS = "spills", "warps"
+MOST_WARPS = 64
+HEAD = """\
+# What values of axes won in searches, written by tests/bench/gains.py: kind of kernel, value, kernels that it gained
+# given the values above it, and bytes or warps that these gained. A greedy cover has made the order.
+"""
+
+
+def values(choice):
+    """The values that a choice has beside the defaults. All seeds, limits and ways to keep are one value each."""
+    found = set()
+    for option in choice.split(";"):
+        name, _, value = option.partition("=")
+        if name in ("add", "skip"):
+            found |= {f"{name}={part}" for part in value.split("+")}
+        elif name.startswith("regalloc") or name in ("threads", "shared-limit", "dynamic-shared"):
+            found.add("regalloc")
+        elif name in ("order-seed", "maxnreg"):
+            found.add(name)
+        elif name not in ("default", "stock"):
+            found.add(option)
+    return frozenset(found)
+
+
+def bytes_of(figures):
+    return figures["spill_store_bytes"] + figures["spill_load_bytes"]
+
+
+def is_no_worse(figures, stock):
+    return (
+        bytes_of(figures) <= bytes_of(stock)
+        and figures["warps"] >= stock["warps"]
+        and figures["sass_instructions"] <= stock["sass_instructions"]
+    )
+
+
+def worth(figures, kind):
+    """What counts of a variant, the more the better."""
+    return -bytes_of(figures) if kind == SPILLS else figures["warps"]
+
+
+def kernels_of(paths, kind):
+    """Of each kernel of a kind what stock is worth, and (values, worth) of the variants that count."""
+    for path in paths:
+        for line in Path(path).read_text(encoding="utf8").splitlines():
+            for kernel in json.loads(line)["kernels"]:
+                stock = kernel["stock"]
+                if (bytes_of(stock) > 0) != (kind == SPILLS) or (kind == WARPS and stock["warps"] >= MOST_WARPS):
+                    continue
+                tried = [(values(one["choice"]), one["figures"]) for one in kernel["tried"] if one["figures"]]
+                counts = [(of, worth(figures, kind)) for of, figures in tried if is_no_worse(figures, stock)]
+                yield worth(stock, kind), counts
+
+
+def best(kernel, allowed):
+    stock, variants = kernel
+    return max([stock, *(worth for of, worth in variants if of <= allowed)])
+
+
+def cover(kernels):
+    """(value, kernels gained, amount gained), in the order of a greedy cover."""
+    allowed = set(ALWAYS)
+    candidates = sorted({value for _, variants in kernels for of, _ in variants for value in of} - allowed)
+    now = [best(kernel, allowed) for kernel in kernels]
+    while candidates:
+        gains = []
+        for value in candidates:
+            more = [best(kernel, allowed | {value}) - before for kernel, before in zip(kernels, now, strict=True)]
+            gains.append((sum(gain > 0 for gain in more), sum(more), value))
+        # Of equals the first by name, so that the table is the same each time.
+        count, amount, value = max(gains, key=lambda gain: gain[:2])
+        if not count:
+            break
+        yield value, count, amount
+        allowed.add(value)
+        candidates.remove(value)
+        now = [best(kernel, allowed) for kernel in kernels]
+
+
+def table(ir, ptx):
+    """The table's text."""
+    lines = [HEAD]
+    for code, paths in (("ir", ir), ("ptx", ptx)):
+        for kind in (SPILLS, WARPS):
+            kernels = list(kernels_of(paths, kind))
+            lines += [f"{code}-{kind} {value} {count} {amount}\n" for value, count, amount in cover(kernels)]
+    return "".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ir", nargs="*", default=[], metavar="RESULTS", help="searches of LLVM IR")
+    parser.add_argument("--ptx", nargs="*", default=[], metavar="RESULTS", help="searches of PTX")
+    parser.add_argument("-o", "--output", required=True, metavar="TABLE")
+    arguments = parser.parse_args()
+    Path(arguments.output).write_text(table(arguments.ir, arguments.ptx), encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+; What a kernel chooses ahead of LLVM's optimisations decides which loops are unrolled, and leaves no marks.
+
+; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -mcpu=sm_90 -S %s | FileCheck %s
+; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -mcpu=sm_90 -nvptx-ra-unroll=llvm -S %s \
+; RUN:   | FileCheck %s --check-prefix=LLVM
+; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -mcpu=sm_90 -S %s | FileCheck %s --check-prefix=NO-MARKS
+
+target triple = "nvptx64-nvidia-cuda"
+
+; NO-MARKS-NOT: nvptx-ra.unroll
+; NO-MARKS-NOT: nvptx-ra-unroll
+
+; LLVM unrolls the loop; the kernel asks for none.
+; LLVM-LABEL: define {{.*}}@asked(
+; LLVM-COUNT-8: store volatile
+; CHECK-LABEL: define {{.*}}@asked(
+; CHECK: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @asked(ptr %p) "nvptx-ra"="unroll=asked" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 8
+  br i1 %is, label %loop, label %end
+
+end:
+  ret void
+}
+
+; A loop with a pragma is unrolled all the same.
+; CHECK-LABEL: define {{.*}}@pragma(
+; CHECK-COUNT-8: store volatile
+; CHECK: ret void
+define ptx_kernel void @pragma(ptr %p) "nvptx-ra"="unroll=asked" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 8
+  br i1 %is, label %loop, label %end, !llvm.loop !0
+
+end:
+  ret void
+}
+
+; The array of the second kernel becomes registers, or none at all.
+; LLVM-LABEL: define {{.*}}@array(
+; LLVM: alloca
+; CHECK-LABEL: define {{.*}}@array(
+; CHECK-NOT: alloca
+; CHECK: ret void
+define ptx_kernel void @array(ptr %p) "nvptx-ra"="unroll=stack" {
+entry:
+  %array = alloca [400 x i32]
+  br label %fill
+
+fill:
+  %i = phi i64 [ 0, %entry ], [ %next, %fill ]
+  %to = getelementptr i32, ptr %array, i64 %i
+  %v = load volatile i32, ptr %p
+  store i32 %v, ptr %to
+  %next = add i64 %i, 1
+  %is = icmp ult i64 %next, 400
+  br i1 %is, label %fill, label %drain
+
+drain:
+  %j = phi i64 [ 0, %fill ], [ %after, %drain ]
+  %from = getelementptr i32, ptr %array, i64 %j
+  %w = load i32, ptr %from
+  store volatile i32 %w, ptr %p
+  %after = add i64 %j, 1
+  %again = icmp ult i64 %after, 400
+  br i1 %again, label %drain, label %end
+
+end:
+  ret void
+}
+
+; Of 4,000 turns with five instructions each, 2,048 fit NVIDIA's size.
+; LLVM-LABEL: define {{.*}}@cut(
+; LLVM-COUNT-4000: store volatile
+; CHECK-LABEL: define {{.*}}@cut(
+; CHECK-COUNT-2048: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @cut(ptr %p) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  call void asm sideeffect "// one", ""()
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 4000
+  br i1 %is, label %loop, label %end, !llvm.loop !1
+
+end:
+  ret void
+}
+
+!0 = distinct !{!0, !2}
+!1 = distinct !{!1, !2}
+!2 = !{!"llvm.loop.unroll.enable"}

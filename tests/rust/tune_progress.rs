@@ -1,0 +1,168 @@
+//! What users see of a running `nvptx-ra tune`, and what Ctrl-C does to it.
+
+mod judge;
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use judge::{KERNELS, folder, program};
+
+/// In the place of ptxas: sends signals to the tool in those runs that `INTERRUPT` numbers, and asks the judge.
+const INTERRUPTING: &str = r#"#!/bin/sh
+case $1 in --version|--help) exec "${0%ptxas}judge" "$@" ;; esac
+echo run >> "${0%ptxas}runs"
+number=$(wc -l < "${0%ptxas}runs")
+for at in $INTERRUPT; do
+    if [ "$number" = "$at" ]; then kill -INT $PPID; exec sleep 60; fi
+done
+exec "${0%ptxas}judge" "$@"
+"#;
+
+const WRITES_NOTHING: &str =
+    "nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here\n";
+const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing\n";
+const CUT: &str = "nvptx-ra: the search was cut by an interruption; this is the best that it had found\n";
+
+/// A folder whose ptxas sends signals.
+fn interrupting() -> tempfile::TempDir {
+    let folder = folder(KERNELS, true);
+    let at = |name: &str| folder.path().join(name);
+    fs::rename(at("ptxas"), at("judge")).expect("it is there");
+    fs::create_dir(at("tmp")).expect("there is space");
+    program(folder.path(), "ptxas", INTERRUPTING);
+    folder
+}
+
+/// The tool's search in a folder, with the programs of the folder first.
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
+    command.args(["tune", "k.ptx", "--jobs", "1", "-o", "out.ptx"]).args(arguments);
+    command.current_dir(folder).env("PATH", path).env_remove("NVPTX_RA_LOG").stdin(Stdio::null());
+    command
+}
+
+/// A search that is interrupted in these runs of ptxas.
+fn interrupted(folder: &Path, runs: &str, arguments: &[&str]) -> Output {
+    let _ = fs::remove_file(folder.join("runs"));
+    let mut command = command(folder, arguments);
+    let output = command.env("INTERRUPT", runs).env("TMPDIR", folder.join("tmp")).output().expect("the tool starts");
+    let left: Vec<PathBuf> =
+        fs::read_dir(folder.join("tmp")).expect("it is there").map(|entry| entry.expect("an entry").path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    output
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).expect(name)
+}
+
+/// With `--keep-partial`, an interrupted search writes the best so far with its profile, says so, and ends with 130. Two runs
+/// judge stock, the others variants of `moves` or `fixed`.
+#[test]
+fn what_was_found_is_kept() {
+    let folder = interrupting();
+    let folder = folder.path();
+    let keep = ["--runs", "40", "--keep-partial", "--profile", "k.toml", "--json"];
+    let output = interrupted(folder, "6", &keep);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains(KEEPS) && said.ends_with(CUT) && !said.contains("could not be judged"), "{said}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["cut"], true, "{json:#}");
+    let kernels = json["kernels"].as_array().expect("kernels");
+    let tried = |kernel: &serde_json::Value| kernel["tried"].as_array().expect("a list").clone();
+    // What the interruption broke off is no variant that ptxas refused.
+    assert!(kernels.iter().flat_map(tried).all(|variant| variant["figures"].is_object()), "{json:#}");
+    let bytes = |kernel: &serde_json::Value, of: &str| kernel[of]["spill_load_bytes"].as_u64().expect("bytes");
+    assert!(kernels.iter().any(|kernel| bytes(kernel, "tuned") < bytes(kernel, "stock")), "{json:#}");
+    assert!(read(folder, "k.toml").contains("# the search was cut by an interruption"));
+
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let mut replay = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
+    replay.args(["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]).current_dir(folder).env("PATH", path);
+    assert!(replay.status().expect("the tool starts").success());
+    assert_eq!(read(folder, "replayed.ptx"), read(folder, "out.ptx"));
+    assert_ne!(read(folder, "out.ptx"), KERNELS);
+
+    // A search that comes to its end says nothing of a cut.
+    let whole = interrupted(folder, "", &keep);
+    let json: serde_json::Value = serde_json::from_slice(&whole.stdout).expect("JSON");
+    assert_eq!((whole.status.code(), &json["cut"]), (Some(0), &false.into()), "{}", stderr(&whole));
+    assert!(!stderr(&whole).contains("cut") && !read(folder, "k.toml").contains("cut"));
+}
+
+/// A second interruption, while what was found is put together, writes nothing. So does the first one where nothing was
+/// found yet, and without `--keep-partial`.
+#[test]
+fn nothing_is_kept() {
+    for (runs, arguments, says) in [
+        ("6 7", &["--keep-partial"][..], &[KEEPS, WRITES_NOTHING][..]),
+        ("2", &["--keep-partial"], &[WRITES_NOTHING]),
+        ("6", &[], &[WRITES_NOTHING]),
+    ] {
+        let folder = interrupting();
+        let folder = folder.path();
+        let output = interrupted(folder, runs, &[&["--runs", "40", "--profile", "k.toml"], arguments].concat());
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(130), "{runs}: {said}");
+        assert!(!folder.join("out.ptx").exists() && !folder.join("k.toml").exists(), "{runs}: {said}");
+        let lines = said.lines().filter(|line| line.contains("interrupted")).map(|line| format!("{line}\n"));
+        assert_eq!(lines.collect::<Vec<_>>(), says, "{said}");
+    }
+}
+
+/// What a search writes to a terminal, and to standard output, which is none.
+fn on_terminal(folder: &Path, terminal: &str, interrupt: &str, arguments: &[&str]) -> (String, Output) {
+    let pair = nix::pty::openpty(None, None).expect("a terminal");
+    let mut command = command(folder, arguments);
+    command.env("TERM", terminal).env("INTERRUPT", interrupt).stderr(Stdio::from(pair.slave)).stdout(Stdio::piped());
+    let child = command.spawn().expect("the tool starts");
+    // The last copy of the other end, so that reading ends with the tool.
+    drop(command);
+    let mut text = Vec::new();
+    let mut controller = fs::File::from(pair.master);
+    let mut part = [0; 4096];
+    // A terminal that nobody holds any more is an error to read on Linux.
+    while let Ok(length @ 1..) = controller.read(&mut part) {
+        text.extend_from_slice(&part[..length]);
+    }
+    (String::from_utf8_lossy(&text).into_owned(), child.wait_with_output().expect("it ended"))
+}
+
+/// A terminal has a bar, which messages do not tear apart and which is gone in the end; JSON stays what it is.
+#[test]
+fn a_bar_on_a_terminal() {
+    let folder = interrupting();
+    let arguments = ["--runs", "40", "--json", "--keep-partial"];
+    let (text, output) = on_terminal(folder.path(), "xterm", "6", &arguments);
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok(), "{:?}", output.stdout);
+    assert!(text.contains('━') && text.contains(" of 2 kernels, ") && text.contains(" bytes spilled"), "{text:?}");
+    assert!(text.contains(KEEPS.trim_end()), "a message while the bar stands: {text:?}");
+    // Each message begins where a line was cleared or another message ended.
+    for (start, _) in text.match_indices("nvptx-ra: ") {
+        let before = &text[..start];
+        assert!(before.is_empty() || before.ends_with('\n') || before.ends_with("\u{1b}[2K"), "{before:?}");
+    }
+    let last = text.rfind(['━', '╌']).expect("the bar");
+    assert!(text[last..].contains("\u{1b}[2K") && text.ends_with(&CUT.replace('\n', "\r\n")), "{text:?}");
+}
+
+/// Nobody else has one: a terminal that cannot move its cursor, and what is no terminal.
+#[test]
+fn lines_elsewhere() {
+    let folder = folder(KERNELS, true);
+    let (text, _) = on_terminal(folder.path(), "dumb", "", &["--runs", "6"]);
+    let output = command(folder.path(), &["--runs", "6"]).output().expect("the tool starts");
+    for text in [text, stderr(&output)] {
+        assert!(!text.contains(['\u{1b}', '━', '╌']), "{text:?}");
+        assert!(text.contains(" variants, 48 → ") && text.trim_end().ends_with(" s"), "{text:?}");
+    }
+}
