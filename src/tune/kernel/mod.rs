@@ -1,6 +1,7 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
 mod choices_ahead;
+mod compilers;
 mod proposals;
 mod rounds;
 
@@ -92,7 +93,7 @@ impl Kernel {
     pub fn add_compilers(&mut self, compilers: &[u8]) {
         self.compilers.extend(compilers);
         self.has_ranked = self.compilers.is_empty();
-        self.queue = proposals::as_they_are(&self.compilers, std::mem::take(&mut self.queue));
+        self.queue = compilers::as_they_are(&self.compilers, std::mem::take(&mut self.queue));
     }
 
     /// What to try next: never the same twice.
@@ -363,36 +364,5 @@ pub(super) mod tests {
         assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
         kernel.record(&aim(0), variant, "stock".into(), None);
         assert_eq!(kernel.tried[0].figures, Some(kernel.stock));
-    }
-
-    /// Of equal code, our own wins, whichever was tried first.
-    #[test]
-    fn own_code_wins_of_equals() {
-        let mut kernel = kernel();
-        kernel.add_compilers(&[1]);
-        for number in 0..2 {
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, number.to_string(), Some(figures(80, 32, 480)));
-        }
-        assert_eq!(kernel.tried[0].variant, Variant::Linked(1));
-        assert_eq!(kernel.best(&aim(0)).0, Variant::DEFAULT);
-    }
-
-    /// Where only the launch says how much shared memory it adds, another compiler's code has no more than stock.
-    #[test]
-    fn room_for_the_launch() {
-        for (dynamic_shared, shared_bytes, is_taken) in
-            [(None, 64, false), (None, 0, true), (Some(0), 64, true), (Some(32), 64, true)]
-        {
-            let block = Block { threads: Some(128), says_threads: true, dynamic_shared };
-            let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), true);
-            kernel.add_compilers(&[1]);
-            let mut theirs = figures(0, 32, 400);
-            theirs.real.shared_bytes = shared_bytes;
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, "theirs".into(), Some(theirs));
-            let expected = if is_taken { Variant::Linked(1) } else { Variant::Stock };
-            assert_eq!(kernel.best(&aim(0)).0, expected, "{dynamic_shared:?} {shared_bytes}");
-        }
     }
 }

@@ -87,56 +87,15 @@ pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
 }
 
 /// What is tried on every kernel of PTX: orders, and of those that gain most the same with values computed again.
-fn first_of_text() -> VecDeque<Variant> {
+pub(super) fn first_of_text() -> VecDeque<Variant> {
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
     let again = ["eager", "latency"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
     orders.chain(again).collect()
 }
 
-/// How many variants of our own code are tried before it is known whose code is the best.
-const AHEAD_OF_RANKING: usize = 3;
-
-/// How many variants of the best compiler's code are tried for each one of the others.
-const OF_THE_BEST: usize = 3;
-
-/// Other compilers' code as it is, then the first of what there is to try.
-pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDeque<Variant> {
-    let own = if compilers.is_empty() { queue.len() } else { AHEAD_OF_RANKING };
-    compilers.iter().map(|&compiler| Variant::Linked(compiler)).chain(queue.into_iter().take(own)).collect()
-}
-
 impl Kernel {
     fn has_optimisations(&self) -> bool {
         self.choices != Choices::Nothing
-    }
-
-    /// What is tried on the code of every compiler. Most of it is for the code that is the best as it is.
-    fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
-        let judged = self.tried.iter().filter_map(|tried| match tried.variant {
-            Variant::Linked(compiler) => Some((tried.figures?, compiler)),
-            _ => None,
-        });
-        let mut bases: Vec<(Figures, u8)> = iter::once((self.stock, 0)).chain(judged).collect();
-        let is_worse = |figures: &Figures| !figures.is_no_worse(&self.stock, aim.allowance);
-        bases.sort_by(|one, other| {
-            is_worse(&one.0).cmp(&is_worse(&other.0)).then_with(|| one.0.compare(&other.0, &aim.preference))
-        });
-        let lists = bases.iter().map(|&(_, compiler)| match compiler {
-            0 => first(&self.stock, self.choices),
-            _ => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
-        });
-        let mut lists: Vec<VecDeque<Variant>> = lists.collect();
-        let (best, others) = lists.split_at_mut(1);
-        let mut all = VecDeque::new();
-        let mut turn = 0;
-        while !best[0].is_empty() || others.iter().any(|list| !list.is_empty()) {
-            all.extend((0..OF_THE_BEST).filter_map(|_| best[0].pop_front()));
-            if !others.is_empty() {
-                all.extend(others[turn % others.len()].pop_front());
-            }
-            turn += 1;
-        }
-        all
     }
 
     /// Fills the queue: where there is other compilers' code with what is tried on all of it, behind the choices ahead of
@@ -285,43 +244,6 @@ mod tests {
         assert_eq!(seen[0], Variant::DEFAULT);
         let told = |order| Variant::ordered(order, 0).optimised(Optimisations::TOLD);
         assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..8].contains(&told(order))));
-    }
-
-    /// Other compilers' code is asked for first, as it is; most of what follows is of the code that is the best as it is, and
-    /// nothing of LLVM's optimisations is asked of other compilers' code.
-    #[test]
-    fn other_compilers() {
-        for (theirs, best) in [(10, 1), (200, 0)] {
-            let mut kernel = kernel();
-            kernel.add_compilers(&[1, 2]);
-            let mut seen: Vec<Variant> = Vec::new();
-            for number in 0..60u32 {
-                let variant = kernel.propose(&aim(0));
-                assert!(!seen.contains(&variant), "{variant}");
-                let spills = match variant.compiler() {
-                    1 => theirs,
-                    2 => 300,
-                    _ => 100,
-                };
-                let spills = if matches!(variant, Variant::Linked(_)) { spills } else { spills + number };
-                let figures = (variant != Variant::Linked(2)).then(|| figures(spills, 32, 500));
-                kernel.record(&aim(0), variant, number.to_string(), figures);
-                seen.push(variant);
-            }
-            assert_eq!(seen[..3], [Variant::Linked(1), Variant::Linked(2), Variant::DEFAULT]);
-            let of = |compiler| seen.iter().filter(|variant| variant.compiler() == compiler).count();
-            assert!(of(best) > 3 * of(1 - best) && of(1 - best) > 3, "{seen:?}");
-            // What ptxas refuses is tried no more.
-            assert_eq!(of(2), 1);
-            let is_odd =
-                |variant: &&Variant| variant.compiler() != 0 && variant.optimisations() != Optimisations::STOCK;
-            assert_eq!(seen.iter().find(is_odd), None);
-        }
-        let mut kernel = kernel();
-        let expected: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
-        let mut same = super::super::tests::kernel();
-        same.add_compilers(&[]);
-        assert_eq!((0..30).map(|_| same.propose(&aim(0))).collect::<Vec<_>>(), expected);
     }
 
     /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go

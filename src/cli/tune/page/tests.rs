@@ -8,6 +8,7 @@ use nvptx_ra::tune::aim::Budget;
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::evidence::{Real, Sass};
 use nvptx_ra::tune::figures::{Allowance, Block, SHARED_COST, preference};
+use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::timing::Timing;
@@ -21,7 +22,16 @@ const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
     let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
     let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
-    Figures { real, sass, warps, largest_block: 0, shared_spills: 0, shared_spill_cost: 0, timing: None }
+    Figures {
+        real,
+        sass,
+        warps,
+        largest_block: 0,
+        shared_spills: 0,
+        shared_spill_cost: 0,
+        timing: None,
+        least_counts: [0; 2],
+    }
 }
 
 /// A search of kernels of PTX, whose variants cost what `judge` says by the name and the choice.
@@ -31,7 +41,7 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
     let aim = Aim { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
     let block = Block { threads: Some(128), says_threads: true, dynamic_shared: None };
     let stock = |name: &str| judge(name, "stock").expect("stock is judged");
-    let kernel = |name: &&str| Kernel::new(name, "0", block, stock(name), "stock".into(), false);
+    let kernel = |name: &&str| Kernel::new(name, "0", block, stock(name), "stock".into(), Choices::Nothing);
     let kernels = names.iter().map(kernel).collect::<Vec<_>>().into();
     let mut search = Search { aim, budget: Budget { runs, runs_for_spills: runs }, kernels };
     for (number, name) in names.iter().enumerate() {
