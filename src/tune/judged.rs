@@ -54,7 +54,7 @@ pub fn print(answer: &Result<Judged, String>) -> String {
     format!("{}\n{}", judged.took.as_millis(), judged.kernels.iter().map(line).collect::<String>())
 }
 
-/// What [`print`] wrote; `None` where it is anything else.
+/// What [`print()`] wrote; `None` where it is anything else.
 pub fn parse(text: &str) -> Option<Result<Judged, String>> {
     let mut lines = text.lines();
     let first = lines.next()?;
