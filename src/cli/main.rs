@@ -27,7 +27,7 @@ mod compile;
 mod dynamic_shared;
 mod explain;
 mod functions;
-#[cfg(all(test, feature = "llvm"))]
+#[cfg(test)]
 #[path = "../../tests/rust/golden.rs"]
 mod golden;
 mod input;

@@ -29,8 +29,7 @@ impl Other {
 
 /// The hash of the code of each kernel of a file, whoever prints it.
 pub fn code_hashes(module: &Module<'_>) -> BTreeMap<String, String> {
-    let kernels = module.bodies().iter().filter(|body| body.launch_bounds(module.file()).is_some());
-    kernels.map(|body| (body.name(module.file()).to_owned(), fingerprint(&module.code_of(body)))).collect()
+    module.kernels().map(|body| (body.name(module.file()).to_owned(), fingerprint(&module.code_of(body)))).collect()
 }
 
 /// Gives the kernels of a file of PTX their bodies from other files, and these bodies their choices. The profile's entries
@@ -64,13 +63,11 @@ pub fn link_on_ptx(
     for (other, entries) in others.iter().zip(of_file).filter(|(_, entries)| !entries.is_empty()) {
         let text = std::mem::take(&mut output.text);
         let [own, theirs] = [Module::read(name, &text)?, Module::read(&other.name, &other.text)?];
-        let linker = Linker::new(&own, &theirs)?;
-        let (taken, refused): (Vec<&Entry>, Vec<&Entry>) =
-            entries.into_iter().partition(|entry| linker.check(&entry.name).is_ok());
-        unfit.changed.extend(refused.iter().map(|entry| entry.name.clone()));
-        let kernels: Vec<&str> = taken.iter().map(|entry| entry.name.as_str()).collect();
-        output.text = linker.link(&kernels)?;
-        chosen.extend(taken);
+        let kernels: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        let (linked, refused) = Linker::new(&own, &theirs)?.link(&kernels);
+        chosen.extend(entries.into_iter().filter(|entry| refused.iter().all(|(name, _)| *name != entry.name)));
+        unfit.changed.extend(refused.into_iter().map(|(name, _)| name.to_owned()));
+        output.text = linked;
     }
     // The choices are for the bodies that are linked now.
     let new: BTreeMap<String, String> = functions_of_ptx(&Module::read(name, &output.text)?).into_iter().collect();

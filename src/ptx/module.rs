@@ -118,6 +118,11 @@ impl<'a> Module<'a> {
         &text.bytes()[text.start(first)..text.start(end)]
     }
 
+    /// The kernels, in their order.
+    pub fn kernels(&self) -> impl Iterator<Item = &Body> {
+        self.bodies().iter().filter(|body| body.launch_bounds(&self.file).is_some())
+    }
+
     /// The code of a function without what depends on who prints it: white space, comments and source lines.
     pub fn code_of(&self, body: &Body) -> String {
         let (text, statements) = (self.file.text(), self.file.statements());

@@ -36,6 +36,16 @@ pub(crate) fn shell(title: &str, said: &Markup, rest: &Markup) -> String {
     page.into_string() + "\n"
 }
 
+/// A page is one file that runs and loads nothing, and says so to the browser.
+#[cfg(test)]
+pub(crate) fn assert_loads_nothing(page: &str) {
+    assert!(!page.contains("<script") && page.matches("<style").count() == 1);
+    assert!(page.contains("default-src 'none'"));
+    for outside in ["http://", "https://", "src=", "url(", "@import", "<link"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
 /// What a colour or line of a chart means. It stays on one line with its mark.
 pub(crate) fn key(class: &str, text: &str) -> Markup {
     html! { span.entry { span.key.(class) {} (text) } }

@@ -30,6 +30,8 @@ pub(super) struct Ir<'a> {
     stock: Front<'a>,
     /// The kernel ahead of LLVM's optimisations, where these are run here.
     source: Option<Compiler<'a>>,
+    /// What the optimisations make of the whole module, once its kernels are wanted.
+    optimised: OnceLock<Result<Compiler<'a>, Error>>,
     /// What the optimisations make of it with other choices.
     fronts: Mutex<BTreeMap<Ahead, Arc<LazyFront<'a>>>>,
     servers: &'a Servers,
@@ -75,7 +77,7 @@ impl<'a> Ir<'a> {
     }
 
     fn of_parts(stock: Compiler<'a>, source: Option<Compiler<'a>>, servers: &'a Servers) -> Self {
-        Self { stock: Front::new(stock), source, fronts: Mutex::default(), servers }
+        Self { stock: Front::new(stock), source, optimised: OnceLock::new(), fronts: Mutex::default(), servers }
     }
 
     /// Compiles a variant that chooses something ahead of LLVM's optimisations, which run once for each such choice.
@@ -123,7 +125,8 @@ impl Code for Ir<'_> {
             return Ok(slices.map(|slice| Box::new(Ir::new(slice, self.servers)) as Box<dyn Code>).collect());
         }
         // Kernels by themselves are those of the whole: what is inlined may depend on the other kernels.
-        let stock = whole.optimised(&Profile::new(whole.cpu(), Vec::new()))?.slices(kernels.iter().copied())?;
+        let optimised = self.optimised.get_or_init(|| whole.optimised(&Profile::new(whole.cpu(), Vec::new())));
+        let stock = optimised.as_ref().map_err(Clone::clone)?.slices(kernels.iter().copied())?;
         let pairs = slices.into_iter().zip(stock);
         let of_kernel = pairs.map(|(source, stock)| {
             let stock = stock.with_functions_of(&source);

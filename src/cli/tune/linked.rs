@@ -1,6 +1,6 @@
 //! Code of several compilers under search: ours, and kernels of other compilers' PTX that can take the place of ours.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nvptx_ra::error::Error;
@@ -43,24 +43,19 @@ impl<'a> LinkedCode<'a> {
         let (mut kernels, mut notes) = (Vec::new(), Vec::new());
         for other in &others {
             let theirs = Module::read(&other.name, &other.text)?;
-            let linker = Linker::new(&ours, &theirs)?;
-            let in_theirs = code_hashes(&theirs);
-            let mut taken: Vec<&str> = Vec::new();
-            let mut missing = 0;
-            for name in hashes.keys().filter(|name| kernel_names::is_wanted(wanted, name)) {
-                match linker.check(name) {
-                    Ok(()) => taken.push(name),
-                    Err(_) if !in_theirs.contains_key(name) => missing += 1,
-                    Err(reason) => {
-                        let kernel = kernel_names::readable(name);
-                        notes.push(format!("nvptx-ra: kernel '{kernel}' of {} is not taken: {reason}", other.name));
-                    }
-                }
+            let in_theirs: BTreeSet<&str> = theirs.kernels().map(|body| body.name(theirs.file())).collect();
+            let names = hashes.keys().map(String::as_str).filter(|name| kernel_names::is_wanted(wanted, name));
+            let (mut taken, missing): (Vec<&str>, Vec<&str>) = names.partition(|name| in_theirs.contains(name));
+            let (linked, refused) = Linker::new(&ours, &theirs)?.link(&taken);
+            for (name, reason) in &refused {
+                let kernel = kernel_names::readable(name);
+                notes.push(format!("nvptx-ra: kernel '{kernel}' of {} is not taken: {reason}", other.name));
             }
+            let missing = missing.len();
             if missing > 0 {
                 notes.push(format!("nvptx-ra: {missing} of the kernels are not in {}", other.name));
             }
-            let linked = linker.link(&taken)?;
+            taken.retain(|name| refused.iter().all(|(other, _)| other != name));
             let slices = Module::read(&other.name, &linked)?.slices(&taken);
             let slice = |(name, slice): (&&str, Option<Vec<u8>>)| Some(((*name).to_owned(), slice?));
             kernels.push(taken.iter().zip(slices).filter_map(slice).collect());

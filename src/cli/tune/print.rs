@@ -79,9 +79,7 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     let by = tuning.code.words().stock;
     let _ = writeln!(text, "\nbytes spilled: {} {by}, {} by default, {} tuned", stock.0, default.0, tuned.0);
     let _ = writeln!(text, "instructions: {} {by}, {} by default, {} tuned", stock.1, default.1, tuned.1);
-    for compiler in 1u8.. {
-        let Some(file) = tuning.code.name_of(compiler) else { break };
-        let taken = composed.chosen.iter().filter(|(variant, _)| variant.compiler() == compiler).count();
+    for (file, taken) in other_files(tuning, composed) {
         let _ = writeln!(text, "from {file}: {taken} of {} kernels", composed.chosen.len());
     }
     let shared = composed.chosen.iter().filter(|(variant, _)| variant.spills_to_shared()).count();
@@ -107,6 +105,14 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     text
 }
 
+/// The files of other compilers, and how many kernels come from each.
+fn other_files<'a>(tuning: &'a Tuning<'_>, composed: &'a Composed) -> impl Iterator<Item = (&'a str, usize)> {
+    (1u8..).map_while(|compiler| {
+        let file = tuning.code.name_of(compiler)?;
+        Some((file, composed.chosen.iter().filter(|(variant, _)| variant.compiler() == compiler).count()))
+    })
+}
+
 /// What is said of each choice; nothing of stock, and of what was not compared.
 fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
     let kernels = search.kernels.iter().zip(composed.chosen.iter());
@@ -125,10 +131,8 @@ pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> V
     let note = |(kernel, agreement): (&Kernel, Option<&Agreement>)| {
         Some(format!("{}, compared with stock on the CPU: {}", kernel.name, agreement?.sentence()))
     };
-    let others = (1u8..).map_while(|compiler| Some((compiler, tuning.code.name_of(compiler)?)));
-    let is_taken = |compiler| composed.chosen.iter().any(|(variant, _)| variant.compiler() == compiler);
-    let files = others.filter(|&(compiler, _)| is_taken(compiler)).map(|(_, file)| format!(" --also {file}"));
-    let files: String = files.collect();
+    let files = other_files(tuning, composed).filter(|&(_, taken)| taken > 0);
+    let files: String = files.map(|(file, _)| format!(" --also {file}")).collect();
     let linked = format!("the kernels with a table 'linked' are linked by nvptx-ra ptx --profile FILE{files}");
     cut.into_iter().chain(kernels.filter_map(note)).chain((!files.is_empty()).then_some(linked)).collect()
 }

@@ -81,24 +81,16 @@ impl<'f, 'a> Linker<'f, 'a> {
         Ok(Self { resolver, own, version })
     }
 
-    /// Whether a kernel of the other file can take the place of ours. O(bytes that it needs).
-    ///
-    /// # Errors
-    /// Says why it cannot.
-    pub fn check(&self, kernel: &str) -> Result<(), String> {
-        self.replacement(kernel).map(drop)
-    }
-
-    /// Our file with the bodies that kernels have in the other one; all other functions and variables keep every byte.
-    ///
-    /// # Errors
-    /// The first of the kernels that cannot be taken, and why.
-    pub fn link(&self, kernels: &[&str]) -> Result<Vec<u8>, Error> {
-        let replacement = |&kernel: &&str| {
-            let refused = |reason| Error::pass(reason, "it keeps its own code").in_function(kernel);
-            self.replacement(kernel).map_err(refused)
-        };
-        let mut replacements = kernels.iter().map(replacement).collect::<Result<Vec<_>, Error>>()?;
+    /// Our file with the bodies that kernels have in the other one, and of the kernels that cannot have it, why. All other
+    /// functions and variables keep every byte. O(bytes).
+    pub fn link<'k>(&self, kernels: &[&'k str]) -> (Vec<u8>, Vec<(&'k str, String)>) {
+        let (mut replacements, mut refused) = (Vec::new(), Vec::new());
+        for &kernel in kernels {
+            match self.replacement(kernel) {
+                Ok(replacement) => replacements.push(replacement),
+                Err(reason) => refused.push((kernel, reason)),
+            }
+        }
         replacements.sort_by_key(|replacement| replacement.own);
         replacements.dedup_by_key(|replacement| replacement.own);
         let mut patch = replace(&self.resolver, &replacements);
@@ -108,7 +100,7 @@ impl<'f, 'a> Linker<'f, 'a> {
             let at = text.start(token);
             patch.pieces.insert(0, (at, at + text.of(token).len(), version.as_bytes().to_vec()));
         }
-        Ok(patch.apply(self.own.file().text().bytes()))
+        (patch.apply(self.own.file().text().bytes()), refused)
     }
 
     fn replacement(&self, kernel: &str) -> Result<Replacement<'a>, String> {

@@ -6,7 +6,6 @@ use std::iter;
 use super::Kernel;
 use super::proposals::{first, first_of_text};
 use crate::tune::aim::Aim;
-use crate::tune::figures::Figures;
 use crate::tune::variant::Variant;
 
 /// How many variants of our own code are tried before it is known whose code is the best.
@@ -17,25 +16,18 @@ const OF_THE_BEST: usize = 3;
 
 /// Other compilers' code as it is, then the first of what there is to try.
 pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDeque<Variant> {
-    let own = if compilers.is_empty() { queue.len() } else { AHEAD_OF_RANKING };
-    compilers.iter().map(|&compiler| Variant::Linked(compiler)).chain(queue.into_iter().take(own)).collect()
+    let theirs = compilers.iter().map(|&compiler| Variant::Linked(compiler));
+    theirs.chain(queue.into_iter().take(AHEAD_OF_RANKING)).collect()
 }
 
 impl Kernel {
     /// What is tried on the code of every compiler. Most of it is for the code that is the best as it is.
     pub(super) fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
-        let judged = self.tried.iter().filter_map(|tried| match tried.variant {
-            Variant::Linked(compiler) => Some((tried.figures?, compiler)),
-            _ => None,
-        });
-        let mut bases: Vec<(Figures, u8)> = iter::once((self.stock, 0)).chain(judged).collect();
-        let is_worse = |figures: &Figures| !figures.is_no_worse(&self.stock, aim.allowance);
-        bases.sort_by(|one, other| {
-            is_worse(&one.0).cmp(&is_worse(&other.0)).then_with(|| one.0.compare(&other.0, &aim.preference))
-        });
-        let lists = bases.iter().map(|&(_, compiler)| match compiler {
+        let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
+        let bases = self.ranked(aim, iter::once((&Variant::Stock, self.stock)).chain(theirs));
+        let lists = bases.iter().map(|base| match base.compiler() {
             0 => first(&self.stock, self.choices),
-            _ => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
+            compiler => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
         });
         let mut lists: Vec<VecDeque<Variant>> = lists.collect();
         let (best, others) = lists.split_at_mut(1);

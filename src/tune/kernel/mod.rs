@@ -53,8 +53,6 @@ pub struct Kernel {
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
     queue: VecDeque<Variant>,
-    /// Other compilers whose code of the kernel there is, by their numbers.
-    compilers: Vec<u8>,
     /// Whether it is known whose code is the best as it is.
     has_ranked: bool,
     /// How many orders were changed at random.
@@ -81,7 +79,6 @@ impl Kernel {
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
             queue: proposals::first(&stock, choices),
-            compilers: Vec::new(),
             has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
@@ -91,9 +88,11 @@ impl Kernel {
 
     /// Adds the code that other compilers have of the kernel, by their numbers. It is tried as it is ahead of all else.
     pub fn add_compilers(&mut self, compilers: &[u8]) {
-        self.compilers.extend(compilers);
-        self.has_ranked = self.compilers.is_empty();
-        self.queue = compilers::as_they_are(&self.compilers, std::mem::take(&mut self.queue));
+        if compilers.is_empty() {
+            return;
+        }
+        self.has_ranked = false;
+        self.queue = compilers::as_they_are(compilers, std::mem::take(&mut self.queue));
     }
 
     /// What to try next: never the same twice.
@@ -151,6 +150,13 @@ impl Kernel {
         figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
     }
 
+    /// Whether a variant with these figures may win: it may count, is better than stock, and no comparison has refused it.
+    fn may_win(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
+        self.is_admissible(aim, variant, figures)
+            && figures.is_better(&self.stock, &aim.preference)
+            && !self.findings.has_refused(variant)
+    }
+
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
     fn lose(&mut self, variant: Variant, text: Option<String>, problem: String) {
         self.lost += 1;
@@ -172,11 +178,8 @@ impl Kernel {
 
     /// The best without some of the variants.
     pub fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
-        let better = self.judged().filter(|(variant, figures)| {
-            self.is_admissible(aim, variant, figures)
-                && figures.is_better(&self.stock, &aim.preference)
-                && !is_left_out(variant)
-        });
+        let tried = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
+        let better = tried.filter(|(variant, figures)| self.may_win(aim, variant, figures) && !is_left_out(variant));
         // Of equals, our own code: it needs no other file.
         let best = better.min_by(|one, other| {
             let by_compiler = || one.0.compiler().cmp(&other.0.compiler());
@@ -189,10 +192,7 @@ impl Kernel {
     pub fn course(&self, aim: &Aim) -> Vec<Figures> {
         let mut best = self.stock;
         let better_than = |best: &Figures, variant: &Variant, figures: &Figures| {
-            self.is_admissible(aim, variant, figures)
-                && figures.is_better(&self.stock, &aim.preference)
-                && !self.findings.has_refused(variant)
-                && figures.compare(best, &aim.preference).is_lt()
+            self.may_win(aim, variant, figures) && figures.compare(best, &aim.preference).is_lt()
         };
         let after = |Tried { variant, figures, .. }: &Tried| {
             best = figures.filter(|figures| better_than(&best, variant, figures)).unwrap_or(best);
@@ -231,12 +231,11 @@ impl Kernel {
         self.tried.iter().find(|tried| tried.variant == Variant::DEFAULT)?.figures
     }
 
-    /// The orders by what came of them, best first: those that are admissible before those that are not.
-    fn good_orders(&self, aim: &Aim) -> Vec<Variant> {
-        let mut ranked: Vec<(bool, Figures, &Variant)> = self
-            .judged()
-            .map(|(variant, figures)| (!self.is_admissible(aim, variant, &figures), figures, variant))
-            .collect();
+    /// Variants by what came of them, best first: those that are admissible before those that are not, equal ones in their
+    /// order.
+    fn ranked<'a>(&self, aim: &Aim, judged: impl Iterator<Item = (&'a Variant, Figures)>) -> Vec<Variant> {
+        let of = |(variant, figures)| (!self.is_admissible(aim, variant, &figures), figures, variant);
+        let mut ranked: Vec<(bool, Figures, &Variant)> = judged.map(of).collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
         ranked.into_iter().map(|(_, _, variant)| *variant).collect()
     }

@@ -108,7 +108,7 @@ impl Kernel {
         if std::mem::take(&mut self.has_first_choices) {
             return self.continue_with_best_choice(aim);
         }
-        let orders = self.good_orders(aim);
+        let orders = self.ranked(aim, self.judged());
         let (best, figures) = self.best(aim);
         // LLVM's optimisations are those of our own code.
         let has_optimisations = self.has_optimisations() && best.compiler() == 0;

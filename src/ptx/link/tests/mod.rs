@@ -12,6 +12,9 @@ fn linked(own: &str, other: &str, kernels: &[&str]) -> Result<String, String> {
     let [own, other] = [("own.ptx", own), ("other.ptx", other)]
         .map(|(name, text)| Module::read(name, text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")));
     let linker = Linker::new(&own, &other).map_err(|error| error.to_string())?;
-    let text = linker.link(kernels).map_err(|error| error.problem)?;
-    Ok(String::from_utf8(text).expect("it was text"))
+    let (text, refused) = linker.link(kernels);
+    match refused.into_iter().next() {
+        Some((_, reason)) => Err(reason),
+        None => Ok(String::from_utf8(text).expect("it was text")),
+    }
 }
