@@ -210,16 +210,22 @@ void Chooser::makeOwn(uint32_t Number, const DenseSet<Function *> &Marked) {
 }
 
 bool Chooser::run(StringRef Options) {
-  FunctionSet OfKernels;
+  auto chosenBy = [&](StringRef Attribute) {
+    return nvptx_ra_ahead(toStr(Options), toStr(Attribute));
+  };
+  constexpr StringLiteral Key = "nvptx-ra";
+  // Most modules choose nothing, and are not looked through.
+  if (!chosenBy("") &&
+      none_of(M, [&](const Function &F) { return F.hasFnAttribute(Key); }))
+    return false;
   auto choose = [&](Function &F) {
-    StringRef Attribute = F.getFnAttribute("nvptx-ra").getValueAsString();
-    Roots[nvptx_ra_ahead(toStr(Options), toStr(Attribute))].push_back(&F);
+    Roots[chosenBy(F.getFnAttribute(Key).getValueAsString())].push_back(&F);
   };
   SmallVector<Function *, 0> Kernels;
   for (Function &F : M)
     if (isDefined(F) && F.getCallingConv() == CallingConv::PTX_Kernel)
       Kernels.push_back(&F);
-  OfKernels = reachedFrom(Kernels);
+  FunctionSet OfKernels = reachedFrom(Kernels);
   for (Function &F : M)
     // What no kernel reaches chooses for itself.
     if (isDefined(F) && (F.getCallingConv() == CallingConv::PTX_Kernel ||

@@ -4,8 +4,7 @@
     gains.py [--ir RESULTS …] [--ptx RESULTS …] -o TABLE
 
 RESULTS has one JSON object a line, as `nvptx-ra tune --json` prints it or as tuning.py keeps it; the more runs, the
-better. The table has a line for each value: the kind of kernel, the value, the kernels that it gained, and how much.
-The
+better. The table has a line for each value: the kind of kernel, the value, the kernels that it gained, and how much. The
 order is a greedy cover: each value is the one that gains most kernels given the values before it, then most bytes, or
 warps. A kernel gains where the best of its variants that have no other values than those so far is better than before.
 """
