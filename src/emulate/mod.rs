@@ -8,6 +8,7 @@
 
 mod compare;
 mod decode;
+mod guide;
 mod launch;
 mod layout;
 mod machine;
@@ -21,11 +22,13 @@ mod record;
 mod reference;
 mod row;
 mod run;
+mod search;
 mod source;
 #[cfg(test)]
 mod tests;
 mod tolerance;
 mod types;
+mod wishes;
 
 pub use compare::{Comparison, Difference, Launched, Verdict};
 pub use launch::{Argument, Launches};
