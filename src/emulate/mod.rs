@@ -18,6 +18,7 @@ mod number;
 mod product;
 mod program;
 mod pure;
+mod ready;
 mod record;
 mod reference;
 mod row;
@@ -28,6 +29,7 @@ mod source;
 mod tests;
 mod tolerance;
 mod types;
+mod ways;
 mod wishes;
 
 pub use compare::{Comparison, Difference, Launched, Verdict};

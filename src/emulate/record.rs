@@ -11,7 +11,7 @@ use super::layout;
 use super::machine::{Outcome, Setting, run as run_machine};
 use super::memory::Image;
 use super::program::{Kernel, Program};
-use super::reference::is_wild;
+use super::ready::is_wild;
 use super::run::{Side, stores};
 use super::types::Kind;
 

@@ -5,7 +5,7 @@ use super::guide::{Guide, Ran, Seen};
 use super::launch::{self, Drawn, Launches};
 use super::machine::Setting;
 use super::program::Program;
-use super::reference::{Prepared, Ready, Steps, is_wild};
+use super::ready::{Prepared, Ready, Steps, is_wild};
 use super::wishes::Wishes;
 
 /// How many launches are run in search of those that show something new, for each that may be found, and how many

@@ -14,7 +14,7 @@ mod solve;
 
 use rustc_hash::FxHashMap;
 
-pub(super) use self::seen::{FAILED, HELD, Seen, compares, relation};
+pub(super) use self::seen::Seen;
 
 use self::flow::{Flow, Known};
 use self::sites::{Aim, Site, sites};

@@ -1,7 +1,8 @@
 //! Where a launch could show something new: branches that went one way only, and comparisons without a close call.
 
-use super::seen::{ABOVE, AT, BELOW, FAILED, HELD, Seen, compares};
+use super::seen::Seen;
 use crate::emulate::program::{Callee, Function, Inst, Op, Program, Row};
+use crate::emulate::ways::{ABOVE, AT, BELOW, FAILED, HELD, compares};
 
 /// How many instructions are counted behind a branch.
 const MOST_BEHIND: usize = 200;

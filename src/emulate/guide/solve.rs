@@ -1,11 +1,11 @@
 //! What would turn a predicate: comparisons are followed back to parameters, loads and the shape of the launch.
 
 use super::flow::{Known, MOST_DEPTH, computed, parameter_of};
-use super::relation;
 use crate::emulate::number::{BF16, F16, Rounding};
 use crate::emulate::program::{Function, Init, Op, Row, Space, Special, WarpOp};
 use crate::emulate::pure::{MOST_SOURCES, Pure};
 use crate::emulate::types::{Ty, low, signed};
+use crate::emulate::ways::relation;
 
 /// What a launch may choose freely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,9 @@ pub(super) enum Leaf {
     Shape(Special),
 }
 
-/// How many instructions are looked at for one predicate, and how many stores to shared memory for one load.
-const MOST_WORK: u32 = 1000;
+/// How many instructions are looked at for one predicate, and for the values of one number; how many stores to shared memory for one load.
+const MOST_WORK: u32 = 400;
+const MOST_VALUED: u32 = 100;
 const MOST_STORES: usize = 4;
 
 pub(super) struct Solver<'a> {
@@ -111,7 +112,7 @@ impl<'a> Solver<'a> {
             if self.is_constant(from[side]) {
                 continue;
             }
-            self.known.work = MOST_WORK;
+            self.known.work = MOST_VALUED;
             for value in self.known.values(at, from[other], MOST_DEPTH) {
                 for target in around(pure.sources[side], value) {
                     let mut values = [1; MOST_SOURCES];
@@ -201,7 +202,7 @@ impl<'a> Solver<'a> {
     fn operands(&mut self, at: usize, pure: &Pure, result: usize, from: &[Row; MOST_SOURCES], target: u64, depth: u32) {
         let count = pure.sources.len();
         let bits = pure.results.get(result).map_or(64, |ty| ty.bits());
-        self.known.work = MOST_WORK;
+        self.known.work = MOST_VALUED;
         for side in 0..count {
             if self.is_constant(from[side]) {
                 continue;

@@ -5,9 +5,9 @@ use super::place::{Target, generic};
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier};
-use crate::emulate::guide::{FAILED, HELD, compares, relation};
 use crate::emulate::program::{Init, Inst, Op, Row, Space, Special};
 use crate::emulate::types::{hash_of, low, mixed};
+use crate::emulate::ways::{FAILED, HELD, compares, relation};
 
 /// The lanes in which the guard of an instruction holds.
 fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> Ran<u32> {

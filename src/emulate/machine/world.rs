@@ -31,7 +31,7 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) written: Vec<(u64, u32, u8, Write)>,
     /// Which instructions of each function ran.
     pub(in crate::emulate) covered: Vec<Vec<bool>>,
-    /// Which ways the predicate of each went that has one, as a guard or to choose: bits of [`crate::emulate::guide`].
+    /// Which ways the predicate of each went that has one, as a guard or to choose: bits of [`crate::emulate::ways`].
     pub(in crate::emulate) ways: Vec<Vec<u8>>,
     /// How often each hashed instruction ran.
     pub(in crate::emulate) hashed: Vec<u64>,
