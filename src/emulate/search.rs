@@ -17,6 +17,8 @@ const MOST_FRESH: u32 = 24;
 const SEARCHED_STEPS: u64 = 3;
 /// So many instructions are run in any case.
 const LEAST_SEARCHED_STEPS: u64 = 200_000;
+/// Where there is a limit for all launches, the search takes no more than this part of it.
+const LIMIT_SHARE: u64 = 8;
 
 /// What was found so far, and what may still be run.
 #[derive(Debug)]
@@ -38,7 +40,8 @@ impl Search {
             steps += ready.outcome.steps;
         }
         let left = launches.more.saturating_mul(SEARCHED);
-        let steps_left = LEAST_SEARCHED_STEPS.max(SEARCHED_STEPS.saturating_mul(steps));
+        let wanted = LEAST_SEARCHED_STEPS.max(SEARCHED_STEPS.saturating_mul(steps));
+        let steps_left = wanted.min(launches.most_steps_in_all / LIMIT_SHARE);
         Self { guide: Guide::default(), seen, left, fresh: 0, steps_left }
     }
 
