@@ -221,3 +221,44 @@ fn figures(forecast: &Forecast) -> KernelFigures {
         limited_to: forecast.limited_to,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::tests::context;
+    use super::*;
+    use crate::config::FORECAST;
+    use crate::target::Classification;
+
+    /// A kernel of one file that calls a function of another, which calls a third that is nowhere.
+    const FUNCTIONS: [&str; 2] = [
+        "mfv 1\nfunction \"k\"\nkernel minctasm 4\nfile \"k.cu\"\nopcode CALL\n@0 = \"@f\"\n\
+         bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence line 3\nend\n",
+        "mfv 1\nfunction \"f\"\nfile \"f.h\"\nopcode CALL\n@0 = \"@g\"\n\
+         bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence line 7\nend\n",
+    ];
+
+    fn findings(wants_lints: bool) -> Vec<PlacedFinding> {
+        let summary = |text: &&str| {
+            let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let classification = Arc::new(Classification::by_name(function.opcodes()));
+            let context = RunContext { classification, wants_lints, ..context("") };
+            run(&function, &context).expect("a forecast").summary
+        };
+        let kept: Vec<_> = FUNCTIONS.iter().map(summary).collect();
+        let known: Vec<_> = kept.iter().map(Option::as_deref).collect();
+        run_on_module(FORECAST, &known, "sm_90", &Config::default()).expect("a forecast").findings
+    }
+
+    /// A finding is the kernel's, at its line of the file of the function that has it; about the kernel as a whole it is
+    /// where the compiler says that this begins. Unasked, there is none.
+    #[test]
+    fn places_of_findings() {
+        let places = |finding: &PlacedFinding| (finding.name, finding.kernel, finding.function, finding.line);
+        let found: Vec<_> = findings(true).iter().map(places).collect();
+        assert_eq!(found, [("ignored-bounds", 0, 0, 0), ("abi-call", 0, 1, 7)]);
+        assert!(findings(true)[1].message.ends_with(" [abi-call]"));
+        assert!(findings(false).is_empty());
+    }
+}

@@ -17,7 +17,9 @@ pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: boo
         let said = line.split_once(':').map_or(line, |(_, said)| said).trim();
         let said =
             line.split_once("warning :").or_else(|| line.split_once("warning ")).map_or(said, |(_, said)| said.trim());
-        if line.contains("ragma") && !line.starts_with("ptxas fatal") {
+        // A kernel's name may have it, too.
+        let mut parts = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        if parts.any(|word| word.eq_ignore_ascii_case("pragma")) && !line.starts_with("ptxas fatal") {
             findings.push(found(Lint::RefusedPragma, said, "take it out, or meet what it needs"));
         } else if line.contains("'setmaxnreg' ignored") && !knows_setmaxnreg {
             let remedy = "say __maxnreg__(N), or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)";
@@ -35,6 +37,7 @@ mod tests {
     #[test]
     fn words() {
         let words = "ptxas warning : Pragma 'x' unsupported\nptxas info    : Used 8 registers\n\
+                     ptxas info    : Function properties for smem_pragma\n\
                      ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine\n";
         let lints =
             |knows| of_words(words, "k.ptx", knows).into_iter().map(|of| (of.lint, of.reason)).collect::<Vec<_>>();
