@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::eligible::Candidate;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences};
-use crate::function::{Block, Effects, Function, Inst};
+use crate::function::{Block, Function, Inst};
 use crate::index::IndexVec;
 
 /// The most places that are looked at for a value.
@@ -74,9 +74,7 @@ impl Sinks<'_> {
         self.live.live_out_value(self.function, value.reg, sink)?;
         let all = self.occurrences.of(value.reg);
         let is_redefined = value.definitions.iter().any(|definition| is_behind(definition.block));
-        let is_terminator = |access: &Occurrence| self.function.effects(access.inst).contains(Effects::TERMINATOR);
-        let is_read_last = all.iter().any(|access| access.block == sink && is_terminator(access));
-        if is_redefined || is_read_last {
+        if is_redefined {
             return None;
         }
         let leaves = |into: Block| !is_behind(into) && self.cfg.preds(into).iter().any(|&from| is_behind(from));
