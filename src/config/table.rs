@@ -427,6 +427,9 @@ options! {
         /// no more often than those that it replaces. Off by default, because ptxas makes a few instructions more of some
         /// kernels.
         "regalloc-hoist" => regalloc_hoist: bool = false;
+        /// Lets a value be stored once, further down than its definitions, where that is rarer: behind the loop that computes
+        /// it, or ahead of a loop that does not touch it.
+        "regalloc-sink" => regalloc_sink: bool = true;
         /// The most bytes of one store or load. With 8 or 16, values that are stored or loaded near each other move at once.
         /// Their registers must then lie beside each other, too, so kernels that spill may spill more.
         "regalloc-wide" => regalloc_wide: u32 = 4, range 4..=16, unit "bytes";
