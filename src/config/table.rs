@@ -452,7 +452,8 @@ options! {
     }
     Some(FORECAST) => {
         /// Prints the forecast of each kernel to standard error, and adds it to the statistics. The remarks of
-        /// -Rpass-analysis=nvptx-forecast say the same without this option.
+        /// -Rpass-analysis=nvptx-forecast say the same without this option. Those of -Rpass-missed=nvptx-lint say what
+        /// costs registers and how to mend it.
         "forecast" => forecast: bool = false, scope Process;
         /// Sets a limit on registers (`.maxnreg`) for each kernel that has none and whose callees are all in the
         /// module. All machine functions then stay in memory to the end of the module.
