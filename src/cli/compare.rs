@@ -28,6 +28,10 @@ pub(crate) struct Arguments {
     /// The number of launches of each kernel
     #[arg(long, default_value_t = 4)]
     launches: u32,
+    /// The most launches behind these, each for statements that did not run, or for branches and comparisons that showed
+    /// one side only
+    #[arg(long, value_name = "N", default_value_t = Launches::default().more)]
+    more: u32,
     /// What launches and the order of threads are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -66,6 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let second = run::program(&arguments.second, "compare")?;
     let launches = Launches {
         count: arguments.launches,
+        more: arguments.more,
         seed: arguments.seed,
         grid: arguments.grid,
         block: arguments.block,

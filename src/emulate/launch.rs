@@ -1,10 +1,12 @@
 //! Which launches of a kernel are run.
 
+use super::guide::SHAKEN;
 use super::layout;
 use super::machine::Setting;
 use super::memory::{Image, Values};
 use super::program::{Function, Init, Kernel, Op, Program, Special};
 use super::types::{Ty, mixed};
+use super::wishes::Wishes;
 
 /// A value for a parameter of a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,8 @@ pub enum Argument {
 pub struct Launches {
     /// How many.
     pub count: u32,
+    /// The most launches behind these, each for statements that did not run or branches that went one way only.
+    pub more: u32,
     /// What all that is drawn depends on.
     pub seed: u64,
     /// The blocks; drawn unless given.
@@ -53,6 +57,7 @@ impl Default for Launches {
     fn default() -> Self {
         Self {
             count: 4,
+            more: 16,
             seed: 1,
             grid: None,
             block: None,
@@ -71,18 +76,26 @@ impl Default for Launches {
 /// How many integers that a kernel compares with are drawn.
 const MOST_COMPARED: usize = 8;
 
+/// In place of an attempt: the launch is one of a search, and all sizes are drawn.
+pub(super) const SEARCHED: u32 = 5;
+
 /// Dynamic shared memory of a launch of which nothing is known, in bytes.
 const DYNAMIC_SHARED: u32 = 48 * 1024;
 
+/// Which launch it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Drawn {
+    /// Its number, and how often it was drawn already.
+    pub(super) number: u32,
+    pub(super) attempt: u32,
+    /// What it has in place of what would be drawn.
+    pub(super) wishes: Wishes,
+}
+
 impl Launches {
-    /// The setting of a launch.
-    pub(super) fn setting(
-        &self,
-        program: &Program,
-        kernel: usize,
-        number: u32,
-        (attempt, schedule): (u32, u64),
-    ) -> Setting {
+    /// The setting of a launch, with what the order of its threads is drawn from.
+    pub(super) fn setting(&self, program: &Program, kernel: usize, drawn: &Drawn, schedule: u64) -> Setting {
+        let &Drawn { number, attempt, ref wishes } = drawn;
         let mut bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
         bounds.largest_block = bounds.largest_block.or(self.threads.map(|threads| [threads, 1, 1]));
         let reads = |special| program.functions[kernel].rows.iter().any(|row| row.init == Init::Special(special));
@@ -91,8 +104,10 @@ impl Launches {
         let far = |axis: u8| if reads(Special::Ctaid(axis)) { 5 } else { 1 };
         let few = [[2, along(1), along(2)], [1, 1, 1], [3, 1, 1], [2, along(1), 1]];
         let more = [[9, 1, 1], [1, far(1), 1], [1, 1, far(2)], [4, along(1), along(2)]];
-        let grid = self.grid.unwrap_or([few, more].concat()[number as usize % 8]);
-        let block = self.block.unwrap_or_else(|| block_of(&bounds, number, attempt, reads(Special::Tid(1))));
+        let grid = self.grid.or(wishes.grid).unwrap_or([few, more].concat()[number as usize % 8]);
+        let wished = wishes.block.filter(|_| bounds.required_block.is_none());
+        let wished = wished.filter(|block| block.iter().product::<u32>() <= most_threads(&bounds));
+        let block = self.block.or(wished).unwrap_or_else(|| block_of(&bounds, number, attempt, reads(Special::Tid(1))));
         Setting {
             kernel,
             grid,
@@ -100,19 +115,28 @@ impl Launches {
             schedule: mixed(self.seed ^ mixed(schedule)),
             most_steps: self.most_steps,
             shared_bytes: self.dynamic_shared,
+            wishes: wishes.clone(),
         }
     }
 
     /// What memory holds ahead of a launch: its parameters.
-    pub(super) fn image(&self, program: &Program, setting: &Setting, number: u32, attempt: u32) -> Image {
+    pub(super) fn image(&self, program: &Program, setting: &Setting, drawn: &Drawn) -> Image {
+        let &Drawn { number, attempt, ref wishes } = drawn;
+        // Wishes for the shape change no parameter.
+        let plain = Drawn { wishes: Wishes::default(), ..*drawn };
+        let plain = self.setting(program, setting.kernel, &plain, 0);
         let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
         let mut image = Image::new(seed);
-        let mut sizes = sizes(setting, number, attempt);
-        if number % 2 == 1 && number % 8 != 7 && attempt == 0 {
+        let mut sizes = sizes(&plain, number, attempt);
+        if number % 2 == 1 && number % 8 != 7 && matches!(attempt, 0 | SEARCHED) {
             sizes.extend(compared(&program.functions[setting.kernel]));
         }
         let values = values(self.extremes, attempt);
-        image.draw_from(if values == Values::Extreme { [sizes, LIMITS.to_vec()].concat() } else { sizes }, values);
+        let sizes = if values == Values::Extreme { [sizes, LIMITS.to_vec()].concat() } else { sizes };
+        image.draw_from(sizes, values, attempt == SEARCHED);
+        for (offset, bytes, value) in &wishes.parameters {
+            image.set(layout::PARAMETERS + u64::from(*offset), &value.to_le_bytes()[..*bytes as usize]);
+        }
         self.memory.iter().for_each(|(address, content)| image.set(*address, content));
         let kernel = program.functions[setting.kernel].kernel.clone().unwrap_or_default();
         for (argument, parameter) in self.arguments.iter().zip(&kernel.parameters) {
@@ -142,6 +166,11 @@ fn values(extremes: bool, attempt: u32) -> Values {
         1 | 3 => Values::Positive,
         _ => Values::Moderate,
     }
+}
+
+/// The most threads that a kernel allows in a block.
+fn most_threads(kernel: &Kernel) -> u32 {
+    kernel.largest_block.map_or(1024, |block| block.iter().product())
 }
 
 /// The threads of a block; in rows where the kernel asks for a thread's row.
@@ -200,6 +229,7 @@ fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
         0 if number % 8 == 7 => return vec![512],
         0 if matches!(number % 8, 2 | 4 | 6) => return vec![u64::from(total * 8).min(16_384), total.into()],
         0 => {}
+        SEARCHED => return SHAKEN.into_iter().chain([width.into(), total.into()]).collect(),
         1 | 4 => return vec![128, 256, 512],
         2 => return vec![1, 2, 4, 8],
         _ => return vec![width.into()],

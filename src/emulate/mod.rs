@@ -8,6 +8,7 @@
 
 mod compare;
 mod decode;
+mod guide;
 mod launch;
 mod layout;
 mod machine;
@@ -17,15 +18,19 @@ mod number;
 mod product;
 mod program;
 mod pure;
+mod ready;
 mod record;
 mod reference;
 mod row;
 mod run;
+mod search;
 mod source;
 #[cfg(test)]
 mod tests;
 mod tolerance;
 mod types;
+mod ways;
+mod wishes;
 
 pub use compare::{Comparison, Difference, Launched, Verdict};
 pub use launch::{Argument, Launches};

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use super::compare::odd_stores;
-use super::launch::Launches;
+use super::launch::{Drawn, Launches};
 use super::layout;
 use super::machine::{Outcome, Setting, run as run_machine};
 use super::memory::Image;
 use super::program::{Kernel, Program};
-use super::reference::is_wild;
+use super::ready::is_wild;
 use super::run::{Side, stores};
 use super::types::Kind;
 
@@ -78,8 +78,8 @@ const ALIGNMENT: i64 = 256;
 /// Says why nothing can be said of it, or why it cannot be repeated.
 pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Record, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-    let setting = launches.setting(program, number, 0, (0, 0));
-    let mut image = launches.image(program, &setting, 0, 0);
+    let setting = launches.setting(program, number, &Drawn::default(), 0);
+    let mut image = launches.image(program, &setting, &Drawn::default());
     let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
     if is_wild(odd_stores(&outcome)) {
         return Err("more than a tenth of what it stores is no finite number".into());

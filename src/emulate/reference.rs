@@ -1,23 +1,20 @@
 //! Launches of a first program that have run: what second programs are compared with.
 //!
-//! Each launch of the first program runs once, however many programs are compared with it.
+//! Each launch of the first program runs once, however many programs are compared with it. Behind the drawn launches come
+//! those that a [guide](super::guide) finds: they show something of the first program that no launch before shows.
 
 use super::compare::{Comparison, Difference, Launched, Verdict, buffer_of, first_difference, odd_stores};
-use super::launch::Launches;
-use super::machine::{Outcome, Setting, run};
-use super::memory::Image;
+use super::launch::{Drawn, Launches};
+use super::machine::Setting;
 use super::program::Program;
+use super::ready::{Prepared, Ready, Steps, equality, is_wild};
 use super::run::parameters;
-use super::tolerance::Equality;
+use super::search::Search;
+use super::wishes::Wishes;
 use crate::ptx::Module;
 
 /// How often a launch is drawn until something can be said of it and most of its results are finite numbers.
 const ATTEMPTS: u32 = 5;
-
-/// Schedules of the first program's threads that must give the same: where it reads what depends on their order, and
-/// where a second program gives something else.
-const ORDERS: [u64; 2] = [1, 4];
-const ORDERS_OF_A_DIFFERENCE: [u64; 2] = [2, 3];
 
 /// A first program, with the launches of a kernel that have run so far.
 #[derive(Debug)]
@@ -27,41 +24,7 @@ pub struct Reference<'p> {
     launches: Launches,
     runs: Vec<Prepared>,
     steps: Steps,
-}
-
-/// The instructions of warps that may still run.
-#[derive(Debug)]
-struct Steps {
-    left: u64,
-}
-
-impl Steps {
-    /// Runs a launch with what is left.
-    fn run(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, String> {
-        let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
-        let ran = run(program, &setting, image);
-        let steps = ran.as_ref().map_or_else(|stopped| stopped.steps, |outcome| outcome.steps);
-        self.left = self.left.saturating_sub(steps);
-        ran.map_err(|stopped| stopped.reason)
-    }
-}
-
-/// A launch of the first program.
-#[derive(Debug)]
-struct Prepared {
-    launched: Launched,
-    ready: Option<Ready>,
-}
-
-/// A launch that can be compared.
-#[derive(Debug)]
-struct Ready {
-    image: Image,
-    outcome: Outcome,
-    setting: Setting,
-    attempt: u32,
-    /// What was said of other orders of threads: `None` where a difference has not asked yet.
-    of_orders: Option<Option<String>>,
+    search: Option<Search>,
 }
 
 /// Runs two programs on the same launches of a kernel and compares what they store.
@@ -78,7 +41,7 @@ impl<'p> Reference<'p> {
     /// A program with launches of one of its kernels. They run when they are asked for.
     pub fn new(program: &'p Program, kernel: &str, launches: &Launches) -> Self {
         let steps = Steps { left: launches.most_steps_in_all };
-        Self { program, kernel: kernel.to_owned(), launches: launches.clone(), runs: Vec::new(), steps }
+        Self { program, kernel: kernel.to_owned(), launches: launches.clone(), runs: Vec::new(), steps, search: None }
     }
 
     /// Compares a second program with the first, up to the first launch that differs.
@@ -97,10 +60,16 @@ impl<'p> Reference<'p> {
 
     fn compare_until(&mut self, second: &Program, is_end: impl Fn(&Verdict) -> bool) -> Comparison {
         let mut comparison = Comparison { kernel: self.kernel.clone(), ..Comparison::default() };
-        for number in 0..self.launches.count {
+        let Launches { count, more, .. } = self.launches;
+        for number in 0..count.saturating_add(more) {
             // A launch that there are no instructions left for says nothing of the programs.
             if number > 0 && self.steps.left == 0 {
                 break;
+            }
+            if self.runs.len() == number as usize {
+                let prepared = if number < count { Some(self.prepared(number)) } else { self.searched() };
+                let Some(prepared) = prepared else { break };
+                self.runs.push(prepared);
             }
             let launched = self.launch(second, number, &mut comparison);
             let is_last = is_end(&launched.verdict);
@@ -114,10 +83,6 @@ impl<'p> Reference<'p> {
 
     fn launch(&mut self, second: &Program, number: u32, comparison: &mut Comparison) -> Launched {
         let place = number as usize;
-        if self.runs.len() == place {
-            let prepared = self.prepared(number);
-            self.runs.push(prepared);
-        }
         let mut launched = self.runs[place].launched.clone();
         let Some(kernel) = second.kernel(&self.kernel) else {
             if self.program.kernel(&self.kernel).is_some() {
@@ -132,7 +97,7 @@ impl<'p> Reference<'p> {
         if launched.verdict != Verdict::Same {
             return launched;
         }
-        let setting = launches.setting(second, kernel, number, (ready.attempt, 0));
+        let setting = launches.setting(second, kernel, &Drawn { wishes: Wishes::default(), ..ready.drawn }, 0);
         let setting = Setting { grid: ready.setting.grid, block: ready.setting.block, ..setting };
         let mut image = ready.image.clone();
         image.begin_second();
@@ -148,7 +113,7 @@ impl<'p> Reference<'p> {
         let difference = first_difference(&ready.outcome, &outcome, &mut image, equality(launches));
         if let Some((address, stores)) = difference {
             // A difference counts only where the order of threads makes none.
-            launched.verdict = match ready.depends_on_order(program, launches, number, steps) {
+            launched.verdict = match ready.depends_on_order(program, launches, steps) {
                 Some(reason) => not_comparable(0, reason),
                 None => {
                     let parameters = parameters(program, &ready.setting, &mut image);
@@ -166,6 +131,12 @@ impl<'p> Reference<'p> {
         launched
     }
 
+    /// Another launch of the first program that shows something new.
+    fn searched(&mut self) -> Option<Prepared> {
+        let Self { program, launches, runs, steps, search, .. } = self;
+        search.get_or_insert_with(|| Search::new(launches, runs)).next(program, launches, runs, steps)
+    }
+
     /// Runs a launch of the first program.
     fn prepared(&mut self, number: u32) -> Prepared {
         let Self { program, launches, steps, .. } = self;
@@ -179,11 +150,12 @@ impl<'p> Reference<'p> {
         // The attempt with the fewest results that are no finite numbers is taken.
         let mut best: Option<([usize; 2], Ready)> = None;
         for attempt in 0..ATTEMPTS {
-            let setting = launches.setting(program, kernel, number, (attempt, 0));
+            let drawn = Drawn { number, attempt, wishes: Wishes::default() };
+            let setting = launches.setting(program, kernel, &drawn, 0);
             if attempt == 0 {
                 launched.shape = [setting.grid, setting.block];
             }
-            let mut image = launches.image(program, &setting, number, attempt);
+            let mut image = launches.image(program, &setting, &drawn);
             let outcome = match steps.run(program, &setting, &mut image) {
                 Ok(outcome) => outcome,
                 // The first reason is told: it is that of the plainest launch.
@@ -195,7 +167,7 @@ impl<'p> Reference<'p> {
             };
             let odd = odd_stores(&outcome);
             if best.as_ref().is_none_or(|best| odd[0] * best.0[1].max(1) < best.0[0] * odd[1].max(1)) {
-                best = Some((odd, Ready { image, outcome, setting, attempt, of_orders: None }));
+                best = Some((odd, Ready { image, outcome, setting, drawn, of_orders: None }));
             }
             if !is_wild(odd) || launches.extremes {
                 break;
@@ -207,60 +179,10 @@ impl<'p> Reference<'p> {
         launched.stores = ready.outcome.written.len();
         launched.verdict = Verdict::Same;
         // Does it always give the same, in whatever order its threads run?
-        if ready.outcome.depends_on_order
-            && let Some(reason) = ready.other_orders(program, launches, number, ORDERS, steps)
-        {
+        if let Some(reason) = ready.depends(program, launches, steps) {
             launched.verdict = not_comparable(0, reason);
         }
         Prepared { launched, ready: Some(ready) }
-    }
-}
-
-impl Ready {
-    /// What other orders of threads give: why nothing can be said, if the results depend on them.
-    fn other_orders(
-        &mut self,
-        program: &Program,
-        launches: &Launches,
-        number: u32,
-        schedules: [u64; 2],
-        steps: &mut Steps,
-    ) -> Option<String> {
-        schedules.into_iter().find_map(|schedule| {
-            let setting = launches.setting(program, self.setting.kernel, number, (self.attempt, schedule));
-            match steps.run(program, &setting, &mut self.image) {
-                Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches))
-                    .map(|_| "the results depend on the order in which threads run".to_owned()),
-                Err(reason) => Some(reason),
-            }
-        })
-    }
-
-    /// The same for launches of which a second program gave something else.
-    fn depends_on_order(
-        &mut self,
-        program: &Program,
-        launches: &Launches,
-        number: u32,
-        steps: &mut Steps,
-    ) -> Option<String> {
-        if self.of_orders.is_none() {
-            self.of_orders = Some(self.other_orders(program, launches, number, ORDERS_OF_A_DIFFERENCE, steps));
-        }
-        self.of_orders.clone().flatten()
-    }
-}
-
-/// Whether more than a tenth of what was stored is no finite number.
-pub(super) fn is_wild([odd, all]: [usize; 2]) -> bool {
-    odd * 10 > all
-}
-
-fn equality(launches: &Launches) -> Equality {
-    match (launches.is_exact, launches.extremes) {
-        (_, true) => Equality::Bits,
-        (true, _) => Equality::Exact,
-        _ => Equality::Close,
     }
 }
 

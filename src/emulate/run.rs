@@ -1,6 +1,6 @@
 //! One program run alone: what it stores.
 
-use super::launch::Launches;
+use super::launch::{Drawn, Launches};
 use super::machine::{Outcome, Setting, run as run_machine};
 use super::memory::{Image, Write};
 use super::program::{Function, Op, Program};
@@ -130,8 +130,8 @@ pub struct Stores {
 /// Says why nothing can be said of it.
 pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Stores, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-    let setting = launches.setting(program, number, 0, (0, 0));
-    let mut image = launches.image(program, &setting, 0, 0);
+    let setting = launches.setting(program, number, &Drawn::default(), 0);
+    let mut image = launches.image(program, &setting, &Drawn::default());
     let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
     let mut side = Side::default();
     side.add(program, &outcome);

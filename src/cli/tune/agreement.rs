@@ -13,6 +13,9 @@ use super::benchmark::quoted;
 /// byte of stock's PTX. ptxas takes longer for larger kernels, too.
 const STEPS_FOR_EACH_RUN: u64 = 3_000;
 
+/// The most launches that are searched for behind each.
+const MORE: u32 = 2;
+
 /// How a kernel is launched, and how closely results are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Terms {
@@ -74,6 +77,7 @@ fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
     let default = Launches::default();
     let launches = Launches {
         count: 1,
+        more: MORE,
         threads: terms.threads,
         dynamic_shared: terms.dynamic_shared.unwrap_or(default.dynamic_shared),
         is_exact: terms.is_exact,
@@ -91,7 +95,7 @@ fn command(kernel: &str, launches: &Launches) -> String {
     let grid = grid.map_or(String::new(), |[x, y, z]| format!(" --grid {x},{y},{z}"));
     format!(
         "nvptx-ra compare stock.ptx variant.ptx --kernel {}{exact}{threads}{grid} --dynamic-shared {dynamic_shared} \
-         --launches 1 --seed {seed} --steps {most_steps} --steps-in-all {most_steps_in_all}",
+         --launches 1 --more {MORE} --seed {seed} --steps {most_steps} --steps-in-all {most_steps_in_all}",
         quoted(kernel)
     )
 }

@@ -26,6 +26,8 @@ mod webs;
 
 use rustc_hash::FxHashMap;
 
+pub(super) use self::webs::Webs;
+
 use super::program::{Program, function_address};
 use super::source::Sources;
 use crate::ptx::Module;

@@ -98,17 +98,19 @@ fn warp_rows(op: &WarpOp) -> (Vec<Row>, Vec<Row>) {
 }
 
 /// The values of all operands.
-pub(super) struct Webs {
-    /// The values of the rows that each instruction writes and reads, in the order of [`rows`].
+#[derive(Debug)]
+pub(in crate::emulate) struct Webs {
+    /// The values of the rows that each instruction writes and reads, in the order of [`rows`]; of those read, a guard is
+    /// the last.
     written: Vec<Vec<(Row, Value)>>,
     read: Vec<Vec<(Row, Value)>>,
     sets: DisjointSets<Value>,
-    pub(super) count: usize,
+    pub(in crate::emulate) count: usize,
 }
 
 impl Webs {
     /// Finds the webs of a function. O(operands + reads at the start of blocks · predecessors).
-    pub(super) fn new(function: &Function) -> Self {
+    pub(in crate::emulate) fn new(function: &Function) -> Self {
         let insts = &function.insts;
         let starts = block_starts(function);
         let block_of: Vec<usize> = {
@@ -127,7 +129,8 @@ impl Webs {
             if ends.len() <= block {
                 ends.push(FxHashMap::default());
             }
-            let (to, from) = rows(&inst.op);
+            let (to, mut from) = rows(&inst.op);
+            from.extend(inst.guard.map(|guard| guard.0));
             let uses = from.into_iter().map(|row| (row, finder.current(&ends[block], block, row))).collect();
             let mut defs = Vec::with_capacity(to.len());
             for row in to {
@@ -159,6 +162,12 @@ impl Webs {
         Self { written, read, sets, count }
     }
 
+    /// The webs of all rows that an instruction writes.
+    pub(in crate::emulate) fn all_written(&mut self, at: usize) -> Vec<usize> {
+        let Self { written, sets, .. } = self;
+        written[at].iter().map(|&(_, value)| sets.find(value).0 as usize).collect()
+    }
+
     /// The web of a row that an instruction writes.
     pub(super) fn written(&mut self, at: usize, row: Row) -> Option<usize> {
         let value = self.written[at].iter().find(|one| one.0 == row)?.1;
@@ -166,7 +175,7 @@ impl Webs {
     }
 
     /// The web of a row that an instruction reads.
-    pub(super) fn read(&mut self, at: usize, row: Row) -> Option<usize> {
+    pub(in crate::emulate) fn read(&mut self, at: usize, row: Row) -> Option<usize> {
         let value = self.read[at].iter().find(|one| one.0 == row)?.1;
         Some(self.sets.find(value).0 as usize)
     }

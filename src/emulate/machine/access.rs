@@ -132,9 +132,10 @@ pub(super) fn load(
     frame: &mut Frame,
     access: &Access,
     active: u32,
-    line: u32,
+    (pc, line): (u32, u32),
 ) -> Ran<()> {
     let function = world.function(frame.function);
+    let setting = world.setting;
     let bytes = access.ty.bits().max(8) / 8;
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
@@ -149,6 +150,11 @@ pub(super) fn load(
             noted(world, warp, lane, target, bytes as usize, None, is_strong)?;
             let meets = access.order == Order::Strong || access.order == Order::Volatile && function.has_atomics;
             let kind = if meets { access.kinds[number].met() } else { access.kinds[number] };
+            if let Target::Global(at) = target
+                && let Some(wish) = setting.wishes.of_load((frame.function, pc, number))
+            {
+                world.global.image.prefer(at, bytes as usize, wish);
+            }
             let value = read(world, warp, lane, target, bytes as usize, kind);
             if value.is_none() {
                 world.note_undefined(|| match target {

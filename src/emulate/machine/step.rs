@@ -7,6 +7,7 @@ use super::world::World;
 use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier};
 use crate::emulate::program::{Init, Inst, Op, Row, Space, Special};
 use crate::emulate::types::{hash_of, low, mixed};
+use crate::emulate::ways::{FAILED, HELD, compares, relation};
 
 /// The lanes in which the guard of an instruction holds.
 fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> Ran<u32> {
@@ -16,6 +17,12 @@ fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> 
     }
     let holds = frame.nonzero(row);
     Ok(mask & if is_negated { !holds } else { holds })
+}
+
+/// Which ways a predicate went that holds in some of the lanes.
+fn ways(holds: u32, mask: u32) -> u8 {
+    let [held, failed] = [holds != 0, holds != mask];
+    HELD * u8::from(held) | FAILED * u8::from(failed)
 }
 
 /// Runs an instruction.
@@ -29,6 +36,9 @@ pub(super) fn step(
     mask: u32,
 ) -> Ran<Next> {
     let active = guarded(world, frame, inst, mask)?;
+    if inst.guard.is_some() {
+        world.outcome.ways[frame.function][pc as usize] |= ways(active, mask);
+    }
     world.outcome.steps += 1;
     world.outcome.thread_steps += u64::from(mask.count_ones());
     if active == 0 {
@@ -42,6 +52,11 @@ pub(super) fn step(
             let mut results = [[0; 32]; 2];
             let sources = from.each_ref().map(|row| &frame.values[row.0 as usize]);
             (pure.eval)(&sources, active, &mut results);
+            if compares(pure) {
+                let [left, right] = [sources[0], sources[1]];
+                let ways = lanes(active).fold(0, |all, lane| all | relation(pure.sources[0], left[lane], right[lane]));
+                world.outcome.ways[frame.function][pc as usize] |= ways;
+            }
             let count = pure.sources.len();
             let defined = from[..count].iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
             if defined & active != active {
@@ -60,6 +75,9 @@ pub(super) fn step(
         }
         Op::Select { to, yes, no, by } => {
             let chosen = frame.nonzero(*by);
+            if inst.guard.is_none() {
+                world.outcome.ways[frame.function][pc as usize] |= ways(active & chosen, active);
+            }
             let (first, second) = (&frame.values[yes.0 as usize], &frame.values[no.0 as usize]);
             let values = std::array::from_fn(|lane| if chosen >> lane & 1 == 1 { first[lane] } else { second[lane] });
             let of = |row: Row| frame.defined[row.0 as usize];
@@ -83,7 +101,7 @@ pub(super) fn step(
                 frame.set_lanes(part, bits(part), active, &values, defined);
             }
         }
-        Op::Load(one) => access::load(world, warp, frame, one, active, inst.line)?,
+        Op::Load(one) => access::load(world, warp, frame, one, active, (pc, inst.line))?,
         Op::Store(one) => access::store(world, warp, frame, one, active, inst.line)?,
         Op::Atomic { address, op, ty, to, from, kind } => {
             let atomic = atomic::Atomic { address: *address, op: *op, ty: *ty, to: *to, from: *from, kind: *kind };

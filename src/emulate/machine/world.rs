@@ -6,6 +6,7 @@ use super::block::Block;
 use crate::emulate::memory::{Global, Image, Write};
 use crate::emulate::program::{Function, Program};
 use crate::emulate::types::mixed;
+use crate::emulate::wishes::Wishes;
 
 /// How a kernel is run.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) most_steps: u64,
     /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
     pub(in crate::emulate) shared_bytes: u32,
+    /// What loads of the first program find in place of what would be drawn.
+    pub(in crate::emulate) wishes: Wishes,
 }
 
 /// What became of a launch that ended.
@@ -28,6 +31,8 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) written: Vec<(u64, u32, u8, Write)>,
     /// Which instructions of each function ran.
     pub(in crate::emulate) covered: Vec<Vec<bool>>,
+    /// Which ways the predicate of each went that has one, as a guard or to choose: bits of [`crate::emulate::ways`].
+    pub(in crate::emulate) ways: Vec<Vec<u8>>,
     /// How often each hashed instruction ran.
     pub(in crate::emulate) hashed: Vec<u64>,
     /// Instructions of warps.
@@ -83,6 +88,7 @@ impl<'p, 'i> World<'p, 'i> {
         }
         let outcome = Outcome {
             covered: program.functions.iter().map(|function| vec![false; function.insts.len()]).collect(),
+            ways: program.functions.iter().map(|function| vec![0; function.insts.len()]).collect(),
             hashed: vec![0; program.hashed.len()],
             ..Outcome::default()
         };

@@ -2,12 +2,16 @@
 
 use rustc_hash::FxHashMap;
 
-use super::values::{Values, drawn};
+use super::values::{Range, Values, drawn};
 use crate::emulate::layout;
 use crate::emulate::types::{Kind, mixed};
+use crate::emulate::wishes::Wish;
 
 /// The bytes of a page.
 pub(super) const PAGE: u64 = 1024;
+
+/// What is mixed into the addresses of places that there is a wish for.
+const WISHED: u64 = 0x5eed << 48;
 
 #[derive(Clone)]
 struct Page {
@@ -26,6 +30,8 @@ pub(in crate::emulate) struct Image {
     /// What integer parameters are drawn from.
     sizes: Vec<u64>,
     values: Values,
+    /// Some buffers have flags and short counts alone.
+    narrows: bool,
 }
 
 impl std::fmt::Debug for Image {
@@ -45,9 +51,11 @@ impl Image {
         self.new_reads = 0;
     }
 
-    /// Says what integer parameters of the kernel are drawn from, and which values everything else is.
-    pub(in crate::emulate) fn draw_from(&mut self, sizes: Vec<u64>, values: Values) {
+    /// Says what integer parameters of the kernel are drawn from, which values everything else is, and whether the
+    /// integers of some buffers are smaller.
+    pub(in crate::emulate) fn draw_from(&mut self, sizes: Vec<u64>, values: Values, narrows: bool) {
         self.sizes = sizes;
+        self.narrows = narrows;
         self.values = values;
     }
 
@@ -55,7 +63,8 @@ impl Image {
     fn draw(&self, address: u64, bytes: usize, kind: Kind) -> u64 {
         let key = self.seed ^ mixed(address);
         if !layout::in_window(address, layout::PARAMETERS) || self.sizes.is_empty() {
-            return drawn(kind, bytes, key, self.values);
+            let range = if self.narrows { Range::of_buffer(self.seed, address) } else { Range::default() };
+            return drawn(kind, bytes, key, self.values, range);
         }
         let offset = address - layout::PARAMETERS;
         match kind {
@@ -64,7 +73,7 @@ impl Image {
             Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer => {
                 self.sizes[mixed(key) as usize % self.sizes.len()]
             }
-            _ => drawn(kind, bytes, key, self.values),
+            _ => drawn(kind, bytes, key, self.values, Range::default()),
         }
     }
 
@@ -97,6 +106,21 @@ impl Image {
         let mut value = [0; 8];
         value[..bytes].copy_from_slice(place);
         u64::from_le_bytes(value)
+    }
+
+    /// Gives a place that nothing is known of what is wished for it. Of a wish that is not sure, a quarter is left out.
+    pub(in crate::emulate) fn prefer(&mut self, address: u64, bytes: usize, wish: &Wish) {
+        let hash = mixed(self.seed ^ mixed(address ^ WISHED));
+        let mask = mask_of(bytes) << (address % PAGE % 64);
+        let is_known = self
+            .pages
+            .get(&(address / PAGE))
+            .is_some_and(|page| page.present[(address % PAGE) as usize / 64] & mask != 0);
+        if is_known || wish.values.is_empty() || (!wish.is_sure && hash.is_multiple_of(4)) {
+            return;
+        }
+        let value = wish.values[(hash >> 8) as usize % wish.values.len()];
+        self.set(address, &value.to_le_bytes()[..bytes]);
     }
 
     /// The pages that are known, by address: each with its bytes, and a bit for each byte that is known.

@@ -69,8 +69,27 @@ fn number_of(kind: Kind, hash: u64, values: Values) -> u64 {
     }
 }
 
+/// The integers that a buffer holds: how many different ones, in bytes and in larger places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulate) struct Range([u64; 2]);
+
+impl Default for Range {
+    fn default() -> Self {
+        Self([64, 97])
+    }
+}
+
+impl Range {
+    /// The range of the buffer that an address is in. Bytes that are flags are 0 or 1 in one of two buffers, and counts
+    /// that loops read are small in one of two.
+    pub(in crate::emulate) fn of_buffer(seed: u64, address: u64) -> Self {
+        let ranges = [Self::default(), Self([2, 97]), Self([64, 5]), Self([2, 3])];
+        ranges[mixed(seed ^ (address >> 32)) as usize % ranges.len()]
+    }
+}
+
 /// So many bytes of a kind, from a number that says which.
-pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64, values: Values) -> u64 {
+pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64, values: Values, Range(range): Range) -> u64 {
     let hash = mixed(key);
     let size = kind.bytes();
     match kind {
@@ -78,8 +97,8 @@ pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64, values: Valu
         Kind::Meeting => 0,
         Kind::Integer if values == Values::Extreme && is_extreme(hash) => integer_limit(hash, 8 * bytes as u32),
         Kind::Integer | Kind::Pointer => match bytes {
-            1 => hash & 0x3f,
-            _ => hash % 97,
+            1 => hash % range[0],
+            _ => hash % range[1],
         },
         _ if kind.is_float() && bytes >= size => {
             let parts = (0..bytes / size)

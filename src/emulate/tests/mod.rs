@@ -5,6 +5,7 @@ mod list;
 mod matrices;
 mod programs;
 mod records;
+mod search;
 
 use super::launch::{Argument, Launches};
 use super::program::Program;

@@ -106,7 +106,8 @@ fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
     let Some(kernel) = programs[0].kernels().next() else { return Ok(()) };
     // One thread, as the interpreter has it.
     let (grid, block) = (Some([1; 3]), Some([1; 3]));
-    let launches = Launches { count: 2, seed, grid, block, is_exact: true, most_steps: 20_000, ..Launches::default() };
+    let launches =
+        Launches { count: 2, more: 0, seed, grid, block, is_exact: true, most_steps: 20_000, ..Launches::default() };
     let comparison = compare_programs(&programs[0], &programs[1], kernel, &launches);
     let differs = comparison.difference();
     assert!(forgets || differs.is_none(), "{differs:?}\n{first}\n{second}");

@@ -34,6 +34,7 @@ def record(tool, ptx, kernel, folder, steps=STEPS):
 def compare(tool, first, second, kernel):
     """The verdict on two files, the reason where it is not `same`, and the places that only the second reads."""
     words = ["compare", first, second, "--kernel", kernel.name, "--block", words_of(kernel.block), "--exact", "--json"]
+    words += ["--more", 0]
     if kernel.seed is None:
         words += ["--launches", SMALL_LAUNCHES, "--steps", SMALL_STEPS]
     else:

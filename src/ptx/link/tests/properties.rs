@@ -88,7 +88,7 @@ fn links_compute_the_same() {
                 assert_eq!(own.text_of(body), text.text_of(new), "{name}");
             }
         }
-        let launches = Launches { count: 1, grid: Some([1, 1, 1]), ..Launches::default() };
+        let launches = Launches { count: 1, more: 0, grid: Some([1, 1, 1]), ..Launches::default() };
         for kernel in kernels {
             let comparison = compare(&own, &text, kernel, &launches);
             assert!(comparison.is_same(), "{comparison:?}");

@@ -1,0 +1,320 @@
+//! What would turn a predicate: comparisons are followed back to parameters, loads and the shape of the launch.
+
+use super::flow::{Known, MOST_DEPTH, computed, parameter_of};
+use crate::emulate::number::{BF16, F16, Rounding};
+use crate::emulate::program::{Function, Init, Op, Row, Space, Special, WarpOp};
+use crate::emulate::pure::{MOST_SOURCES, Pure};
+use crate::emulate::types::{Ty, low, signed};
+use crate::emulate::ways::relation;
+
+/// What a launch may choose freely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaf {
+    /// A parameter of the kernel, or a part of it: offset and bytes.
+    Parameter(u32, u32),
+    /// What a load finds: its instruction, and which of its elements.
+    Load(u32, usize),
+    /// A register that depends on the grid or the block.
+    Shape(Special),
+}
+
+/// How many instructions are looked at for one predicate, and for the values of one number; how many stores to shared memory for one load.
+const MOST_WORK: u32 = 400;
+const MOST_VALUED: u32 = 100;
+const MOST_STORES: usize = 4;
+
+pub(super) struct Solver<'a> {
+    known: Known<'a>,
+    found: Vec<(Leaf, Vec<u64>)>,
+    work: u32,
+    /// Leaves are found even where it is not known what they have to be, and where that is so now.
+    finds_all: bool,
+    is_lost: bool,
+}
+
+impl<'a> Solver<'a> {
+    pub(super) fn new(known: Known<'a>) -> Self {
+        Self { known, found: Vec::new(), work: MOST_WORK, finds_all: false, is_lost: false }
+    }
+
+    /// What makes the predicate in a row be so where an instruction reads it: for each leaf, the values that may do. Of a
+    /// leaf that it depends on in a way that is not turned around, there are none.
+    pub(super) fn leaves(mut self, at: usize, row: Row, wanted: bool) -> Vec<(Leaf, Vec<u64>)> {
+        self.predicate(at, row, Some(wanted), MOST_DEPTH);
+        (self.work, self.finds_all) = (MOST_WORK, true);
+        self.predicate(at, row, Some(wanted), MOST_DEPTH);
+        self.found
+    }
+
+    /// The same for the sides of a comparison, which are to be so to each other.
+    pub(super) fn sides(mut self, at: usize, wanted: u8) -> Vec<(Leaf, Vec<u64>)> {
+        let function = self.known.function;
+        let Op::Pure { pure, from, .. } = &function.insts[at].op else { return Vec::new() };
+        self.comparison(at, pure, from, &|values| relation(pure.sources[0], values[0], values[1]) == wanted);
+        self.found
+    }
+
+    fn spend(&mut self) -> bool {
+        self.work = self.work.saturating_sub(1);
+        self.work > 0
+    }
+
+    /// Follows a predicate to comparisons. Which value is wanted is not known behind what cannot be turned around.
+    fn predicate(&mut self, at: usize, row: Row, wanted: Option<bool>, depth: u32) {
+        if depth == 0 || !self.spend() {
+            return;
+        }
+        let function = self.known.function;
+        for definition in self.known.flow.definitions(at, row) {
+            let at = definition as usize;
+            match &function.insts[at].op {
+                Op::Pure { pure, to, from } => {
+                    let result = usize::from(to[0] != row);
+                    let is_joined = pure.sources.iter().any(|ty| *ty != Ty::Pred);
+                    if is_joined {
+                        let is_so =
+                            |values| wanted.is_none_or(|wanted| wanted == (computed(pure, values)[result] != 0));
+                        self.comparison(at, pure, from, &is_so);
+                    }
+                    for (&ty, &source) in pure.sources.iter().zip(from) {
+                        if ty == Ty::Pred {
+                            let wanted = if is_joined { None } else { through(pure, result, wanted) };
+                            self.predicate(at, source, wanted, depth - 1);
+                        }
+                    }
+                }
+                Op::Move { from, .. } => self.predicate(at, *from, wanted, depth - 1),
+                Op::Select { yes, no, by, .. } => {
+                    self.predicate(at, *by, None, depth - 1);
+                    self.predicate(at, *yes, wanted, depth - 1);
+                    self.predicate(at, *no, wanted, depth - 1);
+                }
+                Op::Warp { op: WarpOp::Vote { predicate, .. }, .. } => {
+                    self.predicate(at, *predicate, wanted, depth - 1);
+                }
+                Op::Barrier { predicate, .. } => self.predicate(at, *predicate, None, depth - 1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Each side of a comparison is to be at, just below or just above what the other side may be.
+    fn comparison(
+        &mut self,
+        at: usize,
+        pure: &Pure,
+        from: &[Row; MOST_SOURCES],
+        is_so: &dyn Fn([u64; MOST_SOURCES]) -> bool,
+    ) {
+        let sources: Vec<usize> = (0..pure.sources.len()).filter(|&side| pure.sources[side] != Ty::Pred).collect();
+        let [left, right] = sources[..] else { return };
+        for (side, other) in [(left, right), (right, left)] {
+            if self.is_constant(from[side]) {
+                continue;
+            }
+            self.known.work = MOST_VALUED;
+            for value in self.known.values(at, from[other], MOST_DEPTH) {
+                for target in around(pure.sources[side], value) {
+                    let mut values = [1; MOST_SOURCES];
+                    (values[side], values[other]) = (target, value);
+                    if is_usual(pure.sources[side], target) && is_so(values) {
+                        self.integer(at, from[side], target, MOST_DEPTH);
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_constant(&self, row: Row) -> bool {
+        matches!(self.known.function.rows[row.0 as usize].init, Init::Constant(_) | Init::Frame(_))
+    }
+
+    fn note(&mut self, leaf: Leaf, value: u64) {
+        let place = self.found.iter().position(|(other, _)| *other == leaf).unwrap_or(self.found.len());
+        if place == self.found.len() {
+            self.found.push((leaf, Vec::new()));
+        }
+        let values = &mut self.found[place].1;
+        if !self.is_lost && !values.contains(&value) {
+            values.push(value);
+        }
+    }
+
+    /// Follows a number to leaves, with what it is to be.
+    fn integer(&mut self, at: usize, row: Row, target: u64, depth: u32) {
+        if depth == 0 || !self.spend() {
+            return;
+        }
+        let function = self.known.function;
+        if let Init::Special(special) = function.rows[row.0 as usize].init {
+            return self.note(Leaf::Shape(special), target);
+        }
+        for definition in self.known.flow.definitions(at, row).into_iter().take(4) {
+            self.definition(definition as usize, row, target, depth - 1);
+        }
+    }
+
+    fn definition(&mut self, at: usize, row: Row, target: u64, depth: u32) {
+        let function = self.known.function;
+        match &function.insts[at].op {
+            Op::Load(access) => {
+                let Some(element) = access.elements.iter().position(|&one| one == row) else { return };
+                let bits = access.ty.bits().max(8);
+                match (parameter_of(function, access, element), access.address.space) {
+                    (Some(offset), _) => self.note(Leaf::Parameter(offset, bits / 8), low(target, bits)),
+                    (None, Space::Generic) => self.note(Leaf::Load(at as u32, element), low(target, bits)),
+                    (None, space) => {
+                        for (at, row) in stores_to(function, space, bits) {
+                            self.integer(at, row, target, depth);
+                        }
+                    }
+                }
+            }
+            Op::Move { from, .. } | Op::MoveAddress { from, .. } => self.integer(at, *from, target, depth),
+            Op::Select { yes, no, by, .. } => {
+                let arms = [*yes, *no];
+                for (number, arm) in arms.into_iter().enumerate() {
+                    // An arm that is the value already is to be chosen.
+                    if self.known.values(at, arm, 1).contains(&target) {
+                        self.predicate(at, *by, Some(number == 0), depth);
+                    }
+                    self.integer(at, arm, target, depth);
+                }
+            }
+            Op::Unpack { parts, from, bits } => {
+                let Some(part) = parts.iter().position(|&one| one == row) else { return };
+                self.integer(at, *from, low(target, *bits) << (part as u32 * bits), depth);
+            }
+            Op::Pack { parts, bits, .. } => {
+                for (number, &part) in parts.iter().enumerate() {
+                    self.integer(at, part, low(target >> (number as u32 * bits), *bits), depth);
+                }
+            }
+            Op::Warp { op: WarpOp::Shuffle { value, .. } | WarpOp::Reduce { value, .. }, .. } => {
+                self.integer(at, *value, target, depth);
+            }
+            Op::Pure { pure, to, from } => self.operands(at, pure, usize::from(to[0] != row), from, target, depth),
+            _ => {}
+        }
+    }
+
+    /// What each source of an instruction has to be, the others being what they may be.
+    fn operands(&mut self, at: usize, pure: &Pure, result: usize, from: &[Row; MOST_SOURCES], target: u64, depth: u32) {
+        let count = pure.sources.len();
+        let bits = pure.results.get(result).map_or(64, |ty| ty.bits());
+        self.known.work = MOST_VALUED;
+        for side in 0..count {
+            if self.is_constant(from[side]) {
+                continue;
+            }
+            if pure.sources[side] == Ty::Pred {
+                for wanted in [false, true] {
+                    let mut values = [0; MOST_SOURCES];
+                    for other in 0..count {
+                        values[other] = self.known.values(at, from[other], 3).first().copied().unwrap_or(0);
+                    }
+                    values[side] = wanted.into();
+                    if low(computed(pure, values)[result], bits) == low(target, bits) {
+                        self.predicate(at, from[side], Some(wanted), depth);
+                    }
+                }
+                continue;
+            }
+            let mut values = [0; MOST_SOURCES];
+            for other in (0..count).filter(|&other| other != side) {
+                values[other] = self.known.values(at, from[other], 4).first().copied().unwrap_or(0);
+            }
+            let was_lost = self.is_lost;
+            let found = inverse(pure, result, values, side, target);
+            if found.is_none() && !self.finds_all {
+                continue;
+            }
+            self.is_lost |= found.is_none();
+            self.integer(at, from[side], found.unwrap_or(target), depth);
+            self.is_lost = was_lost;
+        }
+    }
+}
+
+/// The value of a source that makes an instruction give a result, if one of a few candidates does.
+fn inverse(pure: &Pure, result: usize, values: [u64; MOST_SOURCES], side: usize, target: u64) -> Option<u64> {
+    let bits = pure.results.get(result)?.bits();
+    let source = *pure.sources.get(side)?;
+    let at = |value: u64| {
+        let mut values = values;
+        values[side] = low(value, source.bits());
+        low(computed(pure, values)[result], bits)
+    };
+    let target = low(target, bits);
+    let [zero, one] = [at(0), at(1)];
+    let (rise, slope) = (signed(target.wrapping_sub(zero), bits), signed(one.wrapping_sub(zero), bits));
+    let mut candidates = vec![target, signed(target, bits) as u64];
+    if slope != 0 {
+        candidates.extend([rise.wrapping_div(slope) as u64, rise.wrapping_div(slope).wrapping_add(1) as u64]);
+    }
+    candidates.extend((1..48).map(|shift| target << shift));
+    candidates.extend([!target, target.wrapping_neg(), 0, 1]);
+    candidates.extend(values.iter().map(|value| target.wrapping_mul(*value)));
+    match source {
+        Ty::F32 => candidates.push((signed(target, bits) as f32).to_bits().into()),
+        Ty::F64 => candidates.push((signed(target, bits) as f64).to_bits()),
+        _ => {}
+    }
+    match pure.results.get(result)? {
+        Ty::F32 => candidates.push(f32::from_bits(target as u32) as i64 as u64),
+        Ty::F64 => candidates.push(f64::from_bits(target) as i64 as u64),
+        _ => {}
+    }
+    candidates.into_iter().find(|&value| at(value) == target).map(|value| low(value, source.bits()))
+}
+
+/// How large integers are that are wished for. Compilers take it that sums of sizes do not overflow.
+const MOST_INTEGER: u64 = 1 << 24;
+
+/// Whether compilers agree on a value: no huge integer, but one just beyond 32 bits, and no infinity or NaN.
+fn is_usual(ty: Ty, value: u64) -> bool {
+    let size = signed(value, ty.bits()).unsigned_abs();
+    match ty {
+        Ty::F32 => f32::from_bits(value as u32).is_finite(),
+        Ty::F64 => f64::from_bits(value).is_finite(),
+        Ty::F16 => F16.value(value).is_finite(),
+        Ty::BF16 => BF16.value(value).is_finite(),
+        _ => size < MOST_INTEGER || (1 << 32..(1 << 32) + MOST_INTEGER).contains(&size),
+    }
+}
+
+/// A value of a type, and those just below and above it.
+fn around(ty: Ty, value: u64) -> Vec<u64> {
+    let beside = |value: f64| [value, value - value.abs() / 2.0 - 1.0, value + value.abs() / 2.0 + 1.0];
+    match ty {
+        Ty::F32 => beside(f32::from_bits(value as u32).into()).map(|value| (value as f32).to_bits().into()).to_vec(),
+        Ty::F64 => beside(f64::from_bits(value)).map(f64::to_bits).to_vec(),
+        Ty::F16 => beside(F16.value(value)).map(|value| F16.round(value, Rounding::Nearest, false)).to_vec(),
+        Ty::BF16 => beside(BF16.value(value)).map(|value| BF16.round(value, Rounding::Nearest, false)).to_vec(),
+        _ if ty.is_integer() => {
+            // Addresses and sizes beyond 32 bits take another way where division is short.
+            let far = value.wrapping_add(1 << 32);
+            let all = [value, value.wrapping_add(1), value.wrapping_sub(1), far];
+            all[..if ty.bits() == 64 { 4 } else { 3 }].iter().map(|&value| low(value, ty.bits())).collect()
+        }
+        _ => vec![value],
+    }
+}
+
+/// What predicates have to be for an operation of them to give a value, if they all may be the same.
+fn through(pure: &Pure, result: usize, wanted: Option<bool>) -> Option<bool> {
+    let gives = |value: bool| computed(pure, [value.into(); MOST_SOURCES])[result] != 0;
+    let wanted = wanted?;
+    [wanted, !wanted].into_iter().find(|&value| gives(value) == wanted && gives(!value) != wanted)
+}
+
+/// The first stores of so many bits to a space: instructions and rows.
+fn stores_to(function: &Function, space: Space, bits: u32) -> Vec<(usize, Row)> {
+    let stored = |(at, inst): (usize, &crate::emulate::program::Inst)| match &inst.op {
+        Op::Store(access) if access.address.space == space && access.ty.bits().max(8) == bits => {
+            access.elements.first().map(|&row| (at, row))
+        }
+        _ => None,
+    };
+    function.insts.iter().enumerate().filter_map(stored).take(MOST_STORES).collect()
+}

@@ -1,0 +1,103 @@
+//! Launches of a first program that have run, and whether their results depend on the order of threads.
+
+use super::compare::{Launched, first_difference};
+use super::launch::{Drawn, Launches};
+use super::machine::{Outcome, Setting, run};
+use super::memory::Image;
+use super::program::Program;
+use super::tolerance::Equality;
+
+/// Schedules of the first program's threads that must give the same: where it reads what depends on their order, and
+/// where a second program gives something else.
+const ORDERS: [u64; 2] = [1, 4];
+const ORDERS_OF_A_DIFFERENCE: [u64; 2] = [2, 3];
+
+/// The instructions of warps that may still run.
+#[derive(Debug)]
+pub(super) struct Steps {
+    pub(super) left: u64,
+}
+
+impl Steps {
+    /// Runs a launch with what is left.
+    pub(super) fn run(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, String> {
+        let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
+        let ran = run(program, &setting, image);
+        let steps = ran.as_ref().map_or_else(|stopped| stopped.steps, |outcome| outcome.steps);
+        self.left = self.left.saturating_sub(steps);
+        ran.map_err(|stopped| stopped.reason)
+    }
+}
+
+/// A launch of the first program.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) launched: Launched,
+    pub(super) ready: Option<Ready>,
+}
+
+/// A launch that can be compared.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) image: Image,
+    pub(super) outcome: Outcome,
+    pub(super) setting: Setting,
+    pub(super) drawn: Drawn,
+    /// What was said of other orders of threads: `None` where a difference has not asked yet.
+    pub(super) of_orders: Option<Option<String>>,
+}
+
+impl Ready {
+    /// Whether a run that reads what depends on the order of threads gives the same in other orders: a reason if not.
+    pub(super) fn depends(&mut self, program: &Program, launches: &Launches, steps: &mut Steps) -> Option<String> {
+        if !self.outcome.depends_on_order {
+            return None;
+        }
+        self.other_orders(program, launches, ORDERS, steps)
+    }
+
+    /// What other orders of threads give: why nothing can be said, if the results depend on them.
+    fn other_orders(
+        &mut self,
+        program: &Program,
+        launches: &Launches,
+        schedules: [u64; 2],
+        steps: &mut Steps,
+    ) -> Option<String> {
+        schedules.into_iter().find_map(|schedule| {
+            let setting = launches.setting(program, self.setting.kernel, &self.drawn, schedule);
+            match steps.run(program, &setting, &mut self.image) {
+                Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches))
+                    .map(|_| "the results depend on the order in which threads run".to_owned()),
+                Err(reason) => Some(reason),
+            }
+        })
+    }
+
+    /// The same for launches of which a second program gave something else.
+    pub(super) fn depends_on_order(
+        &mut self,
+        program: &Program,
+        launches: &Launches,
+        steps: &mut Steps,
+    ) -> Option<String> {
+        if self.of_orders.is_none() {
+            self.of_orders = Some(self.other_orders(program, launches, ORDERS_OF_A_DIFFERENCE, steps));
+        }
+        self.of_orders.clone().flatten()
+    }
+}
+
+/// Whether more than a tenth of what was stored is no finite number.
+pub(super) fn is_wild([odd, all]: [usize; 2]) -> bool {
+    odd * 10 > all
+}
+
+/// How closely results have to agree.
+pub(super) fn equality(launches: &Launches) -> Equality {
+    match (launches.is_exact, launches.extremes) {
+        (_, true) => Equality::Bits,
+        (true, _) => Equality::Exact,
+        _ => Equality::Close,
+    }
+}

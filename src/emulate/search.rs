@@ -1,0 +1,104 @@
+//! Launches of a first program that show what its drawn launches do not: they are run until one is found.
+
+use super::compare::{Launched, Verdict, odd_stores};
+use super::guide::{Guide, Ran, Seen};
+use super::launch::{self, Drawn, Launches};
+use super::machine::Setting;
+use super::program::Program;
+use super::ready::{Prepared, Ready, Steps, is_wild};
+use super::wishes::Wishes;
+
+/// How many launches are run in search of those that show something new, for each that may be found, and how many
+/// instructions they may take together, as a multiple of those that the drawn launches took.
+const SEARCHED: u32 = 10;
+/// Every so many of them have all their sizes drawn, and no more than so many do.
+const FRESH_EACH: u32 = 3;
+const MOST_FRESH: u32 = 24;
+const SEARCHED_STEPS: u64 = 3;
+/// So many instructions are run in any case.
+const LEAST_SEARCHED_STEPS: u64 = 200_000;
+/// Where there is a limit for all launches, the search takes no more than this part of it.
+const LIMIT_SHARE: u64 = 8;
+
+/// What was found so far, and what may still be run.
+#[derive(Debug)]
+pub(super) struct Search {
+    guide: Guide,
+    seen: Seen,
+    left: u32,
+    fresh: u32,
+    steps_left: u64,
+}
+
+impl Search {
+    /// A search behind launches that have run.
+    pub(super) fn new(launches: &Launches, runs: &[Prepared]) -> Self {
+        let mut seen = Seen::default();
+        let mut steps = 0u64;
+        for ready in runs.iter().filter_map(|run| run.ready.as_ref()) {
+            seen.add(&ready.outcome);
+            steps += ready.outcome.steps;
+        }
+        let left = launches.more.saturating_mul(SEARCHED);
+        let wanted = LEAST_SEARCHED_STEPS.max(SEARCHED_STEPS.saturating_mul(steps));
+        let steps_left = wanted.min(launches.most_steps_in_all / LIMIT_SHARE);
+        Self { guide: Guide::default(), seen, left, fresh: 0, steps_left }
+    }
+
+    /// Runs launches until one of which something can be said shows something new.
+    pub(super) fn next(
+        &mut self,
+        program: &Program,
+        launches: &Launches,
+        runs: &mut [Prepared],
+        steps: &mut Steps,
+    ) -> Option<Prepared> {
+        while self.left > 0 && self.steps_left > 0 && steps.left > 0 {
+            self.left -= 1;
+            let (kernel, drawn) = self.draw(program, launches, runs)?;
+            let setting = launches.setting(program, kernel, &drawn, 0);
+            let setting = Setting { most_steps: setting.most_steps.min(self.steps_left), ..setting };
+            let mut image = launches.image(program, &setting, &drawn);
+            let before = steps.left;
+            let outcome = steps.run(program, &setting, &mut image);
+            self.steps_left = self.steps_left.saturating_sub(before - steps.left);
+            let Ok(outcome) = outcome else { continue };
+            if is_wild(odd_stores(&outcome)) || !self.seen.lacks(&outcome) {
+                continue;
+            }
+            let mut ready = Ready { image, outcome, setting, drawn, of_orders: None };
+            if ready.depends(program, launches, steps).is_some() {
+                continue;
+            }
+            self.seen.add(&ready.outcome);
+            let (shape, stores) = ([ready.setting.grid, ready.setting.block], ready.outcome.written.len());
+            let launched = Launched { shape, verdict: Verdict::Same, stores, new_reads: 0, is_wild: false };
+            return Some(Prepared { launched, ready: Some(ready) });
+        }
+        None
+    }
+
+    /// The next launch, with the kernel's number: one that ran with a change, or now and then a new one. `None` where no
+    /// launch could be compared, or nothing is left to try.
+    fn draw(&mut self, program: &Program, launches: &Launches, runs: &mut [Prepared]) -> Option<(usize, Drawn)> {
+        let mut ran: Vec<Ran<'_>> = Vec::new();
+        let mut drawn = Vec::new();
+        for run in runs.iter_mut().filter(|run| run.launched.verdict == Verdict::Same) {
+            if let Some(ready) = &mut run.ready {
+                ran.push(Ran { outcome: &ready.outcome, setting: &ready.setting, image: &mut ready.image });
+                drawn.push(&ready.drawn);
+            }
+        }
+        let kernel = ran.first()?.setting.kernel;
+        let is_fresh = self.left.is_multiple_of(FRESH_EACH) && self.fresh < MOST_FRESH;
+        if !is_fresh && let Some((parent, wishes)) = self.guide.next(program, &self.seen, &mut ran) {
+            return Some((kernel, Drawn { wishes, ..*drawn[parent] }));
+        }
+        if self.fresh == MOST_FRESH {
+            return None;
+        }
+        self.fresh += 1;
+        let number = launches.count + self.fresh;
+        Some((kernel, Drawn { number, attempt: launch::SEARCHED, wishes: Wishes::default() }))
+    }
+}
