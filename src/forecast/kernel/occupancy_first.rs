@@ -59,8 +59,9 @@ mod tests {
         assert_eq!(registers(550, 256, LaunchBounds { min_blocks: Some(1), ..of_size(128) }), None);
         let of_product = |words: f64| {
             let mut features = Features::none();
-            [("varying_words", 550.0), ("reordered_words", 256.0), ("widest", words)]
-                .map(|(name, value)| features.set(name, value));
+            for (name, value) in [("varying_words", 550.0), ("reordered_words", 256.0), ("widest", words)] {
+                features.set(name, value);
+            }
             registers_for_warps(&features, &model, &of_size(128), case().architecture)
         };
         assert_eq!([4.0, 32.0, 64.0].map(of_product), [Some(32), Some(32), None]);
