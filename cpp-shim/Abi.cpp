@@ -42,8 +42,9 @@ static_assert(sizeof(nvptx_ra_edit) == 48 &&
 static_assert(sizeof(nvptx_ra_request) == 112 &&
               offsetof(nvptx_ra_request, view) == 88 &&
               offsetof(nvptx_ra_request, session) == 96);
-static_assert(sizeof(nvptx_ra_remark) == 64 &&
-              offsetof(nvptx_ra_remark, value) == 40);
+static_assert(sizeof(nvptx_ra_remark) == 72 &&
+              offsetof(nvptx_ra_remark, value) == 40 &&
+              offsetof(nvptx_ra_remark, line) == 64);
 static_assert(sizeof(nvptx_ra_response) == 128 &&
               offsetof(nvptx_ra_response, message) == 32 &&
               offsetof(nvptx_ra_response, num_remarks) == 120);

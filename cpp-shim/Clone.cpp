@@ -119,6 +119,8 @@ bool reportClone(StringRef Parameters, uint32_t Skip,
 
 void forecastClone(Module &M, const PassDesc &Desc, StringRef Parameters) {
   ModuleClone Clone(Desc, Parameters);
+  if (Forecaster::lintsWantedBy(M.getContext()))
+    Clone.Into.withLints();
   const CloneDiagnostics &Said = Clone.said();
   auto Compile = [&]() -> Error {
     Expected<std::unique_ptr<TargetMachine>> TM = machineFor(M);

@@ -39,10 +39,11 @@ void Compilation::reachBranchingPoint() {
     Reached(For.OfTool.reached_data);
 }
 
-void Compilation::wantObservations(bool Wanted) {
+void Compilation::wantObservations(bool Wanted, bool Lints) {
   ObservedFunction = nullptr;
   Observed = {};
   WantsObservations = Wanted;
+  WantsLints = Lints;
 }
 
 void Compilation::leaveObservation(const MachineFunction &MF,

@@ -87,6 +87,7 @@ class Compilation {
   /// of a pass: of each it is said once.
   llvm::StringSet<> FailingAhead;
   bool WantsObservations = false;
+  bool WantsLints = false;
   const llvm::MachineFunction *ObservedFunction = nullptr;
   Observation Observed;
 
@@ -131,9 +132,10 @@ public:
 
   /// Whether the coalescer is to leave what the forecast would observe to the
   /// forecast, which stands directly behind it: then a function is flattened
-  /// once for both.
-  void wantObservations(bool Wanted);
+  /// once for both. \p Lints says that somebody reads what lints find.
+  void wantObservations(bool Wanted, bool Lints = false);
   bool wantsObservations() const { return WantsObservations; }
+  bool wantsLints() const { return WantsLints; }
 
   /// A pass begins: what an earlier function left may be of another function at
   /// the same address.

@@ -40,18 +40,28 @@ namespace nvptx_ra {
 // The forecast of one module.
 //===----------------------------------------------------------------------===//
 
-bool Forecaster::wantedBy(const LLVMContext &Context) {
-  if (Context.getDiagHandlerPtr()->isAnalysisRemarkEnabled(Forecast.Name))
-    return true;
+/// Whether a file of remarks has those of a pass.
+static bool isRecorded(const LLVMContext &Context, StringRef PassName) {
   auto *File = const_cast<LLVMContext &>(Context).getMainRemarkStreamer();
-  return File && File->matchesFilter(Forecast.Name);
+  return File && File->matchesFilter(PassName);
+}
+
+bool Forecaster::figuresWantedBy(const LLVMContext &Context) {
+  return Context.getDiagHandlerPtr()->isAnalysisRemarkEnabled(Forecast.Name) ||
+         isRecorded(Context, Forecast.Name);
+}
+
+bool Forecaster::lintsWantedBy(const LLVMContext &Context) {
+  return Context.getDiagHandlerPtr()->isMissedOptRemarkEnabled(LintName) ||
+         isRecorded(Context, LintName);
 }
 
 void Forecaster::add(Compilation &Within, MachineFunction &MF,
                      const RequiredAnalyses &Analyses, bool Coalesced) {
   if (!MF.getTarget().getTargetTriple().isNVPTX())
     return;
-  uint32_t Flags = Coalesced ? NVPTX_RA_REQUEST_COALESCED : 0;
+  uint32_t Flags = (Coalesced ? NVPTX_RA_REQUEST_COALESCED : 0) |
+                   (WithLints ? NVPTX_RA_REQUEST_LINTS : 0);
   add(MF, observe(Within, MF, Analyses, Forecast, Parameters, Flags));
 }
 
@@ -78,7 +88,7 @@ bool Forecaster::finish(Module &M, bool Limit) {
   Request.parameters = toStr(Parameters);
   Request.command_line = toStr(CommandLine);
   Request.target = toStr(Target);
-  if (wantedBy(M.getContext()))
+  if (figuresWantedBy(M.getContext()))
     Request.flags |= NVPTX_RA_REQUEST_REMARKS;
   std::vector<const nvptx_ra_response *> Responses = responses();
   ResponsePtr Response(
@@ -90,7 +100,12 @@ bool Forecaster::finish(Module &M, bool Limit) {
   for (const nvptx_ra_remark &Remark :
        ArrayRef(Response->remarks, Response->num_remarks)) {
     const Summarised &Function = Functions[Remark.function];
-    if (Function.F)
+    const llvm::Function *Where = Functions[Remark.line_function].F;
+    if (!Function.F)
+      continue;
+    if (Remark.kind == NVPTX_RA_REMARK_MISSED)
+      emitFinding(*Function.F, Where ? *Where : *Function.F, Remark);
+    else
       emitFigure(*Function.F, Forecast,
                  Remark.at_place ? Function.Seen.Place : DebugLoc(), Remark);
   }
@@ -134,7 +149,11 @@ void LegacyForecast<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
 
 template <const PassDesc &Desc>
 bool LegacyForecast<Desc>::doInitialization(Module &M) {
-  Within->wantObservations(Use.DirectlyBehind && isWanted(M.getContext()));
+  Forecaster &Into = Use.Into ? *Use.Into : Own;
+  if (Forecaster::lintsWantedBy(M.getContext()))
+    Into.withLints();
+  Within->wantObservations(Use.DirectlyBehind && isWanted(M.getContext()),
+                           Into.hasLints());
   return false;
 }
 
@@ -208,6 +227,8 @@ PreservedAnalyses NewForecast<Desc>::run(Module &M,
   if (!M.getTargetTriple().isNVPTX())
     return PreservedAnalyses::all();
   Forecaster Into(Desc, Parameters);
+  if (Forecaster::lintsWantedBy(M.getContext()))
+    Into.withLints();
   if (addMachineFunctions(M, MAM, Into))
     Into.finish(M);
   else

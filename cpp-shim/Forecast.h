@@ -51,14 +51,27 @@ class Forecaster {
   std::string Parameters;
   std::string Target;
   std::vector<Summarised> Functions;
+  bool WithLints = false;
 
 public:
   /// \p Desc is the pass's: the one that prints prints.
   Forecaster(const PassDesc &Desc, llvm::StringRef Parameters)
       : Desc(Desc), Parameters(Parameters) {}
 
-  /// Whether anybody reads the remarks of a forecast.
-  static bool wantedBy(const llvm::LLVMContext &Context);
+  /// Whether anybody reads the figures of a forecast as remarks.
+  static bool figuresWantedBy(const llvm::LLVMContext &Context);
+
+  /// Whether anybody reads what lints find as remarks.
+  static bool lintsWantedBy(const llvm::LLVMContext &Context);
+
+  /// Either of both.
+  static bool wantedBy(const llvm::LLVMContext &Context) {
+    return figuresWantedBy(Context) || lintsWantedBy(Context);
+  }
+
+  /// Functions that are added from now on are looked at by lints, too.
+  void withLints() { WithLints = true; }
+  bool hasLints() const { return WithLints; }
 
   /// Summarises a function for NVPTX; others are left out. \p Coalesced says
   /// that the copy coalescer has run on it.

@@ -81,8 +81,11 @@ public:
       Request.flags |= NVPTX_RA_REQUEST_REMARKS;
     if (compat::isSSA(MF))
       Request.flags |= NVPTX_RA_REQUEST_SSA;
-    if (Desc.Name == CopyCoalescer.Name && Within.wantsObservations())
+    if (Desc.Name == CopyCoalescer.Name && Within.wantsObservations()) {
       Request.flags |= NVPTX_RA_REQUEST_SUMMARY;
+      if (Within.wantsLints())
+        Request.flags |= NVPTX_RA_REQUEST_LINTS;
+    }
   }
 
   /// Returns whether the function changed.

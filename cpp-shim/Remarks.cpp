@@ -97,6 +97,20 @@ void emitFigure(const Function &F, const PassDesc &Desc, const DebugLoc &Place,
   F.getContext().diagnose(Figure);
 }
 
+void emitFinding(const Function &F, const Function &Where,
+                 const nvptx_ra_remark &Remark) {
+  DISubprogram *SP = Where.getSubprogram();
+  DiagnosticLocation At =
+      SP && Remark.line
+          ? DiagnosticLocation(
+                DILocation::get(SP->getContext(), Remark.line, 0, SP))
+          : DiagnosticLocation(F.getSubprogram());
+  OptimizationRemarkMissed Finding(LintName.data(), toRef(Remark.name), At,
+                                   &F.getEntryBlock());
+  Finding << toRef(Remark.message);
+  F.getContext().diagnose(Finding);
+}
+
 void report(LLVMContext &Context, StringRef Message,
             DiagnosticSeverity Severity) {
   Context.diagnose(DiagnosticInfoGeneric(Twine(Message), Severity));

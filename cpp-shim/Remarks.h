@@ -44,6 +44,14 @@ void emitRemarks(llvm::MachineFunction &MF,
 void emitFigure(const llvm::Function &F, const PassDesc &Desc,
                 const llvm::DebugLoc &Place, const nvptx_ra_remark &Remark);
 
+/// The pass name of the remarks of lints. It is no pass: the forecast asks the
+/// lints.
+inline constexpr llvm::StringLiteral LintName = "nvptx-lint";
+
+/// Emits what a lint finds in a function, at a line of the file of \p Where.
+void emitFinding(const llvm::Function &F, const llvm::Function &Where,
+                 const nvptx_ra_remark &Remark);
+
 /// Reports a message, complete as it stands.
 void report(llvm::LLVMContext &Context, llvm::StringRef Message,
             llvm::DiagnosticSeverity Severity);

@@ -22,6 +22,7 @@ pub mod fuzzing;
 pub mod index;
 pub mod input_kind;
 pub mod lab;
+pub mod lint;
 pub mod passes;
 pub mod printable;
 pub mod profile;

@@ -217,6 +217,9 @@ typedef struct nvptx_ra_edit {
 /* Of nvptx-copy-coalescer: the response is to have what nvptx-forecast would say of the function as the edits make it. The
  * forecast that comes next then needs no view. */
 #define NVPTX_RA_REQUEST_SUMMARY 32u
+/* Of nvptx-forecast, and beside NVPTX_RA_REQUEST_SUMMARY: somebody reads what lints find. nvptx_ra_forecast then says so
+ * by remarks of the kind MISSED. */
+#define NVPTX_RA_REQUEST_LINTS 64u
 
 /* What the core keeps from one function of a compilation to the next. One thread at a time uses it. */
 typedef struct nvptx_ra_session nvptx_ra_session;
@@ -256,6 +259,8 @@ typedef struct nvptx_ra_remark {
   nvptx_ra_str value; /* what the message is the label of; for tools it has the remark's name */
   uint32_t function;  /* which of the functions it is about */
   uint32_t at_place;  /* 1: it belongs to the place that the function's response names */
+  uint32_t line;      /* of what a lint finds: the line; 0 where none is known */
+  uint32_t line_function; /* and the function in whose file that is */
 } nvptx_ra_remark;
 
 /* nvptx_ra_response.status */

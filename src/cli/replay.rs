@@ -90,6 +90,7 @@ fn context(report: &Report, options: &[String], function: &Function) -> Result<R
         is_o0: report.is_o0,
         is_optnone: report.is_optnone,
         wants_remarks: false,
+        wants_lints: false,
         is_coalesced: false,
         callees: None,
     })

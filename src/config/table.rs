@@ -427,6 +427,9 @@ options! {
         /// no more often than those that it replaces. Off by default, because ptxas makes a few instructions more of some
         /// kernels.
         "regalloc-hoist" => regalloc_hoist: bool = false;
+        /// Lets a value be stored once, further down than its definitions, where that is rarer: behind the loop that computes
+        /// it, or ahead of a loop that does not touch it.
+        "regalloc-sink" => regalloc_sink: bool = true;
         /// The most bytes of one store or load. With 8 or 16, values that are stored or loaded near each other move at once.
         /// Their registers must then lie beside each other, too, so kernels that spill may spill more.
         "regalloc-wide" => regalloc_wide: u32 = 4, range 4..=16, unit "bytes";
@@ -449,7 +452,8 @@ options! {
     }
     Some(FORECAST) => {
         /// Prints the forecast of each kernel to standard error, and adds it to the statistics. The remarks of
-        /// -Rpass-analysis=nvptx-forecast say the same without this option.
+        /// -Rpass-analysis=nvptx-forecast say the same without this option. Those of -Rpass-missed=nvptx-lint say what
+        /// costs registers and how to mend it.
         "forecast" => forecast: bool = false, scope Process;
         /// Sets a limit on registers (`.maxnreg`) for each kernel that has none and whose callees are all in the
         /// module. All machine functions then stay in memory to the end of the module.

@@ -40,7 +40,8 @@ const _: () = {
     assert!(offset_of!(nvptx_ra_edit, value) == 24 && offset_of!(nvptx_ra_edit, operand) == 32);
     assert!(size_of::<nvptx_ra_request>() == 112);
     assert!(offset_of!(nvptx_ra_request, view) == 88 && offset_of!(nvptx_ra_request, session) == 96);
-    assert!(size_of::<nvptx_ra_remark>() == 64 && offset_of!(nvptx_ra_remark, value) == 40);
+    assert!(size_of::<nvptx_ra_remark>() == 72 && offset_of!(nvptx_ra_remark, value) == 40);
+    assert!(offset_of!(nvptx_ra_remark, line) == 64);
     assert!(size_of::<nvptx_ra_response>() == 128);
     assert!(offset_of!(nvptx_ra_response, message) == 32 && offset_of!(nvptx_ra_response, num_remarks) == 120);
     assert!(size_of::<nvptx_ra_option_info>() == 56 && offset_of!(nvptx_ra_option_info, hidden) == 52);

@@ -5,8 +5,7 @@ use super::guard::{entry, guard};
 use super::response::Response;
 use super::run::{Request, is_strict};
 use crate::error::Error;
-use crate::forecast::Summary;
-use crate::passes::run_on_module;
+use crate::passes::{FunctionSummary, run_on_module};
 
 /// Forecasts the kernels of a module. Never null, never unwinds.
 ///
@@ -52,7 +51,7 @@ unsafe fn try_forecast(
     // SAFETY: the caller promises the array and what it points to.
     let responses = unsafe { abi::array(responses, count, "responses") }?;
     // SAFETY: as above.
-    let functions: Vec<Option<&Summary>> =
+    let functions: Vec<Option<&FunctionSummary>> =
         responses.iter().map(|&response| unsafe { Response::lent(response) }?.summary()).collect();
     let output = run_on_module(&request.pass, &functions, &request.target, &config)?;
     Ok(Response::of_module(output, &config, request.has(abi::NVPTX_RA_REQUEST_REMARKS)))

@@ -156,8 +156,8 @@ unsafe fn prefer(
     // SAFETY: the caller promises the array and what it points to.
     let responses = unsafe { abi::array(responses, ways * count, "responses") }?;
     // SAFETY: as above.
-    let summaries: Vec<Option<&Summary>> =
-        responses.iter().map(|&response| unsafe { Response::lent(response) }?.summary()).collect();
+    let kept = responses.iter().map(|&response| unsafe { Response::lent(response) }?.summary());
+    let summaries: Vec<Option<&Summary>> = kept.map(|kept| kept.map(|kept| &kept.summary)).collect();
     let ways: Vec<_> = summaries.chunks(count as usize).map(<[_]>::to_vec).collect();
     preferred_variants(&ways, &Case { architecture: Architecture::by_name(target)?, max_registers: None })
 }

@@ -6,9 +6,9 @@ use super::guard::entry;
 use crate::bundle::Report;
 use crate::config::Config;
 use crate::error::Error;
-use crate::forecast::{Figure, Summary};
+use crate::forecast::Figure;
 use crate::function::{EditList, Function};
-use crate::passes::{FunctionSummary, ModuleOutput, PassOutput, Remark, RemarkKind};
+use crate::passes::{FunctionSummary, ModuleOutput, PassOutput, PlacedFinding, Remark, RemarkKind};
 
 /// A response and everything that it points to.
 ///
@@ -21,6 +21,7 @@ pub(super) struct Response {
     edits: RawEdits,
     remarks: Vec<Remark>,
     figures: Vec<(u32, Figure)>,
+    findings: Vec<PlacedFinding>,
     summary: Option<Box<FunctionSummary>>,
     raw_remarks: Vec<nvptx_ra_remark>,
     replay: Option<Replay>,
@@ -58,7 +59,7 @@ impl Response {
         response
     }
 
-    /// The forecast of a module: the figures of its kernels, where somebody reads them as remarks.
+    /// The forecast of a module: the figures of its kernels, where somebody reads them as remarks, and what the lints find.
     pub(super) fn of_module(output: ModuleOutput, config: &Config, wants_remarks: bool) -> Self {
         let mut response = Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED);
         response.raw.strict = config.strict.into();
@@ -68,6 +69,7 @@ impl Response {
         if !response.edits.edits.is_empty() {
             response.raw.status = abi::NVPTX_RA_STATUS_EDITS;
         }
+        response.findings = output.findings;
         if !wants_remarks {
             return response;
         }
@@ -113,6 +115,7 @@ impl Response {
             edits: RawEdits::default(),
             remarks: Vec::new(),
             figures: Vec::new(),
+            findings: Vec::new(),
             summary: None,
             raw_remarks: Vec::new(),
             replay: None,
@@ -123,7 +126,8 @@ impl Response {
     pub(super) fn hand_over(self) -> *const nvptx_ra_response {
         let mut response = Box::new(self);
         let this = &mut *response;
-        this.raw_remarks = this.remarks.iter().map(raw_remark).chain(this.figures.iter().map(raw_figure)).collect();
+        let of_module = this.figures.iter().map(raw_figure).chain(this.findings.iter().map(raw_finding));
+        this.raw_remarks = this.remarks.iter().map(raw_remark).chain(of_module).collect();
         this.raw.message = abi::borrow(&this.message);
         this.raw.output = abi::borrow(&this.output);
         this.raw.edits = this.edits.edits.as_ptr();
@@ -155,8 +159,8 @@ impl Response {
     }
 
     /// What the forecast keeps of the function; `None` from other passes, and where something went wrong.
-    pub(super) fn summary(&self) -> Option<&Summary> {
-        self.summary.as_deref().map(|kept| &kept.summary)
+    pub(super) fn summary(&self) -> Option<&FunctionSummary> {
+        self.summary.as_deref()
     }
 
     /// What the edits were made for, where the response asks to be verified.
@@ -178,6 +182,20 @@ fn raw_figure((function, figure): &(u32, Figure)) -> nvptx_ra_remark {
         value: abi::borrow(&figure.value),
         function: *function,
         at_place: figure.is_of_peak.into(),
+        ..nvptx_ra_remark::default()
+    }
+}
+
+fn raw_finding(finding: &PlacedFinding) -> nvptx_ra_remark {
+    nvptx_ra_remark {
+        kind: abi::NVPTX_RA_REMARK_MISSED,
+        inst: abi::NVPTX_RA_NONE,
+        name: abi::borrow(finding.name),
+        message: abi::borrow(&finding.message),
+        function: finding.kernel as u32,
+        line: finding.line,
+        line_function: finding.function as u32,
+        ..nvptx_ra_remark::default()
     }
 }
 

@@ -41,7 +41,8 @@ impl<'a> Request<'a> {
             | abi::NVPTX_RA_REQUEST_REMARKS
             | abi::NVPTX_RA_REQUEST_SSA
             | abi::NVPTX_RA_REQUEST_COALESCED
-            | abi::NVPTX_RA_REQUEST_SUMMARY;
+            | abi::NVPTX_RA_REQUEST_SUMMARY
+            | abi::NVPTX_RA_REQUEST_LINTS;
         if request.flags & !known != 0 {
             return Err(Error::view(format!("the request has unknown flags: {:#x}", request.flags)));
         }
@@ -149,6 +150,7 @@ impl<'a> Request<'a> {
             is_o0: self.has(abi::NVPTX_RA_REQUEST_O0),
             is_optnone: self.has(abi::NVPTX_RA_REQUEST_OPTNONE),
             wants_remarks: self.has(abi::NVPTX_RA_REQUEST_REMARKS),
+            wants_lints: self.has(abi::NVPTX_RA_REQUEST_LINTS),
             is_coalesced: self.has(abi::NVPTX_RA_REQUEST_COALESCED),
             callees: None,
         };

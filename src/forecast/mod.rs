@@ -25,7 +25,7 @@ pub use kernel::estimate::{forecast, forecast_module};
 pub use kernel::forecast::{Case, Forecast};
 pub use kernel::separate_compilation::LinkConflict;
 pub use kernel::summary::Summary;
-pub use kernel::unknown_callees::UnknownCallee;
+pub use kernel::unknown_callees::{UnknownCall, UnknownCallee};
 pub use live::curve::{Curve, MAX_STEPS};
 pub use live::peak::{Holder, LiveValue, Peak};
 pub use model::features::{Combination, FEATURES, Feature, Features};

@@ -42,6 +42,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         among: is_chosen.then(|| chosen.into_iter().collect()),
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
         trials: u.int_in_range(1..=6)?,
+        sinks: u.arbitrary()?,
         hoists: u.arbitrary()?,
         access_bytes: *u.choose(&[4, 8, 16])?,
     };
@@ -112,6 +113,11 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
         assert!(kept.reloads > 0, "{}: it does not come back", kept.reg);
         reached(name, true);
         reached("several definitions", kept.stores > 1);
+        let is_defined = |inst: &Inst| function.operands(*inst).iter().any(|operand| operand.def() == Some(kept.reg));
+        reached(
+            "one store of several definitions",
+            kept.stores == 1 && function.insts().filter(is_defined).count() > 1,
+        );
         match function.class(kept.reg) {
             RegClass::B16 => reached("16 bits", true),
             RegClass::B64 => reached("64 bits", true),
@@ -321,6 +327,7 @@ mod tests {
             ("16 bits", 0),
             ("64 bits", 0),
             ("several definitions", 0),
+            ("one store of several definitions", 0),
             ("a tied value comes back", 0),
             ("a later trial is better", 0),
             ("a later trial is no better", 0),

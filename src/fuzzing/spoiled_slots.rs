@@ -324,8 +324,18 @@ mod tests {
         let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
         // Of several stores of a value, one at another place may do as well.
         let (in_loops, redefined, access_bytes) = (KeepInLoops::On, Redefined::Off, 4);
-        let aim =
-            Aim { words, values: 40, in_loops, redefined, among: None, to, trials: 1, hoists: true, access_bytes };
+        let aim = Aim {
+            words,
+            values: 40,
+            in_loops,
+            redefined,
+            among: None,
+            to,
+            trials: 1,
+            sinks: true,
+            hoists: true,
+            access_bytes,
+        };
         if let Ok(outcome) = keep_values(&Facts::new((function, &classification)), &aim, &launch) {
             try_all(function, &outcome.edits, table);
         }

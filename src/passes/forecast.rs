@@ -3,6 +3,7 @@
 //! It runs in two steps, as a compiler sees a module: on each function, of which a summary stays, and on the summaries
 //! when all are known.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::{FunctionSummary, PassOutput, RunContext, is_excluded};
@@ -11,6 +12,10 @@ use crate::config::{Config, PRINT_FORECAST, RegisterBudget};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, Summary, forecast_module};
 use crate::function::{EditList, Function, Inst, Origin};
+use crate::lint::rules;
+use crate::lint::source::Source;
+use crate::lint::subject::Subject;
+use crate::printable::printable;
 use crate::stats::{Event, KernelFigures, ModuleFigures, nanoseconds};
 use crate::target::machine::Architecture;
 
@@ -19,11 +24,61 @@ use crate::target::machine::Architecture;
 pub struct ModuleOutput {
     /// Each kernel by the number of its summary, in order.
     pub forecasts: Vec<(usize, Forecast)>,
+    /// What the lints find in them, where somebody reads it.
+    pub findings: Vec<PlacedFinding>,
     /// Text for standard error.
     pub output: String,
 }
 
+/// What a lint finds in a kernel of a module.
+#[derive(Clone, Debug)]
+pub struct PlacedFinding {
+    /// The number of the kernel's summary.
+    pub kernel: usize,
+    /// The number of the summary of a function in whose file the line is: the kernel's own, or one that it calls.
+    pub function: usize,
+    /// The line; 0 where none is known.
+    pub line: u32,
+    /// The lint's name.
+    pub name: &'static str,
+    /// What is the matter, what to do, and the lint's name.
+    pub message: String,
+}
+
 impl ModuleOutput {
+    /// Asks the lints about each kernel.
+    fn lint(
+        &mut self,
+        functions: &[Option<&FunctionSummary>],
+        architecture: &'static Architecture,
+    ) -> Result<(), Error> {
+        let known = || functions.iter().enumerate().filter_map(|(number, &function)| Some((number, function?)));
+        let sources: BTreeMap<&str, &Source> =
+            known().filter_map(|(_, function)| Some((function.summary.name(), function.source.as_ref()?))).collect();
+        // The first function of each file.
+        let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+        for (number, function) in known() {
+            function.file().into_iter().for_each(|file| _ = files.entry(file).or_insert(number));
+        }
+        for (kernel, forecast) in &self.forecasts {
+            let subject = Subject::of_forecast(forecast, architecture, "", |name| sources.get(name).copied())?;
+            let own = functions[*kernel].and_then(FunctionSummary::file);
+            let found = rules::findings(&subject, readable).into_iter().map(|finding| {
+                let file = finding.place.file.as_str();
+                let function = files.get(file).filter(|_| own != Some(file)).unwrap_or(kernel);
+                PlacedFinding {
+                    kernel: *kernel,
+                    function: *function,
+                    line: finding.place.line,
+                    name: finding.lint.name(),
+                    message: format!("{} [{}]", finding.message(readable), finding.lint.name()),
+                }
+            });
+            self.findings.extend(found);
+        }
+        Ok(())
+    }
+
     /// Chooses the limits, and forecasts the kernels that get one of the user's with it.
     fn limit(&mut self, functions: &[&Summary], case: Case, budget: RegisterBudget) -> Result<(), Error> {
         let max_registers = match budget {
@@ -39,6 +94,11 @@ impl ModuleOutput {
         }
         Ok(())
     }
+}
+
+/// LLVM takes any bytes for a name.
+fn readable(name: &str) -> String {
+    printable(name).into_owned()
 }
 
 /// Summarises a function. It is coalesced first, in a copy, where nobody has done so: the forecast is fitted to
@@ -99,29 +159,37 @@ fn summarise(
     context: &RunContext,
     in_view: impl FnOnce(Inst) -> Option<Inst>,
 ) -> Box<FunctionSummary> {
-    let summary = Summary::new(function, &context.classification);
+    let classification = &context.classification;
+    let summary = match context.wants_lints {
+        true => Summary::detailed(function, classification),
+        false => Summary::new(function, classification),
+    };
     let place = summary.place().and_then(in_view);
-    Box::new(FunctionSummary { summary, place })
+    let source = context.wants_lints.then(|| Source::of(function).without_begin());
+    Box::new(FunctionSummary { summary, place, source })
 }
 
 /// Forecasts the kernels of a module from the summaries of its functions, for the processor `target`. `name` is the
-/// pass's: the one that prints has output.
+/// pass's: the one that prints has output. What the lints find is told where the summaries were made for them.
 pub fn run_on_module(
     name: &str,
-    functions: &[Option<&Summary>],
+    functions: &[Option<&FunctionSummary>],
     target: &str,
     config: &Config,
 ) -> Result<ModuleOutput, Error> {
     let start = Instant::now();
     let mut output = ModuleOutput::default();
     let (numbers, known): (Vec<usize>, Vec<&Summary>) =
-        functions.iter().enumerate().filter_map(|(number, &summary)| Some((number, summary?))).unzip();
+        functions.iter().enumerate().filter_map(|(number, &function)| Some((number, &function?.summary))).unzip();
     let is_kernel = |summary: &&Summary| summary.is_kernel();
     if known.iter().any(is_kernel) {
         let case = Case { architecture: Architecture::by_name(target)?, max_registers: None };
         let kernels = numbers.into_iter().zip(&known).filter(|(_, summary)| summary.is_kernel());
         output.forecasts = kernels.map(|(number, _)| number).zip(forecast_module(&known, &case)?).collect();
         output.limit(&known, case, config.budget)?;
+        if functions.iter().flatten().any(|function| function.source.is_some()) {
+            output.lint(functions, case.architecture)?;
+        }
     }
     if let Some(path) = &config.stats {
         let kernels = output.forecasts.iter().map(|(_, forecast)| figures(forecast)).collect();
@@ -151,5 +219,46 @@ fn figures(forecast: &Forecast) -> KernelFigures {
         limited_by: forecast.occupancy.limits.to_string(),
         next_step_registers: forecast.next_step,
         limited_to: forecast.limited_to,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::tests::context;
+    use super::*;
+    use crate::config::FORECAST;
+    use crate::target::Classification;
+
+    /// A kernel of one file that calls a function of another, which calls a third that is nowhere.
+    const FUNCTIONS: [&str; 2] = [
+        "mfv 1\nfunction \"k\"\nkernel minctasm 4\nfile \"k.cu\"\nopcode CALL\n@0 = \"@f\"\n\
+         bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence line 3\nend\n",
+        "mfv 1\nfunction \"f\"\nfile \"f.h\"\nopcode CALL\n@0 = \"@g\"\n\
+         bb0: frequency 1.0 depth 0\nCALL @0 :: call_sequence line 7\nend\n",
+    ];
+
+    fn findings(wants_lints: bool) -> Vec<PlacedFinding> {
+        let summary = |text: &&str| {
+            let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let classification = Arc::new(Classification::by_name(function.opcodes()));
+            let context = RunContext { classification, wants_lints, ..context("") };
+            run(&function, &context).expect("a forecast").summary
+        };
+        let kept: Vec<_> = FUNCTIONS.iter().map(summary).collect();
+        let known: Vec<_> = kept.iter().map(Option::as_deref).collect();
+        run_on_module(FORECAST, &known, "sm_90", &Config::default()).expect("a forecast").findings
+    }
+
+    /// A finding is the kernel's, at its line of the file of the function that has it; about the kernel as a whole it is
+    /// where the compiler says that this begins. Unasked, there is none.
+    #[test]
+    fn places_of_findings() {
+        let places = |finding: &PlacedFinding| (finding.name, finding.kernel, finding.function, finding.line);
+        let found: Vec<_> = findings(true).iter().map(places).collect();
+        assert_eq!(found, [("ignored-bounds", 0, 0, 0), ("abi-call", 0, 1, 7)]);
+        assert!(findings(true)[1].message.ends_with(" [abi-call]"));
+        assert!(findings(false).is_empty());
     }
 }

@@ -14,7 +14,7 @@ mod rename;
 mod schedule;
 mod spilled;
 
-pub use forecast::{ModuleOutput, run_on_module, summarise_coalesced};
+pub use forecast::{ModuleOutput, PlacedFinding, run_on_module, summarise_coalesced};
 pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
 pub use ptx_linked::{Other, code_hashes, link_on_ptx, replay_linked};
 pub use ptx_profile::{functions_of_ptx, replay_on_ptx};
@@ -29,6 +29,7 @@ use crate::config::{
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
 use crate::function::{EditList, Function, Inst};
+use crate::lint::source::Source;
 use crate::spill::spiller::CalleeTable;
 use crate::stats::Work;
 use crate::target::{Classification, with_assembly_loads};
@@ -50,6 +51,8 @@ pub struct RunContext {
     pub is_optnone: bool,
     /// Somebody reads the remarks.
     pub wants_remarks: bool,
+    /// Somebody reads what the lints find; of interest to the forecast alone.
+    pub wants_lints: bool,
     /// The function is as the copy coalescer leaves it; of interest to the forecast alone.
     pub is_coalesced: bool,
     /// What the functions of the module have of shared memory, where all of them are at hand.
@@ -67,6 +70,7 @@ impl RunContext {
             is_o0: false,
             is_optnone: false,
             wants_remarks: false,
+            wants_lints: false,
             is_coalesced: false,
             callees: None,
         }
@@ -119,6 +123,15 @@ pub struct FunctionSummary {
     pub summary: Summary,
     /// Its [place](Summary::place), an instruction of the view.
     pub place: Option<Inst>,
+    /// What the lints take from its code, where somebody reads what they find.
+    pub source: Option<Source>,
+}
+
+impl FunctionSummary {
+    /// The function's file, where the lints are told of it.
+    fn file(&self) -> Option<&str> {
+        self.source.as_ref()?.file.as_deref()
+    }
 }
 
 impl PassOutput {

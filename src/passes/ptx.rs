@@ -116,8 +116,7 @@ pub fn run_on_ptx(name: &str, bytes: &[u8], wanted: &PtxRun<'_>) -> Result<PtxOu
         let target = if wanted.target.is_empty() { module.target() } else { wanted.target };
         let (patch, summaries) = run_step(&module, &step.name, &|_| Some(&config), target, &mut output)?;
         if step.name == FORECAST {
-            let known: Vec<_> =
-                summaries.iter().map(|summary| summary.as_ref().map(|summary| &summary.summary)).collect();
+            let known: Vec<_> = summaries.iter().map(Option::as_deref).collect();
             let ModuleOutput { forecasts, .. } = run_on_module(&step.name, &known, target, &config)?;
             forecasts.iter().for_each(|(_, forecast)| output.output += &forecast.to_text());
         }
@@ -155,6 +154,7 @@ pub(super) fn run_step<'c>(
         };
         let context = RunContext {
             wants_remarks: true,
+            wants_lints: false,
             is_coalesced: true,
             callees: callees.clone(),
             ..RunContext::new(config.clone(), Arc::clone(&view.classification), target)

@@ -78,6 +78,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         among,
         to: config.spill_to,
         trials: config.regalloc_trials,
+        sinks: config.regalloc_sink,
         hoists: config.regalloc_hoist,
         access_bytes: config.regalloc_wide,
     };

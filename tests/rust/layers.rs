@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     &["bundle"],
     &["emulate"],
     &["passes"],
-    &["tune"],
+    &["lint", "tune"],
     &["forecast"],
     &["allocate", "coalesce", "ptx", "rename", "schedule", "spill", "ssa"],
     &["profile", "stats"],

@@ -200,7 +200,10 @@ fn differences() {
 fn lints() {
     let Some(tool) = Tool::new() else { return };
     let bounds = ".maxntid 256\n";
-    let cases: [(&str, &str, String, String); 11] = [
+    let (head, kernel_of_call) = CALL.split_at(CALL.find(".visible").expect("a kernel"));
+    let (head, _) = head.split_at(head.find("\n{").expect("a body"));
+    let elsewhere = format!("{}\n;\n{kernel_of_call}", head.replace(".func", ".extern .func"));
+    let cases: [(&str, &str, String, String); 12] = [
         ("no-launch-bounds", "", kernel(90, ""), kernel(90, bounds)),
         ("ignored-bounds", "", kernel(9, ".minnctapersm 4\n"), kernel(9, ".maxntid 256\n.minnctapersm 4\n")),
         (
@@ -215,6 +218,7 @@ fn lints() {
         ("unrolled-too-far", "", kernel(60, ".maxnreg 36\n"), kernel(60, bounds)),
         ("unrolled-too-far", "--sass", kernel(60, ".maxnreg 36\n"), kernel(60, bounds)),
         ("abi-call", "--sass", CALL.to_owned(), kernel(9, bounds)),
+        ("abi-call", "", elsewhere, CALL.to_owned()),
         (
             "refused-pragma",
             "--sass",

@@ -52,8 +52,8 @@ impl Encoded {
         let opcode = self.bits(0, 12);
         let (kind, distance) = match opcode {
             0x918 => (Kind::Nothing, None),
-            0x387 | 0x983 => (Kind::Local(self.stack_bytes()), None),
-            0x388 | 0x984 => (Kind::Shared(self.width()), None),
+            0x387 | 0x987 | 0x983 => (Kind::Local(self.stack_bytes()), None),
+            0x388 | 0x988 | 0x984 => (Kind::Shared(self.width()), None),
             0x947 | UNIFORM_BRANCH => (Kind::Branch, Some(self.distance())),
             0x949 | 0x958 => (Kind::IndirectBranch, None),
             0x944 => (Kind::Call, Some(self.distance())),
@@ -135,6 +135,12 @@ mod tests {
         assert_eq!(store, (Kind::Local(4), false, None), "STL [R1+0x4], R21");
         let elsewhere = read(0x14c0, 0x0000_0415_0200_7387, 0x0003_e600_0010_0800);
         assert_eq!(elsewhere, (Kind::Local(0), false, None), "STL [R2+0x4], R21");
+        let uniform = read(0x14c0, 0x0000_0415_0100_7987, 0x0003_e600_0810_0800);
+        assert_eq!(uniform, (Kind::Local(0), false, None), "STL [R1+UR0+0x4], R21");
+        let shared = read(0x14c0, 0x0000_0415_0100_7388, 0x0003_e600_0010_0800);
+        assert_eq!(shared, (Kind::Shared(4), false, None), "STS [R1+0x4], R21");
+        let uniform = read(0x14c0, 0x0000_0415_0100_7988, 0x0003_e600_0810_0800);
+        assert_eq!(uniform, (Kind::Shared(4), false, None), "STS [R1+UR0+0x4], R21");
     }
 
     /// What is no cubin is none, and no panic.

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::forecast::UnknownCallee;
+use nvptx_ra::forecast::{UnknownCall, UnknownCallee};
 use nvptx_ra::ptx::{Module, Patch};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -60,8 +60,8 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
 }
 
 /// Whether some kernel calls what the file does not define.
-pub(super) fn calls_outside(causes: &[UnknownCallee]) -> bool {
-    causes.iter().any(|cause| matches!(cause, UnknownCallee::Outside(_)))
+pub(super) fn calls_outside(calls: &[UnknownCall]) -> bool {
+    calls.iter().any(|call| matches!(call.callee, UnknownCallee::Outside(_)))
 }
 
 /// An empty file of its own among the system's temporary ones, which goes away unless it is kept.

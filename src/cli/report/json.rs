@@ -1,6 +1,6 @@
 //! The report as one JSON object.
 
-use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue, UnknownCallee};
+use nvptx_ra::forecast::{FEATURES, Forecast, LiveValue};
 use serde_json::{Map, Value, json};
 
 use super::Report;
@@ -47,7 +47,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "registers": forecast.registers,
         "likely_registers": forecast.likely_registers,
         "at_least": forecast.is_at_least(),
-        "at_least_because": forecast.unknown_callees.iter().map(UnknownCallee::to_string).collect::<Vec<_>>(),
+        "at_least_because": forecast.unknown_calls.iter().map(|call| call.callee.to_string()).collect::<Vec<_>>(),
         "compiled_apart": forecast.link_conflict.as_ref().map(|conflict| {
             json!({
                 "function": conflict.function, "words": conflict.words, "registers": conflict.registers,

@@ -1,7 +1,5 @@
 //! The values of a peak by source line, and the text of the lines.
 
-use std::collections::BTreeMap;
-
 use nvptx_ra::forecast::{Holder, LiveValue, Peak};
 use nvptx_ra::function::Function;
 
@@ -54,13 +52,7 @@ impl<'a> Line<'a> {
 
 /// The lines that hold words at a peak; those with most first, then in the order of the source.
 pub(super) fn by_line(peak: &Peak) -> Vec<Line<'_>> {
-    let mut by_line: BTreeMap<u32, Vec<&LiveValue>> = BTreeMap::new();
-    for value in &peak.live {
-        by_line.entry(value.line).or_default().push(value);
-    }
-    let mut lines: Vec<Line<'_>> = by_line.into_values().map(Line::new).collect();
-    lines.sort_by_key(|line| (std::cmp::Reverse(line.words), line.number));
-    lines
+    peak.by_line().into_iter().map(|(_, _, values)| Line::new(values)).collect()
 }
 
 /// Whether any instruction has a source line.

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::Forecast;
+use nvptx_ra::lint::Finding;
 use serde_json::Value;
 
-use super::lint::subject::Subject;
-use super::lint::{self, Finding};
+use super::lint;
 use super::truth::input::{MACHINE_CODE, of_machine_code, of_ptx};
 use super::truth::{Truth, difference, json, table};
 use super::{Arguments, Report, baseline, compare, page};
@@ -133,11 +133,14 @@ fn file(truth: &Truth) -> baseline::File<'_> {
 
 /// What the lints find in each cubin.
 fn findings(measured: &[Measured], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
+    if !arguments.lints.is_on() {
+        return Ok(vec![Vec::new(); truths(measured).count()]);
+    }
     let mut findings = Vec::new();
     for of in measured {
         for truth in &of.truths {
             let subjects = lint::subject::of_truth(truth, of.report.as_ref())?;
-            let knows_setmaxnreg = subjects.iter().any(Subject::ignores_repartition);
+            let knows_setmaxnreg = subjects.iter().any(|subject| subject.ignores_repartition);
             let said = lint::of_words(&truth.words, &truth.input, knows_setmaxnreg);
             findings.push(lint::find(&subjects, said, &arguments.lints));
         }

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::{Case, Forecast, forecast};
+use nvptx_ra::lint::Finding;
 use nvptx_ra::target::machine::Architecture;
 use serde_json::Value;
 
@@ -242,7 +243,7 @@ impl Report {
                 "kernels have the calling convention ptx_kernel, and are .entry in PTX",
             ));
         }
-        let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unknown_callees));
+        let calls_outside = forecasts.iter().any(|forecast| compare::calls_outside(&forecast.unknown_calls));
         Ok(Self {
             path: path.to_owned(),
             input,
@@ -328,22 +329,25 @@ fn print(reports: &[Report], arguments: &Arguments) -> Result<(), Error> {
 }
 
 /// What the lints find in each report.
-fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<lint::Finding>>, Error> {
+fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
+    if !arguments.lints.is_on() {
+        return Ok(vec![Vec::new(); reports.len()]);
+    }
     let of_report =
         |report: &Report| Ok(lint::find(&lint::subject::of_forecasts(report)?, Vec::new(), &arguments.lints));
     reports.iter().map(of_report).collect()
 }
 
 /// The reports as JSON: of one input an object, of several an array of objects that say of which file they are.
-fn object(reports: &[Report], arguments: &Arguments, findings: &[Vec<lint::Finding>]) -> Value {
-    let of = |(report, findings): (&Report, &Vec<lint::Finding>)| {
+fn object(reports: &[Report], arguments: &Arguments, findings: &[Vec<Finding>]) -> Value {
+    let of = |(report, findings): (&Report, &Vec<Finding>)| {
         let mut object = json::object(report, arguments.features);
         if arguments.lints.is_on() {
             object["findings"] = lint::known::json(findings);
         }
         object
     };
-    let of_file = |pair: (&Report, &Vec<lint::Finding>)| {
+    let of_file = |pair: (&Report, &Vec<Finding>)| {
         let mut object = of(pair);
         object["file"] = pair.0.input.as_str().into();
         object

@@ -40,7 +40,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::forecast::{Case, UnknownCallee, forecast_by_name};
+    use crate::forecast::{Case, UnknownCall, UnknownCallee, forecast_by_name};
     use crate::function::{FunctionBuilder, LaunchBounds};
 
     /// The forecast of a kernel under bounds, with spills made up.
@@ -93,7 +93,8 @@ mod tests {
     fn kept_as_they_are() {
         let bounds = LaunchBounds { max_threads: Some(512), ..LaunchBounds::default() };
         let own = spilling(LaunchBounds { max_registers: Some(32), ..bounds }, MUCH);
-        let open = Forecast { unknown_callees: vec![UnknownCallee::Pointer], ..spilling(bounds, MUCH) };
+        let call = UnknownCall { callee: UnknownCallee::Pointer, caller: "k".into(), line: 0 };
+        let open = Forecast { unknown_calls: vec![call], ..spilling(bounds, MUCH) };
         for wanted in [RegisterBudget::Auto, RegisterBudget::Most(40)] {
             assert_eq!((own.limit(architecture(), wanted), open.limit(architecture(), wanted)), (None, None));
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::summary::Summary;
-use super::unknown_callees::{Callee, UnknownCallee};
+use super::unknown_callees::{Call, Callee, UnknownCall, UnknownCallee};
 use crate::forecast::model::features::Features;
 
 /// Whom the functions of a module call.
@@ -14,8 +14,8 @@ pub(in crate::forecast) struct CallGraph {
     inside: Vec<u32>,
     /// Per function: how many go elsewhere or nobody knows where.
     outside: Vec<u32>,
-    /// Per function: where these go, each once.
-    unknown_callees: Vec<Vec<UnknownCallee>>,
+    /// Per function: these, one for each of their callees.
+    unknown_calls: Vec<Vec<UnknownCall>>,
 }
 
 /// So many causes of a kernel are told.
@@ -26,7 +26,7 @@ const MOST_CAUSES: usize = 16;
 pub(in crate::forecast) struct Joined {
     pub(in crate::forecast) features: Features,
     /// Why it may need more: calls of what is not in the module, and of functions that call themselves.
-    pub(in crate::forecast) unknown_callees: Vec<UnknownCallee>,
+    pub(in crate::forecast) unknown_calls: Vec<UnknownCall>,
     /// The function that holds the most words: this one, or one that it calls.
     pub(in crate::forecast) holder: usize,
     /// Of those that it calls, however indirectly, the one that holds the most words.
@@ -42,9 +42,9 @@ impl CallGraph {
         let numbers: HashMap<&str, usize> =
             functions.iter().enumerate().map(|(number, function)| (function.name.as_str(), number)).collect();
         let mut graph =
-            Self { callees: Vec::new(), inside: Vec::new(), outside: Vec::new(), unknown_callees: Vec::new() };
+            Self { callees: Vec::new(), inside: Vec::new(), outside: Vec::new(), unknown_calls: Vec::new() };
         for function in functions {
-            let number = |callee: &Callee| numbers.get(callee.name()?).copied();
+            let number = |call: &Call| numbers.get(call.callee.name()?).copied();
             let mut callees: Vec<usize> = function.calls.iter().filter_map(number).collect();
             let (all, inside) = (function.calls.len(), callees.len());
             callees.sort_unstable();
@@ -52,18 +52,16 @@ impl CallGraph {
             graph.callees.push(callees);
             graph.inside.push(inside as u32);
             graph.outside.push((all - inside) as u32);
-            let mut unknown_callees = Vec::new();
-            for callee in function.calls.iter().filter(|callee| number(callee).is_none()) {
-                add(
-                    &mut unknown_callees,
-                    match callee {
-                        Callee::Named(name) => UnknownCallee::Outside(name.clone()),
-                        Callee::Loaded(table) => UnknownCallee::Table(table.clone()),
-                        Callee::Unknown => UnknownCallee::Pointer,
-                    },
-                );
+            let mut unknown_calls = Vec::new();
+            for call in function.calls.iter().filter(|call| number(call).is_none()) {
+                let callee = match &call.callee {
+                    Callee::Named(name) => UnknownCallee::Outside(name.clone()),
+                    Callee::Loaded(table) => UnknownCallee::Table(table.clone()),
+                    Callee::Unknown => UnknownCallee::Pointer,
+                };
+                add(&mut unknown_calls, UnknownCall { callee, caller: function.name.as_str().into(), line: call.line });
             }
-            graph.unknown_callees.push(unknown_callees);
+            graph.unknown_calls.push(unknown_calls);
         }
         graph
     }
@@ -104,21 +102,22 @@ impl CallGraph {
         let words = |function: usize| own[function].pressure.peak.words;
         let mut whole = Joined {
             features,
-            unknown_callees: self.unknown_callees[function].clone(),
+            unknown_calls: self.unknown_calls[function].clone(),
             holder: function,
             callee: None,
             callee_stack: 0,
         };
         for &number in &self.callees[function] {
             let Some(callee) = &joined[number] else {
-                add(&mut whole.unknown_callees, UnknownCallee::Recursion(own[number].name.as_str().into()));
+                let name = own[number].name.as_str();
+                let call = own[function].calls.iter().find(|call| call.callee.name() == Some(name));
+                let callee = UnknownCallee::Recursion(name.into());
+                let caller = own[function].name.as_str().into();
+                add(&mut whole.unknown_calls, UnknownCall { callee, caller, line: call.map_or(0, |call| call.line) });
                 continue;
             };
             whole.features.join(&own[function].features, &callee.features);
-            callee
-                .unknown_callees
-                .iter()
-                .for_each(|unknown_callees| add(&mut whole.unknown_callees, unknown_callees.clone()));
+            callee.unknown_calls.iter().for_each(|call| add(&mut whole.unknown_calls, call.clone()));
             if words(callee.holder) > words(whole.holder) {
                 whole.holder = callee.holder;
             }
@@ -133,10 +132,10 @@ impl CallGraph {
     }
 }
 
-/// Adds a cause that is not there yet.
-fn add(unknown_callees: &mut Vec<UnknownCallee>, cause: UnknownCallee) {
-    if unknown_callees.len() < MOST_CAUSES && !unknown_callees.contains(&cause) {
-        unknown_callees.push(cause);
+/// Adds a call of what none of the others calls.
+fn add(calls: &mut Vec<UnknownCall>, call: UnknownCall) {
+    if calls.len() < MOST_CAUSES && calls.iter().all(|other| other.callee != call.callee) {
+        calls.push(call);
     }
 }
 

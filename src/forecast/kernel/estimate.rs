@@ -6,7 +6,7 @@ use super::occupancy_first::registers_for_warps;
 use super::permutation;
 use super::register_floors::{carried, least};
 use super::separate_compilation::LinkConflict;
-use super::summary::{Detail, Summary};
+use super::summary::Summary;
 use crate::error::Error;
 use crate::forecast::model::likely_interval::{likely_bytes, likely_registers};
 use crate::forecast::model::table::Model;
@@ -28,8 +28,8 @@ pub fn forecast<'a>(
     functions: impl IntoIterator<Item = (&'a Function, &'a Classification)>,
     case: &Case,
 ) -> Result<Vec<Forecast>, Error> {
-    let with_details = |(function, classification)| Summary::with(function, classification, Detail::Everything);
-    let summaries: Vec<Summary> = functions.into_iter().map(with_details).collect();
+    let detailed = |(function, classification)| Summary::detailed(function, classification);
+    let summaries: Vec<Summary> = functions.into_iter().map(detailed).collect();
     forecast_module(&summaries.iter().collect::<Vec<_>>(), case)
 }
 
@@ -69,7 +69,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 fn of_kernel(
     function: &Summary,
     bounds: &LaunchBounds,
-    Joined { features, unknown_callees, callee_stack, .. }: Joined,
+    Joined { features, unknown_calls, callee_stack, .. }: Joined,
     holder: &Summary,
     case: &Case,
     answers: &mut Answers,
@@ -100,7 +100,7 @@ fn of_kernel(
         name: function.name.clone(),
         registers,
         likely_registers,
-        unknown_callees,
+        unknown_calls,
         link_conflict: None,
         predicates: capped("predicates", architecture.registers(RegisterFile::Predicate)),
         uniform_registers: function.uniform_words.min(architecture.uniform_registers),
@@ -116,6 +116,7 @@ fn of_kernel(
         dynamic_shared_bytes: 0,
         budget,
         is_repartitioned: !function.repartitions.is_empty(),
+        repartitions_itself: !function.repartitions.is_empty(),
         ignored: limit.ignored,
         threads,
         min_blocks: bounds.min_blocks,
@@ -159,7 +160,7 @@ fn registers_at_entry(function: &Summary, limit: &RegisterLimit, architecture: &
     if function.repartitions.is_empty() {
         return None;
     }
-    let calls_unknown = function.calls.iter().any(|callee| callee.name().is_none());
+    let calls_unknown = function.calls.iter().any(|call| call.callee.name().is_none());
     let circumstances = Circumstances { calls_unknown, ..Circumstances::default() };
     match architecture.registers_at_entry(limit, &function.repartitions, circumstances) {
         Ok(Entry::Registers(registers)) => Some(registers),
@@ -275,7 +276,7 @@ pub(in crate::forecast) mod tests {
         let threads = LaunchBounds { max_threads: Some(256), ..LaunchBounds::default() };
         for callee in [false, true] {
             let forecast = repartitioned(threads, callee);
-            assert!(forecast.is_repartitioned);
+            assert_eq!((forecast.is_repartitioned, forecast.repartitions_itself), (true, !callee));
             assert_eq!(forecast.limit(case().architecture, RegisterBudget::Most(40)), None);
         }
         let text = "mfv 1\nfunction \"k\"\nbb0: frequency 1.0 depth 0\nend\n";

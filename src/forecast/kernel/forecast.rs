@@ -1,7 +1,7 @@
 //! The forecast of a kernel.
 
 use super::separate_compilation::LinkConflict;
-use super::unknown_callees::UnknownCallee;
+use super::unknown_callees::UnknownCall;
 use crate::forecast::held::promotion::InMemory;
 use crate::forecast::live::curve::Curve;
 use crate::forecast::live::peak::Peak;
@@ -29,7 +29,7 @@ pub struct Forecast {
     /// the one and no more than the other. Where [`is_at_least`](Self::is_at_least), callees may need more.
     pub likely_registers: (u32, u32),
     /// Why it may take more: what the kernel calls and is not there to be seen.
-    pub unknown_callees: Vec<UnknownCallee>,
+    pub unknown_calls: Vec<UnknownCall>,
     /// The kernel has bounds, and does not link with a function that it calls and that is compiled by itself.
     pub link_conflict: Option<LinkConflict>,
     /// Predicates that are live at once, at most those that there are.
@@ -61,6 +61,8 @@ pub struct Forecast {
     pub budget: u32,
     /// The kernel, or what it may call, asks for more or fewer registers while it runs: `setmaxnreg`.
     pub is_repartitioned: bool,
+    /// The kernel itself asks, not only what it may call.
+    pub repartitions_itself: bool,
     /// What the kernel's bounds say and ptxas does not do.
     pub ignored: Vec<Ignored>,
     /// Threads of a block, if the kernel says how many.
@@ -88,7 +90,7 @@ pub struct Forecast {
 impl Forecast {
     /// The kernel calls what is not there to be seen: it may take more.
     pub fn is_at_least(&self) -> bool {
-        !self.unknown_callees.is_empty()
+        !self.unknown_calls.is_empty()
     }
 
     /// Bytes that a thread moves to spill slots and from them, in the code.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::stack::Stack;
-use super::unknown_callees::Callee;
+use super::unknown_callees::Call;
 use crate::forecast::held::Held;
 use crate::forecast::held::dead_code::eliminate_dead_code;
 use crate::forecast::held::promotion::InMemory;
@@ -32,8 +32,8 @@ pub struct Summary {
     /// How it is launched; `None` where it is no kernel.
     pub(in crate::forecast) bounds: Option<LaunchBounds>,
     pub(in crate::forecast) pressure: PressureDetail,
-    /// Per call: whom it names.
-    pub(in crate::forecast) calls: Vec<Callee>,
+    /// Its calls, in the order of the code.
+    pub(in crate::forecast) calls: Vec<Call>,
     /// Its features, without calls.
     pub(in crate::forecast) features: Features,
     /// The most uniform words that are live at once.
@@ -55,7 +55,7 @@ pub(in crate::forecast) struct PressureDetail {
 
 /// How much is kept of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::forecast) enum Detail {
+enum Detail {
     /// What a kernel's [figures](crate::forecast::Figure) say.
     Figures,
     /// The curve, who lives at the peak, and what reports alone show of loops, too.
@@ -69,8 +69,13 @@ impl Summary {
         Self::with(function, classification, Detail::Figures)
     }
 
+    /// The same with all details that a report shows.
+    pub fn detailed(function: &Function, classification: &Classification) -> Self {
+        Self::with(function, classification, Detail::Everything)
+    }
+
     /// The same with as much detail as is asked for.
-    pub(in crate::forecast) fn with(function: &Function, classification: &Classification, detail: Detail) -> Self {
+    fn with(function: &Function, classification: &Classification, detail: Detail) -> Self {
         // It is out of its place while it is used, so that a panic leaves nothing half done behind.
         let mut memory = MEMORY.take().unwrap_or_default();
         let summary = Self::from_analyses((function, classification), detail, &mut memory);
@@ -115,8 +120,8 @@ impl Summary {
         }
         let calls = match live.counts.calls > 0 {
             true => {
-                let callee = |inst| Callee::of((function, classification), &held.occurrences, inst);
-                function.insts().filter_map(callee).collect()
+                let call = |inst| Call::of((function, classification), &held.occurrences, inst);
+                function.insts().filter_map(call).collect()
             }
             false => Vec::new(),
         };
@@ -145,6 +150,11 @@ impl Summary {
     #[cfg(test)]
     pub(in crate::forecast) fn by_name(function: &Function) -> Self {
         Self::new(function, &Classification::by_name(function.opcodes()))
+    }
+
+    /// The function's name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Whether it is a kernel.

@@ -36,6 +36,37 @@ impl fmt::Display for UnknownCallee {
     }
 }
 
+/// A call of which it is not known what it calls, or how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownCall {
+    /// Why.
+    pub callee: UnknownCallee,
+    /// The function that it stands in: the kernel, or one that it calls.
+    pub caller: Box<str>,
+    /// Its line in that function's file; 0 where unknown.
+    pub line: u32,
+}
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::forecast) struct Call {
+    pub(in crate::forecast) callee: Callee,
+    /// Its line; 0 where unknown.
+    pub(in crate::forecast) line: u32,
+}
+
+impl Call {
+    /// The call that an instruction is; `None` where it is none.
+    pub(in crate::forecast) fn of(
+        (function, classification): (&Function, &Classification),
+        occurrences: &Occurrences,
+        inst: Inst,
+    ) -> Option<Self> {
+        let callee = Callee::of((function, classification), occurrences, inst)?;
+        Some(Self { callee, line: function.line(inst) })
+    }
+}
+
 /// What a call names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::forecast) enum Callee {
@@ -49,7 +80,7 @@ pub(in crate::forecast) enum Callee {
 
 impl Callee {
     /// Whom an instruction calls; `None` where it is no call.
-    pub(in crate::forecast) fn of(
+    fn of(
         (function, classification): (&Function, &Classification),
         occurrences: &Occurrences,
         inst: Inst,
@@ -74,12 +105,13 @@ impl Callee {
     }
 }
 
-/// The first symbol among operands, without its marks.
+/// The first symbol among operands, without its marks. Of a call through a pointer, PTX's text is one that is no name.
 fn symbol_in<'a>(function: &'a Function, operands: &[Operand]) -> Option<&'a str> {
-    operands.iter().find_map(|operand| match operand.value {
+    let symbol = |operand: &Operand| match operand.value {
         Value::Symbol(symbol) => Some(function.symbol(symbol).trim_start_matches(['@', '&'])),
         _ => None,
-    })
+    };
+    operands.iter().filter_map(symbol).find(|name| !name.contains(char::is_whitespace))
 }
 
 /// The variable from which a pointer is loaded, if one alone is named by all that computes the address.
@@ -128,14 +160,18 @@ mod tests {
         %0 = LD_i64 0, 0, 101, 3, 64, -1, @0, 0\n%1 = MOV_B64_sym @1\n%2 = ADD64rr %1, %0\n\
         %3 = LD_i64 0, 0, 4, 3, 64, -1, %2, 0\nCALL %3, 1, 1, 1 :: call_sequence opaque\nend\n";
 
-    fn unknown_callees(functions: &[&str]) -> Vec<UnknownCallee> {
+    fn unknown_calls(functions: &[&str]) -> Vec<UnknownCall> {
         let functions: Vec<Function> = functions
             .iter()
             .map(|text| Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")))
             .collect();
         let case = Case { architecture: Architecture::by_name("sm_90").expect("a processor"), max_registers: None };
         let forecast = forecast_by_name(&functions, &case).expect("a forecast").swap_remove(0);
-        forecast.unknown_callees
+        forecast.unknown_calls
+    }
+
+    fn unknown_callees(functions: &[&str]) -> Vec<UnknownCallee> {
+        unknown_calls(functions).into_iter().map(|call| call.callee).collect()
     }
 
     fn caller(head: &str, callees: &[&str]) -> String {
@@ -166,6 +202,23 @@ mod tests {
         );
         assert_eq!(unknown_callees(&[&TABLE.replace("CALL %3", "CALL %0")]), [UnknownCallee::Pointer]);
         assert_eq!(unknown_callees(&[&TABLE.replace("CALL %3", "CALL %1")]), [UnknownCallee::Pointer]);
+        // As PTX has it.
+        let text = "@1 = \"@ops+8\"\n@2 = \"{ call $0, prototype; }\"";
+        let called = TABLE.replace("@1 = \"@ops+8\"", text).replace("CALL %3, 1", "CALL @2, 1, %3");
+        assert_eq!(unknown_callees(&[&called]), [UnknownCallee::Table("ops".into())]);
+    }
+
+    /// A call stands in the function that makes it, which need not be the kernel, at its line.
+    #[test]
+    fn places_of_calls() {
+        let at = |text: String, line: &str| text.replace(":: call_sequence", &format!(":: call_sequence line {line}"));
+        let kernel = at(caller("\"k\"\nkernel", &["f"]), "3");
+        let places = |functions: &[&str]| {
+            unknown_calls(functions).into_iter().map(|call| (call.caller.into_string(), call.line)).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&[&kernel]), [("k".to_owned(), 3)]);
+        assert_eq!(places(&[&kernel, &at(caller("\"f\"", &["g"]), "7")]), [("f".to_owned(), 7)]);
+        assert_eq!(places(&[&kernel, &at(caller("\"f\"", &["f"]), "8")]), [("f".to_owned(), 8)]);
     }
 
     /// The sentence names the function, and nothing that acts on a terminal.

@@ -1,5 +1,7 @@
 //! Who holds the registers where the most are held.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -110,7 +112,21 @@ impl Peak {
             let name = function.slot(slot).name.as_deref().map(str::to_owned);
             live.push(LiveValue { holder, name, line, words, is_uniform: false, ranges });
         }
-        live.sort_by_key(|value| (std::cmp::Reverse(value.words), value.line, value.holder));
+        live.sort_by_key(|value| (Reverse(value.words), value.line, value.holder));
+    }
+
+    /// The values by the line that computes them, with the words of each line; lines with most words first, then in the
+    /// order of the source. Line 0 has those of which the line is unknown.
+    pub fn by_line(&self) -> Vec<(u32, u32, Vec<&LiveValue>)> {
+        let mut by_line: BTreeMap<u32, Vec<&LiveValue>> = BTreeMap::new();
+        for value in &self.live {
+            by_line.entry(value.line).or_default().push(value);
+        }
+        let words = |values: &[&LiveValue]| values.iter().map(|value| value.words).sum();
+        let mut lines: Vec<(u32, u32, Vec<&LiveValue>)> =
+            by_line.into_iter().map(|(line, values)| (line, words(&values), values)).collect();
+        lines.sort_by_key(|&(line, words, _)| (Reverse(words), line));
+        lines
     }
 }
 

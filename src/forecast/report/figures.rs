@@ -1,7 +1,6 @@
 //! A forecast as a list of figures, each with a name for tools and a label for people.
 
 use crate::forecast::kernel::forecast::Forecast;
-use crate::forecast::kernel::unknown_callees::UnknownCallee;
 use crate::printable::printable;
 
 /// Of more causes the number is told.
@@ -70,9 +69,9 @@ impl Forecast {
 
     /// Why it may take more, as people read it: what the kernel does.
     pub fn unknown_callees_text(&self) -> String {
-        let mut causes: Vec<String> =
-            self.unknown_callees.iter().take(TOLD_CAUSES).map(UnknownCallee::to_string).collect();
-        if let Some(more) = self.unknown_callees.len().checked_sub(TOLD_CAUSES).filter(|&more| more > 0) {
+        let told = self.unknown_calls.iter().take(TOLD_CAUSES);
+        let mut causes: Vec<String> = told.map(|call| call.callee.to_string()).collect();
+        if let Some(more) = self.unknown_calls.len().checked_sub(TOLD_CAUSES).filter(|&more| more > 0) {
             causes.push(format!("and {more} more"));
         }
         causes.join("; ")

@@ -21,6 +21,8 @@ pub struct Aim {
     pub to: SpillTo,
     /// At most so many choices are tried, until one reaches `words`.
     pub trials: u32,
+    /// Whether a value may be stored further down than its definitions, where that is rarer.
+    pub sinks: bool,
     /// Whether one load may serve what several were chosen for.
     pub hoists: bool,
     /// The most bytes of a store or load: 4, or 8 or 16 for several values at once.
@@ -77,6 +79,7 @@ mod tests {
             among,
             to: SpillTo::SHARED,
             trials: 9,
+            sinks: true,
             hoists: false,
             access_bytes: 4,
         };

@@ -10,13 +10,15 @@ use std::ops::Range;
 
 use super::Place;
 use super::aim::{Aim, Means};
+use super::eligible::Candidate;
 use super::facts::Facts;
 use super::full::FullPoints;
 use super::places::{Around, Home, Places};
+use super::sink::stored;
 use super::slots::Slots;
 use crate::analysis::{Occurrence, Segment};
 use crate::config::KeepInLoops;
-use crate::function::{Inst, VReg};
+use crate::function::{Block, Inst, VReg};
 use crate::index::EntityIndex;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::{Pressure, instructions};
@@ -28,11 +30,18 @@ const AROUND: f64 = 4.0;
 pub(super) struct Chosen {
     pub(super) reg: VReg,
     pub(super) definitions: Vec<Occurrence>,
+    /// The block at whose end it is stored, if not behind its definitions.
+    pub(super) sink: Option<Block>,
     pub(super) groups: Vec<Group>,
     pub(super) home: Home,
 }
 
 impl Chosen {
+    /// Whether it is stored in one place.
+    pub(super) fn is_stored_once(&self) -> bool {
+        self.sink.is_some() || self.definitions.len() == 1
+    }
+
     /// The groups of reads for which the value comes back.
     pub(super) fn reloads(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
@@ -61,6 +70,7 @@ struct Offer {
     /// That cost alone.
     cost: f64,
     home: Home,
+    sink: Option<Block>,
     groups: Vec<Group>,
     freed: Vec<Range<u32>>,
 }
@@ -144,12 +154,12 @@ impl<'c> Chooser<'c> {
     fn may_go(&self, number: usize) -> bool {
         let value = &self.facts.values[number];
         let is_among = self.means.is_any || self.aim.among.as_ref().is_none_or(|among| among[value.reg]);
-        is_among && (self.means.is_redefined || value.only_definition().is_some())
+        is_among && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
     }
 
     fn take(&mut self, number: usize, offer: Offer, slots: &mut Slots<'_>) {
         let value = &self.facts.values[number];
-        let Offer { cost, home, groups, freed, .. } = offer;
+        let Offer { cost, home, sink, groups, freed, .. } = offer;
         if let Some(slot) = home.slot {
             slots.put(value.reg, home.place, slot, &self.facts.live);
         }
@@ -161,35 +171,60 @@ impl<'c> Chooser<'c> {
         }
         self.cost += cost;
         self.is_chosen[number] = true;
-        self.chosen.push(Chosen { reg: value.reg, definitions: value.definitions.clone(), groups, home });
+        self.chosen.push(Chosen { reg: value.reg, definitions: value.definitions.clone(), sink, groups, home });
     }
 
-    /// What moving a value would do now; `None` if it would free no full instruction, if there is no place for it, or if
-    /// it would move where nothing may.
+    /// The cheapest way of moving a value now: stored behind its definitions or further down; of equals the first. `None` if
+    /// it would free no full instruction, if there is no place for it, or if it would move where nothing may.
     fn offer(&self, number: usize, slots: &Slots<'_>) -> Option<Offer> {
-        let Facts { function, frequencies, live, occurrences, .. } = self.facts;
+        let Facts { function, live, occurrences, .. } = self.facts;
         let value = &self.facts.values[number];
         let has_full = |of: &Segment| self.full.count(&instructions(of)) > 0;
         if !live.segments(value.reg).iter().any(has_full) {
             return None;
         }
-        let groups = group(function, occurrences.of(value.reg), &self.pressure, self.aim.words + 1);
-        let definitions = value.definitions.iter().map(|definition| definition.inst);
-        let freed = freed(value.reg, definitions, &groups, live);
+        let group = |accesses: &[Occurrence]| group(function, accesses, &self.pressure, self.aim.words + 1);
+        let may_be_stored = self.means.is_redefined || value.only_definition().is_some();
+        let at_definitions = may_be_stored.then(|| {
+            let groups = group(occurrences.of(value.reg));
+            let definitions = value.definitions.iter().map(|definition| definition.inst);
+            let freed = freed(value.reg, definitions, &groups, live);
+            self.priced(value, None, groups, freed, slots)
+        });
+        let sinks = self.facts.sinks();
+        let places = if self.aim.sinks { sinks.of(value) } else { Vec::new() };
+        let further_down = places.into_iter().map(|(sink, reads)| {
+            let groups = group(&reads);
+            let freed = sinks.behind(sink, freed(value.reg, std::iter::empty(), &groups, live));
+            self.priced(value, Some(sink), groups, freed, slots)
+        });
+        let offers = at_definitions.into_iter().chain(further_down).flatten();
+        offers.min_by(|one, other| one.price.total_cmp(&other.price))
+    }
+
+    /// What moving a value would do that is stored at a sink, or else behind its definitions.
+    fn priced(
+        &self,
+        value: &Candidate,
+        sink: Option<Block>,
+        groups: Vec<Group>,
+        freed: Vec<Range<u32>>,
+        slots: &Slots<'_>,
+    ) -> Option<Offer> {
+        let Facts { frequencies, live, .. } = self.facts;
         let count: u32 = freed.iter().map(|stretch| self.full.count(stretch)).sum();
         if count == 0 {
             return None;
         }
         let covered: f64 = freed.iter().map(|stretch| self.full.runs(stretch)).sum();
-        let loads = groups.iter().filter(|group| !group.has_definition);
-        let loads = loads.map(|group| frequencies[group.reads[0].block]);
-        let stores = value.definitions.iter().map(|definition| frequencies[definition.block]);
-        let often = loads.chain(stores).fold(0.0, f64::max);
+        let loads = groups.iter().filter(|group| !group.has_definition).map(|group| group.reads[0].block);
+        let often = loads.chain(stored(value, sink)).map(|block| frequencies[block]).fold(0.0, f64::max);
         if often > most_often(self.means.in_loops, covered / f64::from(count)) {
             return None;
         }
-        let (cost, home) = self.places.cheapest(value, &groups, &Around { frequencies, live, slots })?;
-        Some(Offer { price: cost / covered, cost, home, groups, freed })
+        let around = Around { frequencies, live, slots };
+        let (cost, home) = self.places.cheapest(value, sink, &groups, &around)?;
+        Some(Offer { price: cost / covered, cost, home, sink, groups, freed })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::eligible::{Candidate, eligible};
 use super::full::FullPoints;
+use super::sink::{self, Sinks};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, UniformityInfo, block_frequencies};
 use crate::function::{Block, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
@@ -20,6 +21,8 @@ pub struct Facts<'a> {
     pub(super) dominators: Dominators,
     pub(super) loops: Loops,
     pub(super) values: Vec<Candidate>,
+    /// The blocks at whose ends values may be stored that are defined further up.
+    sinks: Vec<Block>,
     pub(super) pressure: Pressure,
     /// The registers whose words count.
     counts: IndexVec<VReg, bool>,
@@ -51,6 +54,7 @@ impl<'a> Facts<'a> {
         values.retain(|value| counts[value.reg] && is_defined(value.reg));
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
         let loops = Loops::new(&cfg, &dominators);
+        let sinks = sink::sinks(&cfg, &dominators, &loops);
         Self {
             function,
             classification,
@@ -61,6 +65,7 @@ impl<'a> Facts<'a> {
             dominators,
             loops,
             values,
+            sinks,
             pressure,
             counts,
         }
@@ -89,6 +94,12 @@ impl<'a> Facts<'a> {
         };
         let of_all = self.function.insts().map(|inst| (inst, words(inst)));
         of_all.reduce(|most, next| if next.1 > most.1 { next } else { most })
+    }
+
+    /// What sinks depend on.
+    pub(super) fn sinks(&self) -> Sinks<'_> {
+        let Self { function, cfg, dominators, live, occurrences, frequencies, sinks, .. } = self;
+        Sinks { function, cfg, dominators, live, occurrences, frequencies, places: sinks }
     }
 
     /// The instructions that have more words live than there is room for.

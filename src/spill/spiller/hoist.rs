@@ -36,7 +36,7 @@ const RARER: f64 = 0.999;
 
 /// The places where chosen values are stored and come back, and the words that are then live at each instruction. Values that
 /// need no reload any more, and values of which no store reaches one, are left out: they stay in their registers. Values that
-/// are computed again, and values with several definitions, come back where they were chosen to.
+/// are computed again, that have a sink, and that have several definitions come back where they were chosen to.
 /// O(reloads · (log + steps)), and O(blocks) for each value with several definitions.
 pub(super) fn place_reloads(facts: &Facts<'_>, choice: Choice, aim: &Aim) -> (Vec<Moved>, Pressure) {
     let Facts { function, cfg, dominators, loops, frequencies, .. } = facts;
@@ -46,7 +46,7 @@ pub(super) fn place_reloads(facts: &Facts<'_>, choice: Choice, aim: &Aim) -> (Ve
         Hoisting { function, cfg, dominators, loops, frequencies, pressure: pressure_now, words, size: 0 };
     let place = |chosen: Chosen| {
         let mut sources = hoisting.sources(&chosen);
-        if aim.hoists && chosen.home.slot.is_some() && chosen.definitions.len() == 1 {
+        if aim.hoists && chosen.home.slot.is_some() && chosen.sink.is_none() && chosen.is_stored_once() {
             hoisting.size = function.class(chosen.reg).words();
             hoisting.improve(&mut sources);
         }
@@ -54,7 +54,7 @@ pub(super) fn place_reloads(facts: &Facts<'_>, choice: Choice, aim: &Aim) -> (Ve
         let definition = sources.next()?;
         let until = definition.covers.get(&definition.at.block).map_or(definition.at.before, |covered| covered.end);
         let reloads: Vec<Reload> = sources.map(|source| Reload { at: source.at, reads: source.reads }).collect();
-        let stores = stores::places(function, cfg, &chosen.definitions, &reloads);
+        let stores = stores::places(function, cfg, &chosen, &reloads);
         (!reloads.is_empty() && !stores.is_empty()).then_some(Moved { chosen, reloads, stores, until })
     };
     let moved = chosen.into_iter().filter_map(place).collect();
@@ -88,12 +88,13 @@ struct Hoisting<'a> {
 }
 
 impl Hoisting<'_> {
-    /// The first definition, and a reload for each group that no definition serves.
+    /// The first definition or the sink, and a reload for each group that no definition serves.
     fn sources(&self, chosen: &Chosen) -> Vec<Option<Source>> {
-        let definition = &chosen.definitions[0];
         let end = |reads: &[Occurrence]| reads.last().map_or(0, |last| last.inst.0 + 1);
         let near = chosen.groups.iter().find(|group| group.has_definition).map_or(&[][..], |group| &group.reads);
-        let first = At { block: definition.block, before: definition.inst.0 + 1 };
+        let definition = &chosen.definitions[0];
+        let behind = At { block: definition.block, before: definition.inst.0 + 1 };
+        let first = chosen.sink.map_or(behind, |sink| At::end(self.function, sink));
         let of_group = |group: &Group| {
             let at = At { block: group.reads[0].block, before: group.place.0 };
             Some(Source::new(at, &group.reads, end(&group.reads)))

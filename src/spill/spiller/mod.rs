@@ -18,7 +18,8 @@
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
 //! * [`packing`]: the fewest slots for values that are all known;
 //! * [`hoist`]: the places where values come back, one for several groups of reads where that is rarer;
-//! * [`stores`]: the places where they are stored; [`mod@moved`]: both places of a value;
+//! * [`sink`]: the places further down where a value may be stored once for all of its definitions;
+//! * [`stores`]: the places where values are stored; [`mod@moved`]: both places of a value;
 //! * [`neighbours`]: slots beside each other, and stores and loads of several values at once;
 //! * here: the edits.
 
@@ -34,6 +35,7 @@ mod neighbours;
 mod packing;
 mod places;
 mod room;
+mod sink;
 mod slots;
 mod stores;
 #[cfg(test)]
@@ -75,7 +77,7 @@ pub struct Kept {
     pub definition: Inst,
     /// Where it is meanwhile.
     pub place: Place,
-    /// In how many places it is stored, if it goes to memory: behind each definition.
+    /// In how many places it is stored, if it goes to memory: behind each definition, or further down.
     pub stores: usize,
     /// In how many places it comes back.
     pub reloads: usize,

@@ -57,11 +57,11 @@ pub(super) struct Neighbours<'a> {
 
 impl Neighbours<'_> {
     /// The holders that lie beside each other in rows of 8 or 16 bytes, and all accesses: the stores first, which come first
-    /// where both stand at one place. Values with several definitions are accessed alone. O(accesses · log accesses).
+    /// where both stand at one place. Values that are stored in several places are accessed alone. O(accesses · log accesses).
     pub(super) fn find(mut self) -> (Vec<Vec<usize>>, Vec<Joint>) {
         let in_memory = (0..self.moved.len()).filter(|&value| self.holder(value).is_some());
         let (values, redefined): (Vec<usize>, Vec<usize>) =
-            in_memory.partition(|&value| self.moved[value].chosen.definitions.len() == 1);
+            in_memory.partition(|&value| self.moved[value].chosen.is_stored_once());
         let stores = values.iter().map(|&value| Access { value, reload: None });
         let mut accesses = [stores.collect(), self.loads(&values)];
         for kind in &mut accesses {

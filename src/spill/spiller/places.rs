@@ -6,6 +6,7 @@
 
 use super::Place;
 use super::eligible::Candidate;
+use super::sink::stored;
 use super::slots::Slots;
 use crate::analysis::{LiveRanges, Loops};
 use crate::config::SpillTo;
@@ -60,17 +61,27 @@ impl<'a> Places<'a> {
         Self { function, allowed, costs, loops, gone: none(), held: none() }
     }
 
-    /// The cheapest place for a value, and what that costs; of equals the first of `spill-to`'s order. `None` if there
-    /// is none.
-    pub(super) fn cheapest(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> Option<(f64, Home)> {
+    /// The cheapest place for a value that is stored at a sink, or else behind its definitions, and what that costs; of
+    /// equals the first of `spill-to`'s order. `None` if there is none.
+    pub(super) fn cheapest(
+        &self,
+        value: &Candidate,
+        sink: Option<Block>,
+        groups: &[Group],
+        around: &Around<'_>,
+    ) -> Option<(f64, Home)> {
         if self.held[value.reg] {
             return None;
         }
         let in_memory = |place: Place, factor: f64| {
             let slot = around.slots.find(value.reg, place, around.live)?;
-            Some((factor * self.traffic(value, groups, around), Home { place, slot: Some(slot) }))
+            Some((factor * traffic(value, sink, groups, around), Home { place, slot: Some(slot) }))
         };
-        let again = || Some((self.again(value, groups, around)?, Home { place: Place::Recomputed, slot: None }));
+        let again = || {
+            sink.is_none().then_some(()).and_then(|()| {
+                Some((self.again(value, groups, around)?, Home { place: Place::Recomputed, slot: None }))
+            })
+        };
         let offers = [
             self.allowed.contains(SpillTo::SHARED).then(|| in_memory(Place::Shared, 1.0)),
             self.allowed.contains(SpillTo::LOCAL).then(|| in_memory(Place::Local, LOCAL)),
@@ -85,13 +96,6 @@ impl<'a> Places<'a> {
         if let Some(definition) = value.only_definition().filter(|_| home.place == Place::Recomputed) {
             sources(self.function, definition).for_each(|source| self.held[source] = true);
         }
-    }
-
-    /// A store behind each definition and a load for each group.
-    fn traffic(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> f64 {
-        let stores = value.definitions.iter().map(|definition| STORE * around.frequencies[definition.block]);
-        let stores = stores.fold(0.0, |sum, store| sum + store);
-        clones(groups).map(|group| around.frequencies[group.reads[0].block]).sum::<f64>() + stores
     }
 
     /// A clone of the definition for each group; `None` where there are several definitions, or that one cannot be cloned,
@@ -111,6 +115,12 @@ impl<'a> Places<'a> {
         };
         clones(groups).try_fold(0.0, |sum, group| Some(sum + of_group(group)?))
     }
+}
+
+/// A store in each place and a load for each group.
+fn traffic(value: &Candidate, sink: Option<Block>, groups: &[Group], around: &Around<'_>) -> f64 {
+    let stores = stored(value, sink).fold(0.0, |sum, block| sum + STORE * around.frequencies[block]);
+    clones(groups).map(|group| around.frequencies[group.reads[0].block]).sum::<f64>() + stores
 }
 
 /// The groups that get a clone or a load.

@@ -1,12 +1,17 @@
-//! Where a value is stored: behind each definition that a reload may come behind.
+//! Where a value is stored: at its sink, or behind each definition that a reload may come behind.
 
+use super::choice::Chosen;
 use super::moved::{At, Reload};
 use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Effects, Function, Inst, Role};
 
 /// The places of the stores of a value, in the order of its definitions. Of several definitions those are left out from
 /// which no path leads to a reload without another definition. O(blocks + reloads) where there are several.
-pub(super) fn places(function: &Function, cfg: &Cfg, definitions: &[Occurrence], reloads: &[Reload]) -> Vec<At> {
+pub(super) fn places(function: &Function, cfg: &Cfg, chosen: &Chosen, reloads: &[Reload]) -> Vec<At> {
+    if let Some(sink) = chosen.sink {
+        return vec![At::end(function, sink)];
+    }
+    let definitions = &chosen.definitions[..];
     let is_needed = match definitions {
         [_] => vec![true],
         _ => needed(cfg, definitions, reloads),

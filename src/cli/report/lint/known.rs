@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use nvptx_ra::lint::Finding;
 use serde_json::{Value, json};
-
-use super::Finding;
 
 /// Findings for a report's JSON.
 pub(in super::super) fn json(findings: &[Finding]) -> Value {
@@ -30,7 +29,7 @@ pub(in super::super) fn unknown(findings: Vec<Finding>, before: &Value) -> Vec<F
         let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
         *known.entry((text("lint"), text("kernel"))).or_default() += 1;
     }
-    let is_new = |finding: &Finding| match known.get_mut(&(finding.lint.name(), finding.kernel.clone())) {
+    let is_new = |finding: &Finding| match known.get_mut(&(finding.lint.name().to_owned(), finding.kernel.clone())) {
         Some(left) if *left > 0 => {
             *left -= 1;
             false
@@ -42,8 +41,8 @@ pub(in super::super) fn unknown(findings: Vec<Finding>, before: &Value) -> Vec<F
 
 #[cfg(test)]
 mod tests {
-    use super::super::Lint;
-    use super::super::subject::Place;
+    use nvptx_ra::lint::{Lint, Place};
+
     use super::*;
 
     /// What a baseline has is known wherever it stands now; one more of it is not, nor is another kernel's.

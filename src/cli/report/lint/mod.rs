@@ -1,60 +1,31 @@
-//! What costs registers or occupancy and can be mended: a warning with the line, the reason, and the change.
+//! The lints of a report: which of them count, what they find, and how that is printed.
 //!
-//! * [`subject`]: what the rules are told of a kernel, by a forecast or by a measurement;
-//! * [`rules`]: the rules;
+//! * [`subject`]: what the rules are told of a kernel;
+//! * [`words`]: what ptxas says in words;
 //! * [`known`]: what a baseline already has stays silent;
 //! * [`text`], [`sarif`]: how findings are printed.
 
 pub(super) mod known;
-mod rules;
 mod sarif;
 pub(super) mod subject;
 mod text;
+mod words;
 
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use nvptx_ra::error::Error;
+use nvptx_ra::lint::subject::Subject;
+use nvptx_ra::lint::{Finding, Lint, rules};
 
-pub(super) use self::rules::of_words;
-use self::subject::{Place, Subject};
+pub(super) use self::words::of_words;
+use crate::kernel_names;
 
-/// The lints, by the names that users write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum)]
-pub(super) enum Lint {
-    /// No launch bounds where ptxas's choice depends on them
-    NoLaunchBounds,
-    /// Launch bounds that ptxas does not follow
-    IgnoredBounds,
-    /// A limit on registers that makes the kernel spill, while more registers would cost no warp
-    NeedlessSpills,
-    /// A few registers more than the next step of occupancy allows
-    OccupancyStep,
-    /// Variables in local memory, and what keeps them there
-    LocalArray,
-    /// A function or closure that gets the address of a variable, which keeps the variable in local memory
-    NotInlined,
-    /// Spills where a line's values are live many times over: its loop is unrolled too far
-    UnrolledTooFar,
-    /// A call of a function that follows the calling convention
-    AbiCall,
-    /// setmaxnreg that ptxas ignores
-    IgnoredSetmaxnreg,
-    /// A pragma that ptxas refuses
-    RefusedPragma,
-}
-
-impl Lint {
-    /// Its name.
-    fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-
-    /// What it is about, in a sentence.
-    fn help(self) -> String {
-        let value = self.to_possible_value();
-        value.and_then(|value| value.get_help().map(ToString::to_string)).unwrap_or_default()
-    }
+/// Reads a lint by its name.
+fn lint() -> impl TypedValueParser<Value = Lint> {
+    let values = Lint::ALL.map(|lint| PossibleValue::new(lint.name()).help(lint.help()));
+    PossibleValuesParser::new(values).try_map(|name| Lint::by_name(&name).ok_or("no lint"))
 }
 
 /// How findings are printed.
@@ -77,10 +48,10 @@ pub(super) struct Options {
     #[arg(long)]
     pub(super) lint: bool,
     /// Exit with 1 if this lint finds something. Implies --lint; repeat for more
-    #[arg(long, value_name = "LINT")]
+    #[arg(long, value_name = "LINT", value_parser = lint())]
     pub(super) deny: Vec<Lint>,
     /// Say nothing of what this lint finds. Implies --lint; repeat for more
-    #[arg(long, value_name = "LINT")]
+    #[arg(long, value_name = "LINT", value_parser = lint())]
     pub(super) allow: Vec<Lint>,
     /// How findings are printed. Each form but text implies --lint
     #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with = "json")]
@@ -99,24 +70,10 @@ impl Options {
     }
 }
 
-/// Something that can be mended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) lint: Lint,
-    /// The kernel; empty where ptxas does not say which.
-    pub(super) kernel: String,
-    /// The line; the file alone, with 0, where no line is known.
-    pub(super) place: Place,
-    pub(super) reason: String,
-    pub(super) remedy: String,
-}
-
 /// What the lints find, those that are allowed left out: sorted by place.
 pub(super) fn find(subjects: &[Subject<'_>], others: Vec<Finding>, options: &Options) -> Vec<Finding> {
-    if !options.is_on() {
-        return Vec::new();
-    }
-    let mut found: Vec<Finding> = subjects.iter().flat_map(rules::findings).chain(others).collect();
+    let found = subjects.iter().flat_map(|subject| rules::findings(subject, kernel_names::readable));
+    let mut found: Vec<Finding> = found.chain(others).collect();
     found.retain(|finding| !options.allow.contains(&finding.lint));
     found.sort_by(|one, other| {
         let key = |finding: &'_ Finding| (finding.place.clone(), finding.lint, finding.kernel.clone());

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use clap::ValueEnum as _;
+use nvptx_ra::lint::{Finding, Lint};
 use serde_json::{Value, json};
 
-use super::text::{message, relative};
-use super::{Finding, Lint};
+use super::text::relative;
 use crate::kernel_names;
 
 /// The log of one run.
@@ -18,7 +17,7 @@ pub(super) fn log(findings: &[Finding], denied: &BTreeSet<Lint>) -> Value {
             "defaultConfiguration": { "level": level },
         })
     };
-    let rules: Vec<Value> = Lint::value_variants().iter().map(rule).collect();
+    let rules: Vec<Value> = Lint::ALL.iter().map(rule).collect();
     let results: Vec<Value> = findings.iter().map(|finding| result(finding, denied)).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -42,7 +41,7 @@ fn result(finding: &Finding, denied: &BTreeSet<Lint>) -> Value {
         location["logicalLocations"] = json!([{ "name": name, "decoratedName": finding.kernel, "kind": "function" }]);
     }
     json!({
-        "ruleId": finding.lint.name(), "level": level, "message": { "text": message(finding) },
+        "ruleId": finding.lint.name(), "level": level, "message": { "text": finding.message(kernel_names::readable) },
         "locations": [location],
     })
 }
@@ -61,7 +60,8 @@ fn uri(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::subject::Place;
+    use nvptx_ra::lint::Place;
+
     use super::*;
 
     /// A result has its rule among those of the tool, a place only where one is known, and a path that is a reference.
@@ -77,7 +77,7 @@ mod tests {
         let log = log(&[finding(3), finding(0)], &BTreeSet::new());
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().expect("an array");
-        assert_eq!(rules.len(), Lint::value_variants().len());
+        assert_eq!(rules.len(), Lint::ALL.len());
         assert!(rules.iter().all(|rule| rule["shortDescription"]["text"].as_str().is_some_and(|text| text.len() > 9)));
         assert!(rules.iter().any(|rule| rule["id"] == run["results"][0]["ruleId"]));
         let place = |number: usize| &run["results"][number]["locations"][0]["physicalLocation"];

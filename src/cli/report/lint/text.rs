@@ -3,14 +3,20 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Finding, Lint};
+use nvptx_ra::lint::{Finding, Lint};
+
 use crate::kernel_names;
 
 /// Says findings on standard error.
 pub(super) fn warn(findings: &[Finding], denied: &BTreeSet<Lint>) {
     for finding in findings {
         let level = if denied.contains(&finding.lint) { "error" } else { "warning" };
-        say!("nvptx-ra: {level}: {}{} [{}]", place(finding), message(finding), finding.lint.name());
+        say!(
+            "nvptx-ra: {level}: {}{} [{}]",
+            place(finding),
+            finding.message(kernel_names::readable),
+            finding.lint.name()
+        );
     }
 }
 
@@ -25,18 +31,9 @@ pub(super) fn github(findings: &[Finding], denied: &BTreeSet<Lint>) -> String {
             let _ = write!(text, ",line={}", finding.place.line);
         }
         let title = format!("nvptx-ra: {}", finding.lint.name());
-        let _ = writeln!(text, ",title={}::{}", property(&title), data(&message(finding)));
+        let _ = writeln!(text, ",title={}::{}", property(&title), data(&finding.message(kernel_names::readable)));
     }
     text
-}
-
-/// What is the matter, and what to do.
-pub(super) fn message(finding: &Finding) -> String {
-    let kernel = match finding.kernel.as_str() {
-        "" => String::new(),
-        kernel => format!("kernel '{}': ", kernel_names::readable(kernel)),
-    };
-    format!("{kernel}{}; {}", finding.reason, finding.remedy)
 }
 
 fn place(finding: &Finding) -> String {
@@ -65,7 +62,8 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::subject::Place;
+    use nvptx_ra::lint::Place;
+
     use super::*;
 
     /// An annotation is one line whatever its texts hold, and names its file, line and lint.

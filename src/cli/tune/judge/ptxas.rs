@@ -61,8 +61,10 @@ pub(in crate::tune) struct Ptxas {
     runs: AtomicUsize,
     /// Whether a run gave no answer for a reason that may be gone the next time.
     had_trouble: AtomicBool,
-    /// Whether reading machine code has given what the disassembler gives.
+    /// Whether reading machine code has always given what the disassembler gives.
     reads_well: AtomicBool,
+    /// Whether both were compared: where the answers about the kernels as they are come from a cache, nobody has yet.
+    has_compared: AtomicBool,
     /// Whether there is a disassembler.
     disassembles: bool,
 }
@@ -104,6 +106,7 @@ impl Ptxas {
             runs: AtomicUsize::new(0),
             had_trouble: AtomicBool::new(false),
             reads_well: AtomicBool::new(true),
+            has_compared: AtomicBool::new(false),
             disassembles: tools.cuobjdump.is_file(),
             tools,
         })
@@ -186,6 +189,7 @@ impl Ptxas {
             self.reads_well.store(false, Ordering::Relaxed);
             log::debug!("{name}: the disassembler has {sass:?}, its bits are read as {:?}", own.get(name));
         }
+        self.has_compared.store(true, Ordering::Relaxed);
         Ok(code)
     }
 
@@ -225,7 +229,8 @@ impl Judge for Ptxas {
                 Look::WhereStack => !has_stack,
                 Look::Quickly => true,
             };
-            let is_own_enough = is_own_enough && self.reads_well.load(Ordering::Relaxed);
+            let has_read_well = self.has_compared.load(Ordering::Relaxed) && self.reads_well.load(Ordering::Relaxed);
+            let is_own_enough = is_own_enough && has_read_well;
             let code =
                 if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
             let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));

@@ -1,21 +1,17 @@
 //! The rules: what is found in a kernel, why it costs something, and what to change.
 
-use nvptx_ra::forecast::Why;
-use nvptx_ra::target::machine::{Architecture, MAX_THREADS_PER_BLOCK, WARP_SIZE};
-
-use super::subject::{Place, Subject};
-use super::{Finding, Lint};
-use crate::kernel_names;
+use super::source::UNROLLED;
+use super::subject::{Callee, Subject};
+use super::{Finding, Lint, Place, Readable};
+use crate::forecast::Why;
+use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, WARP_SIZE};
 
 /// A kernel that takes no more registers than this beyond the next step of occupancy is close to it: registers come to
 /// a thread in multiples of so many.
 const CLOSE: u32 = 8;
 
-/// A line that stands so often in one block is that of a loop which is unrolled.
-const UNROLLED: u32 = 16;
-
 /// What the rules find in a kernel.
-pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+pub fn findings(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(no_launch_bounds(subject));
     found.extend(ignored_bounds(subject));
@@ -23,7 +19,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     found.extend(occupancy_step(subject));
     found.extend(local_array(subject));
     found.extend(unrolled_too_far(subject));
-    found.extend(abi_calls(subject));
+    found.extend(abi_calls(subject, readable));
     found.extend(ignored_setmaxnreg(subject));
     found
 }
@@ -61,7 +57,7 @@ fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
 }
 
 fn ignored_bounds(subject: &Subject<'_>) -> Vec<Finding> {
-    let found = |ignored: &nvptx_ra::target::machine::Ignored| {
+    let found = |ignored: &Ignored| {
         let reason = format!("ptxas does not do what its bounds say: {ignored}");
         let remedy = "say bounds that a multiprocessor can hold, and the size of the blocks with them";
         finding(Lint::IgnoredBounds, subject, &subject.begin, reason, remedy)
@@ -87,11 +83,11 @@ fn needless_spills(subject: &Subject<'_>) -> Option<Finding> {
     Some(finding(Lint::NeedlessSpills, subject, &subject.spills, reason, remedy))
 }
 
-/// A few registers keep more warps away.
+/// A few registers keep more warps away. A kernel that spills needs more than a few fewer.
 fn occupancy_step(subject: &Subject<'_>) -> Option<Finding> {
     let registers = subject.launch.registers;
     let step = subject.architecture.next_step(&subject.launch)?;
-    if registers - step > CLOSE {
+    if registers - step > CLOSE || subject.spill_bytes > 0 {
         return None;
     }
     let warps = |registers| subject.architecture.occupancy(&subject.launch.with_registers(registers)).warps;
@@ -168,22 +164,31 @@ fn local_remedy(why: &Why) -> &'static str {
 }
 
 /// Calls that follow the calling convention, each function once.
-fn abi_calls(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut called: Vec<&Option<String>> = Vec::new();
+fn abi_calls(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
+    let mut called: Vec<&Callee> = Vec::new();
     let mut found = Vec::new();
     for (callee, place) in &subject.calls {
         if called.contains(&callee) {
             continue;
         }
         called.push(callee);
-        let times = subject.calls.iter().filter(|(other, _)| other == callee).count();
-        let (what, remedy) = match callee {
-            Some(name) => (kernel_names::readable(name), "inline it: __forceinline__ in the place of __noinline__"),
-            None => {
-                ("a function through a pointer".to_owned(), "call the function by its name, or switch over the choices")
-            }
+        let times = match subject.calls.iter().filter(|(other, _)| other == callee).count() {
+            1 => String::new(),
+            times => format!(" {times} times"),
         };
-        let times = if times == 1 { String::new() } else { format!(" {times} times") };
+        let what = match callee {
+            Callee::Pointer => "a function through a pointer".to_owned(),
+            Callee::Function(name) | Callee::System(name) => readable(name),
+            Callee::Elsewhere(name) => format!("{}, which is not in this file,", readable(name)),
+            Callee::Recursive(name) => format!("{}, which calls itself,", readable(name)),
+        };
+        let remedy = match callee {
+            Callee::Pointer => "call the function by its name, or switch over the choices",
+            Callee::Function(_) => "inline it: __forceinline__ in the place of __noinline__",
+            Callee::Elsewhere(_) => "define it in this file, or optimise when the program is linked: nvcc -dlto",
+            Callee::System(_) => "leave it out of kernels that must be fast: NDEBUG does so with assert",
+            Callee::Recursive(_) => "write a loop in the place of the recursion",
+        };
         let reason = format!(
             "it calls {what}{times} by the calling convention: arguments move to fixed registers, and what is live over \
              the call stays in those that the callee saves"
@@ -199,38 +204,14 @@ fn ignored_setmaxnreg(subject: &Subject<'_>) -> Option<Finding> {
     subject.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, subject, &subject.begin, reason, remedy))
 }
 
-/// What ptxas says of pragmas, and of `setmaxnreg` where no kernel is known to have it ignored.
-pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: bool) -> Vec<Finding> {
-    let place = Place { file: input.to_owned(), line: 0 };
-    let found = |lint, reason: &str, remedy: &str| Finding {
-        lint,
-        kernel: String::new(),
-        place: place.clone(),
-        reason: format!("ptxas says: {reason}"),
-        remedy: remedy.to_owned(),
-    };
-    let mut findings = Vec::new();
-    for line in words.lines() {
-        let said = line.split_once(':').map_or(line, |(_, said)| said).trim();
-        let said =
-            line.split_once("warning :").or_else(|| line.split_once("warning ")).map_or(said, |(_, said)| said.trim());
-        if line.contains("ragma") && !line.starts_with("ptxas fatal") {
-            findings.push(found(Lint::RefusedPragma, said, "take it out, or meet what it needs"));
-        } else if line.contains("'setmaxnreg' ignored") && !knows_setmaxnreg {
-            let remedy = "say __maxnreg__(N), or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)";
-            findings.push(found(Lint::IgnoredSetmaxnreg, said, remedy));
-        }
-    }
-    findings
-}
-
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::forecast::InMemory;
-    use nvptx_ra::target::machine::{Ignored, Launch};
+    use std::collections::BTreeSet;
 
     use super::super::subject::Holder;
     use super::*;
+    use crate::forecast::InMemory;
+    use crate::target::machine::Launch;
 
     /// A kernel in which nothing is to be found.
     fn clean() -> Subject<'static> {
@@ -256,7 +237,7 @@ mod tests {
     }
 
     fn found(subject: &Subject<'_>) -> Vec<(Lint, u32)> {
-        findings(subject).into_iter().map(|finding| (finding.lint, finding.place.line)).collect()
+        findings(subject, str::to_owned).into_iter().map(|finding| (finding.lint, finding.place.line)).collect()
     }
 
     #[test]
@@ -297,8 +278,13 @@ mod tests {
         let with = |registers| Subject { launch: Launch::new(registers).with_threads(256), ..clean() };
         assert_eq!(found(&with(40)), [(Lint::OccupancyStep, 3)]);
         assert_eq!(found(&with(33)), [(Lint::OccupancyStep, 3)]);
-        assert!(findings(&with(33))[0].remedy.contains("free 1 registers where most are live: line 4 (9) hold most"));
+        assert!(
+            findings(&with(33), str::to_owned)[0]
+                .remedy
+                .contains("free 1 registers where most are live: line 4 (9) hold most")
+        );
         assert_eq!(found(&with(255)), []);
+        assert_eq!(found(&Subject { spill_bytes: 8, ..with(40) }), []);
     }
 
     /// What keeps a variable in memory is named where the code is there; else a computed address is.
@@ -321,7 +307,7 @@ mod tests {
         let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why };
         let subject = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
         assert_eq!(found(&subject), [(Lint::NotInlined, 8)]);
-        assert!(findings(&subject)[0].remedy.starts_with("inline it: __forceinline__"));
+        assert!(findings(&subject, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));
     }
 
     /// A line that holds many registers by standing in a block many times is named where the kernel spills.
@@ -337,24 +323,29 @@ mod tests {
         }
     }
 
-    /// A function is named once, however often it is called.
+    /// A function is named once, however often it is called, and each kind of callee has a remedy of its own.
     #[test]
     fn calls() {
         let place = |line| Place { file: "k.cu".into(), line };
-        let calls = vec![(Some("f".to_owned()), place(5)), (Some("f".to_owned()), place(6)), (None, place(7))];
+        let f = || Callee::named("f");
+        let calls = vec![(f(), place(5)), (f(), place(6)), (Callee::Pointer, place(7))];
         assert_eq!(found(&Subject { calls, ..clean() }), [(Lint::AbiCall, 5), (Lint::AbiCall, 7)]);
+        let kinds = [
+            f(),
+            Callee::named("vprintf"),
+            Callee::Elsewhere("f".into()),
+            Callee::Recursive("f".into()),
+            Callee::Pointer,
+        ];
+        let calls = kinds.map(|callee| (callee, place(5))).to_vec();
+        let remedies: BTreeSet<String> =
+            findings(&Subject { calls, ..clean() }, str::to_owned).into_iter().map(|finding| finding.remedy).collect();
+        assert_eq!(remedies.len(), 5);
     }
 
-    /// ptxas's words on pragmas and setmaxnreg, as CUDA 13.0 has them, and nothing of its other words.
+    /// setmaxnreg that ptxas ignores is named where the kernel begins.
     #[test]
-    fn words() {
-        let words = "ptxas warning : Pragma 'x' unsupported\nptxas info    : Used 8 registers\n\
-                     ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine\n";
-        let lints =
-            |knows| of_words(words, "k.ptx", knows).into_iter().map(|of| (of.lint, of.reason)).collect::<Vec<_>>();
-        let pragma = (Lint::RefusedPragma, "ptxas says: Pragma 'x' unsupported".to_owned());
-        assert_eq!(lints(true), [pragma]);
-        assert_eq!(lints(false).len(), 2);
+    fn setmaxnreg() {
         assert_eq!(found(&Subject { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
     }
 }

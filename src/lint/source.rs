@@ -1,0 +1,103 @@
+//! What the rules take from the code of a function. It is small, so that a compiler keeps it when the code is gone.
+
+use std::collections::BTreeMap;
+
+use crate::function::{Function, Inst, LaunchBounds};
+
+/// A line that stands so often in one block is that of a loop that is unrolled.
+pub(super) const UNROLLED: u32 = 16;
+
+/// What is known of a function's source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Its file, where it is known.
+    pub file: Option<String>,
+    /// The first line that an instruction has; 0 where none has.
+    pub(super) begin: u32,
+    /// How a kernel is launched.
+    pub(super) bounds: Option<LaunchBounds>,
+    /// The lines that stand in one block [so often](UNROLLED), and how often.
+    repeated: BTreeMap<u32, u32>,
+}
+
+impl Source {
+    /// What is known of a function. O(n log n) in its instructions.
+    pub fn of(function: &Function) -> Self {
+        let lines = function.insts().map(|inst| function.line(inst));
+        Self {
+            file: function.file().map(str::to_owned),
+            begin: lines.filter(|&line| line != 0).min().unwrap_or(0),
+            bounds: function.kernel().copied(),
+            repeated: repeated(function),
+        }
+    }
+
+    /// The same where the compiler knows better where the function begins: a function that is inlined may stand above it.
+    pub fn without_begin(self) -> Self {
+        Self { begin: 0, ..self }
+    }
+
+    /// How often a line stands in one block; 0 where that is less than often.
+    pub(super) fn times(&self, line: u32) -> u32 {
+        self.repeated.get(&line).copied().unwrap_or(0)
+    }
+}
+
+/// How often lines stand in one block: so many of a line's instructions write registers by the same opcode. More than one
+/// such instruction may belong to one place in the source, but many seldom do.
+fn repeated(function: &Function) -> BTreeMap<u32, u32> {
+    let mut most = BTreeMap::new();
+    let mut writes = Vec::new();
+    for block in function.blocks() {
+        let is_write = |inst: &Inst| {
+            function.line(*inst) != 0 && function.operands(*inst).iter().any(|operand| operand.def().is_some())
+        };
+        let insts = function.block_insts(block).filter(is_write);
+        writes.extend(insts.map(|inst| (function.line(inst), function.opcode(inst))));
+        writes.sort_unstable();
+        for same in writes.chunk_by(|one, other| one == other) {
+            let times = same.len() as u32;
+            if times >= UNROLLED {
+                let most = most.entry(same[0].0).or_insert(0);
+                *most = times.max(*most);
+            }
+        }
+        writes.clear();
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function with blocks of loads and additions, each of the line that is given, and so many of them.
+    fn function(blocks: &[&[(&str, u32, usize)]]) -> Function {
+        let mut text = "mfv 1\nfunction \"k\"\nopcode ADD\nopcode LD_i32\nregs %0".to_owned();
+        let count: usize = blocks.iter().flat_map(|block| block.iter()).map(|&(_, _, times)| times).sum();
+        text += &format!("{}\n", " B32".repeat(count));
+        let mut reg = 0;
+        for (number, block) in blocks.iter().enumerate() {
+            text += &format!("bb{number}: frequency 1.0 depth 0\n");
+            for &(opcode, line, times) in *block {
+                for _ in 0..times {
+                    text += &format!("%{reg} = {opcode} 0 :: read line {line}\n");
+                    reg += 1;
+                }
+            }
+        }
+        Function::parse(&(text.clone() + "end\n")).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    /// A line counts by its most frequent opcode in the block that has most of it; what is less than often does not.
+    #[test]
+    fn repeated_lines() {
+        let code = function(&[
+            &[("LD_i32", 4, 16), ("ADD", 4, 15), ("ADD", 5, 15)],
+            &[("ADD", 4, 20), ("ADD", 5, 15), ("LD_i32", 6, 8), ("ADD", 6, 8)],
+        ]);
+        let source = Source::of(&code);
+        assert_eq!([4, 5, 6].map(|line| source.times(line)), [20, 0, 0]);
+        assert_eq!((source.begin, source.file), (4, None));
+    }
+}

@@ -1,0 +1,105 @@
+//! Where a value may be stored once for all of its definitions: further down, where they have met and code runs more rarely.
+//!
+//! A value that a loop computes and only code behind it reads is stored behind the loop, not in each turn. A value with
+//! several definitions that another loop does not touch is stored ahead of that loop. The register keeps the value up to the
+//! end of a block, the sink; in what the sink dominates, the value is in its slot.
+//!
+//! Invariant: in the blocks that a sink strictly dominates, the value has no definition, and where control leaves them, the
+//! value is not live. So a reload there finds what the register held when the sink was last left.
+
+use std::ops::Range;
+
+use super::eligible::Candidate;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences};
+use crate::function::{Block, Function, Inst};
+use crate::index::IndexVec;
+
+/// The most places that are looked at for a value.
+const MOST_SINKS: usize = 64;
+
+/// A store must run at least this much more rarely than those behind the definitions, as a share.
+const RARER: f64 = 0.999;
+
+/// The blocks in which a value is stored: the sink, or those of its definitions.
+pub(super) fn stored(value: &Candidate, sink: Option<Block>) -> impl Iterator<Item = Block> {
+    let definitions = if sink.is_some() { &[][..] } else { &value.definitions[..] };
+    sink.into_iter().chain(definitions.iter().map(|definition| definition.block))
+}
+
+/// The blocks ahead of loops, and those that loops are left to, in the order of the dominator tree: places where code
+/// runs more rarely than near by.
+pub(super) fn sinks(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
+    let headers = cfg
+        .rpo()
+        .iter()
+        .copied()
+        .filter(|&block| loops.innermost(block).is_some_and(|innermost| loops.header(innermost) == block));
+    let ahead = headers.filter_map(|header| dominators.idom(header));
+    let is_left_to = |&block: &Block| {
+        let depth = loops.depth(block);
+        cfg.preds(block).iter().any(|&pred| loops.depth(pred) > depth)
+    };
+    let behind = cfg.rpo().iter().copied().filter(is_left_to);
+    let mut sinks: Vec<Block> = ahead.chain(behind).collect();
+    sinks.sort_unstable_by_key(|&block| dominators.preorder(block));
+    sinks.dedup();
+    sinks
+}
+
+/// What is known of a function, as far as sinks depend on it.
+pub(super) struct Sinks<'a> {
+    pub(super) function: &'a Function,
+    pub(super) cfg: &'a Cfg,
+    pub(super) dominators: &'a Dominators,
+    pub(super) live: &'a LiveRanges,
+    pub(super) occurrences: &'a Occurrences,
+    pub(super) frequencies: &'a IndexVec<Block, f64>,
+    /// The blocks that may be sinks.
+    pub(super) places: &'a [Block],
+}
+
+impl Sinks<'_> {
+    /// The sinks of a value, each with the reads behind it, in the order of the code. O(sinks · (occurrences + live-ins)).
+    pub(super) fn of(&self, value: &Candidate) -> Vec<(Block, Vec<Occurrence>)> {
+        let runs = |definition: &Occurrence| self.frequencies[definition.block];
+        let often: f64 = value.definitions.iter().map(runs).sum();
+        let is_rarer = |&block: &Block| self.frequencies[block] < RARER * often;
+        let places = self.places.iter().copied().filter(is_rarer).take(MOST_SINKS);
+        places.filter_map(|sink| Some((sink, self.reads_behind(value, sink)?))).collect()
+    }
+
+    /// The reads of a value that a sink dominates; `None` if the block is no sink of the value.
+    fn reads_behind(&self, value: &Candidate, sink: Block) -> Option<Vec<Occurrence>> {
+        let is_behind = |block: Block| self.dominators.strictly_dominates(sink, block);
+        self.live.live_out_value(self.function, value.reg, sink)?;
+        let all = self.occurrences.of(value.reg);
+        let is_redefined = value.definitions.iter().any(|definition| is_behind(definition.block));
+        if is_redefined {
+            return None;
+        }
+        let leaves = |into: Block| !is_behind(into) && self.cfg.preds(into).iter().any(|&from| is_behind(from));
+        if self.live.live_ins(value.reg).iter().any(|live_in| leaves(live_in.block)) {
+            return None;
+        }
+        let reads = all.iter().filter(|access| access.is_use() && is_behind(access.block));
+        let reads: Vec<Occurrence> = reads.copied().collect();
+        (!reads.is_empty()).then_some(reads)
+    }
+
+    /// The parts of stretches of instructions that a sink strictly dominates.
+    pub(super) fn behind(&self, sink: Block, stretches: Vec<Range<u32>>) -> Vec<Range<u32>> {
+        let mut parts = Vec::new();
+        for stretch in stretches {
+            let mut start = stretch.start;
+            while start < stretch.end {
+                let block = self.function.block_of(Inst(start));
+                let end = self.function.block_range(block).end.0.min(stretch.end);
+                if self.dominators.strictly_dominates(sink, block) {
+                    parts.push(start..end);
+                }
+                start = end;
+            }
+        }
+        parts
+    }
+}
