@@ -23,6 +23,7 @@
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
@@ -93,6 +94,15 @@ void discardNamesLikeClang(Module &M) {
     M.getContext().setDiscardValueNames(true);
 }
 
+/// clang's driver gives LLVM this option for CUDA. MemCpyOpt makes no memset and
+/// no memcpy without it, for NVPTX has no library with such functions.
+void mergeStoresLikeClang() {
+  auto &Options = cl::getRegisteredOptions();
+  cl::Option *Option = Options.lookup("enable-memcpyopt-without-libcalls");
+  if (Option && !Option->getNumOccurrences())
+    Option->addOccurrence(/*Position=*/0, Option->ArgStr, "true");
+}
+
 } // namespace
 
 extern "C" uint32_t nvptx_ra_is_unoptimised(LLVMModuleRef Ref) {
@@ -121,6 +131,7 @@ extern "C" void nvptx_ra_optimise(LLVMModuleRef Ref,
                                   uint32_t Level) {
   Module &M = *unwrap(Ref);
   discardNamesLikeClang(M);
+  mergeStoresLikeClang();
   auto &TM = *reinterpret_cast<TargetMachine *>(Machine);
   M.setDataLayout(TM.createDataLayout());
   Pipeline Line(M, TM, Level);

@@ -14,6 +14,7 @@ use nvptx_ra::function::Function;
 use nvptx_ra::target::Classification;
 
 use crate::input;
+use crate::ptxas;
 
 /// The optimisation level of every command that compiles LLVM IR, unless it is given: that of code whose speed matters.
 pub(crate) const DEFAULT_LEVEL: u8 = 3;
@@ -122,13 +123,17 @@ impl Settings {
         Ok(())
     }
 
-    /// The PTX of a module.
+    /// The PTX of a module. Optimised code is not for debugging.
     pub(crate) fn emit(&self, module: &Module<'_>, cpu: &str) -> Result<Vec<u8>, Error> {
         let ptx = self
             .machine(cpu, module)?
             .write_to_memory_buffer(module, FileType::Assembly)
             .map_err(|message| Error::pass(format!("LLVM emits no code: {message}"), "see LLVM's message"))?;
-        Ok(ptx.as_slice().to_vec())
+        let mut ptx = ptx.as_slice().to_vec();
+        if self.level > 0 {
+            ptxas::drop_debug_target(&mut ptx);
+        }
+        Ok(ptx)
     }
 
     /// The PTX of a module that nobody reads but the search: nobody hears what LLVM says of it, and what LLVM calls an

@@ -88,6 +88,21 @@ pub(crate) fn refusal(report: &str) -> &str {
     report.lines().find(is_error).or_else(|| lines.next()).unwrap_or("it failed without a message").trim()
 }
 
+/// Takes `debug` from the target of PTX: ptxas refuses to optimise such code. LLVM writes it wherever a module has line
+/// numbers and does not say that they alone are wanted, as in what Triton hands to LLVM. Triton drops it, too.
+#[cfg(any(feature = "llvm", test))]
+pub(crate) fn drop_debug_target(ptx: &mut Vec<u8>) {
+    const HEAD: &[u8] = b"\n.target ";
+    const WORD: &[u8] = b", debug";
+    let Some(head) = ptx.windows(HEAD.len()).position(|part| part == HEAD) else { return };
+    let rest = &ptx[head + HEAD.len()..];
+    let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if line.ends_with(WORD) {
+        let end = head + HEAD.len() + line.len();
+        ptx.drain(end - WORD.len()..end);
+    }
+}
+
 /// Refuses a processor that this ptxas does not know: every release knows new ones, and drops old ones. A ptxas that
 /// lists no processors is not asked.
 pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
@@ -137,7 +152,23 @@ impl Folder {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::{Folder, Real, parse, processors, refusal};
+    use super::{Folder, Real, drop_debug_target, parse, processors, refusal};
+
+    /// The word `debug` leaves the line of the target, and nothing else does.
+    #[test]
+    fn targets_for_debugging() {
+        let of_target = |target: &str| format!(".version 8.7\n.target {target}\n.address_size 64\n// a, debug\n");
+        let dropped = |target: &str| {
+            let mut ptx = of_target(target).into_bytes();
+            drop_debug_target(&mut ptx);
+            String::from_utf8(ptx).expect("text")
+        };
+        assert_eq!(dropped("sm_90a, debug"), of_target("sm_90a"));
+        assert_eq!(dropped("sm_90a"), of_target("sm_90a"));
+        let mut nothing = b"// no head".to_vec();
+        drop_debug_target(&mut nothing);
+        assert_eq!(nothing, b"// no head");
+    }
 
     /// Warnings ahead of an error are not why a file is refused.
     #[test]

@@ -29,6 +29,7 @@ use super::tuning::{Judges, Pace, Slice, Tuning};
 use super::winners::{self, Keep};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
+use crate::page::counted;
 use crate::ptxas::Measured;
 
 /// How many times more variants of a kernel that spills are judged. Few kernels spill: of 21 of Triton's, 8 runs took 11 % of
@@ -158,12 +159,22 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         })
     };
     let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
+    let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
+    tuning.search.kernels.iter().filter(stays).for_each(|kernel| (request.note)(&unchanged(kernel)));
     let lasts = !ptxas.had_trouble();
     if changes.is_empty() || is_interrupted() {
         return Ok(Answer { found: None, lasts: lasts && !is_interrupted() });
     }
     let profile = composed.profile.print(REPLAYED_BY, &[])?;
     Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), lasts })
+}
+
+/// What is said of a kernel that was searched and stays as it is.
+fn unchanged(kernel: &Kernel) -> String {
+    let (bytes, warps) = (kernel.stock.spill_bytes(), kernel.stock.warps);
+    let name = crate::kernel_names::readable(&kernel.name);
+    let variants = counted(kernel.tried.len(), "variant");
+    format!("{name}: no better after {variants}: {bytes} bytes spilled, {warps} warps")
 }
 
 /// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.

@@ -39,6 +39,7 @@ pub(super) fn call(
                 None => return halt("a call of an address that is no function's"),
             }
         }
+        Callee::Missing(name) if name == "__assertfail" => return halt("an assertion of the program fails"),
         Callee::Missing(name) => return halt(format!("a call of {name}, which has no body")),
     };
     // Those that call another function stay here.

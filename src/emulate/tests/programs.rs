@@ -210,6 +210,7 @@ fn reasons() {
         ("an access of 4 bytes", "st.global.u32 [%out+2], %t;"),
         ("not modelled", "tex.2d.v4.f32.f32 {%r0, %r1, %r2, %r3}, [%d4, {%r5, %r6}];"),
         ("no body", "call foreign, ();"),
+        ("an assertion of the program fails", "call __assertfail, ();"),
     ] {
         let before = ".shared .align 4 .b32 box;\n.extern .func foreign ();";
         let reason = reason(&file(before, body), 64);

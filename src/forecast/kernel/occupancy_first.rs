@@ -5,8 +5,9 @@
 //! known: trials with straight code put it at 300 to 800 words, by how much there is to do beside. Of the kernels of the
 //! corpus that hold more than 255 words in any order and 550 or more varying ones in that of their code, ptxas 13.0.88
 //! gives that up for 62 of 103. What is the same in all threads counts among the 255: large kernels keep most of it in
-//! ordinary registers. Registers that are 32 or 255 have no middle for trees to find, so these kernels are left out of
-//! their fit.
+//! ordinary registers. What one instruction writes is in registers all at once, so a kernel whose products of matrices
+//! (`wgmma`) write more words than it would have registers does not give them up. Registers that are 32 or 255 have no
+//! middle for trees to find, so these kernels are left out of their fit.
 
 use super::forecast::launch;
 use crate::forecast::model::features::Features;
@@ -27,7 +28,8 @@ pub(in crate::forecast) fn registers_for_warps(
         && any_blocks(bounds)
         && features.get("varying_words") >= model.head.gives_up
         && features.get("reordered_words") > f64::from(MAX_REGISTERS);
-    gives_up.then(|| architecture.step_edge(&launch(1, bounds.threads(), 0)))
+    let few = gives_up.then(|| architecture.step_edge(&launch(1, bounds.threads(), 0)));
+    few.filter(|&registers| features.get("widest") <= f64::from(registers))
 }
 
 #[cfg(test)]
@@ -36,7 +38,7 @@ mod tests {
     use crate::forecast::kernel::estimate::tests::case;
 
     /// Few registers are for kernels that hold more than all of them, many more in the order of the code, and whose
-    /// blocks have a size but no number; how few depends on that size.
+    /// blocks have a size but no number; how few depends on that size. No instruction writes more words than that.
     #[test]
     fn few_registers_for_large_kernels() {
         let model = Model::parse("gives-up 550\ntree 1\n").expect("a table");
@@ -55,6 +57,14 @@ mod tests {
         assert_eq!(registers(550, 255, of_size(128)), None);
         assert_eq!(registers(550, 256, LaunchBounds::default()), None);
         assert_eq!(registers(550, 256, LaunchBounds { min_blocks: Some(1), ..of_size(128) }), None);
+        let of_product = |words: f64| {
+            let mut features = Features::none();
+            for (name, value) in [("varying_words", 550.0), ("reordered_words", 256.0), ("widest", words)] {
+                features.set(name, value);
+            }
+            registers_for_warps(&features, &model, &of_size(128), case().architecture)
+        };
+        assert_eq!([4.0, 32.0, 64.0].map(of_product), [Some(32), Some(32), None]);
         let silent = Model::parse("tree 1\n").expect("a table");
         let mut features = Features::none();
         features.set("varying_words", 9_999.0);

@@ -13,17 +13,22 @@ use crate::outcome::TOOL;
 
 /// Two hundred values are live at once, and blocks of 1,024 threads leave 64 registers.
 fn spills(first: u32) -> String {
-    const VALUES: u32 = 200;
-    let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
-        .maxntid 1024, 1, 1\n{\n\t.reg .b32 %r<401>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\
+    kernel(200, 1024, first)
+}
+
+/// So many values are live at once, in blocks of so many threads.
+fn kernel(values: u32, threads: u32, first: u32) -> String {
+    let mut text = format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
+        .maxntid {threads}, 1, 1\n{{\n\t.reg .b32 %r<401>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\
         \tcvta.to.global.u64 %rd2, %rd1;\n"
-        .to_owned();
-    for value in 0..VALUES {
+    );
+    for value in 0..values {
         _ = writeln!(text, "\tld.global.u32 %r{value}, [%rd2+{}];", 4 * (value + first));
     }
     text += "\tbar.sync 0;\n";
-    for value in 0..VALUES {
-        let (sum, other) = (value + VALUES, VALUES - 1 - value);
+    for value in 0..values {
+        let (sum, other) = (value + values, values - 1 - value);
         _ = writeln!(text, "\tadd.s32 %r{sum}, %r{value}, %r{other};\n\tst.global.u32 [%rd2+{}], %r{sum};", 4 * value);
     }
     text + "\tret;\n}\n"
@@ -100,6 +105,18 @@ fn the_second_build_runs_ptxas_once() {
     fs::rename(build.path("k.ptx"), build.path("other.ptx")).expect("it is ours");
     std::os::unix::fs::symlink("other.ptx", build.path("k.ptx")).expect("there is space");
     assert_eq!(build.run(&[]), (better, 1, found));
+}
+
+/// The log names a kernel that was searched and stays as it is: here for want of registers, without a spill.
+#[test]
+fn nothing_better() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &kernel(90, 128, 0));
+    let (plain, calls, _) = build.run(&[]);
+    assert!(plain == 0 && calls > 3, "{plain} bytes, {calls} calls");
+    let log = build.log();
+    assert!(log.starts_with("k: no better after ") && log.ends_with(" variants: 0 bytes spilled, 36 warps\n"), "{log}");
+    assert_eq!(log.lines().count(), 1, "{log}");
 }
 
 /// What one machine has found, another makes again from a folder of profiles, without a search.
