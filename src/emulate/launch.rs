@@ -134,7 +134,7 @@ impl Launches {
         let values = values(self.extremes, attempt);
         let sizes = if values == Values::Extreme { [sizes, LIMITS.to_vec()].concat() } else { sizes };
         image.draw_from(sizes, values, attempt == SEARCHED);
-        for (offset, bytes, value) in &wishes.parameters {
+        for (offset, bytes, value) in wishes.parameters.iter().filter(|(_, bytes, value)| *bytes > 1 || *value < 2) {
             image.set(layout::PARAMETERS + u64::from(*offset), &value.to_le_bytes()[..*bytes as usize]);
         }
         self.memory.iter().for_each(|(address, content)| image.set(*address, content));

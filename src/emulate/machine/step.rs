@@ -22,7 +22,7 @@ fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> 
 /// Which ways a predicate went that holds in some of the lanes.
 fn ways(holds: u32, mask: u32) -> u8 {
     let [held, failed] = [holds != 0, holds != mask];
-    HELD * u8::from(held) | FAILED * u8::from(failed)
+    (HELD * u8::from(held)) | (FAILED * u8::from(failed))
 }
 
 /// Runs an instruction.

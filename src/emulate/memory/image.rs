@@ -70,6 +70,8 @@ impl Image {
         match kind {
             // Each buffer has 4 GiB of its own.
             Kind::Pointer if bytes == 8 => layout::BUFFERS + ((offset / 8 + 1) << 32),
+            // A `bool` most of all. Compilers differ where it is neither 0 nor 1.
+            Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer if bytes == 1 => mixed(key) % 2,
             Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer => {
                 self.sizes[mixed(key) as usize % self.sizes.len()]
             }

@@ -21,6 +21,20 @@ fn same() {
     assert_eq!(side.coverage.statements[0], side.coverage.statements[1]);
 }
 
+/// A parameter of one byte is 0 or 1, in launches that are drawn for comparisons, too: compilers test a `bool` in different
+/// ways.
+#[test]
+fn one_byte_is_a_flag() {
+    let of = |test: &str| {
+        let body = format!("ld.param.u8 %h0, [flag]; {test}; selp.b32 %r0, 3, 4, %p0; st.global.b32 [%at], %r0;");
+        file("", &body).replacen("n)", "n, .param .u8 flag)", 1)
+    };
+    let [zero, one, less] = ["setp.ne.b16 %p0, %h0, 0", "setp.eq.b16 %p0, %h0, 1", "setp.lt.u16 %p0, %h0, 7"].map(of);
+    let compare = |other: &str| compare_programs(&program(&zero), &program(other), "k", &Launches::default());
+    assert!(compare(&one).is_same(), "{:?}", compare(&one));
+    assert!(compare(&less).difference().is_some(), "0 is drawn, too");
+}
+
 /// Each fault is found, with the address, the lines and the values.
 #[test]
 fn different() {
