@@ -11,14 +11,14 @@ const HEAD: &str = "mfv 1\nfunction \"k\"\n";
 const REST: &str = "opcode MOV_B32_i constant\nopcode ADD32ri\nopcode ADD16rr\nopcode ADD64ri\nopcode LD_i16\nopcode LD_i32\n\
     opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FADDf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode Return\n";
 
-fn function(kernel: &str, regs: &str, body: &str) -> Function {
+pub(super) fn function(kernel: &str, regs: &str, body: &str) -> Function {
     let function = Function::parse(&format!("{HEAD}{kernel}{REST}regs %0 {regs}\n{body}end\n")).expect("a view");
     function.validate().expect("a valid view");
     function
 }
 
 /// One choice of all values, none with several definitions, and nothing in loops.
-fn aim(words: u32, to: SpillTo) -> Aim {
+pub(super) fn aim(words: u32, to: SpillTo) -> Aim {
     let (in_loops, redefined) = (KeepInLoops::Off, Redefined::Off);
     Aim {
         words,
@@ -38,7 +38,7 @@ fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal
     keep_as(function, &aim(words, to))
 }
 
-fn keep_as(function: &Function, aim: &Aim) -> Result<Outcome, Refusal> {
+pub(super) fn keep_as(function: &Function, aim: &Aim) -> Result<Outcome, Refusal> {
     keep_for(function, aim, 49_152)
 }
 
@@ -437,50 +437,6 @@ fn one_load_where_it_is_rarer() {
     assert_eq!([false, true].map(|hoists| loads(&cycle(""), hoists)), [1, 1]);
     let full = "  %3 = LD_i32 3 :: read\n  ST_i32 %3, %3 :: write\n";
     assert_eq!([false, true].map(|hoists| loads(&cycle(full), hoists)), [1, 1]);
-}
-
-/// The blocks at whose ends `%0` is stored once, and how often it comes back, if nothing is stored or loaded in loops.
-fn sunk(blocks: &str, sinks: bool) -> Vec<(u32, usize)> {
-    let kernel = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", blocks);
-    let among = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
-    let outcome = keep_as(&kernel, &Aim { among, sinks, ..aim(3, SpillTo::SHARED) }).expect("a place");
-    let stores = outcome.edits.edits().iter().filter_map(|edit| match edit {
-        Edit::InsertSpill { at, .. } => Some(at.block.0),
-        _ => None,
-    });
-    stores.zip(outcome.kept.iter().map(|kept| kept.reloads)).collect()
-}
-
-/// Two loops; the first computes `%0`, and the second has four words live in it. `first` is what the first does with the
-/// value, `second` what the second does with it, and `%0` is read behind both.
-fn two_loops(first: &str, second: &str) -> String {
-    let turn = |at: u32| format!("  %4 = SETP_i32rr %1, %1\n  CBranch %4, bb{at} :: terminator\n");
-    format!(
-        "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n\
-         bb1: frequency 10.0 depth 1 -> bb1 bb2\n{first}{}\
-         bb2: frequency 1.0 depth 0 -> bb3\n  ST_i32 %1, 1 :: write\n\
-         bb3: frequency 10.0 depth 1 -> bb3 bb4\n  %2 = LD_i32 2 :: read\n  %3 = LD_i32 3 :: read\n  ST_i32 %2, %3 :: write\n\
-         {second}{}\
-         bb4: frequency 1.0 depth 0\n  ST_i32 %0, 3 :: write\n  Return :: terminator\n",
-        turn(1),
-        turn(3)
-    )
-}
-
-/// A value of a loop is stored once, ahead of the next loop, not in each turn; nor is it stored at all where a loop behind
-/// writes it, too, or where control goes back to the first loop with the value in its register.
-#[test]
-fn a_store_sinks_out_of_its_loop() {
-    let sum = "  %0 = ADD32ri %0 tied 0, 1\n";
-    assert_eq!(sunk(&two_loops(sum, ""), true), [(2, 1)]);
-    assert_eq!(sunk(&two_loops(sum, ""), false), []);
-    assert_eq!(sunk(&two_loops(sum, sum), true), []);
-    let again = two_loops(sum, "").replace(
-        "bb4: frequency 1.0 depth 0\n",
-        "bb4: frequency 1.0 depth 0 -> bb5 bb1\n\
-        %4 = SETP_i32rr %1, %1\n  CBranch %4, bb1 :: terminator\nbb5: frequency 1.0 depth 0\n",
-    );
-    assert_eq!(sunk(&again, true), []);
 }
 
 /// Values that are stored and loaded near each other move at once, in as many bytes as may be accessed, and each slot of
