@@ -6,6 +6,8 @@ set -uo pipefail
 "$(dirname "$0")/setup.sh" valgrind
 source "$(dirname "$0")/env.sh"
 cd "$ROOT" || exit 1
+# The same code without optimisation across crates: it takes half as long to build on two processors.
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 LOGS=$ROOT/target/check
 mkdir -p "$LOGS"
 passed=0 failed=0 started=$SECONDS
