@@ -11,14 +11,15 @@ use super::wishes::Wishes;
 /// How many launches are run in search of those that show something new, for each that may be found, and how many
 /// instructions they may take together, as a multiple of those that the drawn launches took.
 const SEARCHED: u32 = 10;
-/// Every so many of them have all their sizes drawn, and no more than so many do.
-const FRESH_EACH: u32 = 3;
-const MOST_FRESH: u32 = 24;
 const SEARCHED_STEPS: u64 = 3;
 /// So many instructions are run in any case.
 const LEAST_SEARCHED_STEPS: u64 = 200_000;
 /// Where there is a limit for all launches, the search takes no more than this part of it.
 const LIMIT_SHARE: u64 = 8;
+
+/// Every so many of the launches have all their sizes drawn, and no more than so many do.
+const FRESH_EACH: u32 = 3;
+const MOST_FRESH: u32 = 24;
 
 /// What was found so far, and what may still be run.
 #[derive(Debug)]

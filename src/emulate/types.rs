@@ -67,6 +67,11 @@ impl Ty {
         }
     }
 
+    /// How many bytes a value takes in memory.
+    pub(super) fn bytes(self) -> u32 {
+        self.bits().max(8) / 8
+    }
+
     pub(super) fn is_signed(self) -> bool {
         matches!(self, Self::Signed(_))
     }

@@ -4,6 +4,7 @@ use super::Place;
 use super::source::Source;
 use crate::error::Error;
 use crate::forecast::{Forecast, InMemory, UnknownCall, UnknownCallee};
+use crate::target::SYSTEM_FUNCTIONS;
 use crate::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS};
 
 /// A line that holds registers where most are live.
@@ -32,19 +33,16 @@ pub enum Callee {
     Pointer,
 }
 
-/// What `assert`, `free`, `malloc` and `printf` call.
-const SYSTEM: [&str; 4] = ["__assertfail", "free", "malloc", "vprintf"];
-
 impl Callee {
     /// The callee of that name, where the call is known from machine code.
     pub fn named(name: &str) -> Self {
-        if SYSTEM.contains(&name) { Self::System(name.to_owned()) } else { Self::Function(name.to_owned()) }
+        if SYSTEM_FUNCTIONS.contains(&name) { Self::System(name.to_owned()) } else { Self::Function(name.to_owned()) }
     }
 
     /// The callee of a call that ptxas cannot inline.
     fn unknown(callee: &UnknownCallee) -> Self {
         match callee {
-            UnknownCallee::Outside(name) if SYSTEM.contains(&&**name) => Self::System(name.to_string()),
+            UnknownCallee::Outside(name) if SYSTEM_FUNCTIONS.contains(&&**name) => Self::System(name.to_string()),
             UnknownCallee::Outside(name) => Self::Elsewhere(name.to_string()),
             UnknownCallee::Recursion(name) => Self::Recursive(name.to_string()),
             UnknownCallee::Pointer | UnknownCallee::Table(_) => Self::Pointer,

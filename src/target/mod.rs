@@ -22,6 +22,7 @@ mod ptx_version;
 mod register_tuples;
 mod rules;
 mod setmaxnreg;
+mod system_functions;
 #[cfg(test)]
 mod tests;
 mod tuple_kind;
@@ -43,6 +44,7 @@ pub use masked::{Left, Masked, has_masks};
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, VectorShape};
 pub use setmaxnreg::{asks_for_registers, assembly_may_ask, repartitions};
+pub use system_functions::SYSTEM_FUNCTIONS;
 pub use tuple_kind::TupleKind;
 pub(crate) use uniformity::named_space;
 

@@ -155,7 +155,7 @@ pub(super) fn size(text: &Text<'_>, declaration: &Declaration, declarator: &Decl
         ".v4" => Some(4),
         _ => None,
     });
-    let element = ty.bits().max(8) / 8 * vector.unwrap_or(1);
+    let element = ty.bytes() * vector.unwrap_or(1);
     let mut bytes = element;
     for &(first, end) in &declarator.dimensions {
         let numbers: Vec<u64> = (first.0..end.0)

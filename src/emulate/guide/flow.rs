@@ -41,7 +41,7 @@ impl Flow {
 /// The offset of the kernel's parameter, or of the part of it, that a load reads.
 pub(super) fn parameter_of(function: &Function, access: &Access, element: usize) -> Option<u32> {
     let Init::Constant(base) = function.rows[access.address.base.0 as usize].init else { return None };
-    let bytes = u64::from(access.ty.bits().max(8) / 8);
+    let bytes = u64::from(access.ty.bytes());
     let address = base.wrapping_add(access.address.offset as u64).wrapping_add(bytes * element as u64);
     let is_parameter = access.address.space == Space::Generic && layout::in_window(address, layout::PARAMETERS);
     is_parameter.then(|| (address - layout::PARAMETERS) as u32)
@@ -111,7 +111,7 @@ impl Known<'_> {
                 let Some(element) = access.elements.iter().position(|&one| one == row) else { return Vec::new() };
                 match parameter_of(function, access, element) {
                     Some(offset) => {
-                        let bytes = (access.ty.bits().max(8) / 8) as usize;
+                        let bytes = access.ty.bytes() as usize;
                         let kind = access.kinds.get(element).copied().unwrap_or(Kind::Integer);
                         vec![self.image.read(layout::PARAMETERS + u64::from(offset), bytes, kind)]
                     }

@@ -10,9 +10,8 @@ pub(in crate::emulate) struct Seen {
 }
 
 impl Seen {
-    /// Adds a launch; whether it shows something new.
-    pub(in crate::emulate) fn add(&mut self, outcome: &Outcome) -> bool {
-        let is_new = self.lacks(outcome);
+    /// Adds a launch.
+    pub(in crate::emulate) fn add(&mut self, outcome: &Outcome) {
         if self.covered.is_empty() {
             self.covered.clone_from(&outcome.covered);
             self.ways.clone_from(&outcome.ways);
@@ -23,7 +22,6 @@ impl Seen {
         for (all, one) in self.ways.iter_mut().zip(&outcome.ways) {
             all.iter_mut().zip(one).for_each(|(all, &one)| *all |= one);
         }
-        is_new
     }
 
     /// Whether a launch shows something new.

@@ -2,7 +2,7 @@
 
 use super::flow::{Known, MOST_DEPTH, computed, parameter_of};
 use crate::emulate::number::{BF16, F16, Rounding};
-use crate::emulate::program::{Function, Init, Op, Row, Space, Special, WarpOp};
+use crate::emulate::program::{Function, Init, Inst, Op, Row, Space, Special, WarpOp};
 use crate::emulate::pure::{MOST_SOURCES, Pure};
 use crate::emulate::types::{Ty, low, signed};
 use crate::emulate::ways::relation;
@@ -18,7 +18,8 @@ pub(super) enum Leaf {
     Shape(Special),
 }
 
-/// How many instructions are looked at for one predicate, and for the values of one number; how many stores to shared memory for one load.
+/// How many instructions are looked at for one predicate, and for the values of one number; and how many stores to shared
+/// memory for one load.
 const MOST_WORK: u32 = 400;
 const MOST_VALUED: u32 = 100;
 const MOST_STORES: usize = 4;
@@ -159,7 +160,7 @@ impl<'a> Solver<'a> {
         match &function.insts[at].op {
             Op::Load(access) => {
                 let Some(element) = access.elements.iter().position(|&one| one == row) else { return };
-                let bits = access.ty.bits().max(8);
+                let bits = 8 * access.ty.bytes();
                 match (parameter_of(function, access, element), access.address.space) {
                     (Some(offset), _) => self.note(Leaf::Parameter(offset, bits / 8), low(target, bits)),
                     (None, Space::Generic) => self.note(Leaf::Load(at as u32, element), low(target, bits)),
@@ -310,8 +311,8 @@ fn through(pure: &Pure, result: usize, wanted: Option<bool>) -> Option<bool> {
 
 /// The first stores of so many bits to a space: instructions and rows.
 fn stores_to(function: &Function, space: Space, bits: u32) -> Vec<(usize, Row)> {
-    let stored = |(at, inst): (usize, &crate::emulate::program::Inst)| match &inst.op {
-        Op::Store(access) if access.address.space == space && access.ty.bits().max(8) == bits => {
+    let stored = |(at, inst): (usize, &Inst)| match &inst.op {
+        Op::Store(access) if access.address.space == space && 8 * access.ty.bytes() == bits => {
             access.elements.first().map(|&row| (at, row))
         }
         _ => None,

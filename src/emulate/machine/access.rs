@@ -136,7 +136,7 @@ pub(super) fn load(
 ) -> Ran<()> {
     let function = world.function(frame.function);
     let setting = world.setting;
-    let bytes = access.ty.bits().max(8) / 8;
+    let bytes = access.ty.bytes();
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
     if is_strong {
@@ -181,7 +181,7 @@ pub(super) fn store(
     active: u32,
     line: u32,
 ) -> Ran<()> {
-    let bytes = access.ty.bits().max(8) / 8;
+    let bytes = access.ty.bytes();
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
     for lane in lanes(active) {

@@ -12,9 +12,7 @@ use super::writes::written;
 use crate::index::EntityIndex;
 use crate::ptx::file::File;
 use crate::ptx::token::{Token, TokenKind};
-
-/// Functions that the driver or the device runtime defines: any file may declare them.
-const OF_THE_SYSTEM: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+use crate::target::SYSTEM_FUNCTIONS;
 
 /// What becomes of a symbol of the other file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +159,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
                     .map_err(|problem| format!("'{name}' is declared differently: {problem}"))?;
                 Ok(Outcome::Ours)
             }
-            None if OF_THE_SYSTEM.contains(&name) => Ok(Outcome::Copied),
+            None if SYSTEM_FUNCTIONS.contains(&name) => Ok(Outcome::Copied),
             None => Err(format!("it needs the function '{name}', which this file does not declare")),
             Some(_) => Err(format!("'{name}' of this file is no function")),
         }

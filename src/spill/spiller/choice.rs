@@ -4,6 +4,7 @@
 //! costs. A long range that a loop does not read is free of the loop for one store and one load outside of it. What a
 //! choice frees counts for the next.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -14,7 +15,7 @@ use super::eligible::Candidate;
 use super::facts::Facts;
 use super::full::FullPoints;
 use super::places::{Around, Home, Places};
-use super::sink::stored;
+use super::sink::{Sink, stored};
 use super::slots::Slots;
 use crate::analysis::{Occurrence, Segment};
 use crate::config::KeepInLoops;
@@ -106,6 +107,8 @@ struct Chooser<'c> {
     aim: &'c Aim,
     means: Means,
     places: Places<'c>,
+    /// By candidate: its sinks, once they are asked for.
+    sinks: Vec<OnceCell<Vec<Sink>>>,
     /// By candidate: it is chosen.
     is_chosen: Vec<bool>,
     chosen: Vec<Chosen>,
@@ -121,6 +124,7 @@ impl<'c> Chooser<'c> {
             aim,
             means,
             places: Places::new((facts.function, facts.classification), &facts.loops, aim.to),
+            sinks: facts.values.iter().map(|_| OnceCell::new()).collect(),
             is_chosen: vec![false; facts.values.len()],
             chosen: Vec::new(),
             pressure: facts.pressure.clone(),
@@ -192,11 +196,11 @@ impl<'c> Chooser<'c> {
             self.priced(value, None, groups, freed, slots)
         });
         let sinks = self.facts.sinks();
-        let places = if self.aim.sinks { sinks.of(value) } else { Vec::new() };
-        let further_down = places.into_iter().map(|(sink, reads)| {
-            let groups = group(&reads);
-            let freed = sinks.behind(sink, freed(value.reg, std::iter::empty(), &groups, live));
-            self.priced(value, Some(sink), groups, freed, slots)
+        let places = if self.aim.sinks { &self.sinks[number].get_or_init(|| sinks.of(value))[..] } else { &[] };
+        let further_down = places.iter().map(|&Sink { block, ref reads }| {
+            let groups = group(reads);
+            let freed = sinks.behind(block, freed(value.reg, std::iter::empty(), &groups, live));
+            self.priced(value, Some(block), groups, freed, slots)
         });
         let offers = at_definitions.into_iter().chain(further_down).flatten();
         offers.min_by(|one, other| one.price.total_cmp(&other.price))

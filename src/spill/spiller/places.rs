@@ -77,15 +77,13 @@ impl<'a> Places<'a> {
             let slot = around.slots.find(value.reg, place, around.live)?;
             Some((factor * traffic(value, sink, groups, around), Home { place, slot: Some(slot) }))
         };
-        let again = || {
-            sink.is_none().then_some(()).and_then(|()| {
-                Some((self.again(value, groups, around)?, Home { place: Place::Recomputed, slot: None }))
-            })
-        };
+        let again = || Some((self.again(value, groups, around)?, Home { place: Place::Recomputed, slot: None }));
+        // What is computed again needs no store.
+        let may_be_recomputed = self.allowed.contains(SpillTo::REMAT) && sink.is_none();
         let offers = [
             self.allowed.contains(SpillTo::SHARED).then(|| in_memory(Place::Shared, 1.0)),
             self.allowed.contains(SpillTo::LOCAL).then(|| in_memory(Place::Local, LOCAL)),
-            self.allowed.contains(SpillTo::REMAT).then(again),
+            may_be_recomputed.then(again),
         ];
         offers.into_iter().flatten().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
     }

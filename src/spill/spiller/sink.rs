@@ -46,6 +46,14 @@ pub(super) fn sinks(cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Bl
     sinks
 }
 
+/// A place where a value may be stored once.
+pub(super) struct Sink {
+    /// The block, at whose end that is.
+    pub(super) block: Block,
+    /// The reads that it dominates, in the order of the code.
+    pub(super) reads: Vec<Occurrence>,
+}
+
 /// What is known of a function, as far as sinks depend on it.
 pub(super) struct Sinks<'a> {
     pub(super) function: &'a Function,
@@ -59,13 +67,13 @@ pub(super) struct Sinks<'a> {
 }
 
 impl Sinks<'_> {
-    /// The sinks of a value, each with the reads behind it, in the order of the code. O(sinks · (occurrences + live-ins)).
-    pub(super) fn of(&self, value: &Candidate) -> Vec<(Block, Vec<Occurrence>)> {
+    /// The sinks of a value, in the order of the dominator tree. O(sinks · (occurrences + live-ins)).
+    pub(super) fn of(&self, value: &Candidate) -> Vec<Sink> {
         let runs = |definition: &Occurrence| self.frequencies[definition.block];
         let often: f64 = value.definitions.iter().map(runs).sum();
         let is_rarer = |&block: &Block| self.frequencies[block] < RARER * often;
         let places = self.places.iter().copied().filter(is_rarer).take(MOST_SINKS);
-        places.filter_map(|sink| Some((sink, self.reads_behind(value, sink)?))).collect()
+        places.filter_map(|block| Some(Sink { block, reads: self.reads_behind(value, block)? })).collect()
     }
 
     /// The reads of a value that a sink dominates; `None` if the block is no sink of the value.
