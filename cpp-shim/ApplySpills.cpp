@@ -175,15 +175,20 @@ Applier::SlotAccess Applier::accessSlot(uint32_t Reg, uint32_t Slot,
   uint32_t Class = classOf(reg(Reg));
   uint64_t Size = spillSize(Class);
   int64_t Bits = static_cast<int64_t>(Size * 8);
-  if (const nvptx_ra_edit *Shared = sharedSlot(Slot))
+  if (const nvptx_ra_edit *Shared = sharedSlot(Slot)) {
+    // ptxas does not undo a volatile store. Loads may move: ptxas finds a
+    // place where a register is free.
+    bool IsStore = Flags & MachineMemOperand::MOStore;
+    if (IsStore)
+      Flags |= MachineMemOperand::MOVolatile;
     return {Class,
             Bits,
-            Volatile,
+            IsStore ? Volatile : NotAtomic,
             SharedSpace,
             Shared->b,
             sharedAddress(static_cast<uint64_t>(Shared->value)),
-            slotAccess(MF, SharedSpace, Size * Registers,
-                       Flags | MachineMemOperand::MOVolatile)};
+            slotAccess(MF, SharedSpace, Size * Registers, Flags)};
+  }
   int64_t Offset =
       static_cast<int64_t>(LocalOffsets[Slot - Flat.view().num_slots]);
   return {Class,      Bits,   NotAtomic,

@@ -57,7 +57,7 @@ pub(super) fn text_of(
         }
         (Role::Spill | Role::Reload, [_, slot, rest @ ..]) => {
             let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else { return Err("a slot is none".into()) };
-            let (space, address) = slots.access(slot)?;
+            let (space, address) = slots.access(slot, function.role(inst))?;
             if class(value) == RegClass::B1 {
                 return Err("predicates have no slots in the text".into());
             }

@@ -6,7 +6,7 @@
 
 use super::begins_any_word;
 use super::registers::Registers;
-use crate::function::{Edit, EditList, RegClass, SharedArray, Slot};
+use crate::function::{Edit, EditList, RegClass, Role, SharedArray, Slot};
 use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
@@ -158,7 +158,9 @@ impl Slots {
     }
 
     /// How an access to a slot begins behind `ld` or `st`, and its address.
-    pub(super) fn access(&self, slot: Slot) -> Result<(&'static str, String), String> {
+    ///
+    /// A volatile store is one that ptxas does not undo. Loads may move: ptxas finds a place where a register is free.
+    pub(super) fn access(&self, slot: Slot, role: Role) -> Result<(&'static str, String), String> {
         let place = slot.index().checked_sub(self.first).and_then(|number| self.places.get(number));
         match place {
             Some(Place::Local(offset)) => {
@@ -166,7 +168,8 @@ impl Slots {
             }
             Some(Place::Shared { offset, row }) => {
                 let address = self.addresses[number_of(*row)].as_deref().unwrap_or_default();
-                Ok((".volatile.shared", format!("[{address}+{offset}]")))
+                let space = if role == Role::Spill { ".volatile.shared" } else { ".shared" };
+                Ok((space, format!("[{address}+{offset}]")))
             }
             None => Err(format!("{slot} is none of the slots that the edits make")),
         }
