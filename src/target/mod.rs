@@ -41,6 +41,7 @@ pub use flags::{DescFlags, InstFlags};
 pub use fusion::{is_fusible_product, is_fusible_sum};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use masked::{Left, Masked, has_masks};
+pub(crate) use ptx::bases_of_addresses;
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, VectorShape};
 pub use setmaxnreg::{asks_for_registers, assembly_may_ask, repartitions};

@@ -6,7 +6,7 @@ use super::callees::{Call, CalleeTable, worst_call};
 use crate::function::{Function, Inst, LaunchBounds, MemorySpace, Operand, Role, SharedArray, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
-use crate::target::{Classification, assembly_text};
+use crate::target::{Classification, assembly_text, bases_of_addresses};
 
 /// How a kernel is launched, as far as its code does not say.
 #[derive(Clone, Copy, Debug)]
@@ -147,14 +147,16 @@ fn refusal_of(function: &Function, numbers: &IndexVec<VReg, bool>, inst: Inst) -
     if !matches!(function.memory_space(inst), MemorySpace::Shared | MemorySpace::SharedCluster) {
         return None;
     }
-    // Loads and stores end with an address and an offset; of what else accesses shared memory any operand may be one.
+    // Loads and stores of LLVM end with an address and an offset, and mnemonics say which operands are addresses; of what
+    // else accesses shared memory any operand may be one.
     let is_number = |operand: &Operand| match operand.value {
         Value::Immediate(_) => true,
         Value::Reg(reg) => !operand.is_def() && numbers[reg],
         _ => false,
     };
-    let by_number = match (name.starts_with("LD") || name.starts_with("ST"), operands) {
-        (true, [.., address, _]) => is_number(address),
+    let by_number = match (bases_of_addresses(name), name.starts_with("LD") || name.starts_with("ST"), operands) {
+        (Some(addresses), ..) => addresses.into_iter().any(|at| operands.get(at).is_none_or(is_number)),
+        (None, true, [.., address, _]) => is_number(address),
         _ => operands.iter().any(|operand| operand.reg().is_some() && is_number(operand)),
     };
     by_number.then_some(Refusal::NumberAsAddress)

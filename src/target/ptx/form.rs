@@ -43,29 +43,40 @@ impl Form {
     }
 }
 
-/// The vectors of a mnemonic's operands: how many operands of the view stand ahead of each, how long it is, and what
-/// kind of row. The form counts operands of the view: every letter is one, but an address is two.
-pub(in super::super) fn vector_rows(name: &str) -> Option<Vec<(usize, usize, TupleKind)>> {
-    let opcode = PtxOpcode::of(name)?;
-    let kind = kind_of(opcode.mnemonic)?;
-    let (mut rows, mut at) = (Vec::new(), 0);
-    let mut letters = opcode.form.chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter != 'v' {
-            at += if letter == 'a' { 2 } else { 1 };
-            continue;
-        }
+/// The operands of a form, in order: the letter of each, how many operands of the view stand ahead of it, and how many it is.
+/// Every letter is one operand, but an address is two, and a vector has its length behind its letter.
+fn operands(form: &str) -> impl Iterator<Item = (char, usize, usize)> + '_ {
+    let (mut letters, mut at) = (form.chars().peekable(), 0);
+    std::iter::from_fn(move || {
+        let letter = letters.next()?;
         let mut length = 0;
         while let Some(digit) = letters.peek().and_then(|letter| letter.to_digit(10)) {
             length = 10 * length + digit as usize;
             letters.next();
         }
-        if length > 1 {
-            rows.push((at, length, kind));
-        }
-        at += length;
-    }
-    Some(rows)
+        let count = match letter {
+            'v' => length,
+            'a' => 2,
+            _ => 1,
+        };
+        at += count;
+        Some((letter, at - count, count))
+    })
+}
+
+/// The vectors of a mnemonic's operands: how many operands of the view stand ahead of each, how long it is, and what
+/// kind of row.
+pub(in super::super) fn vector_rows(name: &str) -> Option<Vec<(usize, usize, TupleKind)>> {
+    let opcode = PtxOpcode::of(name)?;
+    let kind = kind_of(opcode.mnemonic)?;
+    let vectors = operands(opcode.form).filter(|&(letter, _, length)| letter == 'v' && length > 1);
+    Some(vectors.map(|(_, at, length)| (at, length, kind)).collect())
+}
+
+/// The operands of the view that are the bases of a mnemonic's addresses; `None` of an opcode of LLVM.
+pub(crate) fn bases_of_addresses(name: &str) -> Option<Vec<usize>> {
+    let opcode = PtxOpcode::of(name)?;
+    Some(operands(opcode.form).filter(|&(letter, ..)| letter == 'a').map(|(_, at, _)| at).collect())
 }
 
 /// What kind of row the vectors of a mnemonic are; `None` where they are no rows of the hardware.

@@ -19,6 +19,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 pub use equivalent::equivalent;
+pub(crate) use form::bases_of_addresses;
 pub(super) use form::vector_rows;
 pub use form::{Form, PtxOpcode};
 

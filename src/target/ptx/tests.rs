@@ -1,7 +1,7 @@
 //! Tests of the table.
 
 use super::super::classify;
-use super::{Meaning, PtxOpcode, Writes, equivalent, rules, vector_rows};
+use super::{Meaning, PtxOpcode, Writes, bases_of_addresses, equivalent, rules, vector_rows};
 use crate::function::{Effects, MemorySpace, Role};
 use crate::target::pattern;
 use crate::target::{CopyFamily, Purity, RematCost, TupleKind};
@@ -75,6 +75,10 @@ fn names_and_rows() {
     let rows = vector_rows("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32/v4v4v2v4").expect("it has rows");
     assert_eq!(rows.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(), [(0, 4), (4, 4), (8, 2), (10, 4)]);
     assert_eq!(vector_rows("ld.param.v4.b32/v4a"), None);
+    assert_eq!(bases_of_addresses("stmatrix.sync.aligned.m8n8.x4.shared.b16/av4"), Some(vec![0]));
+    assert_eq!(bases_of_addresses("@cp.async.ca.shared.global/aaii"), Some(vec![0, 2]));
+    assert_eq!(bases_of_addresses("ld.shared.v2.b32/v2a"), Some(vec![2]));
+    assert_eq!(bases_of_addresses("ST_i32"), None);
     assert_eq!(PtxOpcode::of("LD_i32"), None);
 }
 
