@@ -6,6 +6,7 @@ mod describe;
 mod grammar;
 mod nearest;
 mod optimisations;
+mod register_names;
 mod table;
 mod value;
 mod word_or_number;
@@ -13,6 +14,7 @@ mod word_or_number;
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find};
 pub use optimisations::{Add, Inline, Skip, Unroll};
+pub use register_names::RegisterNames;
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST, Injection, KeepInLoops,
     OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, Scope,

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use super::optimisations::{Add, Inline, Skip, Unroll};
+use super::register_names::RegisterNames;
 use super::value::{Choice, Shape, Value, choices, flags};
 use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};
 
@@ -421,6 +422,9 @@ options! {
         /// before: slots shared anew, values that the allocator does not spill, values with several definitions, stores
         /// and loads around loops, then everywhere. The best is kept. None does what an option forbids.
         "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
+        /// Moves all values of these registers and no others, however few words are live. `nvptx-ra tune` names those that
+        /// ptxas spills. The names are those of the PTX.
+        "regalloc-registers" => regalloc_registers: RegisterNames = RegisterNames::default();
         /// The most values of a function that are kept, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
         /// Lets one load of a value serve several groups of reads, where its register has room on the way and the load runs

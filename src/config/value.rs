@@ -39,6 +39,8 @@ pub enum Shape {
     },
     /// A file or folder.
     Path,
+    /// Registers by name, joined by `+`; `none` stands for none of them.
+    Registers,
 }
 
 impl Shape {
@@ -59,6 +61,7 @@ impl Shape {
             Self::List(choices) => format!("none|all|{}", names(choices).join("+")),
             Self::ChoiceOrInteger { choices, .. } => format!("{}|N", names(choices).join("|")),
             Self::Path => "PATH".into(),
+            Self::Registers => "none|REGISTER+REGISTER".into(),
         }
     }
 
@@ -73,6 +76,7 @@ impl Shape {
                 format!("{}, or a whole number from {min} to {max}", names(choices).join(", "))
             }
             Self::Path => "path".into(),
+            Self::Registers => "none, or names of registers joined by +".into(),
         }
     }
 
@@ -96,6 +100,7 @@ impl Shape {
             Self::ChoiceOrInteger { .. } if text.bytes().all(|byte| byte.is_ascii_digit()) => "out of range",
             Self::Choice(_) | Self::List(_) | Self::ChoiceOrInteger { .. } => "unknown",
             Self::Path => "not a path",
+            Self::Registers => "not a list of registers",
         };
         (problem, format!("use {}", self.allowed()))
     }
@@ -105,7 +110,7 @@ impl Shape {
             Self::Switch => "on or off".into(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Choice(choices) => list(&names(choices)),
-            Self::List(_) | Self::ChoiceOrInteger { .. } => self.describe(),
+            Self::List(_) | Self::ChoiceOrInteger { .. } | Self::Registers => self.describe(),
             Self::Path => "a path".into(),
         }
     }

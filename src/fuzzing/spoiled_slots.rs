@@ -330,6 +330,7 @@ mod tests {
             in_loops,
             redefined,
             among: None,
+            is_exact: false,
             to,
             trials: 1,
             sinks: true,

@@ -5,6 +5,7 @@ mod copy_coalescer;
 mod cssa;
 mod excess;
 mod forecast;
+mod printed_names;
 mod ptx;
 mod ptx_linked;
 mod ptx_profile;

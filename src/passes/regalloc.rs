@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::excess::{self, excess, failure};
+use super::printed_names;
 use super::spilled::{Spilled, spilled};
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trace};
@@ -45,7 +46,9 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     };
     let start = Instant::now();
     let architecture = Architecture::by_name(&context.target)?;
-    if config.regalloc == RegisterTarget::Auto && !is_expected_to_spill(function, context, architecture)? {
+    let is_exact = !config.regalloc_registers.is_empty();
+    let is_careful = config.regalloc == RegisterTarget::Auto && !is_exact;
+    if is_careful && !is_expected_to_spill(function, context, architecture)? {
         return Ok(PassOutput::unchanged(function));
     }
     let launch = Launch {
@@ -59,6 +62,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let mut output = PassOutput::unchanged(function);
     let mut told = String::new();
     let among = match facts.peak() > words {
+        _ if is_exact => Spilled::Registers(printed_names::of_names(function, &config.regalloc_registers)),
         true => spilled(config.allocator, (function, &context.classification), words)?,
         false => Spilled::NotAsked,
     };
@@ -76,6 +80,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         in_loops: config.regalloc_loops,
         redefined: config.regalloc_redefined,
         among,
+        is_exact,
         to: config.spill_to,
         trials: config.regalloc_trials,
         sinks: config.regalloc_sink,
@@ -86,9 +91,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         output.remarks.extend(failure(function, config, &facts));
     }
     told += &match keep_values(&facts, &aim, &launch) {
-        Ok(outcome)
-            if config.regalloc == RegisterTarget::Auto && !is_enough(&outcome, words + config.regalloc_slack) =>
-        {
+        Ok(outcome) if is_careful && !is_enough(&outcome, words + config.regalloc_slack) => {
             let message = match outcome.refusal {
                 None if config.spill_to == SpillTo::SHARED => {
                     "keeps no value in shared memory: it has room for too little of what does not fit"

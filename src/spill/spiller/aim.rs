@@ -17,6 +17,8 @@ pub struct Aim {
     pub redefined: Redefined,
     /// The values that may be chosen; `None`: all.
     pub among: Option<IndexVec<VReg, bool>>,
+    /// Whether all of these are chosen, however few words are live.
+    pub is_exact: bool,
     /// Where they may go.
     pub to: SpillTo,
     /// At most so many choices are tried, until one reaches `words`.
@@ -77,6 +79,7 @@ mod tests {
             in_loops,
             redefined,
             among,
+            is_exact: false,
             to: SpillTo::SHARED,
             trials: 9,
             sinks: true,

@@ -135,7 +135,7 @@ impl<'c> Chooser<'c> {
 
     /// Whether more is live than wanted, and more values may be chosen.
     fn is_short(&self) -> bool {
-        self.pressure.peak() > self.aim.words && self.chosen.len() < self.aim.values
+        (self.aim.is_exact || self.pressure.peak() > self.aim.words) && self.chosen.len() < self.aim.values
     }
 
     fn choose(&mut self, slots: &mut Slots<'_>) {
@@ -158,7 +158,9 @@ impl<'c> Chooser<'c> {
     fn may_go(&self, number: usize) -> bool {
         let value = &self.facts.values[number];
         let is_among = self.means.is_any || self.aim.among.as_ref().is_none_or(|among| among[value.reg]);
-        is_among && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
+        is_among
+            && (self.aim.is_exact || value.is_held)
+            && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
     }
 
     fn take(&mut self, number: usize, offer: Offer, slots: &mut Slots<'_>) {
@@ -184,10 +186,11 @@ impl<'c> Chooser<'c> {
         let Facts { function, live, occurrences, .. } = self.facts;
         let value = &self.facts.values[number];
         let has_full = |of: &Segment| self.full.count(&instructions(of)) > 0;
-        if !live.segments(value.reg).iter().any(has_full) {
+        if !self.aim.is_exact && !live.segments(value.reg).iter().any(has_full) {
             return None;
         }
-        let group = |accesses: &[Occurrence]| group(function, accesses, &self.pressure, self.aim.words + 1);
+        let full = self.full_from(value.reg);
+        let group = |accesses: &[Occurrence]| group(function, accesses, &self.pressure, full);
         let may_be_stored = self.means.is_redefined || value.only_definition().is_some();
         let at_definitions = may_be_stored.then(|| {
             let groups = group(occurrences.of(value.reg));
@@ -206,6 +209,14 @@ impl<'c> Chooser<'c> {
         offers.min_by(|one, other| one.price.total_cmp(&other.price))
     }
 
+    /// With how many words an instruction is full for a value: more than wanted, or if the value is wanted away anyway, most of
+    /// what is live anywhere in its own range.
+    fn full_from(&self, reg: VReg) -> u32 {
+        let most = || self.facts.live.segments(reg).iter().map(|of| self.pressure.most_in(&instructions(of))).max();
+        let wanted = self.aim.words + 1;
+        if self.aim.is_exact { wanted.min(most().unwrap_or(wanted) * 7 / 8).max(1) } else { wanted }
+    }
+
     /// What moving a value would do that is stored at a sink, or else behind its definitions.
     fn priced(
         &self,
@@ -217,18 +228,20 @@ impl<'c> Chooser<'c> {
     ) -> Option<Offer> {
         let Facts { frequencies, live, .. } = self.facts;
         let count: u32 = freed.iter().map(|stretch| self.full.count(stretch)).sum();
-        if count == 0 {
+        if count == 0 && !self.aim.is_exact {
             return None;
         }
         let covered: f64 = freed.iter().map(|stretch| self.full.runs(stretch)).sum();
         let loads = groups.iter().filter(|group| !group.has_definition).map(|group| group.reads[0].block);
         let often = loads.chain(stored(value, sink)).map(|block| frequencies[block]).fold(0.0, f64::max);
-        if often > most_often(self.means.in_loops, covered / f64::from(count)) {
+        if often > most_often(self.means.in_loops, covered / f64::from(count.max(1))) {
             return None;
         }
         let around = Around { frequencies, live, slots };
         let (cost, home) = self.places.cheapest(value, sink, &groups, &around)?;
-        Some(Offer { price: cost / covered, cost, home, sink, groups, freed })
+        // What is wanted anyway is wanted the sooner the cheaper it is.
+        let price = if self.aim.is_exact { cost } else { cost / covered };
+        Some(Offer { price, cost, home, sink, groups, freed })
     }
 }
 

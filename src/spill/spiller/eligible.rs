@@ -9,6 +9,8 @@ use crate::target::{asynchrony, is_fusible_product, is_fusible_sum};
 pub(super) struct Candidate {
     pub(super) reg: VReg,
     pub(super) definitions: Vec<Occurrence>,
+    /// Whether its words take up registers of their own, as far as the function tells.
+    pub(super) is_held: bool,
 }
 
 impl Candidate {
@@ -59,13 +61,12 @@ fn value_of(
         }
     };
     let is_read = |read: &Occurrence| !is_alone || (read.is_use() && dominates(dominators, &first, read));
-    let stays = is_fused || (is_alone && is_at_hand(function, first.inst));
-    let fits = !stays
-        && definitions.iter().all(is_movable)
+    let is_held = !(is_fused || (is_alone && is_at_hand(function, first.inst)));
+    let fits = definitions.iter().all(is_movable)
         && occurrences.of(reg).iter().all(|access| is_free(access) && is_plain(access))
         && reads.iter().all(is_read)
         && reads.iter().any(Occurrence::is_use);
-    fits.then_some(Candidate { reg, definitions })
+    fits.then_some(Candidate { reg, definitions, is_held })
 }
 
 /// Whether a definition is of a constant, a parameter, an address or a special register. These are at hand everywhere:

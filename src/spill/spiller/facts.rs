@@ -51,7 +51,8 @@ impl<'a> Facts<'a> {
         // no store would be there.
         let is_inner = |block: Block| block != Block(0) && cfg.is_reachable(block);
         let is_defined = |reg: VReg| live.live_ins(reg).iter().all(|live_in| is_inner(live_in.block));
-        values.retain(|value| counts[value.reg] && is_defined(value.reg));
+        values.retain(|value| is_defined(value.reg));
+        values.iter_mut().for_each(|value| value.is_held &= counts[value.reg]);
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
         let loops = Loops::new(&cfg, &dominators);
         let sinks = sink::sinks(&cfg, &dominators, &loops);

@@ -26,6 +26,7 @@ pub(super) fn aim(words: u32, to: SpillTo) -> Aim {
         in_loops,
         redefined,
         among: None,
+        is_exact: false,
         to,
         trials: 1,
         sinks: false,
@@ -92,6 +93,23 @@ fn products_that_may_be_fused_stay() {
     assert_eq!(of("FMULf32rr", "FADDf32rr"), []);
     assert_eq!(of("FMULf32rr", "FMULf32rr"), [Place::Shared]);
     assert_eq!(of("FMUL_rnf32rr", "FADDf32rr"), [Place::Shared]);
+}
+
+/// Where values are named, all of them go, however few words are live, and no others do.
+#[test]
+fn named_values_go() {
+    let kernel = across("B32", "LD_i32", "ST_i32");
+    let named = |reg: u32| Aim {
+        among: Some(kernel.regs().map(|other| other.0 == reg).collect()),
+        is_exact: true,
+        ..aim(99, SpillTo::SHARED)
+    };
+    for reg in 0..2 {
+        let kept = keep_as(&kernel, &named(reg)).expect("a place").kept;
+        assert_eq!(kept.iter().map(|kept| kept.reg.0).collect::<Vec<_>>(), [reg]);
+    }
+    // The read of `%2` follows its definition, and `%3` has none.
+    assert_eq!([2, 3].map(|reg| keep_as(&kernel, &named(reg)).expect("a place").kept.len()), [0, 0]);
 }
 
 /// Values of each width go to slots of their own size, in each memory.
