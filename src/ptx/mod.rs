@@ -9,6 +9,7 @@ mod file;
 mod lines;
 mod link;
 mod module;
+mod numbered;
 mod parts;
 mod slice;
 mod statement;
@@ -23,6 +24,7 @@ pub use edit::Patch;
 pub use file::File;
 pub use link::Linker;
 pub use module::Module;
+pub use numbered::Numbered;
 pub use parts::{
     CallPrototype, Declaration, Declarator, FunctionHead, Guard, Instruction, Loc, LocClause, Name, Number, Operand,
     Parts, Section, Specifier, Values,

@@ -1,5 +1,7 @@
 //! What is known of a kernel once ptxas has assembled it: the report of ptxas, and what its machine code comes to.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// What ptxas reports of a kernel.
@@ -34,4 +36,24 @@ pub struct Sass {
     pub stack_traffic: u64,
     /// Bytes moved between registers and shared memory, counted alike.
     pub shared_traffic: u64,
+}
+
+/// What a look at the machine code of a function found of its spills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spills {
+    /// The words of the values that ptxas spills.
+    pub words: Vec<SpilledWord>,
+    /// The source lines of instructions that compute a product and a sum with it.
+    pub fused: BTreeSet<u32>,
+}
+
+/// A word of a value that ptxas spills, by the instruction that computes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SpilledWord {
+    /// The instruction's source line.
+    pub line: u32,
+    /// Which of the words that the instruction computes.
+    pub word: u32,
+    /// How many words the instruction computes.
+    pub of: u32,
 }

@@ -18,6 +18,7 @@ pub(crate) type Functions = [usize];
 
 /// Calls `each` with the live registers of functions of a cubin. The table is read while it is printed.
 pub(crate) fn life_ranges(
+    nvdisasm: &Path,
     cubin: &Path,
     functions: &Functions,
     name: &str,
@@ -29,19 +30,26 @@ pub(crate) fn life_ranges(
             Ok::<(), String>(())
         })
     };
-    run(&["-c", "-plr", "-lrm", "narrow"], cubin, functions, name, read)?.map_err(|problem| {
+    run(nvdisasm, &["-c", "-plr", "-lrm", "narrow"], cubin, functions, name, read)?.map_err(|problem| {
         let remedy = "the forms of CUDA 13.0 to 13.5 are known; use the nvdisasm of one of these";
         Error::pass(format!("{name}: nvdisasm's table of registers: {problem}"), remedy)
     })
 }
 
 /// The source lines of a cubin's instructions.
-pub(crate) fn source_lines(cubin: &Path, functions: &Functions, name: &str) -> Result<SourceLines, Error> {
-    run(&["-c", "-gi"], cubin, functions, name, SourceLines::read)?.map_err(|error| Error::file(cubin, &error))
+pub(crate) fn source_lines(
+    nvdisasm: &Path,
+    cubin: &Path,
+    functions: &Functions,
+    name: &str,
+) -> Result<SourceLines, Error> {
+    run(nvdisasm, &["-c", "-gi"], cubin, functions, name, SourceLines::read)?
+        .map_err(|error| Error::file(cubin, &error))
 }
 
 /// Runs nvdisasm on a cubin, which messages call `name`.
 fn run<T>(
+    nvdisasm: &Path,
     options: &[&str],
     cubin: &Path,
     functions: &Functions,
@@ -54,7 +62,7 @@ fn run<T>(
     let errors = said.reopen().map_err(|error| Error::file(said.path(), &error))?;
     let numbers: Vec<String> = functions.iter().map(usize::to_string).collect();
     let only = (!numbers.is_empty()).then(|| ["-fun".to_owned(), numbers.join(",")]).into_iter().flatten();
-    let mut child = Command::new(ptxas::tool("nvdisasm"))
+    let mut child = Command::new(nvdisasm)
         .args(options)
         .args(only)
         .arg(cubin)

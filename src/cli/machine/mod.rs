@@ -4,6 +4,7 @@
 //! * [`listing`], [`machine_code`]: the disassembler's text and the bits themselves, read as these;
 //! * [`cubin`]: what the file says of its functions beside their code;
 //! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
+//! * [`local_access`], [`writes`], [`spills`]: accesses of local memory, what wrote a register, which values ptxas spills;
 //! * [`disassembler`]: the programs that print these.
 
 pub(crate) mod control_flow;
@@ -14,6 +15,9 @@ pub(crate) mod drawn_tables;
 pub(crate) mod instruction;
 pub(crate) mod life_ranges;
 pub(crate) mod listing;
+pub(crate) mod local_access;
 pub(crate) mod machine_code;
 pub(crate) mod sass;
 pub(crate) mod source_lines;
+pub(crate) mod spills;
+pub(crate) mod writes;

@@ -1,6 +1,7 @@
 //! Tests of the reader and of what is built on it.
 
 mod editing;
+mod numbering;
 mod reading;
 mod slicing;
 mod viewing;

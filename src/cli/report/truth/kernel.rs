@@ -7,13 +7,14 @@ use nvptx_ra::tune::evidence::Real;
 
 use super::allocation::Allocation;
 use super::assigned::keep_assigned;
-use super::local::{Access, Local};
-use super::writes::{nearest, writes};
+use super::local::Local;
 use crate::machine::control_flow::ControlFlow;
 use crate::machine::cubin::Facts;
 use crate::machine::instruction::Instruction;
 use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
+use crate::machine::local_access::Access;
 use crate::machine::source_lines::{Place, SourceLines};
+use crate::machine::writes::{nearest, writes};
 
 /// A function, measured.
 #[derive(Clone, Debug)]

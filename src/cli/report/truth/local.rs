@@ -5,41 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::machine::listing;
+use crate::machine::local_access::Access;
 use crate::machine::source_lines::Place;
-
-/// An access of local memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
-    /// The instruction.
-    pub(super) row: usize,
-    pub(super) is_store: bool,
-    pub(super) bytes: u32,
-    /// Bytes from the stack's pointer, for a fixed place; an address that is computed otherwise.
-    pub(super) place: Option<u32>,
-    /// ptxas marks it as one of a spilled value.
-    pub(super) is_spill: bool,
-}
-
-impl Access {
-    /// Reads an instruction; `None` where it accesses no local memory.
-    pub(super) fn of(row: usize, text: &str) -> Option<Self> {
-        let rest =
-            text.strip_prefix('@').and_then(|rest| rest.split_once(' ')).map_or(text, |(_, rest)| rest.trim_start());
-        let (opcode, operands) = rest.split_once(' ')?;
-        let is_store = match opcode.split('.').next() {
-            Some("STL") => true,
-            Some("LDL") => false,
-            _ => return None,
-        };
-        let place = (listing::stack_bytes(opcode, operands) > 0).then(|| {
-            let offset = operands.split("[R1+0x").nth(1).and_then(|rest| rest.split(']').next());
-            offset.and_then(|offset| u32::from_str_radix(offset, 16).ok()).unwrap_or(0)
-        });
-        let is_spill = text.contains("SpillRefill");
-        Some(Self { row, is_store, bytes: listing::width(opcode), place, is_spill })
-    }
-}
 
 /// Local memory of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,16 +75,6 @@ impl Local {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Accesses are read with their width, place and ptxas's mark.
-    #[test]
-    fn accesses() {
-        let of = |text| Access::of(7, text).map(|of| (of.is_store, of.bytes, of.place, of.is_spill));
-        assert_eq!(of("STL.64 [R1+0x8], R52 (*\"SpillRefill\"*)"), Some((true, 8, Some(8), true)));
-        assert_eq!(of("@!P0 LDL.128 R4, [R1]"), Some((false, 16, Some(0), false)));
-        assert_eq!(of("LDL R4, [R2+0x4]"), Some((false, 4, None, false)));
-        assert_eq!((of("LDG.E R4, [R2]"), of("STL"), of("")), (None, None, None));
-    }
 
     /// Bytes add up by line and depth; a place of the stack counts once.
     #[test]

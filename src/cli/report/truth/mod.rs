@@ -2,7 +2,7 @@
 //!
 //! * [`input`]: the machine code that an input holds or that ptxas makes of it;
 //! * [`kernel`]: a function's tables joined: [`assigned`], which registers have a value; [`allocation`], why it has more
-//!   registers than are live; [`writes`], where values were written; [`local`], what moves to and from local memory;
+//!   registers than are live; [`writes`](crate::machine::writes), where values were written; [`local`], what moves to and from local memory;
 //! * [`table`], [`json`], [`difference`]: how that is told. The page is in [`super::page`].
 
 mod allocation;
@@ -13,7 +13,6 @@ pub(super) mod json;
 pub(super) mod kernel;
 mod local;
 pub(super) mod table;
-mod writes;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +25,7 @@ use crate::kernel_names;
 use crate::machine::cubin::Facts;
 use crate::machine::source_lines::Place;
 use crate::machine::{cubin, disassembler, machine_code};
-use crate::ptxas::Measured;
+use crate::ptxas::{self, Measured};
 
 /// What is measured of one cubin.
 pub(super) struct Truth {
@@ -62,11 +61,12 @@ impl Truth {
         let (mut kernels, mut target) = (Vec::new(), String::new());
         let mut files: Vec<String> = Vec::new();
         let mut has_lines = false;
+        let nvdisasm = ptxas::tool("nvdisasm");
         for part in parts(&facts, wanted) {
-            let mut lines = disassembler::source_lines(path, &part, name)?;
+            let mut lines = disassembler::source_lines(&nvdisasm, path, &part, name)?;
             has_lines |= !lines.is_empty();
             lines.share_files(&mut files);
-            disassembler::life_ranges(path, &part, name, |table| {
+            disassembler::life_ranges(&nvdisasm, path, &part, name, |table| {
                 table.target.clone_into(&mut target);
                 let facts = facts.get(&table.name).cloned().unwrap_or_default();
                 let real = said.and_then(|said| said.get(&table.name)).copied();

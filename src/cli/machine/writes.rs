@@ -6,7 +6,7 @@ use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
 /// The instructions whose write of the register may be what it holds at `row`, in the order of the code: control flow is
 /// followed backwards from there to the first write on each path. A write under a condition does not end a path. None
 /// where no path has a write: it is live where the function begins, as the disassembler sees it. O(instructions).
-pub(super) fn writes(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Kind, register: usize) -> Vec<usize> {
+pub(crate) fn writes(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Kind, register: usize) -> Vec<usize> {
     let mark = |row: usize| table.marks(row, kind).get(register).copied().unwrap_or(Mark::Free);
     let mut found = Vec::new();
     // The part of the first block ahead of the row, and the part behind it, are walked apart.
@@ -41,7 +41,7 @@ pub(super) fn writes(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: K
 
 /// The write that stands nearest ahead of `row` in the code, else the first behind it: the one that is named where
 /// there are several.
-pub(super) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
+pub(crate) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
     let behind = writes.partition_point(|&write| write <= row);
     behind.checked_sub(1).or(Some(0)).and_then(|at| writes.get(at)).copied()
 }

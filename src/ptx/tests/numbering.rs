@@ -1,0 +1,60 @@
+//! Statements with numbers as their source lines.
+
+use crate::ptx::Module;
+
+const TEXT: &str = ".version 8.7\n.target sm_90a, debug\n.address_size 64\n.file 1 \"a.py\"\n\
+    .visible .entry k(.param .u64 p)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<6>;\n\t.reg .b64 %rd<3>;\n\t.loc 1 7 3\n\
+    \tld.param.u64 %rd1, [p];\n\tld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1]; // all four\n$L:\n\
+    \tsetp.eq.s32 %p1, %r1, %r2;\n\t@%p1 add.s64 %rd1, %rd1, 8;\n\
+    \t{ .reg .b32 %t; mov.b32 %t, %r3; add.s32 %r5, %t, %r4; }\n\tst.global.b32 [%rd1], %r5;\n\t@%p1 bra $L;\n\tret;\n}\n\
+    .section .debug_str\n{\n.b8 65,0\n}\n";
+
+/// A product goes to memory only if no sum that reads it was computed together with it.
+#[test]
+fn products_and_sums() {
+    let text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\t.reg .f32 %f<9>;\n\
+        \tmul.f32 %f1, %f8, %f8;\n\tadd.f32 %f2, %f1, %f8;\n\tmul.rn.f32 %f3, %f8, %f8;\n\tadd.f32 %f4, %f3, %f8;\n\tret;\n}\n";
+    let numbered = Module::read("k.ptx", text.as_bytes()).expect("it is right").numbered();
+    let is_fused = |register, lines: &[u32]| numbered.is_fused(register, &lines.iter().copied().collect());
+    assert!(is_fused("%f1", &[2]) && is_fused("%f1", &[2, 4]));
+    assert!(!is_fused("%f1", &[1, 4]) && !is_fused("%f3", &[2, 4]) && !is_fused("%f2", &[2, 4]));
+}
+
+/// Each instruction has a line of its own, labels and declarations have none, and what said lines before is gone.
+#[test]
+fn every_instruction_has_a_line() {
+    let numbered = Module::read("k.ptx", TEXT.as_bytes()).expect("it is right").numbered();
+    let text = String::from_utf8(numbered.text).expect("it was text");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.starts_with(".loc")).collect();
+    assert_eq!(lines.len(), 9, "{text}");
+    assert!((0..9).all(|at| lines[at] == format!(".loc 1 {} 1", at + 1)), "{lines:?}");
+    let behind = |number: usize| text.split(&format!(".loc 1 {number} 1\n")).nth(1).expect("it is there").trim_start();
+    assert!(behind(1).starts_with("ld.param") && behind(9).starts_with("ret;"), "{text}");
+    assert!(text.contains(".target sm_90a\n") && !text.contains("a.py") && !text.contains(".debug_str"), "{text}");
+    assert!(text.ends_with(".file 1 \"statements.ptx\"\n"));
+    let without = |text: &str| {
+        let is_code = |line: &&str| !line.starts_with('.') && !line.is_empty();
+        text.lines().map(str::trim).filter(is_code).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let code = TEXT.split(".section").next().expect("a first part");
+    let kept: Vec<String> = without(&text);
+    assert!(without(code).iter().filter(|line| line.ends_with(';')).all(|line| {
+        line.split(';')
+            .filter(|part| !part.trim().is_empty())
+            .all(|part| kept.iter().any(|kept| kept.contains(part.trim())))
+    }));
+}
+
+/// A word of what a statement computes is in the register that the statement names for it; where a statement has one
+/// register, all words of it are.
+#[test]
+fn registers_of_words() {
+    let numbered = Module::read("k.ptx", TEXT.as_bytes()).expect("it is right").numbered();
+    assert_eq!(numbered.register(1, 1, 2), Some("%rd1"));
+    assert_eq!([0, 1, 3].map(|word| numbered.register(2, word, 4)), [Some("%r1"), Some("%r2"), Some("%r4")]);
+    // Another number of words than the machine instruction writes tells nothing.
+    assert_eq!((numbered.register(2, 0, 2), numbered.register(2, 4, 4)), (None, None));
+    // Predicates are in no register of 32 bits, and an inner scope has none that is known outside.
+    assert_eq!((numbered.register(3, 0, 1), numbered.register(4, 0, 1)), (None, Some("%rd1")));
+    assert_eq!([5, 7, 0, 99].map(|line| numbered.register(line, 0, 1)), [None; 4]);
+}
