@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::evidence::{Real, Sass};
+use super::evidence::{Real, Sass, SpilledWord, Spills};
 use super::figures::{Block, Figures};
 use super::question::NoAnswer;
 use crate::target::machine::Architecture;
@@ -15,6 +15,8 @@ pub struct Judged {
     pub kernels: BTreeMap<String, (Real, Sass)>,
     /// How long ptxas took when it was asked.
     pub took: Duration,
+    /// What each function spills, where that was asked.
+    pub spills: BTreeMap<String, Spills>,
 }
 
 impl Judged {
@@ -29,7 +31,11 @@ impl Judged {
 /// What stands ahead of the reason of a refusal.
 const REFUSED: &str = "refused ";
 
-/// An answer as text: the time, then a kernel a line; or why the file was refused.
+/// What stands ahead of a spilled word, and of a line that computes a product and a sum.
+const SPILLED: &str = "spilled ";
+const FUSED: &str = "fused ";
+
+/// An answer as text: the time, then a kernel a line and a spilled word a line; or why the file was refused.
 pub fn print(answer: &Result<Judged, String>) -> String {
     let judged = match answer {
         Ok(judged) => judged,
@@ -51,7 +57,13 @@ pub fn print(answer: &Result<Judged, String>) -> String {
         );
         format!("{of_ptxas} {instructions} {local} {stack_traffic} {shared_traffic} {name}\n")
     };
-    format!("{}\n{}", judged.took.as_millis(), judged.kernels.iter().map(line).collect::<String>())
+    let spills = |(name, Spills { words, fused }): (&String, &Spills)| {
+        let word = |SpilledWord { line, word, of }: &SpilledWord| format!("{SPILLED}{line} {word} {of} {name}\n");
+        let line = |line: &u32| format!("{FUSED}{line} {name}\n");
+        words.iter().map(word).chain(fused.iter().map(line)).collect::<String>()
+    };
+    let kernels: String = judged.kernels.iter().map(line).collect();
+    format!("{}\n{kernels}{}", judged.took.as_millis(), judged.spills.iter().map(spills).collect::<String>())
 }
 
 /// What [`print()`] wrote; `None` where it is anything else.
@@ -63,7 +75,19 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
     }
     let took = Duration::from_millis(first.parse().ok()?);
     let mut kernels = BTreeMap::new();
+    let mut spills: BTreeMap<String, Spills> = BTreeMap::new();
     for line in lines {
+        if let Some(rest) = line.strip_prefix(SPILLED) {
+            let mut words = rest.splitn(4, ' ');
+            let mut number = || words.next()?.parse::<u32>().ok();
+            let word = SpilledWord { line: number()?, word: number()?, of: number()? };
+            spills.entry(words.next()?.to_owned()).or_default().words.push(word);
+            continue;
+        }
+        if let Some((line, name)) = line.strip_prefix(FUSED).and_then(|rest| rest.split_once(' ')) {
+            spills.entry(name.to_owned()).or_default().fused.insert(line.parse().ok()?);
+            continue;
+        }
         let mut words = line.splitn(12, ' ');
         let mut number = || words.next()?.parse::<u32>().ok();
         let real = Real {
@@ -80,7 +104,7 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
         let sass = Sass { instructions, local, stack_traffic: traffic()?, shared_traffic: traffic()? };
         kernels.insert(words.next()?.to_owned(), (real, sass));
     }
-    (!kernels.is_empty()).then_some(Ok(Judged { kernels, took }))
+    (!kernels.is_empty()).then_some(Ok(Judged { kernels, took, spills }))
 }
 
 #[cfg(test)]
@@ -93,7 +117,9 @@ mod tests {
         let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
         let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40, shared_traffic: 1 << 41 };
         let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
-        let judged = Ok(Judged { kernels, took: Duration::from_millis(17) });
+        let found = Spills { words: vec![SpilledWord { line: 7, word: 1, of: 2 }], fused: [3, 9].into() };
+        let spills = BTreeMap::from([("a b".to_owned(), found)]);
+        let judged = Ok(Judged { kernels, took: Duration::from_millis(17), spills });
         assert_eq!(parse(&print(&judged)), Some(judged));
         let refused = Err("ptxas: not today".to_owned());
         assert_eq!(parse(&print(&refused)), Some(refused));

@@ -2,14 +2,17 @@
 
 use super::figures::Figures;
 use super::variant::Variant;
+use crate::config::RegisterNames;
 
 /// What a search wants to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// The fingerprint of the PTX of a variant. Many variants have the same PTX.
     Text(Variant),
     /// What the PTX of a variant costs. It is asked for the first variant with this PTX alone.
     Figures(Variant),
+    /// The registers whose values ptxas spills in the PTX of a variant.
+    Spilled(Variant),
 }
 
 /// What is found.
@@ -19,6 +22,19 @@ pub enum Answer {
     Text(Result<String, String>),
     /// The figures.
     Figures(Result<Figures, NoAnswer>),
+    /// The registers, and what else is known then.
+    Spilled(Result<Spilled, NoAnswer>),
+}
+
+/// What is known of a variant whose machine code was looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spilled {
+    /// The registers whose values ptxas spills, by their names.
+    pub registers: RegisterNames,
+    /// The fingerprint of its PTX.
+    pub text: String,
+    /// What it costs, where more than machine code need not be asked.
+    pub figures: Option<Figures>,
 }
 
 /// Why nothing is known of a PTX file.

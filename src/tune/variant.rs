@@ -1,6 +1,6 @@
 //! A way to compile a kernel, and the ways near it.
 
-use crate::config::find;
+use crate::config::{RegisterNames, find};
 use crate::profile::Entry;
 
 use super::axis::Axis;
@@ -18,7 +18,7 @@ pub enum Names {
 }
 
 /// A way to compile a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// As LLVM does without the passes.
     Stock,
@@ -29,7 +29,7 @@ pub enum Variant {
 }
 
 /// What the passes are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passes {
     /// Whose code it is: 0 for our own, or the number of another compiler.
     compiler: u8,
@@ -54,12 +54,14 @@ pub struct Passes {
 }
 
 /// What the pass that keeps values in shared memory is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Registers for which values are kept.
     pub registers: u32,
     /// How many of them are left to ptxas.
     pub slack: u32,
+    /// The registers whose values are kept, all of them; none: those that pay.
+    pub named: RegisterNames,
     /// Whether they move in loops, by the name of the option.
     pub in_loops: &'static str,
     /// Whether one load may serve what several would.
@@ -113,7 +115,7 @@ impl Variant {
         match self {
             Self::Stock => Passes::DEFAULT,
             Self::Linked(compiler) => Passes { compiler: *compiler, ..Passes::DEFAULT },
-            Self::Passes(passes) => *passes,
+            Self::Passes(passes) => passes.clone(),
         }
     }
 
@@ -128,7 +130,7 @@ impl Variant {
         match self {
             Self::Stock | Self::Linked(_) if compiler == 0 => Self::Stock,
             Self::Stock | Self::Linked(_) => Self::Linked(compiler),
-            Self::Passes(passes) => Self::Passes(Passes { compiler, ..*passes }),
+            Self::Passes(passes) => Self::Passes(Passes { compiler, ..passes.clone() }),
         }
     }
 
@@ -178,6 +180,16 @@ impl Variant {
         Self::Passes(Passes { smem_spilling: false, kept: Some(kept), ..self.passes() })
     }
 
+    /// Whether copies are coalesced.
+    pub fn coalesces(&self) -> bool {
+        self.passes().coalesces
+    }
+
+    /// The registers that it names: all of their values are kept, and no others.
+    pub fn named(&self) -> RegisterNames {
+        self.passes().kept.map(|kept| kept.named).unwrap_or_default()
+    }
+
     /// The same for a function that the kernel calls: bounds are the kernel's.
     pub fn of_callee(&self) -> Self {
         match self {
@@ -187,7 +199,13 @@ impl Variant {
             Self::Passes(passes) => {
                 // What is chosen ahead of LLVM's optimisations is the kernel's, too, and holds for all that it calls.
                 let optimisations = passes.optimisations.with_ahead(Ahead::STOCK);
-                Self::Passes(Passes { optimisations, max_registers: None, smem_spilling: false, kept: None, ..*passes })
+                Self::Passes(Passes {
+                    optimisations,
+                    max_registers: None,
+                    smem_spilling: false,
+                    kept: None,
+                    ..passes.clone()
+                })
             }
         }
     }
@@ -270,8 +288,18 @@ impl Variant {
             options.push(format!("remat={remat}"));
         }
         if let Some(kept) = kept {
-            let Kept { registers, slack, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared } =
-                kept;
+            let Kept {
+                registers,
+                slack,
+                named,
+                in_loops,
+                hoists,
+                access_bytes,
+                values,
+                limit,
+                threads,
+                dynamic_shared,
+            } = kept;
             options.push(format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on"));
             if *hoists {
                 options.push("regalloc-hoist".into());
@@ -283,6 +311,9 @@ impl Variant {
                 options.push(format!("regalloc-loops={in_loops}"));
             }
             options.extend(values.map(|values| format!("regalloc-values={values}")));
+            if !named.is_empty() {
+                options.push(format!("regalloc-registers={named}"));
+            }
             options.extend(threads.map(|threads| format!("threads={threads}")));
             options.extend(limit.map(|limit| format!("shared-limit={limit}")));
             if *dynamic_shared > 0 {
@@ -343,6 +374,7 @@ mod tests {
                 let kept = variant.with_kept_values(Kept {
                     registers: 255,
                     slack: 24,
+                    named: ["%r1", "%rd2"].into_iter().collect(),
                     in_loops: "around",
                     hoists: true,
                     access_bytes: 8,
@@ -375,6 +407,7 @@ mod tests {
         let kept = Kept {
             registers: 255,
             slack: 24,
+            named: RegisterNames::default(),
             in_loops: "off",
             hoists: false,
             access_bytes: 4,
@@ -385,7 +418,7 @@ mod tests {
         };
         let of = |variant: Variant| Axis::ALL.into_iter().filter(|&axis| variant.moves_along(axis)).collect::<Vec<_>>();
         let default = Variant::DEFAULT;
-        assert_eq!([of(default), of(Variant::Stock)], [vec![], vec![]]);
+        assert_eq!([of(default.clone()), of(Variant::Stock)], [vec![], vec![]]);
         assert_eq!(of(default.optimised(Optimisations::HOIST)), [Axis::Optimisations]);
         assert_eq!(
             [of(Variant::ordered("late", 0)), of(Variant::ordered("source", 3))],

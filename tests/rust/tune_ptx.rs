@@ -8,7 +8,7 @@ mod judge;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use judge::{KERNELS, folder};
@@ -175,25 +175,28 @@ fn what_computes_something_else_does_not_win() {
 #[test]
 fn planned_runs() {
     let folder = folder(KERNELS, true);
-    let folder = folder.path();
-    succeeds(folder, &["tune", "k.ptx", "--runs", "4", "-o", "direct.ptx"]);
-    let plan = ["tune", "k.ptx", "--runs", "4", "-o", "planned.ptx", "--cache", "cache", "--ninja", "step.ninja"];
+    let tools = ["ptxas", "cuobjdump", "nvdisasm"].map(|name| folder.path().join(name));
+    planned(folder.path(), "4", tools);
+}
+
+/// Searches once alone and once in planned steps, which is to give the same.
+fn planned(folder: &Path, runs: &str, tools: [PathBuf; 3]) {
+    succeeds(folder, &["tune", "k.ptx", "--runs", runs, "-o", "direct.ptx"]);
+    let plan = ["tune", "k.ptx", "--runs", runs, "-o", "planned.ptx", "--cache", "cache", "--ninja", "step.ninja"];
+    let [ptxas, cuobjdump, nvdisasm] = tools.map(|path| path.display().to_string());
     for _ in 0..20 {
         if succeeds(folder, &plan).contains("nothing left to run") {
             break;
         }
         // What Ninja would do.
         let graph = read(folder, "step.ninja");
-        for line in graph.lines().filter_map(|line| line.strip_prefix("build cache/")) {
-            let key = line.split('.').next().expect("a name");
+        for edge in graph.split("build cache/").skip(1) {
+            let key = edge.split('.').next().expect("a name");
             let (input, output) = (format!("cache/{key}.ptx"), format!("cache/{key}.txt"));
-            let (ptxas, cuobjdump) = (folder.join("ptxas"), folder.join("cuobjdump"));
-            let tools = [("--ptxas", ptxas), ("--cuobjdump", cuobjdump)]
-                .map(|(name, path)| format!("{name}={}", path.display()));
-            succeeds(
-                folder,
-                &["judge", &input, "-o", &output, "--cpu", "sm_90", "--limit-ms", "9999", &tools[0], &tools[1]],
-            );
+            let mut judge = vec!["judge", &input, "-o", &output, "--cpu", "sm_90", "--limit-ms", "9999"];
+            judge.extend(["--ptxas", &ptxas, "--cuobjdump", &cuobjdump, "--nvdisasm", &nvdisasm]);
+            judge.extend(edge.contains("look = --spills").then_some("--spills"));
+            succeeds(folder, &judge);
         }
     }
     succeeds(folder, &plan[..8]);
@@ -244,6 +247,56 @@ fn with_ptxas() {
     assert!(bytes("stock") > 0 && bytes("tuned") < bytes("stock"), "{json:#}");
     succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]);
     assert_eq!(read(folder, "replayed.ptx"), read(folder, "k.tuned.ptx"));
+}
+
+/// A kernel whose values stay live over a loop, with fewer registers than these; the loop changes some of them. A part of
+/// what it stores is a product that nothing fuses with a sum.
+fn spilling_over_a_loop() -> String {
+    const VALUES: usize = 40;
+    let mut text =
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.reqntid 128, 1, 1\n\
+        .maxnreg 32\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<90>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\
+        \tmov.u32 %r80, %tid.x;\n\tmul.wide.u32 %rd2, %r80, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tmov.u32 %r81, 0;\n"
+            .to_owned();
+    // Writing to a string cannot fail.
+    for number in 0..VALUES {
+        let _ = writeln!(text, "\tld.global.u32 %r{number}, [%rd3+{}];", 512 * number);
+    }
+    text += "\tbar.sync 0;\n$L:\n";
+    for number in 0..8 {
+        let _ = writeln!(text, "\tmad.lo.u32 %r{number}, %r{number}, %r{number}, %r{};", (number + 1) % 8);
+    }
+    text += "\tadd.u32 %r81, %r81, 1;\n\tsetp.lt.u32 %p1, %r81, 5;\n\t@%p1 bra $L;\n\tbar.sync 0;\n";
+    for number in 0..VALUES {
+        let _ = writeln!(text, "\tst.global.u32 [%rd3+{}], %r{number};", 512 * (number * 7 % VALUES));
+    }
+    text + "\tret;\n}\n"
+}
+
+/// The values that ptxas spills, as its machine code tells, are kept in shared memory, and nothing is spilled any more. The
+/// variant computes the same, is replayed, and is found by planned runs, too.
+#[test]
+fn spilled_values_are_kept() {
+    if !has_ptxas() {
+        return;
+    }
+    let folder = folder(&spilling_over_a_loop(), false);
+    let folder = folder.path();
+    let output = run(folder, &["tune", "k.ptx", "--json", "--profile", "k.toml"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let kernel = &json["kernels"][0];
+    let bytes = |of: &str| (kernel[of]["spill_store_bytes"].as_u64(), kernel[of]["spill_load_bytes"].as_u64());
+    assert!(bytes("stock").0 > Some(0) && bytes("tuned") == (Some(0), Some(0)), "{json:#}");
+    assert!(kernel["choice"].as_str().is_some_and(|choice| choice.contains("regalloc-registers=%r")), "{json:#}");
+    assert_eq!(kernel["compared"]["verdict"], "same", "{json:#}");
+    succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]);
+    assert_eq!(read(folder, "replayed.ptx"), read(folder, "k.tuned.ptx"));
+    let tool = |name: &str| match std::env::var("CUDA_PATH") {
+        Ok(path) if Path::new(&path).join("bin").join(name).is_file() => Path::new(&path).join("bin").join(name),
+        _ => name.into(),
+    };
+    planned(folder, "16", ["ptxas", "cuobjdump", "nvdisasm"].map(tool));
 }
 
 /// Another compiler's text of the same kernels: `fixed` is without copies there, and `moves` takes a longer parameter.

@@ -106,6 +106,7 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         cpu: invocation.processor.as_deref().unwrap_or_default(),
         ptxas: real.path.clone(),
         cuobjdump: real.path.with_file_name("cuobjdump"),
+        nvdisasm: real.path.with_file_name("nvdisasm"),
         options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
         measured,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),

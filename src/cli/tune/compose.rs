@@ -28,7 +28,7 @@ pub(super) fn compose(tuning: &Tuning<'_>) -> Result<Option<Composed>, Error> {
     let search = &tuning.search;
     let mut chosen: IndexVec<KernelId, (Variant, Figures)> = search.kernels.ids().map(|id| search.best(id)).collect();
     loop {
-        let Some(whole) = Whole::new(tuning, |id| chosen[id].0)? else { return Ok(None) };
+        let Some(whole) = Whole::new(tuning, |id| chosen[id].0.clone())? else { return Ok(None) };
         if whole.judged.is_none() {
             let Some(stock) = Whole::new(tuning, |_| Variant::Stock)? else { return Ok(None) };
             if stock.judged.is_none() {
@@ -38,7 +38,7 @@ pub(super) fn compose(tuning: &Tuning<'_>) -> Result<Option<Composed>, Error> {
         let mut fell_back = false;
         for (id, kernel) in search.kernels.iter_enumerated() {
             let choice = &mut chosen[id];
-            let variant = choice.0;
+            let variant = choice.0.clone();
             let holds = |figures: &Figures| kernel.is_admissible(&search.aim, &variant, figures);
             let figures = whole.figures(tuning, id).map(|figures| kernel.of_variant(&search.aim, &choice.0, figures));
             match figures.filter(holds) {

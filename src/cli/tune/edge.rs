@@ -17,7 +17,7 @@ use crate::input;
 ///
 /// A refusal of ptxas and the end of the time limit are results, too. A problem of this machine is an error and writes
 /// nothing.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// The PTX
     input: PathBuf,
@@ -36,11 +36,18 @@ pub(crate) struct Arguments {
     /// The disassembler
     #[arg(long, value_name = "PROGRAM")]
     cuobjdump: PathBuf,
+    /// The disassembler with tables of registers
+    #[arg(long, value_name = "PROGRAM")]
+    nvdisasm: PathBuf,
+    /// Look for the values that ptxas spills, by the source lines that the PTX gives its instructions
+    #[arg(long)]
+    spills: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptx = input::read(&arguments.input, "judge", &[InputKind::Ptx])?;
-    let tools = Tools { ptxas: arguments.ptxas.clone(), cuobjdump: arguments.cuobjdump.clone() };
+    let Arguments { ptxas, cuobjdump, nvdisasm, .. } = arguments.clone();
+    let tools = Tools { ptxas, cuobjdump, nvdisasm };
     let ptxas = Ptxas::new(tools, &arguments.cpu, false)?;
     let key = ptxas.key(&ptx);
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {
@@ -49,8 +56,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             write the graph again with the programs that run it";
         return Err(Error::new(ErrorKind::File, problem, remedy));
     }
+    let look = if arguments.spills { Look::ForSpills } else { Look::Closely };
     // Elsewhere most machine code is read without the disassembler, for time alone.
-    let answer = match ptxas.judge(&ptx, Duration::from_millis(arguments.limit_ms), Look::Closely) {
+    let answer = match ptxas.judge(&ptx, Duration::from_millis(arguments.limit_ms), look) {
         Ok(judged) => Ok(judged),
         Err(NoAnswer::Refused(problem)) => Err(problem),
         Err(trouble) => {

@@ -12,6 +12,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 
 use super::benchmark::quoted;
 use super::compose::compose;
+use super::judge::Look;
 use super::judge::planned::Planned;
 use super::judge::ptxas::Tools;
 use super::tuning::Tuning;
@@ -19,25 +20,26 @@ use crate::input;
 
 /// The graph of what is planned, and how many runs are in it; in the order of the keys. `program` is this very program.
 fn print(planned: &Planned<'_>, program: &Path) -> Result<(String, usize), Error> {
-    let limits = planned.limits()?;
-    let Tools { ptxas, cuobjdump } = planned.ptxas().tools();
+    let wanted = planned.wanted()?;
+    let Tools { ptxas, cuobjdump, nvdisasm } = planned.ptxas().tools();
     let cpu = quoted(planned.ptxas().cpu());
     let mut command = vec![word(program)?, "judge --cpu".into(), in_value(&cpu)];
     command.extend(["--ptxas".into(), word(ptxas)?, "--cuobjdump".into(), word(cuobjdump)?]);
-    command.push("--limit-ms $limit $in -o $out".into());
+    command.extend(["--nvdisasm".into(), word(nvdisasm)?, "--limit-ms $limit $look $in -o $out".into()]);
     let mut text = "# A step of nvptx-ra tune: run it, then call tune with --ninja again.\n".to_owned();
     text += &format!("ninja_required_version = 1.3\n\nrule judge\n  command = {}\n", command.join(" "));
     text += "  description = ptxas $in\n\n";
     let programs = [in_path(program)?, in_path(ptxas)?, in_path(cuobjdump)?].join(" ");
     let mut outputs = String::new();
-    for (key, limit) in &limits {
+    for (key, (limit, look)) in &wanted {
         let [input, output] = planned.files(key);
         let (input, output) = (in_path(&input)?, in_path(&output)?);
         text += &format!("build {output}: judge {input} | {programs}\n  limit = {}\n", limit.as_millis());
+        text += if *look == Look::ForSpills { "  look = --spills\n" } else { "" };
         outputs += &format!(" {output}");
     }
     text += &format!("\nbuild all: phony{outputs}\ndefault all\n");
-    Ok((text, limits.len()))
+    Ok((text, wanted.len()))
 }
 
 /// Writes the first step of a search that lacks answers, and says what is to be done.
@@ -96,7 +98,8 @@ mod tests {
     use crate::tune::judge::ptxas::Ptxas;
 
     fn ptxas() -> Ptxas {
-        let tools = Tools { ptxas: "/a b/ptxas".into(), cuobjdump: "/it's $/cuobjdump".into() };
+        let tools =
+            Tools { ptxas: "/a b/ptxas".into(), cuobjdump: "/it's $/cuobjdump".into(), nvdisasm: "nvdisasm".into() };
         Ptxas::within_build(tools, "sm_90", Vec::new(), None).expect("there is space")
     }
 
@@ -110,14 +113,17 @@ mod tests {
         let ptxas = ptxas();
         let text = |keys: [&str; 2]| {
             let planned = Planned::new(&ptxas, &folder);
-            keys.iter().for_each(|key| planned.note(key, b"ptx", Duration::from_millis(1500)));
+            keys.iter().for_each(|key| planned.note(key, b"ptx", Duration::from_millis(1500), Look::Quickly));
             print(&planned, Path::new("/nvptx-ra")).expect("the paths are right")
         };
         let (written, runs) = text(["1", "0"]);
         assert_eq!((written.clone(), runs), text(["0", "1"]));
         let escaped = folder.to_string_lossy().replace('$', "$$").replace(' ', "$ ").replace(':', "$:");
         assert!(written.contains(&format!("build {escaped}/0.txt: judge {escaped}/0.ptx | ")), "{written}");
-        assert!(written.contains(r"--ptxas '/a b/ptxas' --cuobjdump '/it'\''s $$/cuobjdump' --limit"), "{written}");
+        assert!(
+            written.contains(r"--ptxas '/a b/ptxas' --cuobjdump '/it'\''s $$/cuobjdump' --nvdisasm 'nvdisasm' --limit"),
+            "{written}"
+        );
         assert!(written.contains(" /a$ b/ptxas /it's$ $$/cuobjdump\n  limit = 1500\n"), "{written}");
         std::fs::write(folder.join("0.txt"), "").expect("there is space");
         Planned::new(&ptxas, &folder).tidy();
@@ -130,7 +136,7 @@ mod tests {
         let ptxas = ptxas();
         for folder in ["/no|where", "/nowhere/at/all"] {
             let planned = Planned::new(&ptxas, folder.as_ref());
-            planned.note("0", b"", Duration::ZERO);
+            planned.note("0", b"", Duration::ZERO, Look::ForSpills);
             assert!(print(&planned, Path::new("/nvptx-ra")).is_err(), "{folder}");
         }
         assert!(in_path(Path::new("a\nb")).is_err());

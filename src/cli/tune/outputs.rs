@@ -65,7 +65,10 @@ pub(super) fn write(
     if let Some(path) = &arguments.html {
         let input = crate::input::name(&arguments.input);
         let choices = tuning.search.kernels.iter().zip(composed.chosen.iter());
-        let outcome = |(kernel, &(variant, figures)): (_, &_)| Outcome { kernel, variant, figures };
+        let outcome = |(kernel, choice): (_, &(_, _))| {
+            let (variant, figures) = choice.clone();
+            Outcome { kernel, variant, figures }
+        };
         let tuned = Tuned {
             input: Path::new(&input).file_name().and_then(|name| name.to_str()).unwrap_or(&input),
             aim: &tuning.search.aim,

@@ -47,6 +47,7 @@ pub(crate) struct Request<'a> {
     pub(crate) ptxas: PathBuf,
     /// Another program of the same toolkit; where it is not there, machine code is read without it.
     pub(crate) cuobjdump: PathBuf,
+    pub(crate) nvdisasm: PathBuf,
     /// All options of ptxas that bear on machine code, but for the processor.
     pub(crate) options: Vec<OsString>,
     /// What is known of the PTX as it is, assembled with these options. Bytes spilled need not be.
@@ -123,7 +124,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     if wanted.is_empty() || request.runs == 0 {
         return Ok(Answer { found: None, lasts: true });
     }
-    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
+    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
     let ptxas = Ptxas::within_build(tools, request.cpu, request.options, request.gate)?;
     let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
     let (seed, allowance) = (1, Allowance::default());
@@ -192,7 +193,7 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
     if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
         return Err(Error::pass(problem, "the text is left as it is"));
     }
-    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump };
+    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
     let ptxas = Ptxas::within_build(tools, request.cpu, request.options, request.gate)?;
     let judged = |ptx: &[u8]| {
         let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Look::Closely);

@@ -1,15 +1,18 @@
 //! The rounds of all kernels: what the search asks is compiled and judged by several threads. No kernel waits for
 //! another one.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::index::{EntityIndex as _, IndexVec};
 use nvptx_ra::profile::fingerprint;
+use nvptx_ra::ptx::Module;
 use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::evidence::Spills;
 use nvptx_ra::tune::figures::{Block, Figures};
 use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
+use nvptx_ra::tune::question::{Answer, NoAnswer, Question, Spilled};
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
@@ -27,7 +30,11 @@ pub(super) fn run(tuning: &mut Tuning<'_>, progress: &(dyn Fn(&Kernel) + Sync)) 
     take_turns(pace.jobs, kernels, &mut rounds, |kernel, task| {
         let slice = &slices[KernelId::new(kernel)];
         match task {
-            Task::Compile(variant) => Outcome::Compiled(Compiled::new(variant, slice.compile(&variant))),
+            Task::Compile(variant) => {
+                let ptx = slice.compile(&variant);
+                Outcome::Compiled(Compiled::new(variant, ptx))
+            }
+            Task::LookForSpills(variant, block) => Outcome::Spilled(spilled(judges, slice, &variant, block, &aim)),
             Task::Judge(text) => Outcome::Judged(text.figures(judges, slice, &aim)),
         }
     });
@@ -37,12 +44,14 @@ pub(super) fn run(tuning: &mut Tuning<'_>, progress: &(dyn Fn(&Kernel) + Sync)) 
 enum Task {
     Compile(Variant),
     Judge(Text),
+    LookForSpills(Variant, Block),
 }
 
 /// What came of it.
 enum Outcome {
     Compiled(Compiled),
     Judged(Result<Figures, NoAnswer>),
+    Spilled(Result<Spilled, NoAnswer>),
 }
 
 /// A variant that was compiled.
@@ -75,6 +84,28 @@ impl Text {
         }
         Ok(figures)
     }
+}
+
+/// What ptxas spills in a variant, by the names that the PTX has for registers.
+fn spilled(
+    judges: &Judges<'_>,
+    slice: &Slice<'_>,
+    variant: &Variant,
+    block: Block,
+    aim: &Aim,
+) -> Result<Spilled, NoAnswer> {
+    let refused = |error: Error| NoAnswer::Refused(error.to_string());
+    let ptx = slice.compile(variant).map_err(refused)?;
+    let numbered = Module::read("the variant", &ptx).map_err(refused)?.numbered();
+    let judged = judges.judge.judge(&numbered.text, slice.limit, Look::ForSpills)?;
+    // Source lines change no instruction. A benchmark is not asked here.
+    let figures = judged.figures(&slice.kernel, block, aim.architecture).ok();
+    let figures = figures.filter(|_| judges.benchmark.is_none());
+    let Spills { words, fused } = judged.spills.get(&slice.kernel).cloned().unwrap_or_default();
+    let names = words.iter().filter_map(|word| numbered.register(word.line, word.word, word.of));
+    let names: BTreeSet<&str> = names.filter(|name| !numbered.is_fused(name, &fused)).collect();
+    let text = fingerprint(&String::from_utf8_lossy(&ptx));
+    Ok(Spilled { registers: names.into_iter().collect(), text, figures })
 }
 
 /// The kernels of a search in their rounds.
@@ -111,6 +142,7 @@ impl Parties for Rounds<'_> {
                 let at = texts.iter().position(|(other, _)| *other == variant)?;
                 Some(Task::Judge(Text { ptx: texts.swap_remove(at).1, block, stock }))
             }
+            Question::Spilled(variant) => Some(Task::LookForSpills(variant, block)),
         };
         questions.into_iter().filter_map(task).collect()
     }
@@ -123,6 +155,8 @@ impl Parties for Rounds<'_> {
                 // An error now may be the interruption's.
                 Outcome::Judged(Err(_)) if is_interrupted() => Answer::Figures(Err(NoAnswer::BrokenOff)),
                 Outcome::Judged(figures) => Answer::Figures(figures),
+                Outcome::Spilled(Err(_)) if is_interrupted() => Answer::Spilled(Err(NoAnswer::BrokenOff)),
+                Outcome::Spilled(spilled) => Answer::Spilled(spilled),
                 Outcome::Compiled(Compiled { variant, made }) => Answer::Text(match made {
                     Ok((text, ptx)) => {
                         self.texts[id].push((variant, ptx));

@@ -77,7 +77,7 @@ impl Slice<'_> {
     /// because its registers and spills are the kernel's. `None` of what is not its own.
     pub(super) fn variant_of(&self, function: &str, variant: &Variant) -> Option<Variant> {
         if function == self.kernel {
-            return Some(*variant);
+            return Some(variant.clone());
         }
         let is_owned = self.owned.binary_search_by(|owned| owned.as_str().cmp(function)).is_ok();
         is_owned.then(|| variant.of_callee())

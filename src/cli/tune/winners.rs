@@ -43,7 +43,8 @@ pub(super) fn compare(tuning: &mut Tuning<'_>, threads: Option<u32>, keep: &Keep
     };
     let trials: IndexVec<KernelId, Trial<'_>> = slices.iter_enumerated().map(trial).collect();
     take_turns(pace.jobs, trials.len(), &mut Comparisons { search }, |kernel, variant| {
-        (variant, trials[KernelId::new(kernel)].compared(&variant))
+        let compared = trials[KernelId::new(kernel)].compared(&variant);
+        (variant, compared)
     });
 }
 
@@ -151,7 +152,7 @@ mod tests {
     use nvptx_ra::tune::figures::{Allowance, Figures, SHARED_COST, preference};
     use nvptx_ra::tune::kernel::Kernel;
     use nvptx_ra::tune::optimisations::Choices;
-    use nvptx_ra::tune::question::{Answer, Question};
+    use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 
     use super::*;
 
@@ -179,6 +180,7 @@ mod tests {
         let mut variants = Vec::new();
         loop {
             let mut answer = |question: Question| match question {
+                Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
                 Question::Text(variant) => {
                     variants.push(variant);
                     Answer::Text(texts.get(variants.len() - 1).map(|text| fingerprint(text)).ok_or("none".into()))
@@ -200,7 +202,7 @@ mod tests {
     /// each differs. Variants are named by their numbers.
     fn find(texts: &[String]) -> (Option<usize>, Option<Agreement>, Vec<usize>, Vec<String>) {
         let mut search = searched(texts);
-        let tried: Vec<Variant> = search.kernels[ID].tried.iter().map(|tried| tried.variant).collect();
+        let tried: Vec<Variant> = search.kernels[ID].tried.iter().map(|tried| tried.variant.clone()).collect();
         let number = |variant: &Variant| tried.iter().position(|other| other == variant);
         while let Some(variant) = search.ask_comparison(ID) {
             let text = &texts[number(&variant).expect("it was tried")];

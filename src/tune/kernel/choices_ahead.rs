@@ -67,7 +67,7 @@ mod tests {
             let variant = kernel.propose(&aim(0));
             assert!(!variants.contains(&variant), "{variant}");
             let spills = if variant.optimisations().ahead() == good { 10 } else { 100 };
-            kernel.record(&aim(0), variant, number.to_string(), Some(figures(spills, 32, 500)));
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(figures(spills, 32, 500)));
             variants.push(variant);
         }
         let of_choice = |variant: &Variant| variant.optimisations().ahead();
@@ -89,7 +89,7 @@ mod tests {
             let variant = kernel.propose(&aim(0));
             let is_promising = of_choice(&variant) == Ahead::STACK;
             let outcome = if is_promising { figures(40, 32, 300) } else { stock };
-            kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
             ahead.push(of_choice(&variant));
         }
         for choice in [Ahead::STACK, Ahead::STOCK] {

@@ -69,7 +69,7 @@ mod tests {
                 };
                 let spills = if matches!(variant, Variant::Linked(_)) { spills } else { spills + number };
                 let figures = (variant != Variant::Linked(2)).then(|| figures(spills, 32, 500));
-                kernel.record(&aim(0), variant, number.to_string(), figures);
+                kernel.record(&aim(0), variant.clone(), number.to_string(), figures);
                 seen.push(variant);
             }
             assert_eq!(seen[..3], [Variant::Linked(1), Variant::Linked(2), Variant::DEFAULT]);
@@ -97,7 +97,7 @@ mod tests {
         kernel.add_compilers(&[1]);
         for number in 0..2 {
             let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, number.to_string(), Some(figures(80, 32, 480)));
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(figures(80, 32, 480)));
         }
         assert_eq!(kernel.tried[0].variant, Variant::Linked(1));
         assert_eq!(kernel.best(&aim(0)).0, Variant::DEFAULT);

@@ -4,6 +4,7 @@ mod choices_ahead;
 mod compilers;
 mod proposals;
 mod rounds;
+mod spilled;
 
 use std::collections::{HashMap, VecDeque};
 
@@ -58,6 +59,8 @@ pub struct Kernel {
     /// How many orders were changed at random.
     perturbed: u32,
     rounds: Rounds,
+    /// The variants whose machine code was looked at for the values that ptxas spills.
+    looks: Vec<Variant>,
     /// What comparisons with stock say of the variants.
     pub findings: Findings,
 }
@@ -82,6 +85,7 @@ impl Kernel {
             has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
+            looks: Vec::new(),
             findings: Findings::default(),
         }
     }
@@ -104,7 +108,7 @@ impl Kernel {
             if let Some(variant) = self.queue.pop_front()
                 && !self.proposed.contains(&variant)
             {
-                self.proposed.push(variant);
+                self.proposed.push(variant.clone());
                 return variant;
             }
         }
@@ -185,7 +189,7 @@ impl Kernel {
             let by_compiler = || one.0.compiler().cmp(&other.0.compiler());
             one.1.compare(&other.1, &aim.preference).then_with(by_compiler)
         });
-        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (*variant, figures))
+        best.map_or((Variant::Stock, self.stock), |(variant, figures)| (variant.clone(), figures))
     }
 
     /// The best after each variant, in the order in which they were tried.
@@ -237,7 +241,7 @@ impl Kernel {
         let of = |(variant, figures)| (!self.is_admissible(aim, variant, &figures), figures, variant);
         let mut ranked: Vec<(bool, Figures, &Variant)> = judged.map(of).collect();
         ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
-        ranked.into_iter().map(|(_, _, variant)| *variant).collect()
+        ranked.into_iter().map(|(_, _, variant)| variant.clone()).collect()
     }
 
     /// What spills least of all, and less than `best`, if it holds fewer warps than stock.
@@ -316,7 +320,7 @@ pub(super) mod tests {
             let mut all = Vec::new();
             for number in 0..30u32 {
                 let variant = kernel.propose(&aim(seed));
-                kernel.record(&aim(seed), variant, number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
+                kernel.record(&aim(seed), variant.clone(), number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
                 all.push(variant);
             }
             all
@@ -332,11 +336,11 @@ pub(super) mod tests {
         let mut kernel = kernel();
         for (number, outcome) in [None, Some(figures(0, 16, 400)), Some(figures(0, 32, 501))].into_iter().enumerate() {
             let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, number.to_string(), outcome);
+            kernel.record(&aim(0), variant.clone(), number.to_string(), outcome);
             assert_eq!(kernel.best(&aim(0)).0, Variant::Stock);
         }
         let variant = kernel.propose(&aim(0));
-        kernel.record(&aim(0), variant, "good".into(), Some(figures(8, 32, 480)));
+        kernel.record(&aim(0), variant.clone(), "good".into(), Some(figures(8, 32, 480)));
         assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
     }
 
@@ -347,7 +351,7 @@ pub(super) mod tests {
         let outcomes = [Some(figures(100, 32, 499)), Some(figures(50, 16, 400)), Some(figures(60, 32, 500)), None];
         for (number, outcome) in outcomes.into_iter().chain([Some(figures(90, 32, 1))]).enumerate() {
             let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, number.to_string(), outcome);
+            kernel.record(&aim(0), variant.clone(), number.to_string(), outcome);
         }
         let course = kernel.course(&aim(0));
         assert_eq!(course.iter().map(Figures::spill_bytes).collect::<Vec<_>>(), [100, 100, 60, 60, 60]);

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::iter;
 
 use super::Kernel;
+use crate::config::RegisterNames;
 use crate::target::machine::SHARED_PER_BLOCK;
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
@@ -171,13 +172,25 @@ impl Kernel {
             let hoists = matches!(accesses, Accesses::Hoisted);
             let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
             let threads = (!self.block.says_threads).then_some(threads);
-            Kept { registers: all, slack, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared }
+            let named = RegisterNames::default();
+            Kept {
+                registers: all,
+                slack,
+                named,
+                in_loops,
+                hoists,
+                access_bytes,
+                values,
+                limit,
+                threads,
+                dynamic_shared,
+            }
         };
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
         let default = Variant::DEFAULT.on_code_of(best.compiler());
         let first = default.with_kept_values(of(&WAYS[0]));
-        let bases = [*best, default];
-        let ways = WAYS.iter().flat_map(|way| bases.map(|base| base.with_kept_values(of(way))));
+        let bases = [best.clone(), default];
+        let ways = WAYS.iter().flat_map(|way| bases.each_ref().map(|base| base.with_kept_values(of(way))));
         let ways = iter::once(first).chain(ways);
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
         ways.filter(is_new).take(if self.perturbed == 0 { 3 } else { 1 }).collect()
@@ -238,7 +251,7 @@ mod tests {
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));
             assert!(!seen.contains(&variant), "{variant}");
-            kernel.record(&aim(0), variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
             seen.push(variant);
         }
         assert_eq!(seen[0], Variant::DEFAULT);
@@ -258,7 +271,7 @@ mod tests {
             let optimisations = variant.optimisations();
             let is_good = optimisations.of_ir() == slsr;
             let outcome = if is_good { figures(10, 32, 500) } else { figures(100, 32, 500) };
-            kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
             tried.push(optimisations);
         }
         let toggles = Optimisations::TOGGLES;
@@ -289,7 +302,7 @@ mod tests {
             assert!(!seen.contains(&variant), "{variant}");
             assert_eq!(variant.optimisations(), Optimisations::STOCK);
             assert!(!variant.to_string().contains("assembly-loads"), "{variant}");
-            kernel.record(&aim(0), variant, number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
             seen.push(variant);
         }
         assert!(Variant::orders().all(|order| seen.iter().any(|variant| variant.order() == order)));
@@ -321,9 +334,9 @@ mod tests {
             let variant = kernel.propose(&aim(0));
             let is_third = number == 2;
             let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
-            kernel.record(&aim(0), variant, number.to_string(), Some(outcome));
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
         }
-        let costly = kernel.tried[2].variant;
+        let costly = kernel.tried[2].variant.clone();
         assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
     }
 
@@ -338,7 +351,7 @@ mod tests {
             let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration);
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
-            assert_eq!(variants.iter().filter(|&&variant| variant == freed).count(), expected, "{registers} registers");
+            assert_eq!(variants.iter().filter(|variant| **variant == freed).count(), expected, "{registers} registers");
         }
     }
 

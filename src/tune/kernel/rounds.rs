@@ -3,7 +3,7 @@
 use super::Kernel;
 use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
-use crate::tune::question::{Answer, NoAnswer, Question};
+use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
 use crate::tune::variant::Variant;
 
 /// How many variants of a kernel are drawn from the same state of its search, whatever the number of threads, so that
@@ -21,6 +21,8 @@ pub(super) struct Rounds {
     judged: usize,
     /// Whether answers to this round come later.
     waits: bool,
+    /// The variants whose machine code is looked at.
+    looked_at: Vec<Variant>,
     /// The variants of this round whose texts are asked for.
     drawn: Vec<Variant>,
     /// The variants of this round whose texts are known.
@@ -45,23 +47,33 @@ impl Kernel {
         }
         if !self.rounds.attempts.is_empty() {
             let new = self.rounds.attempts.iter().filter(|attempt| attempt.is_new);
-            return new.map(|attempt| Question::Figures(attempt.variant)).collect();
+            return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
         if self.rounds.drawn.is_empty() && !self.is_over(runs) {
-            let width = ROUND.min(runs - self.rounds.judged);
+            self.rounds.looked_at = self.to_look_at(aim, 2 * self.rounds.judged >= runs);
+            self.rounds.looked_at.truncate(runs - self.rounds.judged);
+            if !self.rounds.looked_at.is_empty() {
+                return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
+            }
+            let most = if self.will_look() { self.queue.len().max(1) } else { ROUND };
+            let width = most.min(ROUND).min(runs - self.rounds.judged);
             self.rounds.drawn = (0..width).map(|_| self.propose(aim)).collect();
         }
-        self.rounds.drawn.iter().map(|&variant| Question::Text(variant)).collect()
+        self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect()
     }
 
     /// Takes the answers to what was asked, in the order of the questions.
     pub(in super::super) fn tell(&mut self, aim: &Aim, answers: Vec<Answer>) {
-        let mut judged = Vec::new();
+        let (mut judged, mut spilled) = (Vec::new(), Vec::new());
         for answer in answers {
             match answer {
                 Answer::Text(text) => self.note_text(text),
                 Answer::Figures(figures) => judged.push(figures),
+                Answer::Spilled(registers) => spilled.push(registers),
             }
+        }
+        if !spilled.is_empty() {
+            return self.take_spilled(aim, spilled);
         }
         self.rounds.drawn.clear();
         self.rounds.waits = judged.contains(&Err(NoAnswer::Later));
@@ -69,6 +81,22 @@ impl Kernel {
         if !is_to_judge && !self.rounds.waits {
             self.end_round(aim, judged);
         }
+    }
+
+    /// Takes what was found of the variants that were to be looked at.
+    fn take_spilled(&mut self, aim: &Aim, spilled: Vec<Result<Spilled, NoAnswer>>) {
+        self.rounds.waits = spilled.contains(&Err(NoAnswer::Later));
+        if self.rounds.waits {
+            return;
+        }
+        let mut kept = Vec::new();
+        for (variant, spilled) in std::mem::take(&mut self.rounds.looked_at).into_iter().zip(spilled) {
+            if spilled != Err(NoAnswer::BrokenOff) {
+                self.rounds.judged += 1;
+                kept.push(self.note_spilled(aim, variant, spilled.ok()));
+            }
+        }
+        self.propose_kept(kept);
     }
 
     /// Whether no further round begins, where so many variants may be judged.
@@ -94,7 +122,7 @@ impl Kernel {
     /// Notes the text of the next variant. PTX that is known, or that stands in the round already, is not judged.
     fn note_text(&mut self, text: Result<String, String>) {
         // Nobody asked for more.
-        let Some(&variant) = self.rounds.drawn.get(self.rounds.attempts.len()) else { return };
+        let Some(variant) = self.rounds.drawn.get(self.rounds.attempts.len()).cloned() else { return };
         self.rounds.compiled += 1;
         let is_new = text.as_ref().is_ok_and(|text| {
             let mut others = self.rounds.attempts.iter();
@@ -136,8 +164,8 @@ mod tests {
         assert_eq!(kernel.ask(&aim(0), 4).len(), 3);
         let judged = [Err(NoAnswer::BrokenOff), Ok(figures(50, 32, 500)), Err(NoAnswer::Refused("no".into()))];
         kernel.tell(&aim(0), judged.map(Answer::Figures).into());
-        let tried: Vec<Question> = kernel.tried.iter().map(|tried| Question::Text(tried.variant)).collect();
-        assert_eq!(tried, [questions[1], questions[3]]);
+        let tried: Vec<Question> = kernel.tried.iter().map(|tried| Question::Text(tried.variant.clone())).collect();
+        assert_eq!(tried, [questions[1].clone(), questions[3].clone()]);
         assert_eq!((kernel.runs(), kernel.lost, kernel.tried[0].figures), (2, 1, Some(figures(50, 32, 500))));
     }
 }

@@ -46,8 +46,9 @@ fn searched(case: &Case, turns: u64, mut is_later: impl FnMut(&str) -> bool) -> 
         let stock = search.kernels[id].stock;
         let mut answer = |question: &Question| match question {
             Question::Text(variant) => Answer::Text(judge.text(id, variant).inspect(|text| {
-                texts[id].push((*variant, text.clone()));
+                texts[id].push((variant.clone(), text.clone()));
             })),
+            Question::Spilled(variant) => Answer::Spilled(judge.spilled(id, variant)),
             Question::Figures(variant) => {
                 let text = judge.text(id, variant).expect("it has PTX");
                 assert!(text != stock_text(id), "stock is known");
@@ -170,8 +171,8 @@ impl Asked {
         let kernel = &self.search.kernels[id];
         let runs = self.search.budget.of(&kernel.stock);
         let text = |question: &Question| match question {
-            Question::Text(variant) => Some(*variant),
-            Question::Figures(_) => None,
+            Question::Text(variant) => Some(variant.clone()),
+            Question::Figures(_) | Question::Spilled(_) => None,
         };
         let texts: Vec<Variant> = self.questions[id].iter().filter_map(text).collect();
         let judged = self.questions[id].len() - texts.len();

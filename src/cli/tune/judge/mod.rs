@@ -28,4 +28,6 @@ pub(super) enum Look {
     WhereStack,
     /// By reading it ourselves, unless that has been wrong before.
     Quickly,
+    /// For the values that ptxas spills, by the source lines that the PTX gives its instructions.
+    ForSpills,
 }

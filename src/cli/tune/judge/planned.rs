@@ -23,8 +23,8 @@ pub(in crate::tune) struct Planned<'a> {
 
 #[derive(Default)]
 struct Runs {
-    /// How long each may take, by what it answers.
-    limits: BTreeMap<String, Duration>,
+    /// How long each may take, and how its machine code is looked at, by what it answers.
+    wanted: BTreeMap<String, (Duration, Look)>,
     /// The first file that could not be written.
     error: Option<Error>,
 }
@@ -39,13 +39,13 @@ impl<'a> Planned<'a> {
         self.ptxas
     }
 
-    /// How long each run may take, by what it answers.
+    /// How long each run may take, and how its machine code is looked at, by what it answers.
     ///
     /// # Errors
     /// An input could not be written.
-    pub(in crate::tune) fn limits(&self) -> Result<BTreeMap<String, Duration>, Error> {
+    pub(in crate::tune) fn wanted(&self) -> Result<BTreeMap<String, (Duration, Look)>, Error> {
         let runs = self.runs();
-        runs.error.as_ref().map_or_else(|| Ok(runs.limits.clone()), |error| Err(error.clone()))
+        runs.error.as_ref().map_or_else(|| Ok(runs.wanted.clone()), |error| Err(error.clone()))
     }
 
     /// The input of a run, and the entry of the cache that is its output.
@@ -65,10 +65,10 @@ impl<'a> Planned<'a> {
     }
 
     /// Notes a run. Its input goes into the cache's folder, beside the answer that it will have.
-    pub(in crate::tune) fn note(&self, key: &str, ptx: &[u8], limit: Duration) {
+    pub(in crate::tune) fn note(&self, key: &str, ptx: &[u8], limit: Duration, look: Look) {
         let mut runs = self.runs();
         let [input, _] = self.files(key);
-        if runs.limits.insert(key.to_owned(), limit).is_none()
+        if runs.wanted.insert(key.to_owned(), (limit, look)).is_none()
             && let Err(error) = crate::output::write(&input, ptx)
         {
             runs.error.get_or_insert(error);
@@ -82,8 +82,8 @@ impl<'a> Planned<'a> {
 }
 
 impl Judge for Planned<'_> {
-    fn judge(&self, ptx: &[u8], limit: Duration, _look: Look) -> Result<Judged, NoAnswer> {
-        self.note(&self.ptxas.key(ptx).to_string(), ptx, limit);
+    fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+        self.note(&self.ptxas.key(ptx).to_string(), ptx, limit, look);
         Err(NoAnswer::Later)
     }
 }

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
-use nvptx_ra::tune::evidence::Sass;
+use nvptx_ra::tune::evidence::{Sass, Spills};
 use nvptx_ra::tune::judged::Judged;
 use nvptx_ra::tune::question::NoAnswer;
 
 use super::{Judge, Look};
 use crate::cache::{Key, KeyBuilder};
-use crate::machine::{listing, machine_code};
+use crate::machine::spills::spills;
+use crate::machine::{disassembler, listing, machine_code};
 use crate::ptxas::{self, Folder};
 use crate::tune::process::{self, Trouble};
 
@@ -26,12 +27,13 @@ use crate::tune::process::{self, Trouble};
 pub(in crate::tune) struct Tools {
     pub(in crate::tune) ptxas: PathBuf,
     pub(in crate::tune) cuobjdump: PathBuf,
+    pub(in crate::tune) nvdisasm: PathBuf,
 }
 
 impl Tools {
     /// Those of the environment.
     pub(in crate::tune) fn find() -> Self {
-        Self { ptxas: ptxas::tool("ptxas"), cuobjdump: ptxas::tool("cuobjdump") }
+        Self { ptxas: ptxas::tool("ptxas"), cuobjdump: ptxas::tool("cuobjdump"), nvdisasm: ptxas::tool("nvdisasm") }
     }
 }
 
@@ -40,8 +42,14 @@ const REMEDY: &str = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH
 /// What holds back a run of ptxas until the machine has room for it; the run holds what it returns.
 pub(crate) type Gate = Box<dyn Fn() -> Box<dyn std::any::Any> + Send + Sync>;
 
+/// The option for source lines in machine code, by both of its names.
+const LINE_INFO: [&str; 2] = ["-lineinfo", "--generate-line-info"];
+
 /// The form in which results are kept: those in another are not read.
 const FORM: &str = "6";
+
+/// What messages call the machine code that is looked at for spills.
+const SPILLS: &str = "what ptxas spills";
 
 /// Runs ptxas and the disassembler; several threads may share one.
 pub(in crate::tune) struct Ptxas {
@@ -155,9 +163,20 @@ impl Ptxas {
     }
 
     /// What ptxas reports of a file.
-    fn run_ptxas(&self, input: &Path, cubin: &Path, log: &Path, limit: Duration) -> Result<String, NoAnswer> {
+    fn run_ptxas(
+        &self,
+        input: &Path,
+        cubin: &Path,
+        log: &Path,
+        limit: Duration,
+        has_lines: bool,
+    ) -> Result<String, NoAnswer> {
         let mut assembler = Command::new(&self.tools.ptxas);
         assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
+        let is_line_info = |option: &OsString| LINE_INFO.iter().any(|&name| option == name);
+        if has_lines && !self.options.iter().any(is_line_info) {
+            assembler.arg(LINE_INFO[0]);
+        }
         let _permit = self.gate.as_ref().map(|gate| gate());
         let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| self.lost("ptxas", &trouble))?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
@@ -193,6 +212,23 @@ impl Ptxas {
         Ok(code)
     }
 
+    /// What each function of machine code with source lines spills; nothing where no disassembler tells.
+    fn spills(&self, cubin: &Path) -> BTreeMap<String, Spills> {
+        let nvdisasm = &self.tools.nvdisasm;
+        let code = machine_code::instructions(&fs::read(cubin).unwrap_or_default()).unwrap_or_default();
+        let mut found = BTreeMap::new();
+        let asked = disassembler::source_lines(nvdisasm, cubin, &[], SPILLS).and_then(|lines| {
+            disassembler::life_ranges(nvdisasm, cubin, &[], SPILLS, |table| {
+                let code = code.get(&table.name).map_or(&[][..], Vec::as_slice);
+                found.insert(table.name.clone(), spills(&table, &lines, code));
+            })
+        });
+        if let Err(error) = asked {
+            log::debug!("{error}");
+        }
+        found
+    }
+
     /// A file that cannot be written or read.
     fn failed(&self, place: &dyn Display, error: &std::io::Error) -> NoAnswer {
         self.had_trouble.store(true, Ordering::Relaxed);
@@ -218,7 +254,7 @@ impl Judge for Ptxas {
         let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
         fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
         let start = Instant::now();
-        let report = self.run_ptxas(&input, &cubin, &log, limit);
+        let report = self.run_ptxas(&input, &cubin, &log, limit, look == Look::ForSpills);
         let took = start.elapsed();
         let judged = report.and_then(|report| {
             let reported = ptxas::parse(&report);
@@ -227,14 +263,15 @@ impl Judge for Ptxas {
             let is_own_enough = match look {
                 Look::Closely => false,
                 Look::WhereStack => !has_stack,
-                Look::Quickly => true,
+                Look::Quickly | Look::ForSpills => true,
             };
             let has_read_well = self.has_compared.load(Ordering::Relaxed) && self.reads_well.load(Ordering::Relaxed);
             let is_own_enough = is_own_enough && has_read_well;
             let code =
                 if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
             let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
-            Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took })
+            let spills = if look == Look::ForSpills { self.spills(&cubin) } else { BTreeMap::new() };
+            Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took, spills })
         });
         if self.keeps_cubins && judged.is_ok() {
             fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;

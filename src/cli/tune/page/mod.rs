@@ -33,7 +33,7 @@ pub(super) struct Tuned<'a> {
 }
 
 /// A kernel, and what it got in the end.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Outcome<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) variant: Variant,

@@ -48,6 +48,7 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
         let id = KernelId::new(number);
         let answer = |question: &Question| match question {
             Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
+            Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
             Question::Figures(variant) => {
                 let figures = judge(name, &variant.to_string());
                 Answer::Figures(figures.ok_or_else(|| NoAnswer::Refused("no".into())))

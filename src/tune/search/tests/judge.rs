@@ -8,7 +8,7 @@ use crate::tune::evidence::{Real, Sass};
 use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
 use crate::tune::kernel::Kernel;
 use crate::tune::optimisations::Choices;
-use crate::tune::question::NoAnswer;
+use crate::tune::question::{NoAnswer, Spilled};
 use crate::tune::search::{KernelId, Search};
 use crate::tune::timing::Timing;
 use crate::tune::variant::Variant;
@@ -50,6 +50,17 @@ impl Judge {
             0 => stock_text(kernel),
             number => format!("{kernel} text {number}"),
         })
+    }
+
+    /// Some registers, of those that a kernel's variants spill.
+    pub(super) fn spilled(&self, kernel: KernelId, variant: &Variant) -> Result<Spilled, NoAnswer> {
+        let question = format!("{kernel} spills {variant}");
+        if self.refuses(&question) {
+            return Err(NoAnswer::Refused("no".into()));
+        }
+        let names: Vec<String> = (0..self.draw(&question, 4)).map(|number| format!("%r{number}")).collect();
+        let registers = names.iter().map(String::as_str).collect();
+        Ok(Spilled { registers, text: question, figures: None })
     }
 
     /// A number for a text: mostly that of stock, or a little off. Of some texts nothing is larger than stock's but for
