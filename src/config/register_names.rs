@@ -1,13 +1,13 @@
-//! An option whose value is a list of registers.
+//! An option whose value is a list of registers, each with what its values cost.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::value::{Shape, Value};
 
-/// Registers by their names in PTX. Copies share the list.
+/// Registers by their names in PTX, each with a number if it has one. Copies share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RegisterNames(Arc<[Box<str>]>);
+pub struct RegisterNames(Arc<[(Box<str>, Option<u32>)]>);
 
 impl RegisterNames {
     /// Whether no register is named.
@@ -15,9 +15,9 @@ impl RegisterNames {
         self.0.is_empty()
     }
 
-    /// The names, in the order in which they were given.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|name| &**name)
+    /// The names and numbers, in the order in which they were given.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
+        self.0.iter().map(|(name, number)| (&**name, *number))
     }
 }
 
@@ -27,10 +27,29 @@ impl std::fmt::Display for RegisterNames {
     }
 }
 
+impl<'n> FromIterator<(&'n str, Option<u32>)> for RegisterNames {
+    fn from_iter<I: IntoIterator<Item = (&'n str, Option<u32>)>>(names: I) -> Self {
+        Self(names.into_iter().map(|(name, number)| (name.into(), number)).collect())
+    }
+}
+
 impl<'n> FromIterator<&'n str> for RegisterNames {
     fn from_iter<I: IntoIterator<Item = &'n str>>(names: I) -> Self {
-        Self(names.into_iter().map(Into::into).collect())
+        names.into_iter().map(|name| (name, None)).collect()
     }
+}
+
+/// Reads `%r1` or `%r1:20`.
+fn register(text: &str) -> Option<(&str, Option<u32>)> {
+    let (name, number) = match text.split_once(':') {
+        Some((name, number)) => (name, Some(u32::parse(number, &u32::SHAPE)?)),
+        None => (text, None),
+    };
+    // The identifiers of PTX.
+    let (first, rest) = name.split_at_checked(1)?;
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
+    let is_first = first.bytes().all(|byte| byte == b'%' || (is_inner(byte) && !byte.is_ascii_digit()));
+    (is_first && rest.bytes().all(is_inner)).then_some((name, number))
 }
 
 impl Value for RegisterNames {
@@ -40,18 +59,19 @@ impl Value for RegisterNames {
         if text == "none" {
             return Some(Self::default());
         }
-        // The identifiers of PTX.
-        let is_name = |name: &str| {
-            let (first, rest) = name.split_at_checked(1).unwrap_or_default();
-            let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
-            let is_first = first.bytes().all(|byte| byte == b'%' || (is_inner(byte) && !byte.is_ascii_digit()));
-            !first.is_empty() && is_first && rest.bytes().all(is_inner)
-        };
-        text.split('+').all(is_name).then(|| text.split('+').collect())
+        let registers: Option<Vec<_>> = text.split('+').map(register).collect();
+        registers.map(|registers| registers.into_iter().collect())
     }
 
     fn print(&self) -> Cow<'static, str> {
-        if self.is_empty() { "none".into() } else { self.0.join("+").into() }
+        if self.is_empty() {
+            return "none".into();
+        }
+        let printed = |(name, number): (&str, Option<u32>)| match number {
+            Some(number) => format!("{name}:{number}"),
+            None => name.to_owned(),
+        };
+        self.iter().map(printed).collect::<Vec<_>>().join("+").into()
     }
 }
 
@@ -59,14 +79,14 @@ impl Value for RegisterNames {
 mod tests {
     use super::*;
 
-    /// Names of PTX are read and printed back; what is no name is refused.
+    /// Names of PTX and numbers are read and printed back; what is neither is refused.
     #[test]
     fn names() {
-        for text in ["%r1", "%r1+%rd27+$x_1", "none"] {
+        for text in ["%r1", "%r1+%rd27+$x_1", "%r1:0+%rd2+%r3:4294967295", "none"] {
             let names = RegisterNames::parse(text, &Shape::Registers).expect("names");
             assert_eq!(names.print(), text);
         }
-        for text in ["", "+", "%r1+", "1", "%r 1", "a;b", "%r1,%r2"] {
+        for text in ["", "+", "%r1+", "1", "%r 1", "a;b", "%r1,%r2", "%r1:", ":1", "%r1:x", "%r1:4294967296"] {
             assert_eq!(RegisterNames::parse(text, &Shape::Registers), None, "{text}");
         }
     }

@@ -39,7 +39,7 @@ pub enum Shape {
     },
     /// A file or folder.
     Path,
-    /// Registers by name, joined by `+`; `none` stands for none of them.
+    /// Registers by name, each with a number or without, joined by `+`; `none` stands for none of them.
     Registers,
 }
 
@@ -61,7 +61,7 @@ impl Shape {
             Self::List(choices) => format!("none|all|{}", names(choices).join("+")),
             Self::ChoiceOrInteger { choices, .. } => format!("{}|N", names(choices).join("|")),
             Self::Path => "PATH".into(),
-            Self::Registers => "none|REGISTER+REGISTER".into(),
+            Self::Registers => "none|REGISTER:N+REGISTER:N".into(),
         }
     }
 
@@ -76,7 +76,9 @@ impl Shape {
                 format!("{}, or a whole number from {min} to {max}", names(choices).join(", "))
             }
             Self::Path => "path".into(),
-            Self::Registers => "none, or names of registers joined by +".into(),
+            Self::Registers => {
+                "none, or names of registers joined by +, each with a colon and a number or without".into()
+            }
         }
     }
 

@@ -330,7 +330,7 @@ mod tests {
             in_loops,
             redefined,
             among: None,
-            is_exact: false,
+            paid: None,
             to,
             trials: 1,
             sinks: true,

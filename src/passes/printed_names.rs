@@ -1,31 +1,32 @@
 //! The names that registers have in PTX.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::config::RegisterNames;
 use crate::function::{Function, RegClass, VReg};
 use crate::index::IndexVec;
 
-/// The registers of these names: those of the text, or those that LLVM prints. LLVM counts the registers of each class that
+/// The registers of these names, with their numbers: the names of the text, or those that LLVM prints. LLVM counts the registers of each class that
 /// something reads or writes, from 1 on in the order of their numbers, so its names hold where no later pass takes a register
-/// away.
-pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, bool> {
-    let names: HashSet<&str> = names.iter().collect();
+/// away. What has no number has the greatest.
+pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<u32>> {
+    let names: HashMap<&str, u32> = names.iter().map(|(name, number)| (name, number.unwrap_or(u32::MAX))).collect();
     let mut is_used = IndexVec::filled(false, function.num_regs());
     for inst in function.insts() {
         function.operands(inst).iter().filter_map(|operand| operand.reg()).for_each(|reg| is_used[reg] = true);
     }
     let mut counts = [0u32; 6];
-    let is_named = |reg: VReg| {
+    let number_of = |reg: VReg| {
         if let Some(name) = function.reg_name(reg) {
-            return names.contains(name);
+            return names.get(name).copied();
         }
         let class = function.class(reg);
         let count = &mut counts[(class as usize).min(5)];
         *count += u32::from(is_used[reg]);
-        is_used[reg] && prefix(class).is_some_and(|prefix| names.contains(&*format!("{prefix}{count}")))
+        let prefix = prefix(class).filter(|_| is_used[reg])?;
+        names.get(&*format!("{prefix}{count}")).copied()
     };
-    function.regs().map(is_named).collect()
+    function.regs().map(number_of).collect()
 }
 
 /// What LLVM puts ahead of the number of a register.
@@ -52,7 +53,7 @@ mod tests {
         let function = Function::parse(text).expect("a view");
         let of = |names: &[&str]| -> Vec<u32> {
             let found = of_names(&function, &names.iter().copied().collect());
-            function.regs().filter(|&reg| found[reg]).map(|reg| reg.0).collect()
+            function.regs().filter(|&reg| found[reg].is_some()).map(|reg| reg.0).collect()
         };
         assert_eq!((of(&["%r1"]), of(&["%r2", "%rd1"]), of(&["%r3", "%rd2", "%p1"])), (vec![0], vec![2, 3], vec![]));
     }

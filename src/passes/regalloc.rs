@@ -62,7 +62,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let mut output = PassOutput::unchanged(function);
     let mut told = String::new();
     let among = match facts.peak() > words {
-        _ if is_exact => Spilled::Registers(printed_names::of_names(function, &config.regalloc_registers)),
+        _ if is_exact => Spilled::NotAsked,
         true => spilled(config.allocator, (function, &context.classification), words)?,
         false => Spilled::NotAsked,
     };
@@ -80,7 +80,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         in_loops: config.regalloc_loops,
         redefined: config.regalloc_redefined,
         among,
-        is_exact,
+        paid: is_exact.then(|| printed_names::of_names(function, &config.regalloc_registers)),
         to: config.spill_to,
         trials: config.regalloc_trials,
         sinks: config.regalloc_sink,

@@ -56,4 +56,6 @@ pub struct SpilledWord {
     pub word: u32,
     /// How many words the instruction computes.
     pub of: u32,
+    /// How many words its spills store and load, each ten times for each loop around it.
+    pub moves: u32,
 }

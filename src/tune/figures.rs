@@ -64,10 +64,6 @@ impl Block {
     }
 }
 
-/// What a byte costs that moves to or from shared memory, where one of local memory costs 1. On an H200, a word that loops
-/// of the examples move to shared memory took 0.56 to 0.70 of the time of one in local memory (docs/results.md).
-pub const SHARED_COST: f64 = 0.6;
-
 /// A variant that differs from LLVM's code in the number of instructions alone must have so many less, in hundredths. On
 /// an H200, an order that saves 2 of 383 instructions took a third more time: it separates loads that run side by side.
 const WORTHWHILE: u64 = 2;

@@ -58,7 +58,9 @@ pub fn print(answer: &Result<Judged, String>) -> String {
         format!("{of_ptxas} {instructions} {local} {stack_traffic} {shared_traffic} {name}\n")
     };
     let spills = |(name, Spills { words, fused }): (&String, &Spills)| {
-        let word = |SpilledWord { line, word, of }: &SpilledWord| format!("{SPILLED}{line} {word} {of} {name}\n");
+        let word = |SpilledWord { line, word, of, moves }: &SpilledWord| {
+            format!("{SPILLED}{line} {word} {of} {moves} {name}\n")
+        };
         let line = |line: &u32| format!("{FUSED}{line} {name}\n");
         words.iter().map(word).chain(fused.iter().map(line)).collect::<String>()
     };
@@ -78,9 +80,9 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
     let mut spills: BTreeMap<String, Spills> = BTreeMap::new();
     for line in lines {
         if let Some(rest) = line.strip_prefix(SPILLED) {
-            let mut words = rest.splitn(4, ' ');
+            let mut words = rest.splitn(5, ' ');
             let mut number = || words.next()?.parse::<u32>().ok();
-            let word = SpilledWord { line: number()?, word: number()?, of: number()? };
+            let word = SpilledWord { line: number()?, word: number()?, of: number()?, moves: number()? };
             spills.entry(words.next()?.to_owned()).or_default().words.push(word);
             continue;
         }
@@ -117,7 +119,7 @@ mod tests {
         let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
         let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40, shared_traffic: 1 << 41 };
         let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
-        let found = Spills { words: vec![SpilledWord { line: 7, word: 1, of: 2 }], fused: [3, 9].into() };
+        let found = Spills { words: vec![SpilledWord { line: 7, word: 1, of: 2, moves: 11 }], fused: [3, 9].into() };
         let spills = BTreeMap::from([("a b".to_owned(), found)]);
         let judged = Ok(Judged { kernels, took: Duration::from_millis(17), spills });
         assert_eq!(parse(&print(&judged)), Some(judged));

@@ -1,6 +1,8 @@
 //! Which values ptxas spills: those that machine code stores in a place of the stack with ptxas's mark. A value is named by
 //! the source line of the instruction that computes it.
 
+use std::collections::BTreeMap;
+
 use nvptx_ra::tune::evidence::{SpilledWord, Spills};
 
 use super::control_flow::ControlFlow;
@@ -22,21 +24,57 @@ pub(crate) fn spills(table: &LifeRanges, lines: &SourceLines, code: &[Instructio
     }
     let flow = ControlFlow::of(&code[..table.len()]);
     let line_of = |row: usize| lines.of(&table.name, table.offset(row)).first().map(|place| place.line);
-    let accesses = (0..table.len()).filter_map(|row| Access::of(row, table.text(row)));
-    let mut words: Vec<SpilledWord> = Vec::new();
-    for store in accesses.filter(|access| access.is_store && access.is_spill) {
-        let Some(first) = stored(table.text(store.row)) else { continue };
-        for register in first..first + (store.bytes / 4).max(1) as usize {
-            for (row, register) in computed(table, &flow, store.row, register, MOST_COPIES) {
-                let (word, of) = part(table, row, register);
-                words.extend(line_of(row).map(|line| SpilledWord { line, word, of }));
+    let mut moved: BTreeMap<(u32, u32, u32), f64> = BTreeMap::new();
+    for Stored { row, register, moves } in stored(table, &flow) {
+        let found = computed(table, &flow, row, register, MOST_COPIES);
+        let share = moves / found.len().max(1) as f64;
+        for (row, register) in found {
+            let (word, of) = part(table, row, register);
+            if let Some(line) = line_of(row) {
+                *moved.entry((line, word, of)).or_default() += share;
             }
         }
     }
-    words.sort_unstable();
-    words.dedup();
+    let word = |((line, word, of), moves): (_, f64)| SpilledWord { line, word, of, moves: moves.ceil() as u32 };
     let fused = (0..table.len()).filter(|&row| is_product_and_sum(table.text(row))).filter_map(line_of).collect();
-    Spills { words, fused }
+    Spills { words: moved.into_iter().map(word).collect(), fused }
+}
+
+/// A word that is stored in a place of the stack.
+struct Stored {
+    /// The store.
+    row: usize,
+    register: usize,
+    /// How often it is stored and loaded, all in all, in a run of the function.
+    moves: f64,
+}
+
+/// The words that stores with ptxas's mark store. A load is of the last store to its place ahead of it in the code, else of
+/// the first.
+fn stored(table: &LifeRanges, flow: &ControlFlow) -> Vec<Stored> {
+    let times = flow.frequencies();
+    let accesses = (0..table.len()).filter_map(|row| Access::of(row, table.text(row)));
+    let spills: Vec<Access> = accesses.filter(|access| access.is_spill).collect();
+    let words = |access: &Access| {
+        let words = (access.bytes / 4).max(1);
+        access.place.into_iter().flat_map(move |place| (0..words).map(move |word| (word, place + 4 * word)))
+    };
+    let (mut stored, mut by_place): (Vec<Stored>, BTreeMap<u32, Vec<usize>>) = Default::default();
+    for access in spills.iter().filter(|access| access.is_store) {
+        let Some(first) = stored_register(table.text(access.row)) else { continue };
+        for (word, place) in words(access) {
+            by_place.entry(place).or_default().push(stored.len());
+            stored.push(Stored { row: access.row, register: first + word as usize, moves: times[access.row] });
+        }
+    }
+    for access in spills.iter().filter(|access| !access.is_store) {
+        for (_, place) in words(access) {
+            let Some(stores) = by_place.get(&place) else { continue };
+            let before = stores.partition_point(|&store| stored[store].row < access.row);
+            stored[stores[before.saturating_sub(1)]].moves += times[access.row];
+        }
+    }
+    stored
 }
 
 /// Whether an instruction computes a product and a sum with it: FFMA, DFMA, HFMA2, ….
@@ -66,7 +104,7 @@ fn part(table: &LifeRanges, row: usize, register: usize) -> (u32, u32) {
 }
 
 /// The first register that a store stores: `STL.64 [R1+0x8], R52 (*"SpillRefill"*)`.
-fn stored(text: &str) -> Option<usize> {
+fn stored_register(text: &str) -> Option<usize> {
     register(text.split_once("], ")?.1)
 }
 
@@ -88,20 +126,23 @@ mod tests {
     use crate::machine::drawn_tables::of_texts;
     use crate::machine::listing;
 
-    /// The words spilled where the instruction of number N has the source line 10 + N.
-    fn of(rows: &[(&str, &str)]) -> Vec<(u32, u32, u32)> {
+    /// A function of these instructions, of which number N has the source line 10 + N.
+    fn read(rows: &[(&str, &str)]) -> (LifeRanges, SourceLines, Vec<Instruction>) {
         let listed = |(at, (text, _)): (usize, &(&str, &str))| {
             listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")
         };
-        let code: Vec<Instruction> = rows.iter().enumerate().map(listed).collect();
         let line = |(at, (text, _)): (usize, &(&str, &str))| {
             format!("//## File \"k.ptx\", line {}\n/*{:04x}*/ {text} ;\n", 10 + at, at * 16)
         };
         let text: String = rows.iter().enumerate().map(line).collect();
-        let lines =
-            SourceLines::read(format!("\t.section\t.text.k,\"ax\",@progbits\n{text}").as_bytes()).expect("memory");
-        let found = spills(&of_texts(rows), &lines, &code);
-        found.words.iter().map(|word| (word.line, word.word, word.of)).collect()
+        let lines = SourceLines::read(format!("\t.section\t.text.k,\"ax\",@progbits\n{text}").as_bytes());
+        (of_texts(rows), lines.expect("memory can be read"), rows.iter().enumerate().map(listed).collect())
+    }
+
+    /// The words that it spills.
+    fn of(rows: &[(&str, &str)]) -> Vec<(u32, u32, u32)> {
+        let (table, lines, code) = read(rows);
+        spills(&table, &lines, &code).words.iter().map(|word| (word.line, word.word, word.of)).collect()
     }
 
     /// A stored value is the one that was computed last, a part of it where it has several words; copies are followed.
@@ -127,6 +168,25 @@ mod tests {
         let found = ["FFMA R0, R1, R2, R3", "@!P0 HFMA2.BF16_V2 R0, R1, R2, R3", "DFMA R0, R2, R4, R6"];
         assert!(found.into_iter().all(is_product_and_sum));
         assert!(!["FADD R0, R1, R2", "FMUL R0, R1, R2", "IMAD R0, R1, R2, R3"].into_iter().any(is_product_and_sum));
+    }
+
+    /// A value costs its stores and loads, each ten times for each loop around it; a load is of the store ahead of it.
+    #[test]
+    fn what_spills_move() {
+        let (store, load) = ("STL [R1], R3 (*\"SpillRefill\"*)", "LDL R3, [R1] (*\"SpillRefill\"*)");
+        let rows = [
+            ("FADD R3, R0, R0", "v  ^"),
+            (store, "   v"),
+            (load, "   ^"),
+            ("FADD R3, R0, R0", "v  ^"),
+            (store, "   v"),
+            (load, "   ^"),
+            ("@P0 BRA 0x50", "   :"),
+            ("EXIT", "    "),
+        ];
+        let (table, lines, code) = read(&rows);
+        let moves = |word: &SpilledWord| (word.line, word.moves);
+        assert_eq!(spills(&table, &lines, &code).words.iter().map(moves).collect::<Vec<_>>(), [(10, 2), (13, 11)]);
     }
 
     /// Stores without ptxas's mark are the program's own.

@@ -57,9 +57,9 @@ use std::time::{Duration, Instant};
 use nvptx_ra::error::Error;
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
-use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::target::machine::{Architecture, SHARED_COST};
 use nvptx_ra::tune::aim::{Aim, Budget};
-use nvptx_ra::tune::figures::{Allowance, SHARED_COST, preference};
+use nvptx_ra::tune::figures::{Allowance, preference};
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::search::Search;
 

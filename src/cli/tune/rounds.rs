@@ -1,7 +1,7 @@
 //! The rounds of all kernels: what the search asks is compiled and judged by several threads. No kernel waits for
 //! another one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nvptx_ra::error::Error;
@@ -102,10 +102,15 @@ fn spilled(
     let figures = judged.figures(&slice.kernel, block, aim.architecture).ok();
     let figures = figures.filter(|_| judges.benchmark.is_none());
     let Spills { words, fused } = judged.spills.get(&slice.kernel).cloned().unwrap_or_default();
-    let names = words.iter().filter_map(|word| numbered.register(word.line, word.word, word.of));
-    let names: BTreeSet<&str> = names.filter(|name| !numbered.is_fused(name, &fused)).collect();
+    let mut registers: BTreeMap<&str, u32> = BTreeMap::new();
+    for word in &words {
+        let name = numbered.register(word.line, word.word, word.of);
+        if let Some(name) = name.filter(|name| !numbered.is_fused(name, &fused)) {
+            *registers.entry(name).or_default() += word.moves;
+        }
+    }
     let text = fingerprint(&String::from_utf8_lossy(&ptx));
-    Ok(Spilled { registers: names.into_iter().collect(), text, figures })
+    Ok(Spilled { registers: registers.into_iter().map(|(name, moves)| (name, Some(moves))).collect(), text, figures })
 }
 
 /// The kernels of a search in their rounds.

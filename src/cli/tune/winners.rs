@@ -146,10 +146,10 @@ fn warning(kernel: &str, refused: &Refused) -> String {
 #[cfg(test)]
 mod tests {
     use nvptx_ra::profile::fingerprint;
-    use nvptx_ra::target::machine::Architecture;
+    use nvptx_ra::target::machine::{Architecture, SHARED_COST};
     use nvptx_ra::tune::aim::{Aim, Budget};
     use nvptx_ra::tune::evidence::{Real, Sass};
-    use nvptx_ra::tune::figures::{Allowance, Figures, SHARED_COST, preference};
+    use nvptx_ra::tune::figures::{Allowance, Figures, preference};
     use nvptx_ra::tune::kernel::Kernel;
     use nvptx_ra::tune::optimisations::Choices;
     use nvptx_ra::tune::question::{Answer, NoAnswer, Question};

@@ -17,8 +17,9 @@ pub struct Aim {
     pub redefined: Redefined,
     /// The values that may be chosen; `None`: all.
     pub among: Option<IndexVec<VReg, bool>>,
-    /// Whether all of these are chosen, however few words are live.
-    pub is_exact: bool,
+    /// By register, how many words ptxas's own spills of it move, each as often as it runs. All values that have a number are
+    /// chosen, however few words are live, unless they would cost more than that; and no others are.
+    pub paid: Option<IndexVec<VReg, Option<u32>>>,
     /// Where they may go.
     pub to: SpillTo,
     /// At most so many choices are tried, until one reaches `words`.
@@ -79,7 +80,7 @@ mod tests {
             in_loops,
             redefined,
             among,
-            is_exact: false,
+            paid: None,
             to: SpillTo::SHARED,
             trials: 9,
             sinks: true,

@@ -23,9 +23,14 @@ use crate::function::{Block, Inst, VReg};
 use crate::index::EntityIndex;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::{Pressure, instructions};
+use crate::target::machine::SHARED_COST;
 
 /// Traffic is around what it frees registers for where it runs at most so many times more rarely.
 const AROUND: f64 = 4.0;
+
+/// A value that ptxas spills goes if that costs at most so many times what ptxas pays. All that goes makes room for the rest,
+/// so that a single value may cost more.
+const MOST_FOR_PAID: f64 = 2.0;
 
 /// A value that is moved out of the way.
 pub(super) struct Chosen {
@@ -135,7 +140,7 @@ impl<'c> Chooser<'c> {
 
     /// Whether more is live than wanted, and more values may be chosen.
     fn is_short(&self) -> bool {
-        (self.aim.is_exact || self.pressure.peak() > self.aim.words) && self.chosen.len() < self.aim.values
+        (self.aim.paid.is_some() || self.pressure.peak() > self.aim.words) && self.chosen.len() < self.aim.values
     }
 
     fn choose(&mut self, slots: &mut Slots<'_>) {
@@ -157,10 +162,11 @@ impl<'c> Chooser<'c> {
 
     fn may_go(&self, number: usize) -> bool {
         let value = &self.facts.values[number];
+        if let Some(paid) = &self.aim.paid {
+            return paid[value.reg].is_some();
+        }
         let is_among = self.means.is_any || self.aim.among.as_ref().is_none_or(|among| among[value.reg]);
-        is_among
-            && (self.aim.is_exact || value.is_held)
-            && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
+        is_among && value.is_held && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
     }
 
     fn take(&mut self, number: usize, offer: Offer, slots: &mut Slots<'_>) {
@@ -186,7 +192,7 @@ impl<'c> Chooser<'c> {
         let Facts { function, live, occurrences, .. } = self.facts;
         let value = &self.facts.values[number];
         let has_full = |of: &Segment| self.full.count(&instructions(of)) > 0;
-        if !self.aim.is_exact && !live.segments(value.reg).iter().any(has_full) {
+        if self.aim.paid.is_none() && !live.segments(value.reg).iter().any(has_full) {
             return None;
         }
         let full = self.full_from(value.reg);
@@ -206,7 +212,14 @@ impl<'c> Chooser<'c> {
             self.priced(value, Some(block), groups, freed, slots)
         });
         let offers = at_definitions.into_iter().chain(further_down).flatten();
-        offers.min_by(|one, other| one.price.total_cmp(&other.price))
+        let compared = |offer: &Offer| if self.aim.paid.is_some() { offer.cost } else { offer.price };
+        offers.min_by(|one, other| compared(one).total_cmp(&compared(other)))
+    }
+
+    /// How many words ptxas's spills of a register move; endless where that is not known. `None` if nobody asks.
+    fn paid(&self, reg: VReg) -> Option<f64> {
+        let paid = self.aim.paid.as_ref()?[reg]?;
+        Some(if paid == u32::MAX { f64::INFINITY } else { paid.into() })
     }
 
     /// With how many words an instruction is full for a value: more than wanted, or if the value is wanted away anyway, most of
@@ -214,7 +227,7 @@ impl<'c> Chooser<'c> {
     fn full_from(&self, reg: VReg) -> u32 {
         let most = || self.facts.live.segments(reg).iter().map(|of| self.pressure.most_in(&instructions(of))).max();
         let wanted = self.aim.words + 1;
-        if self.aim.is_exact { wanted.min(most().unwrap_or(wanted) * 7 / 8).max(1) } else { wanted }
+        if self.aim.paid.is_some() { wanted.min(most().unwrap_or(wanted) * 7 / 8).max(1) } else { wanted }
     }
 
     /// What moving a value would do that is stored at a sink, or else behind its definitions.
@@ -228,7 +241,7 @@ impl<'c> Chooser<'c> {
     ) -> Option<Offer> {
         let Facts { frequencies, live, .. } = self.facts;
         let count: u32 = freed.iter().map(|stretch| self.full.count(stretch)).sum();
-        if count == 0 && !self.aim.is_exact {
+        if count == 0 && self.aim.paid.is_none() {
             return None;
         }
         let covered: f64 = freed.iter().map(|stretch| self.full.runs(stretch)).sum();
@@ -239,8 +252,21 @@ impl<'c> Chooser<'c> {
         }
         let around = Around { frequencies, live, slots };
         let (cost, home) = self.places.cheapest(value, sink, &groups, &around)?;
-        // What is wanted anyway is wanted the sooner the cheaper it is.
-        let price = if self.aim.is_exact { cost } else { cost / covered };
+        let price = match self.paid(value.reg) {
+            None => cost / covered,
+            Some(paid) => {
+                let reloads = groups.iter().filter(|group| !group.has_definition).map(|group| group.reads[0].block);
+                let moved: f64 = reloads.chain(stored(value, sink)).map(|block| frequencies[block]).sum();
+                let words = f64::from(self.facts.function.class(value.reg).words().max(1));
+                let [paid, costs] = [paid / words, SHARED_COST * moved];
+                if costs > MOST_FOR_PAID * paid {
+                    return None;
+                }
+                // What spares most for each word of a slot gets room first.
+                let spared = paid - costs;
+                if spared < 0.0 { 1.0 - spared } else { 1.0 / (1.0 + spared) }
+            }
+        };
         Some(Offer { price, cost, home, sink, groups, freed })
     }
 }

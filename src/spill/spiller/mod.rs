@@ -125,7 +125,7 @@ pub fn keep_values(facts: &Facts<'_>, aim: &Aim, launch: &Launch<'_>) -> Result<
         trials: Vec::new(),
         refusal: None,
     };
-    if before <= aim.words && !aim.is_exact {
+    if before <= aim.words && aim.paid.is_none() {
         return Ok(outcome);
     }
     let room = match room((function, classification), launch) {

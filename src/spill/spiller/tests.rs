@@ -26,7 +26,7 @@ pub(super) fn aim(words: u32, to: SpillTo) -> Aim {
         in_loops,
         redefined,
         among: None,
-        is_exact: false,
+        paid: None,
         to,
         trials: 1,
         sinks: false,
@@ -95,21 +95,32 @@ fn products_that_may_be_fused_stay() {
     assert_eq!(of("FMUL_rnf32rr", "FADDf32rr"), [Place::Shared]);
 }
 
-/// Where values are named, all of them go, however few words are live, and no others do.
+/// What ptxas spills goes, however few words are live, unless that costs much more than ptxas pays; nothing else goes.
 #[test]
-fn named_values_go() {
+fn what_ptxas_spills_goes() {
     let kernel = across("B32", "LD_i32", "ST_i32");
-    let named = |reg: u32| Aim {
-        among: Some(kernel.regs().map(|other| other.0 == reg).collect()),
-        is_exact: true,
-        ..aim(99, SpillTo::SHARED)
+    let kept = |reg: u32, paid: u32| -> Vec<u32> {
+        let paid = Some(kernel.regs().map(|other| (other.0 == reg).then_some(paid)).collect());
+        let outcome = keep_as(&kernel, &Aim { paid, ..aim(99, SpillTo::SHARED) }).expect("a place");
+        outcome.kept.iter().map(|kept| kept.reg.0).collect()
     };
-    for reg in 0..2 {
-        let kept = keep_as(&kernel, &named(reg)).expect("a place").kept;
-        assert_eq!(kept.iter().map(|kept| kept.reg.0).collect::<Vec<_>>(), [reg]);
-    }
+    assert_eq!([0, 1].map(|reg| kept(reg, u32::MAX)), [[0], [1]]);
+    // A store and a load of shared memory cost 1.2.
+    assert_eq!([kept(0, 2), kept(0, 1), kept(0, 0)], [vec![0], vec![0], vec![]]);
     // The read of `%2` follows its definition, and `%3` has none.
-    assert_eq!([2, 3].map(|reg| keep_as(&kernel, &named(reg)).expect("a place").kept.len()), [0, 0]);
+    assert_eq!(kept(2, u32::MAX).len() + kept(3, u32::MAX).len(), 0);
+}
+
+/// Where room is short, what spares most goes first.
+#[test]
+fn what_ptxas_pays_most_for_goes_first() {
+    let kernel = across("B32", "LD_i32", "ST_i32");
+    let first = |paid: [u32; 2]| {
+        let paid = Some(kernel.regs().map(|reg| paid.get(reg.0 as usize).copied()).collect());
+        let outcome = keep_as(&kernel, &Aim { paid, values: 1, ..aim(99, SpillTo::SHARED) }).expect("a place");
+        outcome.kept.iter().map(|kept| kept.reg.0).collect::<Vec<_>>()
+    };
+    assert_eq!([first([9, 3]), first([3, 9])], [[0], [1]]);
 }
 
 /// Values of each width go to slots of their own size, in each memory.

@@ -11,6 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use self::rounds::Rounds;
 #[cfg(test)]
 pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
+use self::spilled::Looks;
 use super::aim::Aim;
 use super::figures::{Allowance, Block, Figures};
 use super::findings::{Findings, Refused};
@@ -59,8 +60,7 @@ pub struct Kernel {
     /// How many orders were changed at random.
     perturbed: u32,
     rounds: Rounds,
-    /// The variants whose machine code was looked at for the values that ptxas spills.
-    looks: Vec<Variant>,
+    looks: Looks,
     /// What comparisons with stock say of the variants.
     pub findings: Findings,
 }
@@ -85,7 +85,7 @@ impl Kernel {
             has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
-            looks: Vec::new(),
+            looks: Looks::default(),
             findings: Findings::default(),
         }
     }
@@ -102,10 +102,10 @@ impl Kernel {
     /// What to try next: never the same twice.
     fn propose(&mut self, aim: &Aim) -> Variant {
         loop {
-            if self.queue.is_empty() {
+            if self.looks.queue.is_empty() && self.queue.is_empty() {
                 self.look_around(aim);
             }
-            if let Some(variant) = self.queue.pop_front()
+            if let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front())
                 && !self.proposed.contains(&variant)
             {
                 self.proposed.push(variant.clone());
@@ -263,9 +263,9 @@ impl Kernel {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::figures::{SHARED_COST, preference, tests::figures};
+    use super::super::figures::{preference, tests::figures};
     use super::*;
-    use crate::target::machine::Architecture;
+    use crate::target::machine::{Architecture, SHARED_COST};
 
     pub(in super::super) fn aim(seed: u32) -> Aim {
         let architecture = Architecture::by_name("sm_90").expect("is known");

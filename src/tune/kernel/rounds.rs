@@ -55,8 +55,7 @@ impl Kernel {
             if !self.rounds.looked_at.is_empty() {
                 return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
             }
-            let most = if self.will_look() { self.queue.len().max(1) } else { ROUND };
-            let width = most.min(ROUND).min(runs - self.rounds.judged);
+            let width = self.until_next_look().unwrap_or(ROUND).clamp(1, ROUND).min(runs - self.rounds.judged);
             self.rounds.drawn = (0..width).map(|_| self.propose(aim)).collect();
         }
         self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect()
@@ -89,14 +88,12 @@ impl Kernel {
         if self.rounds.waits {
             return;
         }
-        let mut kept = Vec::new();
         for (variant, spilled) in std::mem::take(&mut self.rounds.looked_at).into_iter().zip(spilled) {
             if spilled != Err(NoAnswer::BrokenOff) {
                 self.rounds.judged += 1;
-                kept.push(self.note_spilled(aim, variant, spilled.ok()));
+                self.note_spilled(aim, variant, spilled.ok());
             }
         }
-        self.propose_kept(kept);
     }
 
     /// Whether no further round begins, where so many variants may be judged.

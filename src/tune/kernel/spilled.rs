@@ -3,6 +3,8 @@
 //! ptxas finds registers for all but the values that it spills. Those values, and no others, are moved then; what is left to
 //! ptxas is what it has found room for already.
 
+use std::collections::VecDeque;
+
 use super::Kernel;
 use crate::config::RegisterNames;
 use crate::target::machine::SHARED_PER_BLOCK;
@@ -12,49 +14,79 @@ use crate::tune::question::Spilled;
 use crate::tune::variant::{Kept, Names, Variant};
 
 /// How many variants' machine code is looked at ahead of all else that is near the best.
-const FIRST_LOOKS: usize = 3;
+const FIRST_LOOKS: usize = 4;
 
-/// How many are looked at at once.
-const AT_ONCE: usize = 2;
+/// How many are looked at at first, at once.
+const AT_FIRST: usize = 2;
 
 /// A variant whose values are worth keeping has at most so many hundredths more instructions than stock.
 const MOST_HUNDREDTHS: u32 = 102;
 
-/// Whether values move in loops, and the most bytes of a store or load, in the order of the trials. What ptxas spills outside
-/// of a loop may be computed in it. Wide accesses spare instructions, and need registers beside each other.
+/// Whether values move in loops, and the most bytes of a store or load. What ptxas spills outside of a loop may be computed in
+/// it. Wide accesses spare instructions, and need registers beside each other. What is spilled with values that move in loops is
+/// kept next; the other ways follow.
 const WAYS: [(&str, u32); 4] = [("on", 4), ("on", 16), ("off", 4), ("off", 16)];
+
+/// What was looked at, and what came of it.
+#[derive(Default)]
+pub(super) struct Looks {
+    /// The variants whose machine code was looked at.
+    seen: Vec<Variant>,
+    /// What is tried ahead of all else.
+    pub(super) queue: VecDeque<Variant>,
+    /// What is tried when there is nothing more to look at.
+    later: VecDeque<Variant>,
+}
 
 impl Kernel {
     /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
     /// It is due where nothing else is left to try, and once half of the runs are over.
     pub(super) fn to_look_at(&self, aim: &Aim, has_begun: bool) -> Vec<Variant> {
-        let most_looks = FIRST_LOOKS + self.perturbed as usize;
-        let is_due = self.queue.is_empty() || (has_begun && self.looks.is_empty());
-        if !is_due || self.looks.len() >= most_looks || !self.may_look() {
+        let most = (FIRST_LOOKS + self.perturbed as usize).saturating_sub(self.looks.seen.len());
+        let is_due = self.looks.queue.is_empty() && (self.queue.is_empty() || has_begun);
+        if !is_due || !self.may_look() {
             return Vec::new();
         }
         let stock = std::iter::once((&Variant::DEFAULT, self.stock));
-        let worth = stock.chain(self.judged()).filter(|(_, figures)| self.is_worth_a_look(figures));
-        let worth: Vec<(&Variant, Figures)> = worth.collect();
+        let worth: Vec<(&Variant, Figures)> =
+            stock.chain(self.judged()).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
+        let is_new = |variant: &Variant| !self.looks.seen.contains(variant);
+        let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
+        // What was kept is worth more of it where it spared most.
+        let kept = worth.iter().filter(|(variant, _)| !variant.named().is_empty() && is_new(variant));
+        let least = kept.min_by_key(|(_, figures)| figures.spill_bytes());
+        let least = least.filter(|(_, figures)| figures.spill_bytes() < self.stock.spill_bytes());
+        if let Some((variant, _)) = least.filter(|_| most > 0) {
+            return vec![(*variant).clone()];
+        }
+        if !self.looks.seen.is_empty() && self.perturbed == 0 {
+            return Vec::new();
+        }
         // What spills no more than fits may spill nothing then, and the fewest instructions count.
         let fitting = worth.iter().filter(|(_, figures)| self.slot_bytes(figures) <= u64::from(SHARED_PER_BLOCK));
         let shortest = fitting.min_by_key(|(_, figures)| figures.sass.instructions);
-        let ranked = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
-        let ranked = ranked.chain(self.ranked(aim, worth.iter().copied()));
-        let with_own_names = ranked.map(|variant| variant.with_registers(Names::Llvm, variant.coalesces()));
+        let shortest = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
+        let by_rank = shortest.chain(self.ranked(aim, worth.iter().copied()));
         let mut found: Vec<Variant> = Vec::new();
-        for variant in with_own_names {
-            if !found.contains(&variant) && !self.looks.contains(&variant) {
+        for variant in by_rank.map(|variant| with_own_names(&variant)).filter(is_new) {
+            if !found.contains(&variant) {
                 found.push(variant);
             }
         }
-        found.truncate(AT_ONCE.min(most_looks - self.looks.len()));
+        found.truncate(AT_FIRST.min(most));
         found
     }
 
-    /// Whether variants will be looked at before there is anything else to try.
-    pub(super) fn will_look(&self) -> bool {
-        self.looks.len() < FIRST_LOOKS && self.may_look() && self.is_worth_a_look(&self.stock)
+    /// How many variants are to be drawn at once, so that what is found of them tells what to look at next.
+    pub(super) fn until_next_look(&mut self) -> Option<usize> {
+        if self.looks.queue.is_empty() {
+            self.looks.queue = std::mem::take(&mut self.looks.later);
+        }
+        let will_look = self.looks.seen.is_empty() && self.may_look() && self.is_worth_a_look(&self.stock);
+        match self.looks.queue.len() {
+            0 => will_look.then_some(self.queue.len()),
+            waiting => Some(waiting),
+        }
     }
 
     /// Whether slots are possible.
@@ -76,21 +108,20 @@ impl Kernel {
         u64::from(figures.real.spill_store_bytes) * u64::from(self.block.threads.unwrap_or_default())
     }
 
-    /// Notes what a look at a variant found, and says in which ways the values may be kept that ptxas spills in it.
-    pub(super) fn note_spilled(&mut self, aim: &Aim, variant: Variant, spilled: Option<Spilled>) -> Vec<Variant> {
-        self.looks.push(variant.clone());
-        let Some(Spilled { registers: spilled, text, figures }) = spilled else { return Vec::new() };
+    /// Notes what a look at a variant found, and proposes ways of keeping the values that ptxas spills in it.
+    pub(super) fn note_spilled(&mut self, aim: &Aim, variant: Variant, spilled: Option<Spilled>) {
+        self.looks.seen.push(variant.clone());
+        let Some(Spilled { registers: spilled, text, figures }) = spilled else { return };
         if figures.is_some() && self.known(&text).is_none() {
             self.proposed.push(variant.clone());
             self.record(aim, variant.clone(), text, figures);
         }
         let before = variant.named();
-        let new: Vec<&str> = spilled.iter().filter(|name| !before.iter().any(|known| known == *name)).collect();
-        let (Some(threads), Some(dynamic_shared)) = (self.block.threads, self.block.dynamic_shared) else {
-            return Vec::new();
-        };
+        let is_new = |(name, _): &(&str, Option<u32>)| !before.iter().any(|(known, _)| known == *name);
+        let new: Vec<_> = spilled.iter().filter(is_new).collect();
+        let (Some(threads), Some(dynamic_shared)) = (self.block.threads, self.block.dynamic_shared) else { return };
         if new.is_empty() {
-            return Vec::new();
+            return;
         }
         let named: RegisterNames = before.iter().chain(new).collect();
         let kept = |(in_loops, access_bytes)| Kept {
@@ -105,15 +136,9 @@ impl Kernel {
             threads: (!self.block.says_threads).then_some(threads),
             dynamic_shared,
         };
-        WAYS.map(|way| variant.with_kept_values(kept(way))).into()
-    }
-
-    /// Proposes ways of keeping the values of several variants ahead of all else: the first way of each, then the next ways.
-    pub(super) fn propose_kept(&mut self, kept: Vec<Vec<Variant>>) {
-        let by_way = |way: usize| kept.iter().filter_map(move |of_variant| of_variant.get(way).cloned());
-        let rest = std::mem::take(&mut self.queue);
-        self.queue.extend((0..WAYS.len()).flat_map(by_way));
-        self.queue.extend(rest);
+        let [first, wide, others @ ..] = WAYS.map(|way| variant.with_kept_values(kept(way)));
+        self.looks.queue.extend([first, wide]);
+        others.into_iter().rev().for_each(|other| self.looks.later.push_front(other));
     }
 }
 
@@ -174,9 +199,12 @@ mod tests {
     fn looks_begin_with_the_second_half() {
         for choices in [Choices::CodeGeneration, Choices::All] {
             let [looked_at, judged] = searched(BLOCK, figures(100, 32, 500), choices, &["%r7"], 16);
-            assert_eq!(looked_at.len(), 2, "{choices:?}");
-            assert!(judged[..8].iter().all(|variant| variant.named().is_empty()));
-            assert!(judged[8..12].iter().all(|variant| variant.named().to_string() == "%r7"), "{judged:?}");
+            let has_names = |variant: &&Variant| !variant.named().is_empty();
+            assert!(looked_at.len() >= 2 && !looked_at[..2].iter().any(|variant| has_names(&variant)), "{choices:?}");
+            // What was kept and still spills is looked at next.
+            assert!(looked_at[2..].iter().all(|variant| has_names(&variant)), "{looked_at:?}");
+            assert!(!judged[..8].iter().any(|variant| has_names(&variant)));
+            assert!(judged[8..12].iter().all(|variant| has_names(&variant)), "{judged:?}");
         }
     }
 

@@ -1,11 +1,11 @@
 //! The page of a small search, and what must hold of every page.
 
 use nvptx_ra::index::EntityIndex as _;
-use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::target::machine::{Architecture, SHARED_COST};
 use nvptx_ra::tune::aim::Budget;
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::evidence::{Real, Sass};
-use nvptx_ra::tune::figures::{Allowance, Block, SHARED_COST, preference};
+use nvptx_ra::tune::figures::{Allowance, Block, preference};
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 use nvptx_ra::tune::search::{KernelId, Search};
