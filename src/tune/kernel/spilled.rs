@@ -19,6 +19,9 @@ const FIRST_LOOKS: usize = 4;
 /// How many are looked at at first, at once.
 const AT_FIRST: usize = 2;
 
+/// Spills are worth a look that need so many times the room for slots, at most: what costs most gets the room.
+const MOST_FOR_ROOM: u64 = 8;
+
 /// A variant whose values are worth keeping has at most so many hundredths more instructions than stock.
 const MOST_HUNDREDTHS: u32 = 102;
 
@@ -98,7 +101,7 @@ impl Kernel {
     fn is_worth_a_look(&self, figures: &Figures) -> bool {
         let most = u64::from(self.stock.sass.instructions) * u64::from(MOST_HUNDREDTHS);
         figures.spill_bytes() > 0
-            && self.slot_bytes(figures) <= 2 * u64::from(SHARED_PER_BLOCK)
+            && self.slot_bytes(figures) <= MOST_FOR_ROOM * u64::from(SHARED_PER_BLOCK)
             && figures.warps >= self.stock.warps
             && 100 * u64::from(figures.sass.instructions) <= most
     }

@@ -248,6 +248,9 @@ impl Ptxas {
 
 impl Judge for Ptxas {
     fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+        if look == Look::ForSpills && !self.tools.nvdisasm.is_file() {
+            return Err(NoAnswer::Refused("nvdisasm: not found".into()));
+        }
         self.runs.fetch_add(1, Ordering::Relaxed);
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
