@@ -19,6 +19,15 @@ impl RegisterNames {
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
         self.0.iter().map(|(name, number)| (&**name, *number))
     }
+
+    /// The first name, and how many others there are: for people.
+    pub fn shortened(&self) -> String {
+        match &*self.0 {
+            [] => "none".into(),
+            [(name, _)] => name.to_string(),
+            [(name, _), others @ ..] => format!("{name} and {} more", others.len()),
+        }
+    }
 }
 
 impl std::fmt::Display for RegisterNames {
@@ -86,6 +95,8 @@ mod tests {
             let names = RegisterNames::parse(text, &Shape::Registers).expect("names");
             assert_eq!(names.print(), text);
         }
+        let names = |text: &str| RegisterNames::parse(text, &Shape::Registers).expect("names").shortened();
+        assert_eq!([names("none"), names("%r1:4"), names("%r1+%r2:3+%r3")], ["none", "%r1", "%r1 and 2 more"]);
         for text in ["", "+", "%r1+", "1", "%r 1", "a;b", "%r1,%r2", "%r1:", ":1", "%r1:x", "%r1:4294967296"] {
             assert_eq!(RegisterNames::parse(text, &Shape::Registers), None, "{text}");
         }

@@ -264,11 +264,11 @@ impl Variant {
             Self::Passes(passes) => (passes.max_registers, passes.smem_spilling),
         };
         let (name, hash) = (name.to_owned(), hash.to_owned());
-        Entry { name, hash, options: self.options(), maxnreg, smem_spilling, linked: None }
+        Entry { name, hash, options: self.options(RegisterNames::to_string), maxnreg, smem_spilling, linked: None }
     }
 
-    /// Those options that are not the defaults.
-    fn options(&self) -> String {
+    /// Those options that are not the defaults; registers as `names` has them.
+    fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> String {
         let Self::Passes(Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, kept, .. }) =
             self
         else {
@@ -312,7 +312,7 @@ impl Variant {
             }
             options.extend(values.map(|values| format!("regalloc-values={values}")));
             if !named.is_empty() {
-                options.push(format!("regalloc-registers={named}"));
+                options.push(format!("regalloc-registers={}", names_of(named)));
             }
             options.extend(threads.map(|threads| format!("threads={threads}")));
             options.extend(limit.map(|limit| format!("shared-limit={limit}")));
@@ -342,7 +342,7 @@ impl std::fmt::Display for Variant {
         let Self::Passes(passes) = self else { return f.write_str(whose.as_deref().unwrap_or("stock")) };
         let limit = passes.max_registers.map(|limit| format!("maxnreg={limit}"));
         let shared = passes.smem_spilling.then(|| "smem-spilling".to_owned());
-        let options = Some(self.options()).filter(|options| !options.is_empty());
+        let options = Some(self.options(RegisterNames::shortened)).filter(|options| !options.is_empty());
         let parts: Vec<String> = [whose, options, limit, shared].into_iter().flatten().collect();
         if parts.is_empty() { f.write_str("default") } else { f.write_str(&parts.join(";")) }
     }

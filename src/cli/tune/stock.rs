@@ -239,6 +239,7 @@ impl Conditions<'_> {
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.add_compilers(&slice.compilers());
+        kernel.may_be_looked_at = self.judges.ptxas.looks_for_spills();
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
         Ok(Start { kernel, took, limit: (judged.took * TIMES_STOCK).max(LEAST_LIMIT) })
     }

@@ -39,6 +39,8 @@ pub struct Kernel {
     pub block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub may_spill_to_shared: bool,
+    /// Whether somebody can tell what ptxas spills in it.
+    pub may_be_looked_at: bool,
     /// What of LLVM's optimisations is among the choices.
     choices: Choices,
     /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
@@ -73,6 +75,7 @@ impl Kernel {
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
+            may_be_looked_at: true,
             choices,
             has_first_choices: choices == Choices::All,
             stock,

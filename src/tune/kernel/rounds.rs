@@ -90,7 +90,7 @@ impl Kernel {
         }
         for (variant, spilled) in std::mem::take(&mut self.rounds.looked_at).into_iter().zip(spilled) {
             if spilled != Err(NoAnswer::BrokenOff) {
-                self.rounds.judged += usize::from(spilled.is_ok());
+                self.rounds.judged += 1;
                 self.note_spilled(aim, variant, spilled.ok());
             }
         }

@@ -92,9 +92,9 @@ impl Kernel {
         }
     }
 
-    /// Whether slots are possible.
+    /// Whether somebody can tell what is spilled, and slots are possible.
     fn may_look(&self) -> bool {
-        self.block.threads.is_some() && self.block.dynamic_shared.is_some()
+        self.may_be_looked_at && self.block.threads.is_some() && self.block.dynamic_shared.is_some()
     }
 
     /// Whether a good part of what is spilled finds room in shared memory, and little else is worse than in stock.

@@ -125,6 +125,11 @@ impl Ptxas {
         &self.tools
     }
 
+    /// Whether there is a program that tells what ptxas spills.
+    pub(in crate::tune) fn looks_for_spills(&self) -> bool {
+        self.tools.nvdisasm.is_file()
+    }
+
     /// The processor.
     pub(in crate::tune) fn cpu(&self) -> &str {
         &self.cpu
@@ -248,9 +253,6 @@ impl Ptxas {
 
 impl Judge for Ptxas {
     fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
-        if look == Look::ForSpills && !self.tools.nvdisasm.is_file() {
-            return Err(NoAnswer::Refused("nvdisasm: not found".into()));
-        }
         self.runs.fetch_add(1, Ordering::Relaxed);
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
