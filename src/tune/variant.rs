@@ -185,9 +185,14 @@ impl Variant {
         self.passes().coalesces
     }
 
+    /// What the pass that keeps values in shared memory is told.
+    pub fn kept(&self) -> Option<Kept> {
+        self.passes().kept
+    }
+
     /// The registers that it names: all of their values are kept, and no others.
     pub fn named(&self) -> RegisterNames {
-        self.passes().kept.map(|kept| kept.named).unwrap_or_default()
+        self.kept().map(|kept| kept.named).unwrap_or_default()
     }
 
     /// The same for a function that the kernel calls: bounds are the kernel's.

@@ -50,6 +50,7 @@ impl Kernel {
             return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
         if self.rounds.drawn.is_empty() && !self.is_over(runs) {
+            self.propose_wide();
             self.rounds.looked_at = self.to_look_at(aim, 2 * self.rounds.judged >= runs);
             self.rounds.looked_at.truncate(runs - self.rounds.judged);
             if !self.rounds.looked_at.is_empty() {
