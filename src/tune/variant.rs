@@ -337,6 +337,7 @@ impl Variant {
     }
 }
 
+/// For people; `{:#}` names all registers.
 impl std::fmt::Display for Variant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let whose = match self.compiler() {
@@ -347,7 +348,8 @@ impl std::fmt::Display for Variant {
         let Self::Passes(passes) = self else { return f.write_str(whose.as_deref().unwrap_or("stock")) };
         let limit = passes.max_registers.map(|limit| format!("maxnreg={limit}"));
         let shared = passes.smem_spilling.then(|| "smem-spilling".to_owned());
-        let options = Some(self.options(RegisterNames::shortened)).filter(|options| !options.is_empty());
+        let names = if f.alternate() { RegisterNames::to_string } else { RegisterNames::shortened };
+        let options = Some(self.options(names)).filter(|options| !options.is_empty());
         let parts: Vec<String> = [whose, options, limit, shared].into_iter().flatten().collect();
         if parts.is_empty() { f.write_str("default") } else { f.write_str(&parts.join(";")) }
     }

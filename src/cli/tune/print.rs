@@ -169,12 +169,12 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 .iter()
                 .map(|tried| {
                     let figures = tried.figures.map(|figures| figures.json());
-                    json!({ "choice": tried.variant.to_string(), "figures": figures })
+                    json!({ "choice": format!("{:#}", tried.variant), "figures": figures })
                 })
                 .collect();
             let refused = kernel.findings.refused.iter().map(|refused| {
                 json!({
-                    "choice": refused.variant.to_string(),
+                    "choice": format!("{:#}", refused.variant),
                     "difference": refused.difference.place,
                     "folder": refused.folder.as_ref().map(|folder| folder.to_string_lossy()),
                 })
@@ -184,7 +184,7 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 "hash": kernel.hash,
                 "threads": kernel.block.threads,
                 "dynamic_shared_bytes": kernel.block.dynamic_shared,
-                "choice": variant.to_string(),
+                "choice": format!("{variant:#}"),
                 "from": tuning.code.name_of(variant.compiler()),
                 "stock": kernel.stock.json(),
                 "default": kernel.default().map(|figures| figures.json()),

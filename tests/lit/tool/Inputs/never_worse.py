@@ -1,7 +1,7 @@
 """never_worse.py JSON RUNS [better] [worse]: what a search says of each kernel holds together.
 
 The choice is one of the variants that were tried, or LLVM's own code; it costs no more than LLVM's own code in bytes
-spilled, warps and instructions; and no variant of which that is true, too, is better. With `better`, a kernel must have
+spilled, what they cost in a run, warps and instructions; and no variant of which that is true, too, is better. With `better`, a kernel must have
 become better than LLVM's own code, and with `worse` a variant must have been worse: else there was nothing to choose.
 """
 
@@ -13,16 +13,22 @@ def spilled(figures):
     return figures["spill_store_bytes"] + figures["spill_load_bytes"]
 
 
+def spill_cost(figures):
+    """A byte of shared memory costs 0.6 of one of local memory."""
+    return figures["weighted_spill_bytes"] + int(0.6 * figures["weighted_shared_spill_bytes"])
+
+
 def is_no_worse(figures, stock):
     return (
         spilled(figures) <= spilled(stock)
+        and spill_cost(figures) <= spill_cost(stock)
         and figures["warps"] >= stock["warps"]
         and figures["sass_instructions"] <= stock["sass_instructions"]
     )
 
 
 def rank(figures):
-    return (figures["weighted_spill_bytes"], -figures["warps"], figures["sass_local"], figures["sass_instructions"])
+    return (spill_cost(figures), -figures["warps"], figures["sass_local"], figures["sass_instructions"])
 
 
 with open(sys.argv[1]) as file:
