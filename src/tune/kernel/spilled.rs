@@ -20,7 +20,7 @@ const FIRST_LOOKS: usize = 4;
 const AT_FIRST: usize = 2;
 
 /// Spills are worth a look that need so many times the room for slots, at most: what costs most gets the room.
-const MOST_FOR_ROOM: u64 = 4;
+const MOST_FOR_ROOM: u64 = 8;
 
 /// A variant whose values are worth keeping has at most so many hundredths more instructions than stock.
 const MOST_HUNDREDTHS: u32 = 102;
