@@ -423,8 +423,8 @@ options! {
         /// and loads around loops, then everywhere. The best is kept. None does what an option forbids.
         "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
         /// Moves the values of these registers and no others, however few words are live. The names are those of the PTX. A
-        /// number says how many words ptxas's own spills of the register move, each as often as it runs: a value stays that
-        /// would cost more. `nvptx-ra tune` finds both in the machine code.
+        /// number says how many words ptxas's own spills of the register move, each as often as it runs: a value
+        /// stays that would cost more than twice as much. `nvptx-ra tune` finds both in the machine code.
         "regalloc-registers" => regalloc_registers: RegisterNames = RegisterNames::default();
         /// The most values of a function that are kept, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";

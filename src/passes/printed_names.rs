@@ -6,24 +6,25 @@ use crate::config::RegisterNames;
 use crate::function::{Function, RegClass, VReg};
 use crate::index::IndexVec;
 
-/// The registers of these names, with their numbers: the names of the text, or those that LLVM prints. LLVM counts the registers of each class that
-/// something reads or writes, from 1 on in the order of their numbers, so its names hold where no later pass takes a register
-/// away. What has no number has the greatest.
-pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<u32>> {
-    let names: HashMap<&str, u32> = names.iter().map(|(name, number)| (name, number.unwrap_or(u32::MAX))).collect();
+/// The registers of these names, with their numbers; without a number, endless. The names are those of the text, or those that
+/// LLVM prints: LLVM counts the registers of each class that something reads or writes, from 1 on in the order of their
+/// numbers, so its names hold where no later pass takes a register away.
+pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<f64>> {
+    let names: HashMap<&str, f64> =
+        names.iter().map(|(name, number)| (name, number.map_or(f64::INFINITY, f64::from))).collect();
     let mut is_used = IndexVec::filled(false, function.num_regs());
     for inst in function.insts() {
         function.operands(inst).iter().filter_map(|operand| operand.reg()).for_each(|reg| is_used[reg] = true);
     }
-    let mut counts = [0u32; 6];
+    let mut counts = [0; RegClass::ALL.len()];
     let number_of = |reg: VReg| {
         if let Some(name) = function.reg_name(reg) {
             return names.get(name).copied();
         }
         let class = function.class(reg);
-        let count = &mut counts[(class as usize).min(5)];
-        *count += u32::from(is_used[reg]);
         let prefix = prefix(class).filter(|_| is_used[reg])?;
+        let count: &mut u32 = &mut counts[class as usize];
+        *count += 1;
         names.get(&*format!("{prefix}{count}")).copied()
     };
     function.regs().map(number_of).collect()

@@ -61,8 +61,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let facts = Facts::new((function, &context.classification));
     let mut output = PassOutput::unchanged(function);
     let mut told = String::new();
-    let among = match facts.peak() > words {
-        _ if is_exact => Spilled::NotAsked,
+    let among = match facts.peak() > words && !is_exact {
         true => spilled(config.allocator, (function, &context.classification), words)?,
         false => Spilled::NotAsked,
     };

@@ -30,6 +30,13 @@ fn succeeds(folder: &Path, arguments: &[&str]) -> String {
     said(&output)
 }
 
+/// What the tool prints as JSON.
+fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
 fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).expect(name)
 }
@@ -237,9 +244,7 @@ fn with_ptxas() {
     }
     let folder = folder(&spilling(), false);
     let folder = folder.path();
-    let output = run(folder, &["tune", "k.ptx", "--runs", "8", "--json", "--profile", "k.toml"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = json(folder, &["tune", "k.ptx", "--runs", "8", "--json", "--profile", "k.toml"]);
     let bytes = |of: &str| {
         let figures = &json["kernels"][0][of];
         ["spill_store_bytes", "spill_load_bytes"].map(|key| figures[key].as_u64().expect(key)).iter().sum::<u64>()
@@ -249,8 +254,7 @@ fn with_ptxas() {
     assert_eq!(read(folder, "replayed.ptx"), read(folder, "k.tuned.ptx"));
 }
 
-/// A kernel whose values stay live over a loop, with fewer registers than these; the loop changes some of them. A part of
-/// what it stores is a product that nothing fuses with a sum.
+/// A kernel whose values stay live over a loop, with fewer registers than these; the loop changes some of them.
 fn spilling_over_a_loop() -> String {
     const VALUES: usize = 40;
     let mut text =
@@ -282,9 +286,7 @@ fn spilled_values_are_kept() {
     }
     let folder = folder(&spilling_over_a_loop(), false);
     let folder = folder.path();
-    let output = run(folder, &["tune", "k.ptx", "--json", "--profile", "k.toml"]);
-    assert!(output.status.success(), "{}", said(&output));
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = json(folder, &["tune", "k.ptx", "--json", "--profile", "k.toml"]);
     let kernel = &json["kernels"][0];
     let bytes = |of: &str| (kernel[of]["spill_store_bytes"].as_u64(), kernel[of]["spill_load_bytes"].as_u64());
     assert!(bytes("stock").0 > Some(0) && bytes("tuned") == (Some(0), Some(0)), "{json:#}");
@@ -335,8 +337,7 @@ fn the_best_of_two_compilers() {
     assert!(without.contains("'fixed' comes from another compiler's PTX and stays stock; link it with"), "{without}");
     assert_eq!(kernel(&read(folder, "replayed.ptx"), "fixed"), kernel(KERNELS, "fixed"));
 
-    let output = run(folder, &["tune", "k.ptx", "--also", "b.ptx", "--runs", "6", "--threads", "1", "--json"]);
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = json(folder, &["tune", "k.ptx", "--also", "b.ptx", "--runs", "6", "--threads", "1", "--json"]);
     let from = |number: usize| &json["kernels"][number]["from"];
     assert_eq!((from(0), from(1).as_str()), (&serde_json::Value::Null, Some("b.ptx")), "{json:#}");
     assert_eq!(json["kernels"][1]["tried"][0]["choice"], "also", "{json:#}");

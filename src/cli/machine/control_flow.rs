@@ -7,6 +7,7 @@ use nvptx_ra::function::{Block, Function, FunctionBuilder, OpcodeTable};
 use nvptx_ra::index::EntityIndex;
 
 use super::instruction::{Instruction, Kind};
+use super::life_ranges::LifeRanges;
 
 /// The control flow of a function's machine code.
 pub(crate) struct ControlFlow {
@@ -24,6 +25,14 @@ impl ControlFlow {
         let cfg = Cfg::new(&graph);
         let dominators = Dominators::new(&graph, &cfg);
         Self { graph, cfg, dominators, blocks }
+    }
+
+    /// That of a function as the disassembler prints it. What the bits and the disassembler both have stands in the same order;
+    /// where they disagree nothing is known of control flow.
+    pub(crate) fn of_table(table: &LifeRanges, code: &[Instruction]) -> Option<Self> {
+        let code = code.get(..table.len())?;
+        let agree = code.iter().enumerate().all(|(row, instruction)| instruction.address == table.offset(row));
+        agree.then(|| Self::of(code))
     }
 
     /// How often each instruction runs in a run of the function, by the loops around it.

@@ -1,6 +1,8 @@
 //! Tables of live registers for tests, from the letters of their rows.
 
+use super::instruction::Instruction;
 use super::life_ranges::{LifeRanges, for_each};
+use super::listing;
 
 /// The table of a function whose instructions have these marks for general registers.
 pub(crate) fn of_marks(rows: &[&str]) -> LifeRanges {
@@ -27,4 +29,12 @@ pub(crate) fn of_texts(rows: &[(&str, &str)]) -> LifeRanges {
     });
     read.expect("it is a table");
     tables.pop().expect("it has a function")
+}
+
+/// The instructions of [`of_texts`], at the same addresses.
+pub(crate) fn code_of_texts(rows: &[(&str, &str)]) -> Vec<Instruction> {
+    let listed = |(at, (text, _)): (usize, &(&str, &str))| {
+        listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")
+    };
+    rows.iter().enumerate().map(listed).collect()
 }

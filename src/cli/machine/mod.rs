@@ -4,7 +4,7 @@
 //! * [`listing`], [`machine_code`]: the disassembler's text and the bits themselves, read as these;
 //! * [`cubin`]: what the file says of its functions beside their code;
 //! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
-//! * [`local_access`], [`writes`], [`spills`]: accesses of local memory, what wrote a register, which values ptxas spills;
+//! * [`local_access`], [`writes`]: accesses of local memory, and what wrote a register; [`spills`]: which values ptxas spills;
 //! * [`disassembler`]: the programs that print these.
 
 pub(crate) mod control_flow;

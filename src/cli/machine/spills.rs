@@ -18,11 +18,7 @@ const MOST_COPIES: usize = 4;
 /// What a function spills. Nothing where the bits and the disassembler disagree of the function. O(instructions) for each
 /// spilled word.
 pub(crate) fn spills(table: &LifeRanges, lines: &SourceLines, code: &[Instruction]) -> Spills {
-    let agree = code.len() >= table.len() && (0..table.len()).all(|row| code[row].address == table.offset(row));
-    if !agree {
-        return Spills::default();
-    }
-    let flow = ControlFlow::of(&code[..table.len()]);
+    let Some(flow) = ControlFlow::of_table(table, code) else { return Spills::default() };
     let line_of = |row: usize| lines.of(&table.name, table.offset(row)).first().map(|place| place.line);
     let mut moved: BTreeMap<(u32, u32, u32), f64> = BTreeMap::new();
     for Stored { row, register, moves } in stored(table, &flow) {
@@ -123,20 +119,16 @@ fn register(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::drawn_tables::of_texts;
-    use crate::machine::listing;
+    use crate::machine::drawn_tables::{code_of_texts, of_texts};
 
     /// A function of these instructions, of which number N has the source line 10 + N.
     fn read(rows: &[(&str, &str)]) -> (LifeRanges, SourceLines, Vec<Instruction>) {
-        let listed = |(at, (text, _)): (usize, &(&str, &str))| {
-            listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")
-        };
         let line = |(at, (text, _)): (usize, &(&str, &str))| {
             format!("//## File \"k.ptx\", line {}\n/*{:04x}*/ {text} ;\n", 10 + at, at * 16)
         };
         let text: String = rows.iter().enumerate().map(line).collect();
         let lines = SourceLines::read(format!("\t.section\t.text.k,\"ax\",@progbits\n{text}").as_bytes());
-        (of_texts(rows), lines.expect("memory can be read"), rows.iter().enumerate().map(listed).collect())
+        (of_texts(rows), lines.expect("memory can be read"), code_of_texts(rows))
     }
 
     /// The words that it spills.

@@ -49,17 +49,11 @@ pub(crate) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::drawn_tables::of_texts;
-    use crate::machine::instruction::Instruction;
-    use crate::machine::listing;
+    use crate::machine::drawn_tables::{code_of_texts, of_texts};
 
     /// The writes that reach a register at an instruction.
     fn of(rows: &[(&str, &str)], row: usize, register: usize) -> Vec<usize> {
-        let listed = |(at, (text, _)): (usize, &(&str, &str))| {
-            listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")
-        };
-        let code: Vec<Instruction> = rows.iter().enumerate().map(listed).collect();
-        writes(&of_texts(rows), &ControlFlow::of(&code), row, Kind::General, register)
+        writes(&of_texts(rows), &ControlFlow::of(&code_of_texts(rows)), row, Kind::General, register)
     }
 
     /// Both ways into a loop count, a write under a condition hides none, and where nothing is held a path ends.

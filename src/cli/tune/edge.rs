@@ -17,7 +17,7 @@ use crate::input;
 ///
 /// A refusal of ptxas and the end of the time limit are results, too. A problem of this machine is an error and writes
 /// nothing.
-#[derive(Clone, clap::Args)]
+#[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The PTX
     input: PathBuf,
@@ -46,8 +46,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptx = input::read(&arguments.input, "judge", &[InputKind::Ptx])?;
-    let Arguments { ptxas, cuobjdump, nvdisasm, .. } = arguments.clone();
-    let tools = Tools { ptxas, cuobjdump, nvdisasm };
+    let Arguments { ptxas, cuobjdump, nvdisasm, .. } = arguments;
+    let tools = Tools { ptxas: ptxas.clone(), cuobjdump: cuobjdump.clone(), nvdisasm: nvdisasm.clone() };
     let ptxas = Ptxas::new(tools, &arguments.cpu, false)?;
     let key = ptxas.key(&ptx);
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {

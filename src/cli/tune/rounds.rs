@@ -97,11 +97,11 @@ fn spilled(
     let refused = |error: Error| NoAnswer::Refused(error.to_string());
     let ptx = slice.compile(variant).map_err(refused)?;
     let numbered = Module::read("the variant", &ptx).map_err(refused)?.numbered();
-    let judged = judges.judge.judge(&numbered.text, slice.limit, Look::ForSpills)?;
+    let mut judged = judges.judge.judge(&numbered.text, slice.limit, Look::ForSpills)?;
     // Source lines change no instruction. A benchmark is not asked here.
     let figures = judged.figures(&slice.kernel, block, aim.architecture).ok();
     let figures = figures.filter(|_| judges.benchmark.is_none());
-    let Spills { words, fused } = judged.spills.get(&slice.kernel).cloned().unwrap_or_default();
+    let Spills { words, fused } = judged.spills.remove(&slice.kernel).unwrap_or_default();
     let mut registers: BTreeMap<&str, u32> = BTreeMap::new();
     for word in &words {
         let name = numbered.register(word.line, word.word, word.of);

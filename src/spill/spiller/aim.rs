@@ -19,7 +19,7 @@ pub struct Aim {
     pub among: Option<IndexVec<VReg, bool>>,
     /// By register, how many words ptxas's own spills of it move, each as often as it runs. All values that have a number are
     /// chosen, however few words are live, unless they would cost more than that; and no others are.
-    pub paid: Option<IndexVec<VReg, Option<u32>>>,
+    pub paid: Option<IndexVec<VReg, Option<f64>>>,
     /// Where they may go.
     pub to: SpillTo,
     /// At most so many choices are tried, until one reaches `words`.

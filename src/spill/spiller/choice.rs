@@ -216,12 +216,6 @@ impl<'c> Chooser<'c> {
         offers.min_by(|one, other| compared(one).total_cmp(&compared(other)))
     }
 
-    /// How many words ptxas's spills of a register move; endless where that is not known. `None` if nobody asks.
-    fn paid(&self, reg: VReg) -> Option<f64> {
-        let paid = self.aim.paid.as_ref()?[reg]?;
-        Some(if paid == u32::MAX { f64::INFINITY } else { paid.into() })
-    }
-
     /// With how many words an instruction is full for a value: more than wanted, or if the value is wanted away anyway, most of
     /// what is live anywhere in its own range.
     fn full_from(&self, reg: VReg) -> u32 {
@@ -252,7 +246,7 @@ impl<'c> Chooser<'c> {
         }
         let around = Around { frequencies, live, slots };
         let (cost, home) = self.places.cheapest(value, sink, &groups, &around)?;
-        let price = match self.paid(value.reg) {
+        let price = match self.aim.paid.as_ref().and_then(|paid| paid[value.reg]) {
             None => cost / covered,
             Some(paid) => {
                 let reloads = groups.iter().filter(|group| !group.has_definition).map(|group| group.reads[0].block);

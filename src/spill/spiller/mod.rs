@@ -3,7 +3,8 @@
 //!
 //! The places are shared memory, local memory, and none: a value whose definition is cheap and reads only what is live
 //! anyway is computed again. ptxas promotes spills to local memory back to registers unless it cannot see their address;
-//! what is stored by volatile stores in shared memory it leaves alone. Each thread has slots of its own, so no thread waits for another.
+//! what is stored by volatile stores in shared memory it leaves alone. Each thread has slots of its own, so no thread waits
+//! for another.
 //!
 //! In the order of the files:
 //! * [`callees`]: which functions of a module have shared memory;

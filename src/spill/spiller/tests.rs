@@ -99,28 +99,28 @@ fn products_that_may_be_fused_stay() {
 #[test]
 fn what_ptxas_spills_goes() {
     let kernel = across("B32", "LD_i32", "ST_i32");
-    let kept = |reg: u32, paid: u32| -> Vec<u32> {
+    let kept = |reg: u32, paid: f64| -> Vec<u32> {
         let paid = Some(kernel.regs().map(|other| (other.0 == reg).then_some(paid)).collect());
         let outcome = keep_as(&kernel, &Aim { paid, ..aim(99, SpillTo::SHARED) }).expect("a place");
         outcome.kept.iter().map(|kept| kept.reg.0).collect()
     };
-    assert_eq!([0, 1].map(|reg| kept(reg, u32::MAX)), [[0], [1]]);
+    assert_eq!([0, 1].map(|reg| kept(reg, f64::INFINITY)), [[0], [1]]);
     // A store and a load of shared memory cost 1.2.
-    assert_eq!([kept(0, 2), kept(0, 1), kept(0, 0)], [vec![0], vec![0], vec![]]);
+    assert_eq!([kept(0, 2.0), kept(0, 1.0), kept(0, 0.0)], [vec![0], vec![0], vec![]]);
     // The read of `%2` follows its definition, and `%3` has none.
-    assert_eq!(kept(2, u32::MAX).len() + kept(3, u32::MAX).len(), 0);
+    assert_eq!(kept(2, f64::INFINITY).len() + kept(3, f64::INFINITY).len(), 0);
 }
 
 /// Where room is short, what spares most goes first.
 #[test]
 fn what_ptxas_pays_most_for_goes_first() {
     let kernel = across("B32", "LD_i32", "ST_i32");
-    let first = |paid: [u32; 2]| {
+    let first = |paid: [f64; 2]| {
         let paid = Some(kernel.regs().map(|reg| paid.get(reg.0 as usize).copied()).collect());
         let outcome = keep_as(&kernel, &Aim { paid, values: 1, ..aim(99, SpillTo::SHARED) }).expect("a place");
         outcome.kept.iter().map(|kept| kept.reg.0).collect::<Vec<_>>()
     };
-    assert_eq!([first([9, 3]), first([3, 9])], [[0], [1]]);
+    assert_eq!([first([9.0, 3.0]), first([3.0, 9.0])], [[0], [1]]);
 }
 
 /// Values of each width go to slots of their own size, in each memory.

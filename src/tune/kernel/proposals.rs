@@ -153,14 +153,29 @@ impl Kernel {
         self.queue.extend(around);
     }
 
+    /// How values may be kept in shared memory, as far as the kernel decides: for all registers that a block may have, each
+    /// value that pays by itself and outside of loops. `None` where it is not known how the kernel is launched.
+    pub(super) fn kept(&self, aim: &Aim) -> Option<Kept> {
+        let (threads, dynamic_shared) = (self.block.threads?, self.block.dynamic_shared?);
+        Some(Kept {
+            registers: aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default(),
+            slack: 0,
+            named: RegisterNames::default(),
+            in_loops: "off",
+            hoists: false,
+            access_bytes: 4,
+            values: None,
+            limit: None,
+            threads: (!self.block.says_threads).then_some(threads),
+            dynamic_shared,
+        })
+    }
+
     /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
     fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
-        let (Some(threads), Some(dynamic_shared)) = (self.block.threads, self.block.dynamic_shared) else {
-            return Vec::new();
-        };
+        let (Some(kept), Some(threads)) = (self.kept(aim), self.block.threads) else { return Vec::new() };
         // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
-        let all = aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
-        if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < all {
+        if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < kept.registers {
             return Vec::new();
         }
         let spilled = figures.spill_bytes().div_ceil(8);
@@ -171,20 +186,7 @@ impl Kernel {
             let Way { slack, in_loops, values, accesses, .. } = *way;
             let hoists = matches!(accesses, Accesses::Hoisted);
             let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
-            let threads = (!self.block.says_threads).then_some(threads);
-            let named = RegisterNames::default();
-            Kept {
-                registers: all,
-                slack,
-                named,
-                in_loops,
-                hoists,
-                access_bytes,
-                values,
-                limit,
-                threads,
-                dynamic_shared,
-            }
+            Kept { slack, in_loops, hoists, access_bytes, values, limit, ..kept.clone() }
         };
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
         let default = Variant::DEFAULT.on_code_of(best.compiler());

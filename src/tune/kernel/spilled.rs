@@ -131,24 +131,11 @@ impl Kernel {
         let before = variant.named();
         let is_new = |(name, _): &(&str, Option<u32>)| !before.iter().any(|(known, _)| known == *name);
         let new: Vec<_> = spilled.iter().filter(is_new).collect();
-        let (Some(threads), Some(dynamic_shared)) = (self.block.threads, self.block.dynamic_shared) else { return };
-        if new.is_empty() {
-            return;
-        }
+        let Some(kept) = self.kept(aim).filter(|_| !new.is_empty()) else { return };
         let named: RegisterNames = before.iter().chain(new).collect();
-        let kept = |(in_loops, access_bytes)| Kept {
-            registers: aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default(),
-            slack: 0,
-            named: named.clone(),
-            in_loops,
-            hoists: false,
-            access_bytes,
-            values: None,
-            limit: None,
-            threads: (!self.block.says_threads).then_some(threads),
-            dynamic_shared,
+        let way = |(in_loops, access_bytes)| {
+            variant.with_kept_values(Kept { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
         };
-        let way = |way| variant.with_kept_values(kept(way));
         self.looks.queue.push_back(way(FIRST_WAY));
         self.looks.wide.push_back(way(WIDE));
         self.looks.later.push_front(way(OUTSIDE));
@@ -272,7 +259,8 @@ mod tests {
         }
     }
 
-    /// Nothing is looked at where no slots are possible, or where next to nothing of what is spilled has room; and what is found to spill nothing leads to nothing.
+    /// Nothing is looked at where no slots are possible, or where next to nothing of what is spilled has room; and what is
+    /// found to spill nothing leads to nothing.
     #[test]
     fn looks_that_would_be_in_vain() {
         let spilling = figures(100, 32, 500);

@@ -77,16 +77,12 @@ fn advance(at: &mut Registers, table: &LifeRanges, row: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::drawn_tables::of_texts;
+    use crate::machine::drawn_tables::{code_of_texts, of_texts};
     use crate::machine::life_ranges::Kind as Registers;
-    use crate::machine::listing;
 
     /// How many registers are live at each instruction in the end.
     fn live(rows: &[(&str, &str)], is_kernel: bool) -> Vec<u32> {
-        let listed = |(at, (text, _)): (usize, &(&str, &str))| {
-            listing::instruction(&format!("/*{:04x}*/ {text} ;", at * 16)).expect("it is an instruction")
-        };
-        let code: Vec<Instruction> = rows.iter().enumerate().map(listed).collect();
+        let code = code_of_texts(rows);
         let mut table = of_texts(rows);
         keep_assigned(&mut table, &code, &ControlFlow::of(&code), is_kernel);
         (0..table.len()).map(|row| table.live(row, Registers::General)).collect()

@@ -120,10 +120,7 @@ impl Kernel {
         facts: Facts,
         real: Option<Real>,
     ) -> Self {
-        // What the bits and the disassembler both have stands in the same order; where they disagree nothing is known of
-        // control flow.
-        let agree = code.len() >= table.len() && (0..table.len()).all(|row| code[row].address == table.offset(row));
-        let flow = agree.then(|| ControlFlow::of(&code[..table.len()]));
+        let flow = ControlFlow::of_table(&table, code);
         let depths = flow.as_ref().map_or_else(|| vec![0; table.len()], ControlFlow::depths);
         let counted = (0..table.len()).map(|row| table.count(row, Kind::General)).max().unwrap_or(0);
         if let Some(flow) = &flow {

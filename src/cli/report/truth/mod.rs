@@ -2,7 +2,7 @@
 //!
 //! * [`input`]: the machine code that an input holds or that ptxas makes of it;
 //! * [`kernel`]: a function's tables joined: [`assigned`], which registers have a value; [`allocation`], why it has more
-//!   registers than are live; [`writes`](crate::machine::writes), where values were written; [`local`], what moves to and from local memory;
+//!   registers than are live; [`local`], what moves to and from local memory;
 //! * [`table`], [`json`], [`difference`]: how that is told. The page is in [`super::page`].
 
 mod allocation;

@@ -42,9 +42,6 @@ const REMEDY: &str = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH
 /// What holds back a run of ptxas until the machine has room for it; the run holds what it returns.
 pub(crate) type Gate = Box<dyn Fn() -> Box<dyn std::any::Any> + Send + Sync>;
 
-/// The option for source lines in machine code, by both of its names.
-const LINE_INFO: [&str; 2] = ["-lineinfo", "--generate-line-info"];
-
 /// The form in which results are kept: those in another are not read.
 const FORM: &str = "6";
 
@@ -178,10 +175,7 @@ impl Ptxas {
     ) -> Result<String, NoAnswer> {
         let mut assembler = Command::new(&self.tools.ptxas);
         assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
-        let is_line_info = |option: &OsString| LINE_INFO.iter().any(|&name| option == name);
-        if has_lines && !self.options.iter().any(is_line_info) {
-            assembler.arg(LINE_INFO[0]);
-        }
+        assembler.args(has_lines.then_some("-lineinfo"));
         let _permit = self.gate.as_ref().map(|gate| gate());
         let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| self.lost("ptxas", &trouble))?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
@@ -217,10 +211,11 @@ impl Ptxas {
         Ok(code)
     }
 
-    /// What each function of machine code with source lines spills; nothing where no disassembler tells.
-    fn spills(&self, cubin: &Path) -> BTreeMap<String, Spills> {
+    /// What each function of machine code with source lines spills; nothing where no disassembler tells. `bytes` are the
+    /// file's.
+    fn spills(&self, cubin: &Path, bytes: &[u8]) -> BTreeMap<String, Spills> {
         let nvdisasm = &self.tools.nvdisasm;
-        let code = machine_code::instructions(&fs::read(cubin).unwrap_or_default()).unwrap_or_default();
+        let code = machine_code::instructions(bytes).unwrap_or_default();
         let mut found = BTreeMap::new();
         let asked = disassembler::source_lines(nvdisasm, cubin, &[], SPILLS).and_then(|lines| {
             disassembler::life_ranges(nvdisasm, cubin, &[], SPILLS, |table| {
@@ -264,7 +259,8 @@ impl Judge for Ptxas {
         let judged = report.and_then(|report| {
             let reported = ptxas::parse(&report);
             let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
-            let own = machine_code::read(&fs::read(&cubin).unwrap_or_default()).unwrap_or_default();
+            let bytes = fs::read(&cubin).unwrap_or_default();
+            let own = machine_code::read(&bytes).unwrap_or_default();
             let is_own_enough = match look {
                 Look::Closely => false,
                 Look::WhereStack => !has_stack,
@@ -275,7 +271,7 @@ impl Judge for Ptxas {
             let code =
                 if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
             let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
-            let spills = if look == Look::ForSpills { self.spills(&cubin) } else { BTreeMap::new() };
+            let spills = if look == Look::ForSpills { self.spills(&cubin, &bytes) } else { BTreeMap::new() };
             Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took, spills })
         });
         if self.keeps_cubins && judged.is_ok() {

@@ -1,8 +1,9 @@
 """never_worse.py JSON RUNS [better] [worse]: what a search says of each kernel holds together.
 
 The choice is one of the variants that were tried, or LLVM's own code; it costs no more than LLVM's own code in bytes
-spilled, what they cost in a run, warps and instructions; and no variant of which that is true, too, is better. With `better`, a kernel must have
-become better than LLVM's own code, and with `worse` a variant must have been worse: else there was nothing to choose.
+spilled, what they cost in a run, warps and instructions; and no variant of which that is true, too, is better. With
+`better`, a kernel must have become better than LLVM's own code, and with `worse` a variant must have been worse: else
+there was nothing to choose.
 """
 
 import json
