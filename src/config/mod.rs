@@ -14,7 +14,7 @@ mod word_or_number;
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find};
 pub use optimisations::{Add, Inline, Skip, Unroll};
-pub use register_names::RegisterNames;
+pub use register_names::{NamedLoad, NamedRegister, RegisterNames};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST, Injection, KeepInLoops,
     OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, Scope,

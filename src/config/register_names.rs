@@ -1,13 +1,33 @@
-//! An option whose value is a list of registers, each with what its values cost.
+//! An option whose value is a list of registers, each with what its values cost and where they are loaded.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::value::{Shape, Value};
 
-/// Registers by their names in PTX, each with a number if it has one. Copies share the list.
+/// Registers by their names in PTX. Copies share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RegisterNames(Arc<[(Box<str>, Option<u32>)]>);
+pub struct RegisterNames(Arc<[NamedRegister]>);
+
+/// A register by its name in PTX.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NamedRegister {
+    /// Its name.
+    pub name: Box<str>,
+    /// How many words its values cost, if that is said.
+    pub moves: Option<u32>,
+    /// The loads of its values; none where nothing is said of them.
+    pub loads: Vec<NamedLoad>,
+}
+
+/// A load of a register's value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NamedLoad {
+    /// The statements that read what it loads, by their numbers among those that read the register: the first is 1.
+    pub reads: Vec<u32>,
+    /// How often it runs in a run of the function.
+    pub times: u32,
+}
 
 impl RegisterNames {
     /// Whether no register is named.
@@ -15,17 +35,17 @@ impl RegisterNames {
         self.0.is_empty()
     }
 
-    /// The names and numbers, in the order in which they were given.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
-        self.0.iter().map(|(name, number)| (&**name, *number))
+    /// The registers, in the order in which they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &NamedRegister> {
+        self.0.iter()
     }
 
     /// The first name, and how many others there are: for people.
     pub fn shortened(&self) -> String {
         match &*self.0 {
             [] => "none".into(),
-            [(name, _)] => name.to_string(),
-            [(name, _), others @ ..] => format!("{name} and {} more", others.len()),
+            [NamedRegister { name, .. }] => name.to_string(),
+            [NamedRegister { name, .. }, others @ ..] => format!("{name} and {} more", others.len()),
         }
     }
 }
@@ -36,29 +56,48 @@ impl std::fmt::Display for RegisterNames {
     }
 }
 
-impl<'n> FromIterator<(&'n str, Option<u32>)> for RegisterNames {
-    fn from_iter<I: IntoIterator<Item = (&'n str, Option<u32>)>>(names: I) -> Self {
-        Self(names.into_iter().map(|(name, number)| (name.into(), number)).collect())
+impl FromIterator<NamedRegister> for RegisterNames {
+    fn from_iter<I: IntoIterator<Item = NamedRegister>>(registers: I) -> Self {
+        Self(registers.into_iter().collect())
     }
 }
 
 impl<'n> FromIterator<&'n str> for RegisterNames {
     fn from_iter<I: IntoIterator<Item = &'n str>>(names: I) -> Self {
-        names.into_iter().map(|name| (name, None)).collect()
+        names.into_iter().map(|name| NamedRegister { name: name.into(), ..NamedRegister::default() }).collect()
     }
 }
 
-/// Reads `%r1` or `%r1:20`.
-fn register(text: &str) -> Option<(&str, Option<u32>)> {
-    let (name, number) = match text.split_once(':') {
-        Some((name, number)) => (name, Some(u32::parse(number, &u32::SHAPE)?)),
+/// Reads `%r1`, `%r1:20`, or `%r1:20@1.2x10@4x1`.
+fn register(text: &str) -> Option<NamedRegister> {
+    let (name, numbers) = match text.split_once(':') {
+        Some((name, numbers)) => (name, Some(numbers)),
         None => (text, None),
     };
     // The identifiers of PTX.
     let (first, rest) = name.split_at_checked(1)?;
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
     let is_first = first.bytes().all(|byte| byte == b'%' || (is_inner(byte) && !byte.is_ascii_digit()));
-    (is_first && rest.bytes().all(is_inner)).then_some((name, number))
+    if !is_first || !rest.bytes().all(is_inner) {
+        return None;
+    }
+    let mut register = NamedRegister { name: name.into(), ..NamedRegister::default() };
+    if let Some(numbers) = numbers {
+        let mut numbers = numbers.split('@');
+        register.moves = Some(number(numbers.next()?)?);
+        register.loads = numbers.map(load).collect::<Option<_>>()?;
+    }
+    Some(register)
+}
+
+/// Reads `1.2x10`.
+fn load(text: &str) -> Option<NamedLoad> {
+    let (reads, times) = text.split_once('x')?;
+    Some(NamedLoad { reads: reads.split('.').map(number).collect::<Option<_>>()?, times: number(times)? })
+}
+
+fn number(text: &str) -> Option<u32> {
+    u32::parse(text, &u32::SHAPE)
 }
 
 impl Value for RegisterNames {
@@ -68,17 +107,20 @@ impl Value for RegisterNames {
         if text == "none" {
             return Some(Self::default());
         }
-        let registers: Option<Vec<_>> = text.split('+').map(register).collect();
-        registers.map(|registers| registers.into_iter().collect())
+        text.split('+').map(register).collect()
     }
 
     fn print(&self) -> Cow<'static, str> {
         if self.is_empty() {
             return "none".into();
         }
-        let printed = |(name, number): (&str, Option<u32>)| match number {
-            Some(number) => format!("{name}:{number}"),
-            None => name.to_owned(),
+        let load = |NamedLoad { reads, times }: &NamedLoad| {
+            let reads: Vec<String> = reads.iter().map(u32::to_string).collect();
+            format!("@{}x{times}", reads.join("."))
+        };
+        let printed = |NamedRegister { name, moves, loads }: &NamedRegister| match moves {
+            Some(moves) => format!("{name}:{moves}{}", loads.iter().map(load).collect::<String>()),
+            None => name.to_string(),
         };
         self.iter().map(printed).collect::<Vec<_>>().join("+").into()
     }
@@ -91,13 +133,29 @@ mod tests {
     /// Names of PTX and numbers are read and printed back; what is neither is refused.
     #[test]
     fn names() {
-        for text in ["%r1", "%r1+%rd27+$x_1", "%r1:0+%rd2+%r3:4294967295", "none"] {
+        for text in ["%r1", "%r1+%rd27+$x_1", "%r1:0+%rd2+%r3:4294967295", "%r1:20@1.2x10@4x1+%r2:1@9x1", "none"] {
             let names = RegisterNames::parse(text, &Shape::Registers).expect("names");
             assert_eq!(names.print(), text);
         }
         let names = |text: &str| RegisterNames::parse(text, &Shape::Registers).expect("names").shortened();
         assert_eq!([names("none"), names("%r1:4"), names("%r1+%r2:3+%r3")], ["none", "%r1", "%r1 and 2 more"]);
-        for text in ["", "+", "%r1+", "1", "%r 1", "a;b", "%r1,%r2", "%r1:", ":1", "%r1:x", "%r1:4294967296"] {
+        for text in [
+            "",
+            "+",
+            "%r1+",
+            "1",
+            "%r 1",
+            "a;b",
+            "%r1,%r2",
+            "%r1:",
+            ":1",
+            "%r1:x",
+            "%r1:4294967296",
+            "%r1@1x1",
+            "%r1:2@1",
+            "%r1:2@x1",
+            "%r1:2@1.x1",
+        ] {
             assert_eq!(RegisterNames::parse(text, &Shape::Registers), None, "{text}");
         }
     }

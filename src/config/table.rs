@@ -424,7 +424,9 @@ options! {
         "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
         /// Moves the values of these registers and no others, however few words are live. The names are those of the PTX. A
         /// number says how many words ptxas's own spills of the register move, each as often as it runs: a value
-        /// stays that would cost more than twice as much. `nvptx-ra tune` finds both in the machine code.
+        /// stays that would cost more than twice as much. `@1.2x10` says that ptxas has one load for the first and the second
+        /// instruction that read the register, and that it runs ten times: the value comes back there, and where nothing
+        /// is said it stays in its register. `nvptx-ra tune` finds all of this in the machine code.
         "regalloc-registers" => regalloc_registers: RegisterNames = RegisterNames::default();
         /// The most values of a function that are kept, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";

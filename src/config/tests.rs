@@ -155,7 +155,7 @@ fn values(shape: &Shape) -> Vec<String> {
             words.chain([min.to_string(), max.to_string()]).collect()
         }
         Shape::Path => vec!["/tmp/x y;z\\".replace(['\\', ';'], "")],
-        Shape::Registers => vec!["none".into(), "%r1:7+%rd2".into()],
+        Shape::Registers => vec!["none".into(), "%r1:7+%rd2".into(), "%r1:7@1.2x10@4x1".into()],
     }
 }
 

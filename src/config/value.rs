@@ -61,7 +61,7 @@ impl Shape {
             Self::List(choices) => format!("none|all|{}", names(choices).join("+")),
             Self::ChoiceOrInteger { choices, .. } => format!("{}|N", names(choices).join("|")),
             Self::Path => "PATH".into(),
-            Self::Registers => "none|REGISTER:N+REGISTER:N".into(),
+            Self::Registers => "none|REGISTER:N@READ.READxN+REGISTER:N".into(),
         }
     }
 

@@ -9,10 +9,10 @@ use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::check;
 use crate::coalesce::coalesce;
-use crate::config::{Config, KeepInLoops, Redefined, SpillTo};
+use crate::config::{Config, KeepInLoops, NamedLoad, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
-use crate::index::EntityIndex;
-use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Place, keep_values};
+use crate::index::{EntityIndex, IndexVec};
+use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Paid, Place, keep_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
@@ -40,7 +40,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         in_loops: *u.choose(&[KeepInLoops::Auto, KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
         redefined: *u.choose(&[Redefined::Auto, Redefined::Off, Redefined::On, Redefined::On])?,
         among: is_chosen.then(|| chosen.into_iter().collect()),
-        paid: None,
+        paid: if u.ratio(1, 3)? { Some(paid(u, &function)?) } else { None },
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
         trials: u.int_in_range(1..=6)?,
         sinks: u.arbitrary()?,
@@ -60,7 +60,10 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     note_kinds(&function, aim.to, &outcome);
     check_trials(&aim, &outcome);
     let is_first = outcome.trials.len() <= 1;
-    let is_among = |kept: &Kept| !is_first || aim.among.as_ref().is_none_or(|among| among[kept.reg]);
+    let is_among = |kept: &Kept| match &aim.paid {
+        Some(paid) => paid[kept.reg].is_some(),
+        None => !is_first || aim.among.as_ref().is_none_or(|among| among[kept.reg]),
+    };
     assert!(outcome.kept.iter().all(is_among), "a value is moved that nobody chose");
     let may_be_redefined = aim.redefined == Redefined::On || (aim.redefined == Redefined::Auto && !is_first);
     assert!(may_be_redefined || outcome.kept.iter().all(|kept| kept.stores == 1), "several definitions are stored");
@@ -73,6 +76,21 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         check_spoiled_slot(u, &function, &outcome.edits)?;
     }
     Ok(())
+}
+
+/// What ptxas is said to pay for some registers, and where it is said to load them: anything.
+fn paid(u: &mut Unstructured<'_>, function: &Function) -> Result<IndexVec<VReg, Option<Paid>>> {
+    let mut paid = IndexVec::default();
+    for _ in function.regs() {
+        let mut loads = Vec::new();
+        for _ in 0..u.int_in_range(0..=3)? {
+            let reads = (0..u.int_in_range(1..=3)?).map(|_| u.int_in_range(0..=6)).collect::<Result<_>>()?;
+            loads.push(NamedLoad { reads, times: *u.choose(&[1, 10, 100])? });
+        }
+        let of_register = Paid { moves: *u.choose(&[1.0, 5.0, f64::INFINITY])?, loads };
+        paid.push(if u.ratio(2, 3)? { Some(of_register) } else { None });
+    }
+    Ok(paid)
 }
 
 /// The trials end with the first that reaches what is wanted, and what is done is the best of them.

@@ -2,16 +2,37 @@
 
 use std::collections::HashMap;
 
-use crate::config::RegisterNames;
-use crate::function::{Function, RegClass, VReg};
+use crate::config::{NamedLoad, NamedRegister, RegisterNames};
+use crate::function::{Function, Inst, RegClass, VReg};
 use crate::index::IndexVec;
+use crate::spill::spiller::Paid;
 
-/// The registers of these names, with their numbers; without a number, endless. The names are those of the text, or those that
-/// LLVM prints: LLVM counts the registers of each class that something reads or writes, from 1 on in the order of their
-/// numbers, so its names hold where no later pass takes a register away.
-pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<f64>> {
-    let names: HashMap<&str, f64> =
-        names.iter().map(|(name, number)| (name, number.map_or(f64::INFINITY, f64::from))).collect();
+/// The registers of these names, with what is paid for them; without a number, endlessly much. The names are those of the
+/// text, or those that LLVM prints: LLVM counts the registers of each class that something reads or writes, from 1 on in the
+/// order of their numbers, so its names hold where no later pass takes a register away. Several registers may have one name
+/// in the text; those of which no load is named stay.
+pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<Paid>> {
+    let numbers: HashMap<&str, usize> = names.iter().zip(0..).map(|(register, at)| (&*register.name, at)).collect();
+    let named = named(function, &numbers);
+    let reads = reads(function, &named, numbers.len());
+    let registers: Vec<&NamedRegister> = names.iter().collect();
+    let paid = |reg: VReg| {
+        let NamedRegister { moves, loads, .. } = registers[named[reg]?];
+        let own: Vec<u32> =
+            (1..).zip(&reads[named[reg]?]).filter(|(_, of)| of.contains(&reg)).map(|(at, _)| at).collect();
+        let own_load = |NamedLoad { reads, times }: &NamedLoad| {
+            let reads: Vec<u32> = (1..).zip(&own).filter(|(_, read)| reads.contains(read)).map(|(at, _)| at).collect();
+            (!reads.is_empty()).then_some(NamedLoad { reads, times: *times })
+        };
+        let own_loads: Vec<NamedLoad> = loads.iter().filter_map(own_load).collect();
+        let moves = moves.map_or(f64::INFINITY, f64::from);
+        (loads.is_empty() || !own_loads.is_empty()).then_some(Paid { moves, loads: own_loads })
+    };
+    function.regs().map(paid).collect()
+}
+
+/// The number of each register's name.
+fn named(function: &Function, numbers: &HashMap<&str, usize>) -> IndexVec<VReg, Option<usize>> {
     let mut is_used = IndexVec::filled(false, function.num_regs());
     for inst in function.insts() {
         function.operands(inst).iter().filter_map(|operand| operand.reg()).for_each(|reg| is_used[reg] = true);
@@ -19,15 +40,31 @@ pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<V
     let mut counts = [0; RegClass::ALL.len()];
     let number_of = |reg: VReg| {
         if let Some(name) = function.reg_name(reg) {
-            return names.get(name).copied();
+            return numbers.get(name).copied();
         }
         let class = function.class(reg);
         let prefix = prefix(class).filter(|_| is_used[reg])?;
         let count: &mut u32 = &mut counts[class as usize];
         *count += 1;
-        names.get(&*format!("{prefix}{count}")).copied()
+        numbers.get(&*format!("{prefix}{count}")).copied()
     };
     function.regs().map(number_of).collect()
+}
+
+/// By name, the registers that each instruction reads which reads one of that name, in the order of the code.
+fn reads(function: &Function, named: &IndexVec<VReg, Option<usize>>, names: usize) -> Vec<Vec<Vec<VReg>>> {
+    let mut reads: Vec<Vec<Vec<VReg>>> = vec![Vec::new(); names];
+    let mut last: Vec<Option<Inst>> = vec![None; names];
+    for inst in function.insts() {
+        for reg in function.operands(inst).iter().filter_map(|operand| operand.read_reg()) {
+            let Some(number) = named[reg] else { continue };
+            if last[number].replace(inst) != Some(inst) {
+                reads[number].push(Vec::new());
+            }
+            reads[number].last_mut().into_iter().for_each(|of| of.push(reg));
+        }
+    }
+    reads
 }
 
 /// What LLVM puts ahead of the number of a register.
@@ -57,5 +94,25 @@ mod tests {
             function.regs().filter(|&reg| found[reg].is_some()).map(|reg| reg.0).collect()
         };
         assert_eq!((of(&["%r1"]), of(&["%r2", "%rd1"]), of(&["%r3", "%rd2", "%p1"])), (vec![0], vec![2, 3], vec![]));
+    }
+
+    /// Registers of one name are told apart by their reads: each has the loads of its own, and those without one stay.
+    #[test]
+    fn registers_of_one_name() {
+        let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nregs %0 B32 \"%r7\" B32 \"%r7\" B32 \"%r7\"\n\
+            bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  ST_i32 %0, 1 :: write\n  %1 = LD_i32 0 :: read\n  \
+            ST_i32 %1, 1 :: write\n  ST_i32 %1, 2 :: write\n  %2 = LD_i32 0 :: read\n  ST_i32 %2, 1 :: write\nend\n";
+        let function = Function::parse(text).expect("a view");
+        let loads = |loads: &[&[u32]]| -> Vec<Option<Vec<Vec<u32>>>> {
+            let load = |reads: &&[u32]| NamedLoad { reads: reads.to_vec(), times: 1 };
+            let register =
+                NamedRegister { name: "%r7".into(), moves: Some(9), loads: loads.iter().map(load).collect() };
+            let of = |paid: Paid| paid.loads.into_iter().map(|load| load.reads).collect();
+            let found = of_names(&function, &[register].into_iter().collect());
+            function.regs().map(|reg| found[reg].clone().map(of)).collect()
+        };
+        assert_eq!(loads(&[&[1, 3], &[4]]), [Some(vec![vec![1]]), Some(vec![vec![2]]), Some(vec![vec![1]])]);
+        assert_eq!(loads(&[&[2]]), [None, Some(vec![vec![1]]), None]);
+        assert_eq!(loads(&[]), [Some(vec![]), Some(vec![]), Some(vec![])]);
     }
 }

@@ -1,14 +1,25 @@
 //! Statements with numbers as their source lines, so that machine code tells which of them an instruction comes from.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use rustc_hash::FxHashMap;
 
 use super::module::Module;
 use super::statement::{Statement, StatementKind};
 use super::view::View;
-use crate::function::{Inst, OperandFlags, RegClass};
+use crate::config::NamedLoad;
+use crate::function::{Inst, OperandFlags, RegClass, Role};
 use crate::target::{is_fusible_product, is_fusible_sum};
+
+/// The most copies of a value that are followed.
+const MOST_COPIES: usize = 4;
+
+/// Over so many steps a read may lead to the instruction that ptxas has folded it into.
+const MOST_FOLDED: usize = 3;
+
+/// Of what an instruction computes so many readers are followed.
+const MOST_READERS: usize = 8;
 
 /// A text whose instructions have a source line each, in place of the source lines that they had.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +30,10 @@ pub struct Numbered {
     words: Vec<Vec<String>>,
     /// The lines of the sums that ptxas may compute together with the product that is in a register.
     sums: FxHashMap<String, Vec<u32>>,
+    /// By register, the lines of the instructions that read it, in the order of the text; 0 for what is no single statement.
+    reads: FxHashMap<String, Vec<u32>>,
+    /// Registers that an instruction copies, alone or with others, and the register that it copies them into.
+    copies: FxHashMap<String, String>,
 }
 
 impl Numbered {
@@ -31,6 +46,58 @@ impl Numbered {
             return Some(first);
         }
         (words.len() == of as usize).then(|| words.get(word as usize).map(String::as_str)).flatten()
+    }
+
+    /// The register that has the value of another for most of its life: what is read only to be copied is in the copy then.
+    pub fn carrier<'n>(&'n self, register: &'n str) -> &'n str {
+        let is_read_once = |register: &str| self.reads.get(register).is_some_and(|lines| lines.len() == 1);
+        let copy = |register: &&'n str| {
+            let copy = self.copies.get(*register).filter(|_| is_read_once(register));
+            copy.map(String::as_str)
+        };
+        iter::successors(Some(register), copy).take(MOST_COPIES).last().unwrap_or(register)
+    }
+
+    /// The loads of a register's value, each with how often it runs and the lines of its readers, by the numbers of the reads
+    /// that they serve, in their order; what serves the same read is one load. ptxas folds instructions into others, so a
+    /// reader may be what reads the result of a read. A load that serves nothing is none.
+    pub fn loads<'l>(
+        &self,
+        register: &str,
+        loads: impl IntoIterator<Item = (u32, &'l BTreeSet<u32>)>,
+    ) -> Vec<NamedLoad> {
+        let lines = self.reads.get(register).map_or(&[][..], Vec::as_slice);
+        let mut found: Vec<NamedLoad> = Vec::new();
+        for (times, readers) in loads {
+            let served = |steps: usize| -> Vec<u32> {
+                let is_served = |line: u32| self.leads_to(line, readers, steps);
+                (1..).zip(lines).filter(|&(_, &line)| is_served(line)).map(|(number, _)| number).collect()
+            };
+            let Some(reads) = (0..=MOST_FOLDED).map(served).find(|reads| !reads.is_empty()) else { continue };
+            let mut load = NamedLoad { reads, times };
+            let (same, others): (Vec<_>, Vec<_>) =
+                found.into_iter().partition(|other| other.reads.iter().any(|read| load.reads.contains(read)));
+            for NamedLoad { reads, times } in same {
+                load.reads.extend(reads);
+                load.times = load.times.max(times);
+            }
+            load.reads.sort_unstable();
+            load.reads.dedup();
+            found = others;
+            found.push(load);
+        }
+        found.sort_by(|one, other| one.reads.cmp(&other.reads));
+        found
+    }
+
+    /// Whether the statement of a line is one of these, or one of these reads what it computes, over so many steps.
+    fn leads_to(&self, line: u32, wanted: &BTreeSet<u32>, steps: usize) -> bool {
+        if line == 0 || steps == 0 {
+            return wanted.contains(&line);
+        }
+        let written = self.words.get(line as usize - 1).into_iter().flatten();
+        let mut reading = written.filter_map(|register| self.reads.get(register)).flatten().take(MOST_READERS);
+        reading.any(|&next| self.leads_to(next, wanted, steps - 1))
     }
 
     /// Whether a register has a product that an instruction of one of these lines computes together with a sum. Such a sum is
@@ -98,6 +165,23 @@ impl Numbered {
                 self.words[line as usize - 1].extend(std::iter::repeat_n(name(reg), words));
                 if is_fusible_product(opcode(inst)) {
                     self.sums.entry(name(reg)).or_default();
+                }
+            }
+        }
+        let mut last_read: FxHashMap<&str, Inst> = FxHashMap::default();
+        for inst in function.insts() {
+            for reg in function.operands(inst).iter().filter_map(|operand| operand.read_reg()) {
+                let name = function.reg_name(reg).unwrap_or_default();
+                if last_read.insert(name, inst) != Some(inst) {
+                    self.reads.entry(name.to_owned()).or_default().push(line_of(inst).unwrap_or(0));
+                }
+            }
+            if matches!(function.role(inst), Role::Copy | Role::Pack) {
+                let operands = function.operands(inst);
+                let mut written = operands.iter().filter_map(|operand| operand.def());
+                if let (Some(copy), None) = (written.next(), written.next()) {
+                    let read = operands.iter().filter_map(|operand| operand.read_reg());
+                    self.copies.extend(read.map(|reg| (name(reg), name(copy))));
                 }
             }
         }

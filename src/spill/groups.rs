@@ -1,32 +1,29 @@
 //! The reads of a register that its value comes back for once: by one clone of its definition, or one reload.
 
+use std::iter;
 use std::ops::Range;
 
 use super::pressure::{Pressure, instructions};
 use crate::analysis::{LiveRanges, Occurrence};
-use crate::function::{Effects, Function, Inst, Role, VReg};
+use crate::function::{Block, Effects, Function, Inst, Role, VReg};
 
-/// Reads of one block that follow each other with no full point between them.
+/// Reads that one register serves.
 pub(crate) struct Group {
     /// In the order of the code, one at least.
     pub(crate) reads: Vec<Occurrence>,
-    /// The instruction that the clone or the reload stands in front of.
+    /// The block in which the clone or the reload stands.
+    pub(crate) block: Block,
+    /// The instruction that it stands in front of, or the number behind the block's last.
     pub(crate) place: Inst,
     /// Whether a definition itself is near enough.
     pub(crate) has_definition: bool,
-    /// The first instruction at whose reads the group's register is live: behind that definition, or `place`.
-    start: u32,
+    /// The instructions at whose reads the group's register is live: from behind that definition, or from `place` on.
+    pub(crate) kept: Vec<Range<u32>>,
 }
 
-impl Group {
-    /// The instructions at whose reads the group's register is live.
-    fn kept(&self) -> Range<u32> {
-        self.start..self.reads.last().map_or(self.start, |last| last.inst.0 + 1)
-    }
-}
-
-/// Groups the reads of a register; `occurrences` are all of its reads and definitions, in the order of the code. Full
-/// are points with at least `threshold` words. No group goes on behind a definition.
+/// Groups the reads of a register: those of one block that follow each other with no full point between them. `occurrences` are
+/// all of its reads and definitions, in the order of the code. Full are points with at least `threshold` words. No group goes
+/// on behind a definition.
 pub(crate) fn group(
     function: &Function,
     occurrences: &[Occurrence],
@@ -44,10 +41,15 @@ pub(crate) fn group(
             };
             let near = last.filter(is_near);
             match groups.last_mut().filter(|_| near.is_some_and(|last| !last.is_def())) {
-                Some(group) => group.reads.push(*access),
+                Some(group) => {
+                    group.reads.push(*access);
+                    group.kept[0].end = access.inst.0 + 1;
+                }
                 None => {
                     let start = near.map_or(place.0, |definition| definition.inst.0 + 1);
-                    groups.push(Group { reads: vec![*access], place, has_definition: near.is_some(), start });
+                    let (block, has_definition) = (access.block, near.is_some());
+                    let kept = iter::once(start..access.inst.0 + 1).collect();
+                    groups.push(Group { reads: vec![*access], block, place, has_definition, kept });
                 }
             }
         }
@@ -58,7 +60,7 @@ pub(crate) fn group(
 
 /// The read itself; in a row of terminators, or of members of a call sequence, the first of the row: nothing goes
 /// between those.
-fn place(function: &Function, read: &Occurrence) -> Inst {
+pub(crate) fn place(function: &Function, read: &Occurrence) -> Inst {
     let rows = Effects::TERMINATOR | Effects::CALL_SEQUENCE;
     let row = function.effects(read.inst) & rows;
     let is_of_row = |&inst: &Inst| function.effects(inst).intersects(row) || function.role(inst) == Role::Debug;
@@ -74,7 +76,7 @@ pub(crate) fn freed(
     groups: &[Group],
     live: &LiveRanges,
 ) -> Vec<Range<u32>> {
-    let mut kept: Vec<Range<u32>> = groups.iter().map(Group::kept).collect();
+    let mut kept: Vec<Range<u32>> = groups.iter().flat_map(|group| group.kept.iter().cloned()).collect();
     kept.extend(definitions.map(|definition| definition.0..definition.0 + 1));
     kept.sort_by_key(|kept| kept.start);
     let mut freed = Vec::new();

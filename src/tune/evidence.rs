@@ -48,7 +48,7 @@ pub struct Spills {
 }
 
 /// A word of a value that ptxas spills, by the instruction that computes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpilledWord {
     /// The instruction's source line.
     pub line: u32,
@@ -58,4 +58,15 @@ pub struct SpilledWord {
     pub of: u32,
     /// How many words its spills store and load, each ten times for each loop around it.
     pub moves: u32,
+    /// The loads of it.
+    pub loads: Vec<SpilledLoad>,
+}
+
+/// A load of a value that ptxas spilled.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SpilledLoad {
+    /// How often it runs in a run of the function, ten times for each loop around it.
+    pub times: u32,
+    /// The source lines of the instructions that read what it loads.
+    pub readers: BTreeSet<u32>,
 }

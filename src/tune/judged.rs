@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::evidence::{Real, Sass, SpilledWord, Spills};
+use super::evidence::{Real, Sass, SpilledLoad, SpilledWord, Spills};
 use super::figures::{Block, Figures};
 use super::question::NoAnswer;
 use crate::target::machine::Architecture;
@@ -58,14 +58,28 @@ pub fn print(answer: &Result<Judged, String>) -> String {
         format!("{of_ptxas} {instructions} {local} {stack_traffic} {shared_traffic} {name}\n")
     };
     let spills = |(name, Spills { words, fused }): (&String, &Spills)| {
-        let word = |SpilledWord { line, word, of, moves }: &SpilledWord| {
-            format!("{SPILLED}{line} {word} {of} {moves} {name}\n")
+        let word = |SpilledWord { line, word, of, moves, loads }: &SpilledWord| {
+            let loads: Vec<String> = loads.iter().map(print_load).collect();
+            format!("{SPILLED}{line} {word} {of} {moves} {} {name}\n", loads.join(";"))
         };
         let line = |line: &u32| format!("{FUSED}{line} {name}\n");
         words.iter().map(word).chain(fused.iter().map(line)).collect::<String>()
     };
     let kernels: String = judged.kernels.iter().map(line).collect();
     format!("{}\n{kernels}{}", judged.took.as_millis(), judged.spills.iter().map(spills).collect::<String>())
+}
+
+/// A load as text: how often it runs, and the lines of its readers.
+fn print_load(SpilledLoad { times, readers }: &SpilledLoad) -> String {
+    let readers: Vec<String> = readers.iter().map(u32::to_string).collect();
+    format!("{times}:{}", readers.join(","))
+}
+
+/// What [`print_load`] wrote.
+fn parse_load(text: &str) -> Option<SpilledLoad> {
+    let (times, readers) = text.split_once(':')?;
+    let readers = readers.split(',').filter(|line| !line.is_empty()).map(|line| line.parse().ok());
+    Some(SpilledLoad { times: times.parse().ok()?, readers: readers.collect::<Option<_>>()? })
 }
 
 /// What [`print()`] wrote; `None` where it is anything else.
@@ -80,9 +94,12 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
     let mut spills: BTreeMap<String, Spills> = BTreeMap::new();
     for line in lines {
         if let Some(rest) = line.strip_prefix(SPILLED) {
-            let mut words = rest.splitn(5, ' ');
+            let mut words = rest.splitn(6, ' ');
             let mut number = || words.next()?.parse::<u32>().ok();
-            let word = SpilledWord { line: number()?, word: number()?, of: number()?, moves: number()? };
+            let [line, word, of, moves] = [number()?, number()?, number()?, number()?];
+            let loads =
+                words.next()?.split(';').filter(|load| !load.is_empty()).map(parse_load).collect::<Option<_>>()?;
+            let word = SpilledWord { line, word, of, moves, loads };
             spills.entry(words.next()?.to_owned()).or_default().words.push(word);
             continue;
         }
@@ -119,7 +136,10 @@ mod tests {
         let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
         let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40, shared_traffic: 1 << 41 };
         let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
-        let found = Spills { words: vec![SpilledWord { line: 7, word: 1, of: 2, moves: 11 }], fused: [3, 9].into() };
+        let loads = [(10, vec![8, 9]), (1, vec![])];
+        let loads = loads.map(|(times, readers)| SpilledLoad { times, readers: readers.into_iter().collect() });
+        let word = |loads| SpilledWord { line: 7, word: 1, of: 2, moves: 11, loads };
+        let found = Spills { words: vec![word(loads.into()), word(vec![])], fused: [3, 9].into() };
         let spills = BTreeMap::from([("a b".to_owned(), found)]);
         let judged = Ok(Judged { kernels, took: Duration::from_millis(17), spills });
         assert_eq!(parse(&print(&judged)), Some(judged));

@@ -52,6 +52,16 @@ impl ControlFlow {
         self.cfg.preds(block).iter().map(|&before| self.blocks.partition_point(|&of| of <= before).saturating_sub(1))
     }
 
+    /// The numbers of the instructions that may run behind a block.
+    pub(crate) fn starts_behind(&self, block: Block) -> Vec<usize> {
+        self.graph.succs(block).iter().map(|&behind| self.start(behind)).collect()
+    }
+
+    /// The number behind that of a block's last instruction.
+    pub(crate) fn end(&self, block: Block) -> usize {
+        self.blocks.partition_point(|&of| of <= block)
+    }
+
     /// The block of an instruction by its number.
     pub(crate) fn block(&self, instruction: usize) -> Block {
         self.blocks[instruction]

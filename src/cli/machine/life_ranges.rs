@@ -72,6 +72,11 @@ impl Mark {
         }
     }
 
+    /// Whether the instruction reads the register.
+    pub(crate) fn is_read(self) -> bool {
+        matches!(self, Self::Read | Self::ReadAndWritten)
+    }
+
     /// Whether the instruction writes the register.
     pub(crate) fn is_write(self) -> bool {
         matches!(self, Self::Written | Self::ReadAndWritten)

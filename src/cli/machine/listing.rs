@@ -74,6 +74,12 @@ pub(crate) fn width(opcode: &str) -> u32 {
     width.unwrap_or(4)
 }
 
+/// The number of the general register at the start of a text.
+pub(super) fn register(text: &str) -> Option<usize> {
+    let digits = text.trim().strip_prefix('R')?.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,8 @@
 //! * [`listing`], [`machine_code`]: the disassembler's text and the bits themselves, read as these;
 //! * [`cubin`]: what the file says of its functions beside their code;
 //! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
-//! * [`local_access`], [`writes`]: accesses of local memory, and what wrote a register; [`spills`]: which values ptxas spills;
+//! * [`local_access`], [`writes`], [`reads`]: accesses of local memory, what wrote a register, and what reads it;
+//! * [`spill_slots`], [`spills`]: where ptxas keeps values in the stack, and which values these are;
 //! * [`disassembler`]: the programs that print these.
 
 pub(crate) mod control_flow;
@@ -17,7 +18,9 @@ pub(crate) mod life_ranges;
 pub(crate) mod listing;
 pub(crate) mod local_access;
 pub(crate) mod machine_code;
+pub(crate) mod reads;
 pub(crate) mod sass;
 pub(crate) mod source_lines;
+mod spill_slots;
 pub(crate) mod spills;
 pub(crate) mod writes;

@@ -1,93 +1,103 @@
 //! Which values ptxas spills: those that machine code stores in a place of the stack with ptxas's mark. A value is named by
 //! the source line of the instruction that computes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use nvptx_ra::tune::evidence::{SpilledWord, Spills};
+use nvptx_ra::tune::evidence::{SpilledLoad, SpilledWord, Spills};
 
 use super::control_flow::ControlFlow;
 use super::instruction::Instruction;
 use super::life_ranges::{Kind, LifeRanges};
+use super::listing::register;
 use super::local_access::Access;
+use super::reads::reads;
 use super::source_lines::SourceLines;
+use super::spill_slots::{SpillSlots, Stored};
 use super::writes::writes;
 
-/// How many copies in a row are followed to what computes a value.
+/// How many copies in a row are followed to what computes a value, and to what reads it.
 const MOST_COPIES: usize = 4;
 
 /// What a function spills. Nothing where the bits and the disassembler disagree of the function. O(instructions) for each
 /// spilled word.
 pub(crate) fn spills(table: &LifeRanges, lines: &SourceLines, code: &[Instruction]) -> Spills {
     let Some(flow) = ControlFlow::of_table(table, code) else { return Spills::default() };
+    let times = flow.frequencies();
+    let slots = SpillSlots::of(table, &flow, &times);
+    let function = Function { table, flow: &flow, slots: &slots };
     let line_of = |row: usize| lines.of(&table.name, table.offset(row)).first().map(|place| place.line);
-    let mut moved: BTreeMap<(u32, u32, u32), f64> = BTreeMap::new();
-    for Stored { row, register, moves } in stored(table, &flow) {
-        let found = computed(table, &flow, row, register, MOST_COPIES);
+    let load = |&(row, register): &(usize, usize)| SpilledLoad {
+        times: times[row].ceil() as u32,
+        readers: function.read(row, register, MOST_COPIES).into_iter().filter_map(line_of).collect(),
+    };
+    let mut words: BTreeMap<(u32, u32, u32), (f64, BTreeSet<SpilledLoad>)> = BTreeMap::new();
+    for Stored { row, register, moves, loads } in &slots.stored {
+        let found = function.computed(*row, *register, MOST_COPIES);
         let share = moves / found.len().max(1) as f64;
+        let loads: Vec<SpilledLoad> = loads.iter().map(load).collect();
         for (row, register) in found {
             let (word, of) = part(table, row, register);
             if let Some(line) = line_of(row) {
-                *moved.entry((line, word, of)).or_default() += share;
+                let (moves, of_word) = words.entry((line, word, of)).or_default();
+                *moves += share;
+                of_word.extend(loads.iter().filter(|load| !load.readers.is_empty()).cloned());
             }
         }
     }
-    let word = |((line, word, of), moves): (_, f64)| SpilledWord { line, word, of, moves: moves.ceil() as u32 };
-    let fused = (0..table.len()).filter(|&row| is_product_and_sum(table.text(row))).filter_map(line_of).collect();
-    Spills { words: moved.into_iter().map(word).collect(), fused }
-}
-
-/// A word that is stored in a place of the stack.
-struct Stored {
-    /// The store.
-    row: usize,
-    register: usize,
-    /// How often it is stored and loaded, all in all, in a run of the function.
-    moves: f64,
-}
-
-/// The words that stores with ptxas's mark store. A load is of the last store to its place ahead of it in the code, else of
-/// the first.
-fn stored(table: &LifeRanges, flow: &ControlFlow) -> Vec<Stored> {
-    let times = flow.frequencies();
-    let accesses = (0..table.len()).filter_map(|row| Access::of(row, table.text(row)));
-    let spills: Vec<Access> = accesses.filter(|access| access.is_spill).collect();
-    let words = |access: &Access| {
-        let words = (access.bytes / 4).max(1);
-        access.place.into_iter().flat_map(move |place| (0..words).map(move |word| (word, place + 4 * word)))
+    let word = |((line, word, of), (moves, loads)): (_, (f64, BTreeSet<SpilledLoad>))| {
+        let (moves, loads) = (moves.ceil() as u32, loads.into_iter().collect());
+        SpilledWord { line, word, of, moves, loads }
     };
-    let (mut stored, mut by_place): (Vec<Stored>, BTreeMap<u32, Vec<usize>>) = Default::default();
-    for access in spills.iter().filter(|access| access.is_store) {
-        let Some(first) = stored_register(table.text(access.row)) else { continue };
-        for (word, place) in words(access) {
-            by_place.entry(place).or_default().push(stored.len());
-            stored.push(Stored { row: access.row, register: first + word as usize, moves: times[access.row] });
-        }
+    let fused = (0..table.len()).filter(|&row| is_product_and_sum(table.text(row))).filter_map(line_of).collect();
+    Spills { words: words.into_iter().map(word).collect(), fused }
+}
+
+/// Machine code through which values are followed.
+struct Function<'a> {
+    table: &'a LifeRanges,
+    flow: &'a ControlFlow,
+    slots: &'a SpillSlots,
+}
+
+impl Function<'_> {
+    /// The instructions that compute what a register holds at an instruction, and the registers in which they leave it; so
+    /// many copies are followed, and so many stores and loads.
+    fn computed(&self, row: usize, register: usize, copies: usize) -> Vec<(usize, usize)> {
+        let found = writes(self.table, self.flow, row, Kind::General, register);
+        let of_write = |write: usize| {
+            let copied = copied(self.table.text(write)).map(|[_, source]| vec![(write, source)]);
+            let loaded =
+                || Some(self.slots.sources(write, register)?.map(|store| (store.row, store.register)).collect());
+            match (copied.or_else(loaded), copies.checked_sub(1)) {
+                (None, _) => vec![(write, register)],
+                // What goes round in circles is computed elsewhere.
+                (Some(_), None) => Vec::new(),
+                (Some(sources), Some(fewer)) => {
+                    sources.into_iter().flat_map(|(row, register)| self.computed(row, register, fewer)).collect()
+                }
+            }
+        };
+        let found: BTreeSet<(usize, usize)> = found.into_iter().flat_map(of_write).collect();
+        found.into_iter().collect()
     }
-    for access in spills.iter().filter(|access| !access.is_store) {
-        for (_, place) in words(access) {
-            let Some(stores) = by_place.get(&place) else { continue };
-            let before = stores.partition_point(|&store| stored[store].row < access.row);
-            stored[stores[before.saturating_sub(1)]].moves += times[access.row];
-        }
+
+    /// The instructions that read what an instruction leaves in a register; so many copies are followed. Stores with ptxas's
+    /// mark are none: what they store is read where it is loaded.
+    fn read(&self, row: usize, register: usize, copies: usize) -> Vec<usize> {
+        let found = reads(self.table, self.flow, row, Kind::General, register);
+        let is_spill = |row: &usize| Access::of(*row, self.table.text(*row)).is_some_and(|access| access.is_spill);
+        let of_read = |reader: usize| match copied(self.table.text(reader)).filter(|_| copies > 0) {
+            Some([copy, _]) => self.read(reader, copy, copies - 1),
+            None => vec![reader],
+        };
+        found.into_iter().filter(|row| !is_spill(row)).flat_map(of_read).collect()
     }
-    stored
 }
 
 /// Whether an instruction computes a product and a sum with it: FFMA, DFMA, HFMA2, ….
 fn is_product_and_sum(text: &str) -> bool {
     let mut words = text.split(' ').filter(|word| !word.starts_with('@'));
     words.next().is_some_and(|opcode| opcode.split('.').next().is_some_and(|name| name.contains("FMA")))
-}
-
-/// The instructions that compute what a register holds at an instruction, and the registers in which they leave it; copies
-/// are followed.
-fn computed(table: &LifeRanges, flow: &ControlFlow, row: usize, register: usize, copies: usize) -> Vec<(usize, usize)> {
-    let found = writes(table, flow, row, Kind::General, register);
-    let of_write = |write: usize| match copied(table.text(write)).filter(|_| copies > 0) {
-        Some(source) => computed(table, flow, write, source, copies - 1),
-        None => vec![(write, register)],
-    };
-    found.into_iter().flat_map(of_write).collect()
 }
 
 /// Which of the words that an instruction writes is in a register, and how many it writes there in a row.
@@ -99,21 +109,10 @@ fn part(table: &LifeRanges, row: usize, register: usize) -> (u32, u32) {
     (before as u32, (before + 1 + behind) as u32)
 }
 
-/// The first register that a store stores: `STL.64 [R1+0x8], R52 (*"SpillRefill"*)`.
-fn stored_register(text: &str) -> Option<usize> {
-    register(text.split_once("], ")?.1)
-}
-
-/// The register that an instruction copies, if that is all that it does: `MOV R1, R2`.
-fn copied(text: &str) -> Option<usize> {
+/// The registers that an instruction writes and reads, if all that it does is to copy: `MOV R1, R2`.
+fn copied(text: &str) -> Option<[usize; 2]> {
     let (written, source) = text.strip_prefix("MOV ")?.split_once(", ")?;
-    register(written)?;
-    register(source)
-}
-
-fn register(text: &str) -> Option<usize> {
-    let digits = text.trim().strip_prefix('R')?.split(|c: char| !c.is_ascii_digit()).next()?;
-    digits.parse().ok()
+    Some([register(written)?, register(source)?])
 }
 
 #[cfg(test)]
@@ -179,6 +178,33 @@ mod tests {
         let (table, lines, code) = read(&rows);
         let moves = |word: &SpilledWord| (word.line, word.moves);
         assert_eq!(spills(&table, &lines, &code).words.iter().map(moves).collect::<Vec<_>>(), [(10, 2), (13, 11)]);
+    }
+
+    /// Each load tells what reads the value that it brings back, behind copies, too; a load finds the store that ran last on
+    /// the way to it, and what is loaded and stored again is still the same value.
+    #[test]
+    fn what_loads_serve() {
+        let [store, load] = ["STL [R1], R3 (*\"SpillRefill\"*)", "LDL R3, [R1] (*\"SpillRefill\"*)"];
+        let rows = [
+            ("FADD R3, R0, R0", "v  ^ "),
+            (store, "   v "),
+            (load, "   ^ "),
+            ("FADD R0, R3, R3", "^  v "),
+            ("STL [R1+0x4], R3 (*\"SpillRefill\"*)", "   v "),
+            ("LDL R3, [R1+0x4] (*\"SpillRefill\"*)", "   ^ "),
+            ("MOV R4, R3", "   v^"),
+            ("FADD R0, R4, R4", "x   v"),
+            ("@P0 BRA 0x20", ":    "),
+            ("EXIT", "     "),
+        ];
+        let (table, lines, code) = read(&rows);
+        let found = spills(&table, &lines, &code);
+        let loads: Vec<(u32, Vec<u32>)> = found.words[0]
+            .loads
+            .iter()
+            .map(|SpilledLoad { times, readers }| (*times, readers.iter().copied().collect()))
+            .collect();
+        assert_eq!((found.words.len(), found.words[0].line, loads), (1, 10, vec![(10, vec![13]), (10, vec![17])]));
     }
 
     /// Stores without ptxas's mark are the program's own.

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use nvptx_ra::config::NamedRegister;
 use nvptx_ra::error::Error;
 use nvptx_ra::index::{EntityIndex as _, IndexVec};
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::tune::aim::Aim;
-use nvptx_ra::tune::evidence::Spills;
+use nvptx_ra::tune::evidence::{SpilledLoad, Spills};
 use nvptx_ra::tune::figures::{Block, Figures};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question, Spilled};
@@ -102,15 +103,23 @@ fn spilled(
     let figures = judged.figures(&slice.kernel, block, aim.architecture).ok();
     let figures = figures.filter(|_| judges.benchmark.is_none());
     let Spills { words, fused } = judged.spills.remove(&slice.kernel).unwrap_or_default();
-    let mut registers: BTreeMap<&str, u32> = BTreeMap::new();
-    for word in &words {
+    let mut registers: BTreeMap<&str, (u32, Vec<SpilledLoad>)> = BTreeMap::new();
+    for word in words {
         let name = numbered.register(word.line, word.word, word.of);
         if let Some(name) = name.filter(|name| !numbered.is_fused(name, &fused)) {
-            *registers.entry(name).or_default() += word.moves;
+            let (moves, loads) = registers.entry(numbered.carrier(name)).or_default();
+            *moves += word.moves;
+            loads.extend(word.loads);
         }
     }
+    let register = |(name, (moves, loads)): (&str, (u32, Vec<SpilledLoad>))| NamedRegister {
+        name: name.into(),
+        moves: Some(moves),
+        loads: numbered.loads(name, loads.iter().map(|load| (load.times, &load.readers))),
+    };
+    let registers = registers.into_iter().map(register).collect();
     let text = fingerprint(&String::from_utf8_lossy(&ptx));
-    Ok(Spilled { registers: registers.into_iter().map(|(name, moves)| (name, Some(moves))).collect(), text, figures })
+    Ok(Spilled { registers, text, figures })
 }
 
 /// The kernels of a search in their rounds.

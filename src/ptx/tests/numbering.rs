@@ -1,6 +1,9 @@
 //! Statements with numbers as their source lines.
 
-use crate::ptx::Module;
+use std::collections::BTreeSet;
+
+use crate::config::NamedLoad;
+use crate::ptx::{Module, Numbered};
 
 const TEXT: &str = ".version 8.7\n.target sm_90a, debug\n.address_size 64\n.file 1 \"a.py\"\n\
     .visible .entry k(.param .u64 p)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<6>;\n\t.reg .b64 %rd<3>;\n\t.loc 1 7 3\n\
@@ -57,4 +60,41 @@ fn registers_of_words() {
     // Predicates are in no register of 32 bits, and an inner scope has none that is known outside.
     assert_eq!((numbered.register(3, 0, 1), numbered.register(4, 0, 1)), (None, Some("%rd1")));
     assert_eq!([5, 7, 0, 99].map(|line| numbered.register(line, 0, 1)), [None; 4]);
+}
+
+/// What is read only to be packed is in the pack.
+#[test]
+fn carriers() {
+    let numbered = numbered(
+        "mov.b32 %r1, 1; mov.b32 %r2, %r1; mov.b64 %rd1, {%r2, %r3}; mov.b64 {%r4, %r5}, %rd1; st.shared.b32 [%r4], %r5;",
+    );
+    let carriers = ["%r1", "%r2", "%r3", "%rd1", "%r4"].map(|name| numbered.carrier(name));
+    assert_eq!(carriers, ["%rd1", "%rd1", "%rd1", "%rd1", "%r4"]);
+}
+
+/// A load serves the reads whose lines its readers have, else those that lead to one of these lines; loads of the same read
+/// are one, and a load of nothing is none.
+#[test]
+fn reads_of_loads() {
+    let numbered = numbered(
+        "add.s32 %r2, %r1, %r1; shl.b32 %r3, %r1, 2; add.s32 %r4, %r3, %r2; st.shared.b32 [%r4], %r2; xor.b32 %r5, %r1, 1;",
+    );
+    let loads = |loads: &[(u32, &[u32])]| -> Vec<(Vec<u32>, u32)> {
+        let lines: Vec<(u32, BTreeSet<u32>)> =
+            loads.iter().map(|&(times, lines)| (times, lines.iter().copied().collect())).collect();
+        let found = numbered.loads("%r1", lines.iter().map(|(times, lines)| (*times, lines)));
+        found.into_iter().map(|NamedLoad { reads, times }| (reads, times)).collect()
+    };
+    assert_eq!(loads(&[(10, &[5]), (1, &[1])]), [(vec![1], 1), (vec![3], 10)]);
+    assert_eq!(loads(&[(1, &[1, 2]), (10, &[2, 5]), (1, &[6])]), [(vec![1, 2, 3], 10)]);
+    // Both the sum and the shift are folded into the address.
+    assert_eq!((loads(&[(1, &[3])]), loads(&[(1, &[6])])), (vec![(vec![1, 2], 1)], vec![]));
+}
+
+fn numbered(body: &str) -> Numbered {
+    let text = format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n\
+         {body}\n\tret;\n}}\n"
+    );
+    Module::read("k.ptx", text.as_bytes()).expect("it is right").numbered()
 }

@@ -130,7 +130,7 @@ impl Facts<'_> {
         let full = self.most_frequent(&freed, pressure, threshold)?;
         let mut clones = groups.iter().filter(|group| !group.has_definition);
         let is_worth = |group: &Group| {
-            let block = group.reads[0].block;
+            let block = group.block;
             let depth = self.loops.depth(block);
             let goes_deeper = depth > self.loops.depth(definition.block);
             pays(cost, depth)

@@ -15,7 +15,7 @@ pub(crate) fn compute_again(
 ) -> isize {
     let mut added = 0;
     for group in groups.iter().filter(|group| !group.has_definition) {
-        let at = Position { block: group.reads[0].block, before: Some(group.place) };
+        let at = Position { block: group.block, before: Some(group.place) };
         let clone = edits.create_register(function.class(reg));
         edits.insert_clone(at, definition, clone);
         for read in &group.reads {

@@ -1,6 +1,6 @@
 //! What values are chosen for, and by which means.
 
-use crate::config::{KeepInLoops, Redefined, SpillTo};
+use crate::config::{KeepInLoops, NamedLoad, Redefined, SpillTo};
 use crate::function::VReg;
 use crate::index::IndexVec;
 
@@ -17,9 +17,9 @@ pub struct Aim {
     pub redefined: Redefined,
     /// The values that may be chosen; `None`: all.
     pub among: Option<IndexVec<VReg, bool>>,
-    /// By register, how many words ptxas's own spills of it move, each as often as it runs. All values that have a number are
-    /// chosen, however few words are live, unless they would cost more than that; and no others are.
-    pub paid: Option<IndexVec<VReg, Option<f64>>>,
+    /// By register, what ptxas pays for its own spills of it. All values that have this are chosen, however few words are live,
+    /// unless they would cost much more; and no others are.
+    pub paid: Option<IndexVec<VReg, Option<Paid>>>,
     /// Where they may go.
     pub to: SpillTo,
     /// At most so many choices are tried, until one reaches `words`.
@@ -30,6 +30,15 @@ pub struct Aim {
     pub hoists: bool,
     /// The most bytes of a store or load: 4, or 8 or 16 for several values at once.
     pub access_bytes: u32,
+}
+
+/// What ptxas's own spills of a register are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paid {
+    /// How many words they move, each as often as it runs.
+    pub moves: f64,
+    /// The loads, if that is known.
+    pub loads: Vec<NamedLoad>,
 }
 
 /// What a trial may do.

@@ -10,11 +10,12 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::Place;
-use super::aim::{Aim, Means};
+use super::aim::{Aim, Means, Paid};
 use super::eligible::Candidate;
 use super::facts::Facts;
 use super::full::FullPoints;
 use super::places::{Around, Home, Places};
+use super::served::served;
 use super::sink::{Sink, stored};
 use super::slots::Slots;
 use crate::analysis::{Occurrence, Segment};
@@ -169,6 +170,11 @@ impl<'c> Chooser<'c> {
         is_among && value.is_held && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
     }
 
+    /// What ptxas pays for its own spills of a register, if that is the reason to choose it.
+    fn paid(&self, reg: VReg) -> Option<&Paid> {
+        self.aim.paid.as_ref().and_then(|paid| paid[reg].as_ref())
+    }
+
     fn take(&mut self, number: usize, offer: Offer, slots: &mut Slots<'_>) {
         let value = &self.facts.values[number];
         let Offer { cost, home, sink, groups, freed, .. } = offer;
@@ -199,7 +205,8 @@ impl<'c> Chooser<'c> {
         let group = |accesses: &[Occurrence]| group(function, accesses, &self.pressure, full);
         let may_be_stored = self.means.is_redefined || value.only_definition().is_some();
         let at_definitions = may_be_stored.then(|| {
-            let groups = group(occurrences.of(value.reg));
+            let served = self.paid(value.reg).and_then(|paid| served(self.facts, value, &paid.loads));
+            let groups = served.unwrap_or_else(|| group(occurrences.of(value.reg)));
             let definitions = value.definitions.iter().map(|definition| definition.inst);
             let freed = freed(value.reg, definitions, &groups, live);
             self.priced(value, None, groups, freed, slots)
@@ -239,20 +246,20 @@ impl<'c> Chooser<'c> {
             return None;
         }
         let covered: f64 = freed.iter().map(|stretch| self.full.runs(stretch)).sum();
-        let loads = groups.iter().filter(|group| !group.has_definition).map(|group| group.reads[0].block);
+        let loads = groups.iter().filter(|group| !group.has_definition).map(|group| group.block);
         let often = loads.chain(stored(value, sink)).map(|block| frequencies[block]).fold(0.0, f64::max);
         if often > most_often(self.means.in_loops, covered / f64::from(count.max(1))) {
             return None;
         }
         let around = Around { frequencies, live, slots };
         let (cost, home) = self.places.cheapest(value, sink, &groups, &around)?;
-        let price = match self.aim.paid.as_ref().and_then(|paid| paid[value.reg]) {
+        let price = match self.paid(value.reg) {
             None => cost / covered,
-            Some(paid) => {
-                let reloads = groups.iter().filter(|group| !group.has_definition).map(|group| group.reads[0].block);
+            Some(Paid { moves, .. }) => {
+                let reloads = groups.iter().filter(|group| !group.has_definition).map(|group| group.block);
                 let moved: f64 = reloads.chain(stored(value, sink)).map(|block| frequencies[block]).sum();
                 let words = f64::from(self.facts.function.class(value.reg).words().max(1));
-                let [paid, costs] = [paid / words, SHARED_COST * moved];
+                let [paid, costs] = [moves / words, SHARED_COST * moved];
                 if costs > MOST_FOR_PAID * paid {
                     return None;
                 }

@@ -90,16 +90,18 @@ struct Hoisting<'a> {
 impl Hoisting<'_> {
     /// The first definition or the sink, and a reload for each group that no definition serves.
     fn sources(&self, chosen: &Chosen) -> Vec<Option<Source>> {
-        let end = |reads: &[Occurrence]| reads.last().map_or(0, |last| last.inst.0 + 1);
-        let near = chosen.groups.iter().find(|group| group.has_definition).map_or(&[][..], |group| &group.reads);
+        let near = chosen.groups.iter().find(|group| group.has_definition);
+        let end = |group: &Group, at: At| group.kept.iter().find(|kept| kept.start == at.before).map(|kept| kept.end);
         let definition = &chosen.definitions[0];
         let behind = At { block: definition.block, before: definition.inst.0 + 1 };
         let first = chosen.sink.map_or(behind, |sink| At::end(self.function, sink));
         let of_group = |group: &Group| {
-            let at = At { block: group.reads[0].block, before: group.place.0 };
-            Some(Source::new(at, &group.reads, end(&group.reads)))
+            let at = At { block: group.block, before: group.place.0 };
+            Some(Source::new(at, &group.reads, end(group, at).unwrap_or(at.before)))
         };
-        let mut sources = vec![Some(Source::new(first, near, end(near).max(first.before)))];
+        let reads = near.map_or(&[][..], |group| &group.reads);
+        let until = near.and_then(|group| end(group, first)).unwrap_or(first.before);
+        let mut sources = vec![Some(Source::new(first, reads, until))];
         sources.extend(chosen.reloads().map(of_group));
         sources
     }

@@ -13,6 +13,7 @@
 //! * [`aim`]: what values are chosen for, and by which means;
 //! * [`eligible`]: which values can be moved at all;
 //! * [`trials`]: choices of values with more and more means, of which the best is kept;
+//! * [`served`]: the reads that each of ptxas's own loads of a value serves;
 //! * [`choice`]: a choice, of those values that free the highest pressure for the lowest cost;
 //! * [`full`]: the instructions with more words live than there is room for;
 //! * [`places`]: what each place costs for a value, and which is the cheapest;
@@ -36,6 +37,7 @@ mod neighbours;
 mod packing;
 mod places;
 mod room;
+mod served;
 mod sink;
 mod slots;
 mod stores;
@@ -43,7 +45,7 @@ mod stores;
 mod tests;
 mod trials;
 
-pub use aim::{Aim, Means};
+pub use aim::{Aim, Means, Paid};
 pub use callees::{Call, CalleeMemory, CalleeTable};
 pub use facts::Facts;
 pub use room::{Launch, Refusal, bounds};

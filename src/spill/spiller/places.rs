@@ -106,7 +106,7 @@ impl<'a> Places<'a> {
             return None;
         }
         let of_group = |group: &Group| {
-            let block = group.reads[0].block;
+            let block = group.block;
             let share = in_loads(cost, self.loops.depth(block))?;
             let is_possible = has_sources(self.function, around.live, definition, group.place);
             is_possible.then_some(share * around.frequencies[block])
@@ -118,7 +118,7 @@ impl<'a> Places<'a> {
 /// A store in each place and a load for each group.
 fn traffic(value: &Candidate, sink: Option<Block>, groups: &[Group], around: &Around<'_>) -> f64 {
     let stores = stored(value, sink).fold(0.0, |sum, block| sum + STORE * around.frequencies[block]);
-    clones(groups).map(|group| around.frequencies[group.reads[0].block]).sum::<f64>() + stores
+    clones(groups).map(|group| around.frequencies[group.block]).sum::<f64>() + stores
 }
 
 /// The groups that get a clone or a load.

@@ -1,6 +1,6 @@
 //! Where values go, what moves, and what the checker says of stores and loads that are wrong.
 
-use super::{Aim, Facts, Kept, Launch, Outcome, Place, Refusal, keep_values};
+use super::{Aim, Facts, Kept, Launch, Outcome, Paid, Place, Refusal, keep_values};
 use crate::check::check;
 use crate::config::{KeepInLoops, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, Position, RegClass};
@@ -100,7 +100,7 @@ fn products_that_may_be_fused_stay() {
 fn what_ptxas_spills_goes() {
     let kernel = across("B32", "LD_i32", "ST_i32");
     let kept = |reg: u32, paid: f64| -> Vec<u32> {
-        let paid = Some(kernel.regs().map(|other| (other.0 == reg).then_some(paid)).collect());
+        let paid = Some(kernel.regs().map(|other| (other.0 == reg).then(|| paid_for(paid))).collect());
         let outcome = keep_as(&kernel, &Aim { paid, ..aim(99, SpillTo::SHARED) }).expect("a place");
         outcome.kept.iter().map(|kept| kept.reg.0).collect()
     };
@@ -111,12 +111,17 @@ fn what_ptxas_spills_goes() {
     assert_eq!(kept(2, f64::INFINITY).len() + kept(3, f64::INFINITY).len(), 0);
 }
 
+/// What ptxas pays in words, where nothing is said of its loads.
+fn paid_for(moves: f64) -> Paid {
+    Paid { moves, loads: Vec::new() }
+}
+
 /// Where room is short, what spares most goes first.
 #[test]
 fn what_ptxas_pays_most_for_goes_first() {
     let kernel = across("B32", "LD_i32", "ST_i32");
     let first = |paid: [f64; 2]| {
-        let paid = Some(kernel.regs().map(|reg| paid.get(reg.0 as usize).copied()).collect());
+        let paid = Some(kernel.regs().map(|reg| paid.get(reg.0 as usize).copied().map(paid_for)).collect());
         let outcome = keep_as(&kernel, &Aim { paid, values: 1, ..aim(99, SpillTo::SHARED) }).expect("a place");
         outcome.kept.iter().map(|kept| kept.reg.0).collect::<Vec<_>>()
     };

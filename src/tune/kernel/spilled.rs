@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::Kernel;
-use crate::config::RegisterNames;
+use crate::config::{NamedRegister, RegisterNames};
 use crate::target::machine::SHARED_PER_BLOCK;
 use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
@@ -129,10 +129,10 @@ impl Kernel {
             self.record(aim, variant.clone(), text, figures);
         }
         let before = variant.named();
-        let is_new = |(name, _): &(&str, Option<u32>)| !before.iter().any(|(known, _)| known == *name);
+        let is_new = |found: &&NamedRegister| !before.iter().any(|known| known.name == found.name);
         let new: Vec<_> = spilled.iter().filter(is_new).collect();
         let Some(kept) = self.kept(aim).filter(|_| !new.is_empty()) else { return };
-        let named: RegisterNames = before.iter().chain(new).collect();
+        let named: RegisterNames = before.iter().chain(new).cloned().collect();
         let way = |(in_loops, access_bytes)| {
             variant.with_kept_values(Kept { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
         };

@@ -1,0 +1,58 @@
+//! Which instructions read what an instruction leaves in a register.
+
+use crate::machine::control_flow::ControlFlow;
+use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
+
+/// The instructions that read what `row` leaves in the register, in the order of the code: control flow is followed from there
+/// to the next write on each path. A write under a condition does not end a path. O(instructions).
+pub(crate) fn reads(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Kind, register: usize) -> Vec<usize> {
+    let mark = |row: usize| table.marks(row, kind).get(register).copied().unwrap_or(Mark::Free);
+    let mut found = Vec::new();
+    // The part of the first block behind the row, and the part ahead of it, are walked apart.
+    let mut is_seen = vec![false; table.len()];
+    let mut starts =
+        if flow.end(flow.block(row)) > row + 1 { vec![row + 1] } else { flow.starts_behind(flow.block(row)) };
+    while let Some(start) = starts.pop() {
+        let block = flow.block(start);
+        let end = flow.end(block);
+        let mut at = start;
+        while at < end && !is_seen[at] && mark(at) != Mark::Free {
+            is_seen[at] = true;
+            if mark(at).is_read() {
+                found.push(at);
+            }
+            if mark(at).is_write() && !table.text(at).starts_with('@') {
+                break;
+            }
+            at += 1;
+        }
+        if at == end {
+            starts.extend(flow.starts_behind(block));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::drawn_tables::{code_of_texts, of_texts};
+
+    /// Reads are found over control flow up to the next write; a write under a condition hides none.
+    #[test]
+    fn reads_reach_over_control_flow() {
+        let rows = [
+            ("MOV R0, R1", "^:"),
+            ("IADD R1, R0", "vx"),
+            ("@P0 MOV R0, R1", "^v"),
+            ("@P1 BRA 0x10", "::"),
+            ("MOV R1, R0", "v^"),
+            ("EXIT", "  "),
+        ];
+        let (table, flow) = (of_texts(&rows), ControlFlow::of(&code_of_texts(&rows)));
+        let of = |row: usize, register: usize| reads(&table, &flow, row, Kind::General, register);
+        assert_eq!((of(0, 0), of(2, 0)), (vec![1, 4], vec![1, 4]));
+        assert_eq!((of(1, 1), of(4, 1)), (vec![1, 2], vec![]));
+    }
+}
