@@ -15,9 +15,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::aim::Aim;
+use super::at::At;
 use super::choice::{Choice, Chosen};
 use super::facts::Facts;
-use super::moved::{At, Moved, Reload};
+use super::moved::{Moved, Reload};
 use super::stores;
 use crate::analysis::{Cfg, Dominators, Loops, Occurrence};
 use crate::function::{Block, Function};

@@ -21,11 +21,13 @@
 //! * [`packing`]: the fewest slots for values that are all known;
 //! * [`hoist`]: the places where values come back, one for several groups of reads where that is rarer;
 //! * [`sink`]: the places further down where a value may be stored once for all of its definitions;
+//! * [`at`]: places for stores and loads;
 //! * [`stores`]: the places where values are stored; [`mod@moved`]: both places of a value;
 //! * [`neighbours`]: slots beside each other, and stores and loads of several values at once;
 //! * here: the edits.
 
 mod aim;
+mod at;
 mod callees;
 mod choice;
 mod eligible;

@@ -11,7 +11,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::moved::{At, Moved};
+use super::at::At;
+use super::moved::Moved;
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 use crate::spill::pressure::Pressure;

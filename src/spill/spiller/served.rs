@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::at::At;
 use super::eligible::Candidate;
 use super::facts::Facts;
-use super::moved::At;
 use crate::analysis::Occurrence;
 use crate::config::NamedLoad;
 use crate::function::{Block, Inst};

@@ -1,7 +1,8 @@
 //! Where a value is stored: at its sink, or behind each definition that a reload may come behind.
 
+use super::at::At;
 use super::choice::Chosen;
-use super::moved::{At, Reload};
+use super::moved::Reload;
 use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Effects, Function, Inst, Role};
 
