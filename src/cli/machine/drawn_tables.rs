@@ -4,6 +4,16 @@ use super::instruction::Instruction;
 use super::life_ranges::{LifeRanges, for_each};
 use super::listing;
 
+/// A loop that copies two registers to and fro, one of them under a condition.
+pub(crate) const COPIES_IN_A_LOOP: [(&str, &str); 6] = [
+    ("MOV R0, R1", "^:"),
+    ("IADD R1, R0", "vx"),
+    ("@P0 MOV R0, R1", "^v"),
+    ("@P1 BRA 0x10", "::"),
+    ("MOV R1, R0", "v^"),
+    ("EXIT", "  "),
+];
+
 /// The table of a function whose instructions have these marks for general registers.
 pub(crate) fn of_marks(rows: &[&str]) -> LifeRanges {
     of_texts(&rows.iter().map(|row| ("NOP", *row)).collect::<Vec<_>>())

@@ -37,20 +37,12 @@ pub(crate) fn reads(table: &LifeRanges, flow: &ControlFlow, row: usize, kind: Ki
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::drawn_tables::{code_of_texts, of_texts};
+    use crate::machine::drawn_tables::{COPIES_IN_A_LOOP, code_of_texts, of_texts};
 
     /// Reads are found over control flow up to the next write; a write under a condition hides none.
     #[test]
     fn reads_reach_over_control_flow() {
-        let rows = [
-            ("MOV R0, R1", "^:"),
-            ("IADD R1, R0", "vx"),
-            ("@P0 MOV R0, R1", "^v"),
-            ("@P1 BRA 0x10", "::"),
-            ("MOV R1, R0", "v^"),
-            ("EXIT", "  "),
-        ];
-        let (table, flow) = (of_texts(&rows), ControlFlow::of(&code_of_texts(&rows)));
+        let (table, flow) = (of_texts(&COPIES_IN_A_LOOP), ControlFlow::of(&code_of_texts(&COPIES_IN_A_LOOP)));
         let of = |row: usize, register: usize| reads(&table, &flow, row, Kind::General, register);
         assert_eq!((of(0, 0), of(2, 0)), (vec![1, 4], vec![1, 4]));
         assert_eq!((of(1, 1), of(4, 1)), (vec![1, 2], vec![]));

@@ -49,7 +49,7 @@ pub(crate) fn nearest(writes: &[usize], row: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::drawn_tables::{code_of_texts, of_texts};
+    use crate::machine::drawn_tables::{COPIES_IN_A_LOOP, code_of_texts, of_texts};
 
     /// The writes that reach a register at an instruction.
     fn of(rows: &[(&str, &str)], row: usize, register: usize) -> Vec<usize> {
@@ -59,19 +59,11 @@ mod tests {
     /// Both ways into a loop count, a write under a condition hides none, and where nothing is held a path ends.
     #[test]
     fn writes_reach_over_control_flow() {
-        let rows = [
-            ("MOV R0, R1", "^:"),
-            ("IADD R1, R0", "vx"),
-            ("@P0 MOV R0, R1", "^v"),
-            ("@P1 BRA 0x10", "::"),
-            ("MOV R1, R0", "v^"),
-            ("EXIT", "  "),
-        ];
-        assert_eq!(of(&rows, 1, 0), [0, 2]);
-        assert_eq!(of(&rows, 4, 0), [0, 2]);
-        assert_eq!(of(&rows, 4, 1), [4]);
-        assert_eq!(of(&rows, 3, 1), [1]);
-        assert_eq!(of(&rows, 0, 1), Vec::<usize>::new());
+        assert_eq!(of(&COPIES_IN_A_LOOP, 1, 0), [0, 2]);
+        assert_eq!(of(&COPIES_IN_A_LOOP, 4, 0), [0, 2]);
+        assert_eq!(of(&COPIES_IN_A_LOOP, 4, 1), [4]);
+        assert_eq!(of(&COPIES_IN_A_LOOP, 3, 1), [1]);
+        assert_eq!(of(&COPIES_IN_A_LOOP, 0, 1), Vec::<usize>::new());
         assert_eq!([nearest(&[0, 2], 1), nearest(&[4], 1), nearest(&[], 1)], [Some(0), Some(4), None]);
     }
 }
