@@ -2,7 +2,7 @@
 
 use super::guide::SHAKEN;
 use super::layout;
-use super::machine::Setting;
+use super::machine::{Setting, Turns};
 use super::memory::{Image, Values};
 use super::program::{Function, Init, Kernel, Op, Program, Special};
 use super::types::{Ty, mixed};
@@ -113,6 +113,8 @@ impl Launches {
             grid,
             block,
             schedule: mixed(self.seed ^ mixed(schedule)),
+            turns: Turns::Drawn,
+            divides_by_zero: self.is_exact || self.extremes,
             most_steps: self.most_steps,
             shared_bytes: self.dynamic_shared,
             wishes: wishes.clone(),

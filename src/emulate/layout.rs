@@ -3,7 +3,7 @@
 //! Addresses of global, constant and kernel parameter memory are generic addresses. Shared and local memory have windows;
 //! their own addresses are offsets into these.
 
-use super::types::hash_of;
+use super::types::{hash_of, low};
 
 /// The window of shared memory.
 pub(super) const SHARED: u64 = 1 << 48;
@@ -13,8 +13,10 @@ pub(super) const LOCAL: u64 = 1 << 49;
 pub(super) const WINDOW: u64 = 1 << 32;
 /// The parameters of the kernel.
 pub(super) const PARAMETERS: u64 = 1 << 51;
-/// Variables of global and constant memory.
+/// Variables of global and constant memory: where they begin, and the bits of the places that each may have.
 const VARIABLES: u64 = 1 << 52;
+const NAME_BITS: u32 = 24;
+const VARIABLE_BITS: u32 = 26;
 /// The first variable in shared memory. On sm_90, the first KiB is the driver's.
 pub(super) const FIRST_SHARED: u32 = 1024;
 /// What a block may use of shared memory.
@@ -26,7 +28,13 @@ pub(super) const MORE_BUFFERS: u64 = 1 << 45;
 
 /// The address of a variable: the same in every program that has the name.
 pub(super) fn variable(name: &str) -> u64 {
-    VARIABLES + ((hash_of(name) & 0xff_ffff) << 26)
+    VARIABLES + (low(hash_of(name), NAME_BITS) << VARIABLE_BITS)
+}
+
+/// The start of the variable that an address would be in, if it is among those of variables.
+pub(super) fn variable_of(address: u64) -> Option<u64> {
+    let is_among = address.wrapping_sub(VARIABLES) < 1 << (NAME_BITS + VARIABLE_BITS);
+    is_among.then_some(address >> VARIABLE_BITS << VARIABLE_BITS)
 }
 
 /// Whether an address is in a window.

@@ -39,6 +39,11 @@ pub(super) enum Order {
     Strong,
 }
 
+/// Registers of a function that nothing computes with: what they carry from shared or local memory has the kind that was
+/// stored there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Carried(pub(super) u32);
+
 /// A load or store of one or more elements.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
@@ -47,6 +52,8 @@ pub(super) struct Access {
     pub(super) elements: Vec<Row>,
     /// What kind of value each is.
     pub(super) kinds: Vec<Kind>,
+    /// The class of each that has the kind of what is read into it.
+    pub(super) carried: Vec<Option<Carried>>,
     pub(super) order: Order,
 }
 
@@ -100,8 +107,8 @@ pub(super) enum WarpOp {
     Reduce { reduction: Reduction, ty: Ty, to: Row, value: Row },
     Elect { to: Row, is_elected: Row },
     Synchronise,
-    LoadMatrix { to: Vec<Row>, address: Address, is_transposed: bool },
-    StoreMatrix { from: Vec<Row>, address: Address, is_transposed: bool },
+    LoadMatrix { to: Vec<Row>, address: Address, is_transposed: bool, carried: Vec<Option<Carried>> },
+    StoreMatrix { from: Vec<Row>, address: Address, is_transposed: bool, kinds: Vec<Kind> },
     MoveMatrix { to: Row, from: Row },
     Multiply(Box<Multiply>),
     GroupMultiply(Box<GroupMultiply>),

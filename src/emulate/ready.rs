@@ -2,15 +2,18 @@
 
 use super::compare::{Launched, first_difference};
 use super::launch::{Drawn, Launches};
-use super::machine::{Outcome, Setting, run};
+use super::machine::{Outcome, Setting, Stopped, Turns, run};
 use super::memory::Image;
 use super::program::Program;
 use super::tolerance::Equality;
 
 /// Schedules of the first program's threads that must give the same: where it reads what depends on their order, and
 /// where a second program gives something else.
-const ORDERS: [u64; 2] = [1, 4];
-const ORDERS_OF_A_DIFFERENCE: [u64; 2] = [2, 3];
+const ORDERS: [(u64, Turns); 2] = [(1, Turns::Drawn), (4, Turns::Drawn)];
+const ORDERS_OF_A_DIFFERENCE: [(u64, Turns); 4] =
+    [(2, Turns::Drawn), (3, Turns::Drawn), (5, Turns::FirstToLast), (6, Turns::LastToFirst)];
+/// Threads that do not meet again take more instructions than others: so many times more are allowed.
+const PARTED_STEPS: u64 = 4;
 
 /// The instructions of warps that may still run.
 #[derive(Debug)]
@@ -21,11 +24,15 @@ pub(super) struct Steps {
 impl Steps {
     /// Runs a launch with what is left.
     pub(super) fn run(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, String> {
+        self.ran(program, setting, image).map_err(|stopped| stopped.reason)
+    }
+
+    fn ran(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
         let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
         let ran = run(program, &setting, image);
         let steps = ran.as_ref().map_or_else(|stopped| stopped.steps, |outcome| outcome.steps);
         self.left = self.left.saturating_sub(steps);
-        ran.map_err(|stopped| stopped.reason)
+        ran
     }
 }
 
@@ -53,7 +60,7 @@ impl Ready {
         if !self.outcome.depends_on_order {
             return None;
         }
-        self.other_orders(program, launches, ORDERS, steps)
+        self.other_orders(program, launches, &ORDERS, steps)
     }
 
     /// What other orders of threads give: why nothing can be said, if the results depend on them.
@@ -61,15 +68,19 @@ impl Ready {
         &mut self,
         program: &Program,
         launches: &Launches,
-        schedules: [u64; 2],
+        orders: &[(u64, Turns)],
         steps: &mut Steps,
     ) -> Option<String> {
-        schedules.into_iter().find_map(|schedule| {
-            let setting = launches.setting(program, self.setting.kernel, &self.drawn, schedule);
-            match steps.run(program, &setting, &mut self.image) {
+        orders.iter().find_map(|&(schedule, turns)| {
+            let drawn = launches.setting(program, self.setting.kernel, &self.drawn, schedule);
+            let longer = if turns == Turns::Drawn { 1 } else { PARTED_STEPS };
+            let setting = Setting { turns, most_steps: drawn.most_steps.saturating_mul(longer), ..drawn };
+            match steps.ran(program, &setting, &mut self.image) {
                 Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches))
                     .map(|_| "the results depend on the order in which threads run".to_owned()),
-                Err(reason) => Some(reason),
+                // An order in which it takes too long says nothing.
+                Err(Stopped { is_long: true, .. }) if turns != Turns::Drawn => None,
+                Err(stopped) => Some(stopped.reason),
             }
         })
     }
@@ -82,7 +93,7 @@ impl Ready {
         steps: &mut Steps,
     ) -> Option<String> {
         if self.of_orders.is_none() {
-            self.of_orders = Some(self.other_orders(program, launches, ORDERS_OF_A_DIFFERENCE, steps));
+            self.of_orders = Some(self.other_orders(program, launches, &ORDERS_OF_A_DIFFERENCE, steps));
         }
         self.of_orders.clone().flatten()
     }

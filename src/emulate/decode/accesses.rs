@@ -146,7 +146,7 @@ impl Decoder<'_, '_> {
         } else {
             (ty, elements)
         };
-        let access = Access { address, ty, elements, kinds: Vec::new(), order };
+        let access = Access { address, ty, elements, kinds: Vec::new(), carried: Vec::new(), order };
         self.emit(if is_load { Op::Load(access) } else { Op::Store(access) });
         Ok(())
     }

@@ -2,12 +2,13 @@
 //!
 //! Webs that moves, choices, packing or shuffles join are one class. Each class has the most telling kind that any
 //! instruction gives to it: a double before a float before an address before bits before an integer. What no instruction
-//! says anything of, as a value that is only loaded from shared memory and stored, has the kind of what is stored there.
+//! says anything of, as a value that is only loaded from shared memory and stored, has the kind of what is stored there:
+//! of all of it, if that has one kind, or else of what a launch reads.
 
 use super::pointers::pointers;
 use super::webs::{Value, Webs};
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Function, Init, Left, Op, Row, Space, WarpOp};
+use crate::emulate::program::{Carried, Function, Init, Left, Op, Row, Space, WarpOp};
 use crate::emulate::types::Kind;
 
 /// Finds the kinds of what the loads, stores and atomic operations of a function move.
@@ -102,20 +103,31 @@ pub(super) fn find(function: &mut Function) {
         }
     }
     let is_pointer = pointers(function, &mut webs);
+    // What nothing is known of has the kind of what is read into it from shared or local memory.
     let mut kind_of = |web: Option<usize>| {
-        let Some(web) = web else { return Kind::Integer };
-        let kind = kinds[sets.find(Value(web as u32)).0 as usize];
-        if is_pointer[web] && kind < Kind::Pointer { Kind::Pointer } else { kind }
+        let Some(web) = web else { return (Kind::Integer, None) };
+        let class = sets.find(Value(web as u32)).0;
+        let kind = kinds[class as usize];
+        let carried = (!is_pointer[web] && !is_known(class as usize, &kinds)).then_some(Carried(class));
+        (if is_pointer[web] && kind < Kind::Pointer { Kind::Pointer } else { kind }, carried)
     };
     for (at, inst) in function.insts.iter_mut().enumerate() {
         match &mut inst.op {
             Op::Load(access) => {
-                access.kinds = access.elements.iter().map(|&row| kind_of(webs.written(at, row))).collect();
+                let kinds = access.elements.iter().map(|&row| kind_of(webs.written(at, row)));
+                (access.kinds, access.carried) = kinds.unzip();
             }
             Op::Store(access) => {
-                access.kinds = access.elements.iter().map(|&row| kind_of(webs.read(at, row))).collect();
+                let kinds = access.elements.iter().map(|&row| kind_of(webs.read(at, row)));
+                (access.kinds, access.carried) = kinds.unzip();
             }
-            Op::Atomic { kind, from, .. } => *kind = kind_of(webs.read(at, from[0])),
+            Op::Warp { op: WarpOp::LoadMatrix { to, carried, .. }, .. } => {
+                *carried = to.iter().map(|&row| kind_of(webs.written(at, row)).1).collect();
+            }
+            Op::Warp { op: WarpOp::StoreMatrix { from, kinds, .. }, .. } => {
+                *kinds = from.iter().map(|&row| kind_of(webs.read(at, row)).0).collect();
+            }
+            Op::Atomic { kind, from, .. } => *kind = kind_of(webs.read(at, from[0])).0,
             _ => {}
         }
     }

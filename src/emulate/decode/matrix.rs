@@ -36,9 +36,11 @@ impl Decoder<'_, '_> {
                 let (registers, address) = if is_load { (first, second) } else { (second, first) };
                 let address = self.address(address, space)?;
                 if is_load {
-                    WarpOp::LoadMatrix { to: self.results(registers)?, address, is_transposed }
+                    let to = self.results(registers)?;
+                    WarpOp::LoadMatrix { to, address, is_transposed, carried: Vec::new() }
                 } else {
-                    WarpOp::StoreMatrix { from: self.fragment(registers, WORD)?, address, is_transposed }
+                    let from = self.fragment(registers, WORD)?;
+                    WarpOp::StoreMatrix { from, address, is_transposed, kinds: Vec::new() }
                 }
             }
             "movmatrix" => {

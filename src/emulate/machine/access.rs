@@ -8,7 +8,7 @@ use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::layout;
 use crate::emulate::memory::{Stamp, View, Write, note};
-use crate::emulate::program::{Access, Address, Order, Space};
+use crate::emulate::program::{Access, Address, Carried, Order, Space};
 use crate::emulate::types::{Kind, signed};
 
 /// The place that a lane accesses, and whether it is aligned.
@@ -32,7 +32,11 @@ pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lan
         Target::Shared(offset) => offset < layout::SHARED_BYTES,
         Target::Local(offset) => u64::from(offset) < MOST_LOCAL,
     };
-    if is_inside { Ok(target) } else { halt(format!("an access at {at:#x}")) }
+    match target {
+        Target::Global(at) if world.is_beyond_variables(at, bytes) => halt("an access beyond a variable"),
+        _ if is_inside => Ok(target),
+        _ => halt(format!("an access at {at:#x}")),
+    }
 }
 
 /// A place some bytes on.
@@ -101,6 +105,27 @@ pub(super) fn read(
     }
 }
 
+/// Notes the kind of what a lane reads from shared or local memory: what a class of registers carries has a kind as long
+/// as all that was read into it has that one.
+pub(super) fn carry(
+    world: &mut World<'_, '_>,
+    warp: &Warp,
+    lane: usize,
+    target: Target,
+    bytes: usize,
+    class: (usize, Carried),
+) {
+    let kind = match target {
+        Target::Global(_) => Kind::default(),
+        Target::Shared(offset) => world.blocks[warp.block].shared.kind(offset as usize, bytes),
+        Target::Local(offset) => warp.local[lane].kind(offset as usize, bytes),
+    };
+    let known = world.carried.entry(class).or_insert(kind);
+    if *known != kind {
+        *known = Kind::default();
+    }
+}
+
 /// Writes at most eight bytes.
 pub(super) fn write(
     world: &mut World<'_, '_>,
@@ -119,8 +144,8 @@ pub(super) fn write(
                 return halt(format!("what is stored is undefined or not modelled: {source}"));
             }
         },
-        Target::Shared(offset) => world.blocks[warp.block].shared.write(offset as usize, bytes, value),
-        Target::Local(offset) => warp.local[lane].write(offset as usize, bytes, value),
+        Target::Shared(offset) => world.blocks[warp.block].shared.write(offset as usize, bytes, value, by.kind),
+        Target::Local(offset) => warp.local[lane].write(offset as usize, bytes, value, by.kind),
     }
     Ok(())
 }
@@ -156,6 +181,9 @@ pub(super) fn load(
                 world.global.image.prefer(at, bytes as usize, wish);
             }
             let value = read(world, warp, lane, target, bytes as usize, kind);
+            if let Some(carried) = access.carried[number] {
+                carry(world, warp, lane, target, bytes as usize, (frame.function, carried));
+            }
             if value.is_none() {
                 world.note_undefined(|| match target {
                     Target::Shared(_) => format!("shared memory that nobody wrote, read in line {line}"),
@@ -195,7 +223,8 @@ pub(super) fn store(
             }
             let value = is_defined.then(|| crate::emulate::types::low(frame.value(row, lane), 8 * bytes));
             noted(world, warp, lane, target, bytes as usize, Some(value.unwrap_or_default()), is_strong)?;
-            let kind = access.kinds[number];
+            let carried = access.carried[number].and_then(|carried| world.carried.get(&(frame.function, carried)));
+            let kind = carried.copied().unwrap_or(access.kinds[number]);
             let by = Write { thread, function: frame.function as u32, line, kind };
             write(world, warp, lane, target, bytes as usize, value, by)?;
         }

@@ -6,6 +6,7 @@ use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, barrier, halt};
 use crate::emulate::program::{Call, Callee, Op, Place};
+use crate::emulate::types::Kind;
 
 /// The deepest nesting of calls.
 const DEEPEST: u32 = 256;
@@ -108,7 +109,7 @@ impl Moved {
                         1 if bytes > 1 => self.0[0].map(|value| value >> (8 * byte.min(7)) & 0xff),
                         _ => self.0.get(byte).copied().flatten(),
                     };
-                    warp.local[lane].write(start + byte, 1, value);
+                    warp.local[lane].write(start + byte, 1, value, Kind::default());
                 }
             }
         }

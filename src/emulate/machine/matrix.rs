@@ -1,23 +1,23 @@
 //! Matrices that a warp holds, by the fragment layouts of the PTX ISA.
 
-use super::access::{beyond, noted, read, target, write};
+use super::access::{beyond, carry, noted, read, target, write};
 use super::next::undefined;
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::memory::Write;
 use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Rounding, TF32};
-use crate::emulate::program::{Address, Multiply, Row, Tile, WarpOp};
+use crate::emulate::program::{Address, Carried, Multiply, Row, Tile, WarpOp};
 use crate::emulate::types::{Kind, Ty, low, signed};
 
 /// Runs an operation of all 32 threads.
 pub(super) fn run(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpOp, line: u32) -> Ran<()> {
     match op {
-        WarpOp::LoadMatrix { to, address, is_transposed } => {
-            load_matrices(world, warp, frame, to, *address, *is_transposed, line)
+        WarpOp::LoadMatrix { to, address, is_transposed, carried } => {
+            load_matrices(world, warp, frame, (to, carried), *address, *is_transposed, line)
         }
-        WarpOp::StoreMatrix { from, address, is_transposed } => {
-            store_matrices(world, warp, frame, from, *address, *is_transposed, line)
+        WarpOp::StoreMatrix { from, address, is_transposed, kinds } => {
+            store_matrices(world, warp, frame, (from, kinds), *address, *is_transposed, line)
         }
         WarpOp::MoveMatrix { to, from } => {
             let values = frame.values[from.0 as usize];
@@ -46,14 +46,14 @@ fn load_matrices(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
     frame: &mut Frame,
-    to: &[Row],
+    (to, carried): (&[Row], &[Option<Carried>]),
     address: Address,
     is_transposed: bool,
     line: u32,
 ) -> Ran<()> {
     // The address may be in a register that the first matrix goes to.
     let mut matrices = Vec::with_capacity(to.len());
-    for number in 0..to.len() {
+    for (number, carried) in carried.iter().enumerate() {
         let mut elements = [[Some(0); 8]; 8];
         for (index, elements) in elements.iter_mut().enumerate() {
             let lane = 8 * number + index;
@@ -62,6 +62,9 @@ fn load_matrices(
                 let place = beyond(place, 4 * pair as u32);
                 noted(world, warp, lane, place, 4, None, false)?;
                 let value = read(world, warp, lane, place, 4, Kind::F16);
+                if let Some(carried) = *carried {
+                    carry(world, warp, lane, place, 4, (frame.function, carried));
+                }
                 elements[2 * pair] = value.map(|value| value & 0xffff);
                 elements[2 * pair + 1] = value.map(|value| value >> 16);
             }
@@ -90,12 +93,12 @@ fn store_matrices(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
     frame: &mut Frame,
-    from: &[Row],
+    (from, kinds): (&[Row], &[Kind]),
     address: Address,
     is_transposed: bool,
     line: u32,
 ) -> Ran<()> {
-    for (number, &row) in from.iter().enumerate() {
+    for (number, (&row, &kind)) in from.iter().zip(kinds).enumerate() {
         let element = |i: usize, j: usize| {
             let lane = 4 * i + j / 2;
             let is_defined = frame.is_defined(row, 1 << lane);
@@ -110,7 +113,7 @@ fn store_matrices(
                 let place = beyond(place, 4 * pair as u32);
                 noted(world, warp, lane, place, 4, Some(value.unwrap_or_default()), false)?;
                 let thread = warp.global_thread(world, lane);
-                let by = Write { thread, function: frame.function as u32, line, kind: Kind::F16 };
+                let by = Write { thread, function: frame.function as u32, line, kind };
                 write(world, warp, lane, place, 4, value, by)?;
             }
         }

@@ -28,7 +28,7 @@ mod warp;
 mod world;
 
 pub(super) use schedule::run;
-pub(super) use world::{Outcome, Setting};
+pub(super) use world::{Outcome, Setting, Turns};
 
 /// Why a launch ends early: nothing can be said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub(super) struct Stopped {
     pub(super) reason: String,
     /// Instructions of warps until then.
     pub(super) steps: u64,
+    /// There were more of them than allowed.
+    pub(super) is_long: bool,
 }
 
 /// What a step gives, unless the launch ends.

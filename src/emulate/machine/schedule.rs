@@ -2,12 +2,13 @@
 //!
 //! A drawn warp runs for a drawn number of steps. Of its threads, those run that are deepest in calls and earliest in the
 //! text, so that threads meet again behind what parted them; now and then others are let run, so that none waits for ever.
+//! To see whether results depend on that, the first or the last warp runs that can, and threads latest in the text.
 
 use super::block::Block;
 use super::next::Next;
 use super::step::step;
 use super::warp::{Frame, Warp};
-use super::world::{Outcome, Setting, World};
+use super::world::{Outcome, Setting, Turns, World};
 use super::{Ran, Stopped, halt};
 use crate::emulate::memory::Image;
 use crate::emulate::program::Program;
@@ -26,7 +27,10 @@ pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut 
             world.outcome.written = world.global.written();
             Ok(world.outcome)
         }
-        Err(halt) => Err(Stopped { reason: halt.0, steps: world.outcome.steps }),
+        Err(halt) => {
+            let steps = world.outcome.steps;
+            Err(Stopped { reason: halt.0, steps, is_long: steps > setting.most_steps })
+        }
     }
 }
 
@@ -45,7 +49,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
         if running.is_empty() {
             return Ok(());
         }
-        let place = world.random(running.len());
+        let place = next_warp(world, &warps, &running);
         let index = running[place];
         let burst = 1 + world.random(96) as u32;
         let Some(mut warp) = warps[index].take() else { return halt("a warp is missing") };
@@ -78,6 +82,22 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
             return halt("it touches more memory than is kept");
         }
     }
+}
+
+/// How often the warp whose turn it is runs: all but once in so many times. Then it is a drawn one.
+const DRAWN_EACH: usize = 8;
+
+/// The warp that runs next, as a place among those that run.
+fn next_warp(world: &mut World<'_, '_>, warps: &[Option<Box<Warp>>], running: &[usize]) -> usize {
+    let turns = world.setting.turns;
+    if turns != Turns::Drawn && world.random(DRAWN_EACH) > 0 {
+        let able = running.iter().enumerate().filter(|&(_, &index)| !is_waiting(&warps[index]));
+        let able = able.map(|(place, &index)| (index, place));
+        if let Some((_, place)) = if turns == Turns::LastToFirst { able.max() } else { able.min() } {
+            return place;
+        }
+    }
+    world.random(running.len())
 }
 
 fn is_waiting(warp: &Option<Box<Warp>>) -> bool {
@@ -193,13 +213,15 @@ fn choose(world: &mut World<'_, '_>, warp: &mut Warp, runnable: u32) -> (u32, u3
     let mut best = first;
     let depth =
         |warp: &Warp, lane: usize| warp.frames[warp.frame[lane] as usize].as_ref().map_or(0, |frame| frame.depth);
+    let is_reversed = world.setting.turns == Turns::LastToFirst;
     let mut is_parted = false;
     for lane in super::warp::lanes(runnable).skip(1) {
         if (warp.frame[lane], warp.pc[lane]) == (warp.frame[best], warp.pc[best]) {
             continue;
         }
         is_parted = true;
-        let key = |lane: usize| (std::cmp::Reverse(depth(warp, lane)), warp.frame[lane], warp.pc[lane]);
+        let at = |lane: usize| if is_reversed { u32::MAX - warp.pc[lane] } else { warp.pc[lane] };
+        let key = |lane: usize| (std::cmp::Reverse(depth(warp, lane)), warp.frame[lane], at(lane));
         if key(lane) < key(best) {
             best = lane;
         }

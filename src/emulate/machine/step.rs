@@ -58,9 +58,16 @@ pub(super) fn step(
                 world.outcome.ways[frame.function][pc as usize] |= ways;
             }
             let count = pure.sources.len();
-            let defined = from[..count].iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
+            let mut defined = from[..count].iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
             if defined & active != active {
                 note_special(world, frame, &from[..count]);
+            }
+            if pure.divides && !world.setting.divides_by_zero {
+                let by_zero = defined & active & !frame.nonzero(from[1]);
+                if by_zero != 0 {
+                    world.note_undefined(|| format!("a division by zero in line {}", inst.line));
+                }
+                defined &= !by_zero;
             }
             for (&row, values) in to.iter().zip(&results).take(pure.results.len()) {
                 frame.set_lanes(row, bits(row), active, values, defined);

@@ -3,10 +3,22 @@
 use rustc_hash::FxHashMap;
 
 use super::block::Block;
+use crate::emulate::layout;
 use crate::emulate::memory::{Global, Image, Write};
-use crate::emulate::program::{Function, Program};
-use crate::emulate::types::mixed;
+use crate::emulate::program::{Carried, Function, Program, Variable};
+use crate::emulate::types::{Kind, mixed};
 use crate::emulate::wishes::Wishes;
+
+/// Which threads run first. In any of these turns, others are let run now and then, so that none waits for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulate) enum Turns {
+    /// Those of a drawn warp, and of these the earliest in the text.
+    Drawn,
+    /// Those of the first warp, and of these the earliest in the text.
+    FirstToLast,
+    /// Those of the last warp, and of these the latest in the text.
+    LastToFirst,
+}
 
 /// How a kernel is run.
 #[derive(Clone, Debug)]
@@ -16,6 +28,9 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) block: [u32; 3],
     /// What the schedule is drawn from.
     pub(in crate::emulate) schedule: u64,
+    pub(in crate::emulate) turns: Turns,
+    /// An integer divided by zero gives what processors give. Compilers may take it for anything.
+    pub(in crate::emulate) divides_by_zero: bool,
     /// The most steps of warps.
     pub(in crate::emulate) most_steps: u64,
     /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
@@ -73,8 +88,12 @@ pub(super) struct World<'p, 'i> {
     pub(super) wakes: Vec<Wake>,
     pub(super) locations: FxHashMap<u64, Location>,
     pub(super) outcome: Outcome,
+    /// The kinds of what registers carry from shared or local memory, by function and class.
+    pub(super) carried: FxHashMap<(usize, Carried), Kind>,
     /// Where the first undefined value came from.
     pub(super) undefined: Option<String>,
+    /// The bytes of variables by their addresses; of those that are declared without a size, none.
+    sizes: FxHashMap<u64, Option<u64>>,
     random: u64,
 }
 
@@ -86,6 +105,9 @@ impl<'p, 'i> World<'p, 'i> {
         for variable in &program.variables {
             image.set(variable.address, &variable.content);
         }
+        let size = |variable: &Variable| variable.bytes.max(variable.content.len() as u64);
+        let known = |variable: &Variable| Some(size(variable)).filter(|&bytes| bytes > 0);
+        let sizes = program.variables.iter().map(|variable| (variable.address, known(variable))).collect();
         let outcome = Outcome {
             covered: program.functions.iter().map(|function| vec![false; function.insts.len()]).collect(),
             ways: program.functions.iter().map(|function| vec![0; function.insts.len()]).collect(),
@@ -100,7 +122,9 @@ impl<'p, 'i> World<'p, 'i> {
             wakes: Vec::new(),
             locations: FxHashMap::default(),
             outcome,
+            carried: FxHashMap::default(),
             undefined: None,
+            sizes,
             random: mixed(setting.schedule),
         }
     }
@@ -113,6 +137,15 @@ impl<'p, 'i> World<'p, 'i> {
 
     pub(super) fn function(&self, number: usize) -> &'p Function {
         &self.program.functions[number]
+    }
+
+    /// Whether so many bytes at an address are among those of variables and in none of them.
+    pub(super) fn is_beyond_variables(&self, address: u64, bytes: u32) -> bool {
+        layout::variable_of(address).is_some_and(|start| match self.sizes.get(&start) {
+            Some(Some(size)) => address - start + u64::from(bytes) > *size,
+            Some(None) => false,
+            None => true,
+        })
     }
 
     /// Whether memory grew too large.

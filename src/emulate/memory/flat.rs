@@ -1,10 +1,13 @@
 //! Shared and local memory: what nobody wrote is undefined.
 
-/// Bytes from zero on, with a mark for each that was written.
+use crate::emulate::types::Kind;
+
+/// Bytes from zero on, with a mark for each that was written, and the kind of value that it is part of.
 #[derive(Clone, Debug, Default)]
 pub(in crate::emulate) struct Flat {
     data: Vec<u8>,
     present: Vec<bool>,
+    kinds: Vec<Kind>,
 }
 
 impl Flat {
@@ -19,13 +22,22 @@ impl Flat {
         Some(u64::from_le_bytes(value))
     }
 
-    /// Writes bytes, or forgets them where the value is undefined.
-    pub(in crate::emulate) fn write(&mut self, offset: usize, bytes: usize, value: Option<u64>) {
+    /// The kind of so many bytes at an offset, if they have one.
+    pub(in crate::emulate) fn kind(&self, offset: usize, bytes: usize) -> Kind {
+        let kinds = self.kinds.get(offset..offset + bytes).unwrap_or_default();
+        let first = kinds.first().copied().unwrap_or_default();
+        if kinds.iter().all(|&kind| kind == first) { first } else { Kind::default() }
+    }
+
+    /// Writes bytes of a kind, or forgets them where the value is undefined.
+    pub(in crate::emulate) fn write(&mut self, offset: usize, bytes: usize, value: Option<u64>, kind: Kind) {
         if self.data.len() < offset + bytes {
             let length = (offset + bytes).next_multiple_of(256);
             self.data.resize(length, 0);
             self.present.resize(length, false);
+            self.kinds.resize(length, Kind::default());
         }
+        self.kinds[offset..offset + bytes].fill(kind);
         self.present[offset..offset + bytes].fill(value.is_some());
         self.data[offset..offset + bytes].copy_from_slice(&value.unwrap_or_default().to_le_bytes()[..bytes]);
     }

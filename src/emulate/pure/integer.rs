@@ -41,13 +41,15 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
         "div" if is_signed => Pure::two(ty, move |a, b| match signed(b, bits) {
             0 => low(u64::MAX, bits),
             b => low(signed(a, bits).wrapping_div(b) as u64, bits),
-        }),
-        "div" => Pure::two(ty, move |a, b| a.checked_div(b).unwrap_or(low(u64::MAX, bits))),
+        })
+        .dividing(),
+        "div" => Pure::two(ty, move |a, b| a.checked_div(b).unwrap_or(low(u64::MAX, bits))).dividing(),
         "rem" if is_signed => Pure::two(ty, move |a, b| match signed(b, bits) {
             0 => a,
             b => low(signed(a, bits).wrapping_rem(b) as u64, bits),
-        }),
-        "rem" => Pure::two(ty, move |a, b| a.checked_rem(b).unwrap_or(a)),
+        })
+        .dividing(),
+        "rem" => Pure::two(ty, move |a, b| a.checked_rem(b).unwrap_or(a)).dividing(),
         "abs" => Pure::one(ty, move |a| low(signed(a, bits).unsigned_abs(), bits)),
         "neg" => Pure::one(ty, move |a| low(a.wrapping_neg(), bits)),
         "min" | "max" => {

@@ -40,6 +40,8 @@ pub(super) struct Pure {
     pub(super) takes_apart: bool,
     /// The result may be an address if a source is.
     pub(super) may_be_address: bool,
+    /// The result is one of processors' own where the second source is zero.
+    pub(super) divides: bool,
 }
 
 impl std::fmt::Debug for Pure {
@@ -89,6 +91,7 @@ impl Pure {
             writes_carry: false,
             takes_apart: false,
             may_be_address: false,
+            divides: false,
         }
     }
 
@@ -119,6 +122,11 @@ impl Pure {
 
     fn taking_apart(mut self) -> Self {
         self.takes_apart = true;
+        self
+    }
+
+    fn dividing(mut self) -> Self {
+        self.divides = true;
         self
     }
 }

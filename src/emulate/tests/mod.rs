@@ -1,6 +1,7 @@
 //! Programs as text, run and compared.
 
 mod comparisons;
+mod doubts;
 mod list;
 mod matrices;
 mod programs;
