@@ -125,8 +125,10 @@ def compare(way, program, text, arguments, folder):
         found = json.loads(outcome.output)[0]
     except (ValueError, IndexError):
         return {"verdict": "failed", "reason": outcome.error or outcome.output[:300]}
+    # Of a kernel that differs, launches of which nothing can be said may stand before the one that does.
     reasons = [launch["reason"] for launch in found["launches"] if launch["reason"]]
-    said = {"verdict": found["verdict"], "reason": reasons[0] if reasons else ""}
+    telling = [launch["reason"] for launch in found["launches"] if launch["verdict"] == found["verdict"]]
+    said = {"verdict": found["verdict"], "reason": next((reason for reason in telling + reasons if reason), "")}
     store.put(key, said)
     return said
 
