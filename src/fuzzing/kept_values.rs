@@ -40,7 +40,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         in_loops: *u.choose(&[KeepInLoops::Auto, KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
         redefined: *u.choose(&[Redefined::Auto, Redefined::Off, Redefined::On, Redefined::On])?,
         among: is_chosen.then(|| chosen.into_iter().collect()),
-        paid: if u.ratio(1, 3)? { Some(paid(u, &function)?) } else { None },
+        paid: if u.ratio(1, 2)? { Some(paid(u, &function)?) } else { None },
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
         trials: u.int_in_range(1..=6)?,
         sinks: u.arbitrary()?,

@@ -21,6 +21,13 @@ pub(crate) struct Group {
     pub(crate) kept: Vec<Range<u32>>,
 }
 
+impl Group {
+    /// Whether there is an instruction that the clone or the reload stands in front of.
+    pub(crate) fn is_ahead_of_instruction(&self, function: &Function) -> bool {
+        self.place < function.block_range(self.block).end
+    }
+}
+
 /// Groups the reads of a register: those of one block that follow each other with no full point between them. `occurrences` are
 /// all of its reads and definitions, in the order of the code. Full are points with at least `threshold` words. No group goes
 /// on behind a definition.

@@ -1,6 +1,7 @@
 //! Places for stores and loads.
 
-use crate::function::{Block, Effects, Function, Inst, Position};
+use crate::analysis::Occurrence;
+use crate::function::{Block, Effects, Function, Inst, Position, Role};
 
 /// A place in a block: in front of an instruction, or at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,16 @@ impl At {
         let is_terminator = |&inst: &u32| function.effects(Inst(inst)).contains(Effects::TERMINATOR);
         let terminators = (range.start.0..range.end.0).rev().take_while(is_terminator).count() as u32;
         Self { block, before: range.end.0 - terminators }
+    }
+
+    /// The place behind a definition: not within a call sequence, where nothing may stand.
+    pub(super) fn behind(function: &Function, definition: &Occurrence) -> Self {
+        let end = Self::end(function, definition.block);
+        let is_free = |&inst: &Inst| {
+            !function.effects(inst).contains(Effects::CALL_SEQUENCE) && function.role(inst) != Role::Debug
+        };
+        let next = (definition.inst.0 + 1..end.before).map(Inst).find(is_free);
+        next.map_or(end, |next| Self { block: definition.block, before: next.0 })
     }
 
     /// The same place for an edit.

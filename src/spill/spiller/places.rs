@@ -108,7 +108,8 @@ impl<'a> Places<'a> {
         let of_group = |group: &Group| {
             let block = group.block;
             let share = in_loads(cost, self.loops.depth(block))?;
-            let is_possible = has_sources(self.function, around.live, definition, group.place);
+            let is_possible = group.is_ahead_of_instruction(self.function)
+                && has_sources(self.function, around.live, definition, group.place);
             is_possible.then_some(share * around.frequencies[block])
         };
         clones(groups).try_fold(0.0, |sum, group| Some(sum + of_group(group)?))

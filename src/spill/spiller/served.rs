@@ -18,8 +18,8 @@ use crate::spill::groups::{Group, place};
 /// The most blocks that the reads of one load are followed through, and the most steps up the dominator tree.
 const MOST_STEPS: usize = 256;
 
-/// The groups of a value's reads; `None` where nothing is said of the loads, where they serve no read, or where a definition
-/// stands between a load and its reads. O(steps) for each load.
+/// The groups of a value's reads; `None` where nothing is said of the loads, where they serve no read, where a definition
+/// stands between a load and its reads, or where no store can stand ahead of a load. O(steps) for each load.
 pub(super) fn served(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) -> Option<Vec<Group>> {
     let reads: Vec<Occurrence> = facts.occurrences.of(value.reg).iter().filter(|of| of.is_use()).copied().collect();
     let mut statements: Vec<Inst> = reads.iter().map(|read| read.inst).collect();
@@ -41,7 +41,7 @@ pub(super) fn served(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) 
         if reads.is_empty() {
             continue;
         }
-        let at = load_place(facts, value, &reads, load.times)?;
+        let at = load_place(facts, value, &reads, load.times).filter(|at| has_store_ahead(facts, value, at))?;
         let kept = kept(facts, value, Some(at), &reads)?;
         groups.push(Group { reads, block: at.block, place: Inst(at.before), has_definition: false, kept });
     }
@@ -72,6 +72,12 @@ fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times:
     }
     let first = reads.iter().filter(|read| read.block == block).map(|read| place(function, read).0).min();
     Some(first.map_or_else(|| At::end(function, block), |before| At { block, before }))
+}
+
+/// Whether what is defined ahead of a load in its block can be stored ahead of it.
+fn has_store_ahead(facts: &Facts<'_>, value: &Candidate, load: &At) -> bool {
+    let is_ahead = |of: &&Occurrence| of.block == load.block && of.inst.0 < load.before;
+    value.definitions.iter().filter(is_ahead).all(|of| At::behind(facts.function, of) <= *load)
 }
 
 /// The instructions at whose reads a register of the value is live that is loaded at a place, or else that is defined; `None`
@@ -133,7 +139,7 @@ mod tests {
         let paid = Some(function.regs().map(|reg| (reg.0 == 0).then(|| paid.clone())).collect());
         let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
         let outcome =
-            keep_as(function, &Aim { paid, in_loops, redefined, ..aim(99, SpillTo::SHARED) }).expect("a place");
+            keep_as(function, &Aim { paid, in_loops, redefined, ..aim(99, SpillTo::LOCAL) }).expect("a place");
         let (mut places, mut reads) = (Vec::new(), Vec::new());
         for edit in outcome.edits.edits() {
             match edit {
@@ -172,5 +178,30 @@ mod tests {
         let as_if_nothing_was_said = moved(&function, &[]);
         assert_eq!(moved(&function, &[(&[2, 3], 10)]), as_if_nothing_was_said);
         assert_ne!(moved(&function, &[(&[3, 4], 10)]), as_if_nothing_was_said);
+    }
+
+    /// A read in the call sequence behind the definition is ahead of the store, which is behind the sequence: there is nothing to
+    /// load yet.
+    #[test]
+    fn no_load_ahead_of_the_store() {
+        let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  CALL 0 :: call_sequence\n\
+            ST_i32 %0, 0 :: call_sequence\n  ST_i32 %0, 1 :: write\n  ST_i32 %0, 2 :: write\n  Return :: terminator\n";
+        let function = function("kernel maxntid 64\n", "B32", body);
+        assert_eq!(moved(&function, &[(&[1, 2], 1)]), moved(&function, &[]));
+        assert_ne!(moved(&function, &[(&[3], 1)]), moved(&function, &[]));
+    }
+
+    /// What is computed again stands in front of an instruction, so not at the end of a block that just runs on.
+    #[test]
+    fn nothing_is_computed_again_at_the_end_of_a_block() {
+        let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = MOV_B32_i 7\n\
+            bb1: frequency 10.0 depth 1 -> bb1 bb2\n  ST_i32 %0, 1 :: write\n  %1 = SETP_i32rr 1, 2\n\
+            CBranch %1, bb1 :: terminator\nbb2: frequency 1.0 depth 0\n  ST_i32 %0, 2 :: write\n  Return :: terminator\n";
+        let function = function("kernel maxntid 64\n", "B32 B1", body);
+        let loads = vec![NamedLoad { reads: vec![1, 2], times: 1 }];
+        let paid = Paid { moves: f64::INFINITY, loads };
+        let paid = Some(function.regs().map(|reg| (reg.0 == 0).then(|| paid.clone())).collect());
+        let outcome = keep_as(&function, &Aim { paid, ..aim(99, SpillTo::REMAT) }).expect("a place");
+        assert_eq!(outcome.kept, []);
     }
 }

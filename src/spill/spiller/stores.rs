@@ -4,7 +4,7 @@ use super::at::At;
 use super::choice::Chosen;
 use super::moved::Reload;
 use crate::analysis::{Cfg, Occurrence};
-use crate::function::{Block, Effects, Function, Inst, Role};
+use crate::function::{Block, Function};
 
 /// The places of the stores of a value, in the order of its definitions. Of several definitions those are left out from
 /// which no path leads to a reload without another definition. O(blocks + reloads) where there are several.
@@ -18,7 +18,7 @@ pub(super) fn places(function: &Function, cfg: &Cfg, chosen: &Chosen, reloads: &
         _ => needed(cfg, definitions, reloads),
     };
     let stored = definitions.iter().zip(is_needed).filter(|(_, is_needed)| *is_needed);
-    stored.map(|(definition, _)| behind(function, definition)).collect()
+    stored.map(|(definition, _)| At::behind(function, definition)).collect()
 }
 
 /// Which definitions a reload may come behind, found backwards from each reload.
@@ -40,13 +40,4 @@ fn needed(cfg: &Cfg, definitions: &[Occurrence], reloads: &[Reload]) -> Vec<bool
         }
     }
     is_needed
-}
-
-/// The place behind a definition: not within a call sequence, where nothing may stand.
-fn behind(function: &Function, definition: &Occurrence) -> At {
-    let end = At::end(function, definition.block);
-    let is_free =
-        |&inst: &Inst| !function.effects(inst).contains(Effects::CALL_SEQUENCE) && function.role(inst) != Role::Debug;
-    let next = (definition.inst.0 + 1..end.before).map(Inst).find(is_free);
-    next.map_or(end, |next| At { block: definition.block, before: next.0 })
 }
