@@ -15,8 +15,8 @@ use super::source_lines::SourceLines;
 use super::spill_slots::{SpillSlots, Stored};
 use super::writes::writes;
 
-/// How many copies in a row are followed to what computes a value, and to what reads it.
-const MOST_COPIES: usize = 4;
+/// The most copies, stores and loads that are followed to what computes a value, or to what reads it.
+const MOST_STEPS: usize = 32;
 
 /// What a function spills. Nothing where the bits and the disassembler disagree of the function. O(instructions) for each
 /// spilled word.
@@ -28,11 +28,11 @@ pub(crate) fn spills(table: &LifeRanges, lines: &SourceLines, code: &[Instructio
     let line_of = |row: usize| lines.of(&table.name, table.offset(row)).first().map(|place| place.line);
     let load = |&(row, register): &(usize, usize)| SpilledLoad {
         times: times[row].ceil() as u32,
-        readers: function.read(row, register, MOST_COPIES).into_iter().filter_map(line_of).collect(),
+        readers: function.read(row, register).into_iter().filter_map(line_of).collect(),
     };
     let mut words: BTreeMap<(u32, u32, u32), (f64, BTreeSet<SpilledLoad>)> = BTreeMap::new();
     for Stored { row, register, moves, loads } in &slots.stored {
-        let found = function.computed(*row, *register, MOST_COPIES);
+        let found = function.computed(*row, *register);
         let share = moves / found.len().max(1) as f64;
         let loads: Vec<SpilledLoad> = loads.iter().map(load).collect();
         for (row, register) in found {
@@ -60,37 +60,43 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// The instructions that compute what a register holds at an instruction, and the registers in which they leave it; so
-    /// many copies are followed, and so many stores and loads.
-    fn computed(&self, row: usize, register: usize, copies: usize) -> Vec<(usize, usize)> {
-        let found = writes(self.table, self.flow, row, Kind::General, register);
-        let of_write = |write: usize| {
-            let copied = copied(self.table.text(write)).map(|[_, source]| vec![(write, source)]);
-            let loaded =
-                || Some(self.slots.sources(write, register)?.map(|store| (store.row, store.register)).collect());
-            match (copied.or_else(loaded), copies.checked_sub(1)) {
-                (None, _) => vec![(write, register)],
-                // What goes round in circles is computed elsewhere.
-                (Some(_), None) => Vec::new(),
-                (Some(sources), Some(fewer)) => {
-                    sources.into_iter().flat_map(|(row, register)| self.computed(row, register, fewer)).collect()
+    /// The instructions that compute what a register holds at an instruction, and the registers in which they leave it. Copies,
+    /// stores and loads are followed, so far as that takes few steps.
+    fn computed(&self, row: usize, register: usize) -> BTreeSet<(usize, usize)> {
+        let (mut found, mut todo) = (BTreeSet::new(), vec![(row, register)]);
+        let mut seen = BTreeSet::from([(row, register)]);
+        while let Some((row, register)) = todo.pop() {
+            for write in writes(self.table, self.flow, row, Kind::General, register) {
+                let mut follow =
+                    |source| todo.extend(Some(source).filter(|_| seen.len() < MOST_STEPS && seen.insert(source)));
+                if let Some([_, source]) = copied(self.table.text(write)) {
+                    follow((write, source));
+                } else if let Some(stores) = self.slots.sources(write, register) {
+                    stores.for_each(|store| follow((store.row, store.register)));
+                } else {
+                    found.insert((write, register));
                 }
             }
-        };
-        let found: BTreeSet<(usize, usize)> = found.into_iter().flat_map(of_write).collect();
-        found.into_iter().collect()
+        }
+        found
     }
 
-    /// The instructions that read what an instruction leaves in a register; so many copies are followed. Stores with ptxas's
-    /// mark are none: what they store is read where it is loaded.
-    fn read(&self, row: usize, register: usize, copies: usize) -> Vec<usize> {
-        let found = reads(self.table, self.flow, row, Kind::General, register);
-        let is_spill = |row: &usize| Access::of(*row, self.table.text(*row)).is_some_and(|access| access.is_spill);
-        let of_read = |reader: usize| match copied(self.table.text(reader)).filter(|_| copies > 0) {
-            Some([copy, _]) => self.read(reader, copy, copies - 1),
-            None => vec![reader],
-        };
-        found.into_iter().filter(|row| !is_spill(row)).flat_map(of_read).collect()
+    /// The instructions that read what an instruction leaves in a register; copies are followed, so far as that takes few
+    /// steps. Stores with ptxas's mark are none: what they store is read where it is loaded.
+    fn read(&self, row: usize, register: usize) -> BTreeSet<usize> {
+        let (mut found, mut todo) = (BTreeSet::new(), vec![(row, register)]);
+        let mut seen = BTreeSet::from([(row, register)]);
+        while let Some((row, register)) = todo.pop() {
+            for reader in reads(self.table, self.flow, row, Kind::General, register) {
+                let text = self.table.text(reader);
+                if let Some([copy, _]) = copied(text) {
+                    todo.extend(Some((reader, copy)).filter(|&at| seen.len() < MOST_STEPS && seen.insert(at)));
+                } else if Access::of(reader, text).is_none_or(|access| !access.is_spill) {
+                    found.insert(reader);
+                }
+            }
+        }
+        found
     }
 }
 

@@ -180,8 +180,8 @@ mod tests {
         assert_ne!(moved(&function, &[(&[3, 4], 10)]), as_if_nothing_was_said);
     }
 
-    /// A read in the call sequence behind the definition is ahead of the store, which is behind the sequence: there is nothing to
-    /// load yet.
+    /// A read in the call sequence behind the definition is ahead of the store, which is behind the sequence: there is
+    /// nothing to load yet.
     #[test]
     fn no_load_ahead_of_the_store() {
         let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  CALL 0 :: call_sequence\n\
