@@ -65,6 +65,7 @@ fn messages_are_read_in_a_row() {
         let name = path.strip_prefix(sources::src()).expect("a file of the sources").to_string_lossy().into_owned();
         // The tables of opcodes are no sentences, and what the fuzzing says is said to developers.
         if name.contains("tests")
+            || name.contains("drawn_")
             || name.starts_with("fuzzing")
             || name.starts_with("target/rules")
             || name.starts_with("target/ptx")
