@@ -6,6 +6,7 @@ plugin changes in the PTX.
 """
 
 import os
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -66,6 +67,17 @@ def figures(tuned):
     return [spilled, tuned["warps"], tuned["registers"], tuned["sass_instructions"]]
 
 
+def shortened(choice):
+    """A choice for people: of the registers that it names, the first."""
+
+    def first(named):
+        registers = named[2].split("+")
+        others = f" and {len(registers) - 1} more" if len(registers) > 1 else ""
+        return named[1] + registers[0].split(":")[0] + others
+
+    return re.sub(r"(regalloc-registers=)([^;]*)", first, choice)
+
+
 def tuned_rows(kernels):
     """A row for each kernel whose machine code changed, those that gain most first."""
     changed = [kernel for kernel in kernels if figures(kernel["stock"]) != figures(kernel["tuned"])]
@@ -74,7 +86,7 @@ def tuned_rows(kernels):
         [
             kernel["name"],
             *(cell(*pair) for pair in zip(figures(kernel["stock"]), figures(kernel["tuned"]), strict=True)),
-            kernel["choice"],
+            shortened(kernel["choice"]),
         ]
         for kernel in changed
     ]
