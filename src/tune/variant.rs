@@ -78,6 +78,24 @@ pub struct Kept {
     pub dynamic_shared: u32,
 }
 
+impl Kept {
+    /// For so many registers each value that pays by itself and outside of loops, by single accesses.
+    pub fn for_registers(registers: u32, dynamic_shared: u32) -> Self {
+        Self {
+            registers,
+            slack: 0,
+            named: RegisterNames::default(),
+            in_loops: "off",
+            hoists: false,
+            access_bytes: 4,
+            values: None,
+            limit: None,
+            threads: None,
+            dynamic_shared,
+        }
+    }
+}
+
 impl Passes {
     const DEFAULT: Self = Self {
         compiler: 0,
@@ -411,18 +429,7 @@ mod tests {
     /// The default and stock move along no axis, and what changes one thing moves along one.
     #[test]
     fn axes() {
-        let kept = Kept {
-            registers: 255,
-            slack: 24,
-            named: RegisterNames::default(),
-            in_loops: "off",
-            hoists: false,
-            access_bytes: 4,
-            values: None,
-            limit: None,
-            threads: None,
-            dynamic_shared: 0,
-        };
+        let kept = Kept { slack: 24, ..Kept::for_registers(255, 0) };
         let of = |variant: Variant| Axis::ALL.into_iter().filter(|&axis| variant.moves_along(axis)).collect::<Vec<_>>();
         let default = Variant::DEFAULT;
         assert_eq!([of(default.clone()), of(Variant::Stock)], [vec![], vec![]]);

@@ -246,8 +246,11 @@ impl<'c> Chooser<'c> {
             return None;
         }
         let covered: f64 = freed.iter().map(|stretch| self.full.runs(stretch)).sum();
-        let loads = groups.iter().filter(|group| !group.has_definition).map(|group| group.block);
-        let often = loads.chain(stored(value, sink)).map(|block| frequencies[block]).fold(0.0, f64::max);
+        let accesses = || {
+            let loads = groups.iter().filter(|group| !group.has_definition).map(|group| group.block);
+            loads.chain(stored(value, sink)).map(|block| frequencies[block])
+        };
+        let often = accesses().fold(0.0, f64::max);
         if often > most_often(self.means.in_loops, covered / f64::from(count.max(1))) {
             return None;
         }
@@ -256,8 +259,7 @@ impl<'c> Chooser<'c> {
         let price = match self.paid(value.reg) {
             None => cost / covered,
             Some(Paid { moves, .. }) => {
-                let reloads = groups.iter().filter(|group| !group.has_definition).map(|group| group.block);
-                let moved: f64 = reloads.chain(stored(value, sink)).map(|block| frequencies[block]).sum();
+                let moved: f64 = accesses().sum();
                 let words = f64::from(self.facts.function.class(value.reg).words().max(1));
                 let [paid, costs] = [moves / words, SHARED_COST * moved];
                 if costs > MOST_FOR_PAID * paid {

@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 use std::iter;
 
 use super::Kernel;
-use crate::config::RegisterNames;
 use crate::target::machine::SHARED_PER_BLOCK;
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
@@ -157,18 +156,9 @@ impl Kernel {
     /// value that pays by itself and outside of loops. `None` where it is not known how the kernel is launched.
     pub(super) fn kept(&self, aim: &Aim) -> Option<Kept> {
         let (threads, dynamic_shared) = (self.block.threads?, self.block.dynamic_shared?);
-        Some(Kept {
-            registers: aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default(),
-            slack: 0,
-            named: RegisterNames::default(),
-            in_loops: "off",
-            hoists: false,
-            access_bytes: 4,
-            values: None,
-            limit: None,
-            threads: (!self.block.says_threads).then_some(threads),
-            dynamic_shared,
-        })
+        let registers = aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
+        let threads = (!self.block.says_threads).then_some(threads);
+        Some(Kept { threads, ..Kept::for_registers(registers, dynamic_shared) })
     }
 
     /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
