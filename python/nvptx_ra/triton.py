@@ -5,6 +5,7 @@ import os
 import stat
 from pathlib import Path
 
+from nvptx_ra import _autotuned
 from nvptx_ra._program import path
 
 # The programs that Triton calls: the variable by which Triton knows each, and the variable by which the
@@ -23,6 +24,9 @@ def enable():
     The ptxas that Triton would have called does the work, unless the environment variable NVPTX_RA_PTXAS names another
     one. What Triton knows and PTX does not say, the shared memory of a launch, goes along with the text.
 
+    Of a kernel with `triton.autotune`, only the configuration that Triton chooses is searched, and what is slower on the
+    GPU is dropped.
+
     Triton keeps kernels by what `ptxas --version` prints. So a kernel that it compiled before is compiled again, and is
     found again after that.
     """
@@ -37,6 +41,7 @@ def enable():
             os.environ[variable] = str(program)
     _forget()
     _hand_over_shared_memory()
+    _autotuned.install(_real)
 
 
 def _program(name):
@@ -54,6 +59,14 @@ def _theirs(name):
 
     tool = getattr(knobs.nvidia, name.replace("-", "_"), None)
     return tool and tool.path
+
+
+def _real(tool):
+    """The ptxas in whose place a tool of Triton's stands; the tool itself if it stands in no such place."""
+    for name, (_, real) in PROGRAMS.items():
+        if tool.path == str(_FOLDER / name):
+            return type(tool).from_path(os.environ[real]) or tool
+    return tool
 
 
 def _forget():

@@ -87,19 +87,25 @@ fn clang() {
     assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains("--return-at-end")), "this program was asked");
 }
 
-/// Triton makes the same cubin by way of this program, reads the same release of ptxas, and keeps both apart in its cache.
-#[test]
-fn triton() {
+/// Python that has Triton, and the ptxas that Triton calls.
+fn python_with_triton() -> Option<(PathBuf, String)> {
     let python = root().join("target/venv/bin/python");
     let has_triton =
         Command::new(&python).args(["-c", "import triton"]).output().is_ok_and(|output| output.status.success());
     if std::env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") || !has_triton {
         println!("skipped: Triton is missing");
-        return;
+        return None;
     }
-    let folder = tempfile::tempdir().expect("there is space");
     let named = "import triton; print(triton.knobs.nvidia.ptxas.path)";
     let real = succeeds(Command::new(&python).args(["-c", named]).env_remove("TRITON_PTXAS_PATH"));
+    Some((python, real.trim().to_owned()))
+}
+
+/// Triton makes the same cubin by way of this program, reads the same release of ptxas, and keeps both apart in its cache.
+#[test]
+fn triton() {
+    let Some((python, real)) = python_with_triton() else { return };
+    let folder = tempfile::tempdir().expect("there is space");
     let ptxas = folder.path().join("ptxas");
     std::os::unix::fs::symlink(TOOL, &ptxas).expect("there is space");
     let compile = |name: &str, ptxas: &str, runs: &str| {
@@ -108,14 +114,34 @@ fn triton() {
         let mut command = Command::new(&python);
         command.arg(root().join("tests/rust/assembler/triton_kernel.py")).arg(root().join("tests/bench")).arg(&folder);
         command.env("TRITON_PTXAS_PATH", ptxas).env("TRITON_CACHE_DIR", folder.join("cache"));
-        command.env("NVPTX_RA_PTXAS", real.trim()).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_RUNS", runs);
+        command.env("NVPTX_RA_PTXAS", &real).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_RUNS", runs);
         succeeds(&mut command);
         ["kernel.cubin", "key", "release"].map(|file| fs::read(folder.join(file)).expect(file))
     };
-    let plain = compile("plain", real.trim(), "0");
+    let plain = compile("plain", &real, "0");
     let ours = ptxas.display().to_string();
     assert!(compile("ours", &ours, "0") == plain, "without runs it is ptxas");
     let searched = compile("searched", &ours, "1");
     assert_ne!(searched[1], plain[1], "the keys in the cache");
     assert_eq!(searched[2], plain[2], "the release of ptxas");
+}
+
+/// Triton's tuner times what ptxas alone makes; only what it chooses is searched, and the faster one of both is launched.
+#[test]
+fn triton_tuner() {
+    let Some((python, real)) = python_with_triton() else { return };
+    let folder = tempfile::tempdir().expect("there is space");
+    let mut command = Command::new(&python);
+    command.arg(root().join("tests/rust/assembler/triton_autotuned.py"));
+    command.arg(root().join("tests/bench")).arg(root().join("python"));
+    command.env("NVPTX_RA_PROGRAM", TOOL).env("NVPTX_RA_PTXAS", real).env_remove("TRITON_PTXAS_PATH");
+    command.env("TRITON_CACHE_DIR", folder.path()).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_RUNS", "1");
+    let said = succeeds(&mut command);
+    let timed = "timed with 4 warps\ntimed with 8 warps\n";
+    let (alone, searched) = ("timed with 8 warps\n", "timed with 8 warps, searched\n");
+    let beside = format!("{timed}{searched}{alone}{searched}{alone}{searched}{alone}{searched}");
+    let faster = format!("{beside}{}", "launched with 8 warps, searched\n".repeat(2));
+    let slower = format!("{beside}{}", "launched with 8 warps\n".repeat(2));
+    let known = format!("timed with 4 warps\n{}{}", searched.repeat(2), "launched with 8 warps, searched\n".repeat(2));
+    assert_eq!(said, format!("{faster}{slower}{known}"));
 }

@@ -1,0 +1,184 @@
+"""Kernels with `triton.autotune`: what the tuner chooses is searched, and what is slower for it is dropped.
+
+Triton's tuner compiles each configuration of a kernel and times it. A search for each of them would take many times as
+long, and all but one are thrown away. So ptxas alone compiles them, and only the chosen one is searched. The tuner then
+times the searched kernel beside the chosen one, on the same arguments, and the faster one of both is kept.
+"""
+
+import contextlib
+import contextvars
+import functools
+import logging
+import statistics
+
+# In turns, so that a clock that changes meets both.
+TURNS = 3
+
+_LOG = logging.getLogger("nvptx_ra")
+_IS_PTXAS_ALONE = contextvars.ContextVar("nvptx_ra_ptxas_alone", default=False)
+
+
+@contextlib.contextmanager
+def _ptxas_alone(whether):
+    before = _IS_PTXAS_ALONE.set(whether)
+    try:
+        yield
+    finally:
+        _IS_PTXAS_ALONE.reset(before)
+
+
+def install(real):
+    """Has Triton's tuner work so. `real` gives the path of the ptxas that Triton would call, for that which it asks for.
+
+    Without effect on a Triton whose tuner is built otherwise: then each configuration is searched.
+    """
+    from triton.backends.nvidia import compiler
+    from triton.runtime import autotuner, jit
+
+    tuner, backend = autotuner.Autotuner, compiler.CUDABackend
+    needed = [(tuner, "run"), (tuner, "_bench"), (tuner, "check_disk_cache"), (backend, "hash"), (compiler, "get_ptxas")]
+    if not all(hasattr(of, name) for of, name in needed) or hasattr(tuner.run, "__wrapped__"):
+        return
+    compiler.get_ptxas = _choosing_ptxas(compiler.get_ptxas, real)
+    backend.hash = _telling_apart(backend.hash)
+    benchmark = tuner._bench
+    tuner._bench = _compiled_by_ptxas_alone(benchmark, jit.JITFunction)
+    tuner.check_disk_cache = _with_a_search(tuner.check_disk_cache, benchmark, jit.JITFunction)
+    tuner.run = _through_the_cache(tuner.run)
+
+
+def _choosing_ptxas(get_ptxas, real):
+    @functools.wraps(get_ptxas)
+    def choose(*arguments):
+        tool = get_ptxas(*arguments)
+        return real(tool) if _IS_PTXAS_ALONE.get() else tool
+
+    return choose
+
+
+def _telling_apart(of_backend):
+    """Triton's cache keeps kernels by this hash: those of ptxas alone and searched ones have to be told apart."""
+
+    @functools.wraps(of_backend)
+    def hash_of(self):
+        if not _IS_PTXAS_ALONE.get():
+            return of_backend(self)
+        # What it is made of is kept for the next call, which may be one for a search.
+        with _ptxas_alone(False):
+            return f"{of_backend(self)}-ptxas-alone"
+
+    if hasattr(of_backend, "cache_clear"):
+        hash_of.cache_clear = of_backend.cache_clear
+    return hash_of
+
+
+def _compiled_by_ptxas_alone(benchmark, jit_function):
+    """Triton's benchmark of a configuration, with kernels that ptxas alone compiles. Afterwards they stand in no place
+    where a launch would find them."""
+
+    @functools.wraps(benchmark)
+    def compiled_by_ptxas_alone(self, *arguments, config, **named):
+        function = _function_of(self, jit_function)
+        if function is None:
+            return benchmark(self, *arguments, config=config, **named)
+        kernels, alone = _kernels_of(function)
+        before = set(kernels)
+        kernels.update((key, kernel) for key, kernel in alone.items() if key not in before)
+        try:
+            with _ptxas_alone(True):
+                return benchmark(self, *arguments, config=config, **named)
+        finally:
+            for key in kernels.keys() - before:
+                alone[key] = kernels.pop(key)
+
+    return compiled_by_ptxas_alone
+
+
+def _function_of(tuner, jit_function):
+    """What a tuner tunes; None where it is not compiled, as with Triton's interpreter."""
+    function = tuner.fn
+    while function is not None and not isinstance(function, jit_function):
+        function = getattr(function, "fn", None)
+    return function if hasattr(function, "device_caches") else None
+
+
+def _kernels_of(function):
+    """The compiled kernels of a function on this GPU by Triton's keys: those that launches find, and those of ptxas
+    alone."""
+    from triton.runtime.driver import driver
+
+    kernels = function.device_caches[driver.active.get_current_device()][0]
+    by_kernels = function.__dict__.setdefault("nvptx_ra_ptxas_alone", {})
+    return kernels, by_kernels.setdefault(id(kernels), {})
+
+
+def _through_the_cache(run):
+    """The tuner's cache on disk is asked between the benchmarks and the launch, which is the place for the search."""
+
+    @functools.wraps(run)
+    def through_the_cache(self, *arguments, **named):
+        is_cached = self.cache_results
+        self.cache_results, self.nvptx_ra_launch = True, (arguments, named, is_cached)
+        try:
+            return run(self, *arguments, **named)
+        finally:
+            self.cache_results = is_cached
+            del self.nvptx_ra_launch
+
+    return through_the_cache
+
+
+def _with_a_search(check_disk_cache, benchmark, jit_function):
+    @functools.wraps(check_disk_cache)
+    def with_a_search(self, key, configs, benchmark_all):
+        # A tuner may be called by another way than `run`.
+        arguments, named, is_cached = getattr(self, "nvptx_ra_launch", (None, None, True))
+        if is_cached:
+            is_found = check_disk_cache(self, key, configs, benchmark_all)
+        else:
+            is_found = False
+            benchmark_all()
+        function = _function_of(self, jit_function)
+        if arguments is not None and function is not None and not named.get("warmup"):
+            _search(self, function, self.cache[key], benchmark)
+        return is_found
+
+    return with_a_search
+
+
+def _search(tuner, function, config, benchmark):
+    """Compiles what the tuner chose with a search, and leaves the faster one of both in the place of the kernel."""
+    arguments, named, _ = tuner.nvptx_ra_launch
+    kernels, alone = _kernels_of(function)
+    before = set(kernels)
+
+    def time():
+        measured = benchmark(tuner, *arguments, config=config, **named)
+        return measured[0] if isinstance(measured, (list, tuple)) else measured
+
+    # The first time compiles.
+    time()
+    for key in kernels.keys() - before:
+        searched = kernels[key]
+        if key not in alone:
+            with _ptxas_alone(True):
+                del kernels[key]
+                time()
+                alone[key] = kernels.pop(key)
+        kernels[key] = _faster(tuner, kernels, key, searched, alone[key], time)
+    tuner.pre_hook({**tuner.nargs, **named, **config.all_kwargs()}, reset_only=True)
+
+
+def _faster(tuner, kernels, key, searched, alone, time):
+    if searched.asm["cubin"] == alone.asm["cubin"]:
+        return searched
+    times = {id(searched): [], id(alone): []}
+    for _ in range(TURNS):
+        for kernel in (alone, searched):
+            kernels[key] = kernel
+            times[id(kernel)].append(time())
+    before, after = (statistics.median(times[id(kernel)]) for kernel in (alone, searched))
+    is_taken = after <= before
+    verdict = "taken" if is_taken else "not taken"
+    _LOG.info("%s: %.4f → %.4f ms by the search, %s", tuner.base_fn.__name__, before, after, verdict)
+    return searched if is_taken else alone

@@ -1,0 +1,89 @@
+"""Tunes a Triton kernel without a GPU: triton_autotuned.py BENCH PACKAGE, where BENCH is tests/bench and PACKAGE has
+nvptx_ra. The times are made up: a searched kernel is the faster one for the first width, and the slower one for the
+second.
+
+Prints a line for each benchmark and launch: the number of warps, and whether the kernel was searched.
+"""
+
+import sys
+
+sys.path[:0] = sys.argv[1:3]
+import standins  # noqa: E402
+
+standins.install()
+
+import nvptx_ra.triton  # noqa: E402
+import triton  # noqa: E402
+import triton.language as tl  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+
+ran = []
+
+
+class Driver(standins.Driver):
+    """A driver that loads and launches nothing, and notes what it was asked to launch."""
+
+    def __init__(self):
+        super().__init__(GPUTarget("cuda", 90, 32))
+        self.utils.load_binary = lambda name, cubin, *_rest: (1, cubin, 32, 0, 1024)
+        self.launcher_cls = lambda _source, metadata: lambda *arguments: ran.append((metadata.num_warps, arguments[4]))
+
+    def get_current_stream(self, _device):
+        return 0
+
+
+triton.runtime.driver.set_active(Driver())
+
+
+class Pointer:
+    dtype = "fp32"
+
+    def data_ptr(self):
+        return 256
+
+
+def bench(call, quantiles):
+    """A tuner's benchmark: 8 warps are faster than 4, and a searched kernel takes `seconds`."""
+    call()
+    warps, cubin = ran.pop()
+    is_searched = cubin in searched
+    print(f"timed with {warps} warps{', searched' if is_searched else ''}")
+    return [seconds if is_searched else 1 / warps] * len(quantiles)
+
+
+configs = [triton.Config({"TILE": 1024}, num_warps=warps) for warps in (4, 8)]
+
+
+@triton.autotune(configs, key=["width"], do_bench=bench)
+@triton.jit
+def softmax(x, out, width, TILE: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, TILE)
+    values = tl.load(x + row * width + columns, mask=columns < width, other=float("-inf"))
+    powers = tl.exp(values - tl.max(values, axis=0))
+    tl.store(out + row * width + columns, powers / tl.sum(powers, axis=0), mask=columns < width)
+
+
+searched = set()
+nvptx_ra.triton.enable()
+nvptx_ra.triton.enable()
+make_cubin = triton.backends.nvidia.compiler.CUDABackend.make_cubin
+real = triton.backends.nvidia.compiler.get_ptxas
+
+
+def noting_cubin(self, src, metadata, *rest):
+    """What a search makes differs from what ptxas makes, as if it had found something."""
+    cubin = make_cubin(self, src, metadata, *rest)
+    arch = () if not real.__wrapped__.__code__.co_argcount else (self.target.arch,)
+    if "nvptx_ra/programs" in real(*arch).path:
+        cubin += b"\0"
+        searched.add(cubin)
+    return cubin
+
+
+triton.backends.nvidia.compiler.CUDABackend.make_cubin = noting_cubin
+for seconds, width in ((0.1, 1000), (0.2, 1008), (0.1, 1002)):
+    for _ in range(2):
+        softmax[(1,)](Pointer(), Pointer(), width)
+        warps, cubin = ran.pop()
+        print(f"launched with {warps} warps{', searched' if cubin in searched else ''}")
