@@ -2,7 +2,7 @@
 //! is false, and whose access stands under a predicate.
 
 use super::assembly::{operand, operand_of};
-use crate::function::{Function, Inst, Operand, Symbol, VReg, Value};
+use crate::function::{Function, Inst, Operand, OperandFlags, Symbol, VReg, Value};
 
 /// What such assembly does where its mask is false. Registers are named by their operand's number in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,21 @@ pub enum Left {
     Copy(VReg, VReg),
 }
 
-/// Whether any inline assembly of a function stands under a predicate. O(the texts of its symbols).
+/// Whether any inline assembly of a function, or any statement of PTX, stands under a predicate. O(the texts of its
+/// symbols + instructions).
 pub fn has_masks(function: &Function) -> bool {
     (0..function.num_symbols()).any(|symbol| function.symbol(Symbol(symbol as u32)).contains("@$"))
+        || function.insts().any(|inst| function.opcodes().name(function.opcode(inst)).starts_with('@'))
+}
+
+/// The predicate of a statement of PTX that stands under one, and whether it runs where that is false: the predicate is
+/// the last operand that the statement names, or the one ahead of its sign.
+pub fn guard(operands: &[Operand]) -> Option<(VReg, bool)> {
+    let mut named = operands.iter().rev().skip_while(|operand| operand.flags.contains(OperandFlags::IMPLICIT));
+    let last = named.next()?;
+    let is_negated = matches!(last.value, Value::Symbol(_));
+    let predicate = if is_negated { named.next()? } else { last };
+    Some((predicate.read_reg()?, is_negated))
 }
 
 impl Masked {

@@ -40,7 +40,7 @@ pub use classification::Classification;
 pub use flags::{DescFlags, InstFlags};
 pub use fusion::{is_fusible_product, is_fusible_sum};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
-pub use masked::{Left, Masked, has_masks};
+pub use masked::{Left, Masked, guard, has_masks};
 pub(crate) use ptx::bases_of_addresses;
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, VectorShape};

@@ -83,8 +83,8 @@ pub struct Figures {
     pub shared_spills: u64,
     /// What these cost, in bytes of local memory.
     pub shared_spill_cost: u64,
-    /// Accesses of local memory and instructions that count at least: where loops are unrolled less, or functions called
-    /// more often, fewer of them stand in the code, and no fewer run.
+    /// Accesses of local memory and instructions that count at least: where loops are unrolled less, functions called
+    /// more often, or optimisations left out, fewer of them stand in the code, and no fewer run.
     pub least_counts: [u32; 2],
     /// What the user's benchmark says, where it was asked.
     pub timing: Option<Timing>,
@@ -166,6 +166,11 @@ impl Figures {
     /// The same of a variant of which fewer accesses and instructions are no gain.
     pub fn with_counts_of(self, stock: &Self) -> Self {
         Self { least_counts: [stock.sass.local, stock.sass.instructions], ..self }
+    }
+
+    /// The same of a variant of which fewer instructions are no gain.
+    pub fn with_instructions_of(self, stock: &Self) -> Self {
+        Self { least_counts: [0, stock.sass.instructions], ..self }
     }
 
     /// Whether it has no more accesses of local memory: where loops and calls differ, more of them may be an array that was
@@ -338,6 +343,18 @@ pub(super) mod tests {
         assert!(fewer.is_better(&stock, &preference) && !is_better(fewer));
         assert!(is_better(figures(40, 40, 500)) && is_better(figures(20, 32, 500)));
         assert!(fewer.leaves_arrays(&stock) && !stock.leaves_arrays(&fewer));
+    }
+
+    /// Where an optimisation is left out, fewer instructions in the code are no gain; fewer accesses of local memory are.
+    #[test]
+    fn optimisations_left_out() {
+        let stock = figures(40, 32, 500);
+        let preference = preference(&[]);
+        let is_better = |figures: Figures| figures.with_instructions_of(&stock).is_better(&stock, &preference);
+        let fewer = figures(40, 32, 100);
+        assert!(fewer.is_better(&stock, &preference) && !is_better(fewer));
+        assert!(is_better(Figures { sass: Sass { local: 2, ..fewer.sass }, ..fewer }));
+        assert!(is_better(figures(40, 40, 500)) && is_better(figures(20, 32, 500)));
     }
 
     /// What moves to shared memory is no gain unless it costs less than what it replaces.

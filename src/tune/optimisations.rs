@@ -133,6 +133,12 @@ impl Optimisations {
         self.ahead
     }
 
+    /// Whether some of it is left out, so that fewer instructions in the code may be more in a run: CodeGenPrepare divides
+    /// small numbers of 64 bits by a branch around the long division.
+    pub fn leaves_out(self) -> bool {
+        !self.skip.is_empty()
+    }
+
     /// The same but for what `other` has, too, and with what `other` alone has.
     pub fn toggled(self, other: Self) -> Self {
         Self { skip: self.skip ^ other.skip, add: self.add ^ other.add, ..self }

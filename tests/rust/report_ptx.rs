@@ -90,3 +90,46 @@ fn damaged() {
         assert!(!output.status.success() && said.contains("nvptx-ra: k.ptx:53:15: "), "{said}");
     }
 }
+
+/// The features of the only kernel of a text of Triton's kind: `count` loads under `mask`, each of an address of its own.
+fn features_of_masked(mask: &str, count: usize) -> serde_json::Value {
+    let mut text = format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{{\n\
+         \t.reg .pred %p<3>;\n\t.reg .b32 %r<90>;\n\t.reg .b64 %rd<90>;\n\tld.param.u64 %rd0, [p];\n\
+         \tld.param.u32 %r0, [n];\n\t{mask}\n"
+    );
+    for number in 1..=count {
+        let _ = writeln!(text, "\tadd.s64 %rd{number}, %rd0, {};", 16 * number);
+    }
+    for number in 1..=count {
+        let _ = writeln!(text, "\tmov.u32 %r{number}, 0;\n\t@%p1 ld.global.b32 {{ %r{number} }}, [ %rd{number} + 0 ];");
+    }
+    text += "\tbar.sync 0;\n";
+    for number in 1..=count {
+        let _ = writeln!(text, "\tst.global.b32 [ %rd0 + {} ], {{ %r{number} }};", 4096 + 16 * number);
+    }
+    let folder = tempfile::tempdir().expect("there is space");
+    fs::write(folder.path().join("k.ptx"), text + "\tret;\n}\n").expect("there is space");
+    let said = succeeds(folder.path(), &["report", "k.ptx", "--json", "--features"]).0;
+    let report: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+    report["kernels"][0]["features"].clone()
+}
+
+/// What stands under a predicate that is never true is not there for ptxas, and its registers hold constants.
+#[test]
+fn masked_off() {
+    let off = features_of_masked("mov.pred %p1, 0;", 20);
+    let unknown = features_of_masked("setp.eq.s32 %p1, %r0, 0;", 20);
+    let number = |features: &serde_json::Value, name: &str| features[name].as_f64().expect("a number");
+    assert_eq!((number(&off, "global_loads"), number(&unknown, "global_loads")), (0.0, 20.0));
+    assert!(number(&off, "words") < 5.0, "{off}");
+    assert!(number(&off, "instructions") < number(&unknown, "instructions") - 40.0, "{off}");
+}
+
+/// ptxas adds the number in the access, so that only the base of all addresses is held.
+#[test]
+fn addresses_of_masked_accesses() {
+    let features = features_of_masked("setp.eq.s32 %p1, %r0, 0;", 20);
+    let words = features["words"].as_f64().expect("a number");
+    assert!((20.0..=24.0).contains(&words), "20 words are loaded, and an address has 2: {features}");
+}

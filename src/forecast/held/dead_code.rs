@@ -6,13 +6,13 @@
 //! that it is one is enough to know that no register holds it.
 
 use super::behaviour::Behaviours;
-use super::opcode_facts::Motion;
+use super::opcode_facts::{Kinds, Motion};
 use crate::function::{
-    Applied, CONSTANTS, Edit, EditList, Function, Inst, Opcode, Operand, OperandFlags, Position, RegClass, Role,
-    Symbol, VReg, Value,
+    Applied, CONSTANTS, Edit, EditList, Effects, Function, Inst, Opcode, Operand, OperandFlags, Position, RegClass,
+    Role, Symbol, VReg, Value,
 };
 use crate::index::IndexVec;
-use crate::target::{Classification, Left, Masked, Purity, has_masks};
+use crate::target::{Classification, Left, Masked, Purity, guard, has_masks};
 
 /// What becomes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(in crate::forecast) fn eliminate_dead_code(
     classification: &Classification,
 ) -> Option<Applied> {
     let is_unread = |inst| is_assembly(function, inst) && writes_dead(function, inst);
-    let may_be_masked = has_masks(function) && function.insts().any(|inst| sets_false(function, inst).is_some());
+    let may_be_masked = function.insts().any(|inst| sets_false(function, inst).is_some()) && has_masks(function);
     let is_any_unread = function.insts().any(is_unread);
     if !may_be_masked && !is_any_unread {
         return None;
@@ -51,11 +51,11 @@ pub(in crate::forecast) fn eliminate_dead_code(
         fates: IndexVec::filled(Fate::Stays, function.num_insts()),
         masked: Vec::new(),
     };
-    code.find_masked();
-    if code.masked.is_empty() && !is_any_unread {
+    let is_any_masked = code.find_masked();
+    if !is_any_masked && !is_any_unread {
         return None;
     }
-    while !code.masked.is_empty() && code.pass_constants_on() {}
+    while is_any_masked && code.pass_constants_on() {}
     code.find_dead();
     if code.fates.iter().all(|&fate| fate == Fate::Stays) {
         return None;
@@ -129,10 +129,24 @@ struct Code<'f> {
 }
 
 impl Code<'_> {
-    fn find_masked(&mut self) {
+    /// Finds what is masked off; whether anything is. Of a statement of PTX nothing is left: what it would have written
+    /// keeps what it held before.
+    fn find_masked(&mut self) -> bool {
         let function = self.function;
         let mut is_false = IndexVec::filled(false, function.num_regs());
         function.insts().filter_map(|inst| sets_false(function, inst)).for_each(|reg| is_false[reg] = true);
+        let mut is_any = false;
+        for inst in function.insts() {
+            let is_guarded = self.behaviours.known(function, inst).kinds.contains(Kinds::GUARDED);
+            let mask = if is_guarded { guard(function.operands(inst)) } else { None };
+            let is_off =
+                |(mask, is_negated): (VReg, bool)| !is_negated && is_false[mask] && self.definitions[mask] == 1;
+            if mask.is_some_and(is_off) && !function.effects(inst).contains(Effects::TERMINATOR) {
+                written(function, inst).for_each(|reg| self.definitions[reg] -= 1);
+                self.fates[inst] = Fate::Dead;
+                is_any = true;
+            }
+        }
         let mut texts: IndexVec<Symbol, Option<Option<Masked>>> = IndexVec::filled(None, function.num_symbols());
         for (inst, text) in self.behaviours.assembly(function) {
             let operands = function.operands(inst);
@@ -144,6 +158,7 @@ impl Code<'_> {
                 self.masked.push(left);
             }
         }
+        is_any || !self.masked.is_empty()
     }
 
     /// Goes through the code once; whether anything was found to be constant that was not known to be.

@@ -1,19 +1,20 @@
-//! Registers that only say where inline assembly accesses memory.
+//! Registers that only say where inline assembly, or a statement of PTX under a predicate, accesses memory.
 //!
 //! LLVM makes the number that is added to a base part of its own loads and stores. It does not look into inline
 //! assembly, which is how Triton accesses memory: each address is a sum in a register. ptxas does look: it adds the
 //! number in the access, and only the base is held.
 
 use super::behaviour::Behaviours;
+use super::opcode_facts::{Kinds, Motion};
 use crate::analysis::Occurrences;
-use crate::function::{Function, Symbol, VReg};
+use crate::function::{Function, Inst, Symbol, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::{address_operands, registers_of};
 
 /// Which registers these are. Memory for one function after another.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Addresses {
-    /// How many operands of inline assembly that are the base of an address read a register.
+    /// How many operands of such accesses that are the base of an address read a register.
     reads: IndexVec<VReg, u32>,
     /// Whether nothing else does; empty where there are none.
     are: IndexVec<VReg, bool>,
@@ -21,8 +22,8 @@ pub(in crate::forecast) struct Addresses {
 }
 
 impl Addresses {
-    /// Becomes those of a function. O(texts of inline assembly) where none accesses memory, and else O(operands of
-    /// inline assembly, and occurrences of these registers).
+    /// Becomes those of a function. O(texts of inline assembly + instructions) where none accesses memory so, and else
+    /// O(operands of such accesses, and occurrences of these registers).
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
@@ -32,7 +33,8 @@ impl Addresses {
         let Self { reads, are, texts } = self;
         are.clear();
         let may_access = |symbol: u32| function.symbol(Symbol(symbol)).contains('[');
-        if !(0..function.num_symbols() as u32).any(may_access) {
+        let guarded = || function.insts().filter(|&inst| is_guarded_access(function, behaviours, inst));
+        if !(0..function.num_symbols() as u32).any(may_access) && guarded().next().is_none() {
             return;
         }
         are.resize(function.num_regs(), false);
@@ -44,6 +46,7 @@ impl Addresses {
             let numbers = texts[text].get_or_insert_with(|| address_operands(function.symbol(text)));
             registers_of(function, inst, numbers).for_each(|reg| reads[reg] += 1);
         }
+        guarded().filter_map(|inst| base(function, inst)).for_each(|reg| reads[reg] += 1);
         for reg in function.regs().filter(|&reg| reads[reg] > 0) {
             let uses = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use()).count();
             are[reg] = uses == reads[reg] as usize;
@@ -61,4 +64,17 @@ impl Addresses {
     pub(in crate::forecast) fn has(&self, reg: VReg) -> bool {
         self.are.get(reg) == Some(&true)
     }
+}
+
+fn is_guarded_access(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
+    matches!(behaviours.motion(inst), Motion::Load | Motion::Store)
+        && behaviours.known(function, inst).kinds.contains(Kinds::GUARDED)
+}
+
+/// The base of an access of PTX: the register to which a number is added.
+fn base(function: &Function, inst: Inst) -> Option<VReg> {
+    let is_base = |pair: &&[crate::function::Operand]| {
+        pair[0].read_reg().is_some() && !pair[0].is_def() && matches!(pair[1].value, Value::Immediate(_))
+    };
+    function.operands(inst).windows(2).find(is_base)?[0].read_reg()
 }

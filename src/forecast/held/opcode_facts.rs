@@ -56,6 +56,8 @@ bitflags! {
         const REPARTITION = 1 << 8;
         /// Division, reciprocal or root of 32-bit floating-point numbers as exact as can be: with a branch to a slow path.
         const SLOW_PATH = 1 << 9;
+        /// A statement of PTX under a predicate.
+        const GUARDED = 1 << 10;
     }
 }
 
@@ -73,12 +75,14 @@ pub(in crate::forecast) struct Known {
 impl Known {
     pub(super) fn new(name: &str, role: Role, info: OpcodeInfo) -> Self {
         let same = equivalent(name);
+        let is_guarded = name.starts_with('@');
         let is_assembly = is_mostly_assembly(name);
         let name = same.as_deref().unwrap_or(name);
         let is_double = name.contains("f64") || name.contains("F64") || name.starts_with("FDIV64");
         let divides = ["SDIV", "UDIV", "SREM", "UREM"].iter().any(|prefix| name.starts_with(prefix));
         let mut kinds = Kinds::empty();
         kinds.set(Kinds::CODE, role != Role::Debug);
+        kinds.set(Kinds::GUARDED, is_guarded);
         kinds.set(Kinds::DIVISION, divides);
         kinds.set(Kinds::WIDE_DIVISION, divides && name[4..].starts_with("64"));
         kinds

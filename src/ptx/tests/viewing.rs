@@ -137,6 +137,52 @@ fn asynchronous_instructions() {
     assert!(insts[1].matches("def implicit").count() + insts[1].matches("implicit %").count() >= 8, "{insts:?}");
 }
 
+/// A wait has the registers of what may be in flight where it stands: not those of groups that an earlier wait for all
+/// has ended, and still those of groups that it does not wait for, and of what no group has.
+#[test]
+fn waits_for_what_is_in_flight() {
+    let product = |registers: &str| {
+        format!("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{{registers}}}, %rd1, %rd2, %p1, 1, 1, 0, 0;\n")
+    };
+    let (first, second) = (product("%r1,%r1,%r1,%r1"), product("%r2,%r2,%r2,%r2"));
+    let (commit, wait) = ("wgmma.commit_group.sync.aligned;\n", "wgmma.wait_group.sync.aligned ");
+    let ties = |code: String| {
+        let waits: Vec<_> = insts(&code).into_iter().filter(|inst| inst.contains("wait_group")).collect();
+        waits.iter().map(|wait| wait.matches(" tied ").count() / 2).collect::<Vec<_>>()
+    };
+    assert_eq!(ties(format!("{first}{commit}{wait}0;{second}{commit}{wait}0;")), [1, 1]);
+    assert_eq!(ties(format!("{first}{commit}{wait}1;{second}{commit}{wait}0;")), [1, 2]);
+    assert_eq!(ties(format!("{first}{wait}0;{second}{commit}{wait}0;{wait}0;")), [1, 2, 0]);
+    assert_eq!(ties(format!("{first}{commit}@%p1 {wait}0;{second}{commit}{wait}0;")), [1, 2]);
+    // Around a loop, too.
+    let around = format!("$L: {wait}0;{first}{commit}@%p1 bra $L;{wait}0;");
+    assert_eq!(ties(around), [1, 1]);
+}
+
+/// An old value is not needed where the predicate is always true.
+#[test]
+fn predicates_that_are_true() {
+    let code = |value: &str| insts(&format!("mov.pred %p1, {value};\n@%p1 ld.global.b32 %r1, [%rd1];"))[1].clone();
+    assert!(code("-1").contains("undef %") && code("1").contains("undef %"), "{}", code("-1"));
+    assert!(!code("0").contains("undef %"), "{}", code("0"));
+    let twice = insts("mov.pred %p1, 1; mov.pred %p1, 0; @%p1 ld.global.b32 %r1, [%rd1];");
+    assert!(!twice[2].contains("undef %"), "{twice:?}");
+    assert!(!insts("mov.pred %p1, 1; @!%p1 ld.global.b32 %r1, [%rd1];")[1].contains("undef %"));
+}
+
+/// A product that is not added to what its registers held needs nothing of them.
+#[test]
+fn products_alone() {
+    let product = |scale: &str| {
+        let code = format!(
+            "mov.pred %p1, 0; mov.pred %p2, 1;\n\
+             wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%r1,%r2,%r3,%r4}}, %rd1, %rd2, {scale}, 1, 1, 0, 0;"
+        );
+        insts(&code)[2].matches("undef %").count()
+    };
+    assert_eq!(["0", "%p1", "1", "%p2", "%p3"].map(product), [4, 4, 0, 0, 0]);
+}
+
 /// What is not known may read and write all that it names; the parts of a register keep the others.
 #[test]
 fn conservative_reading() {

@@ -1,5 +1,6 @@
-//! The function of the view: blocks, edges, registers that asynchronous instructions keep, lines.
+//! The function of the view: blocks, edges, lines.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -7,10 +8,11 @@ use rustc_hash::FxHashSet;
 use super::View;
 use super::context::Context;
 use super::draft::DraftInst;
+use super::in_flight::keep_in_flight;
 use super::items::Items;
 use super::webs::split_webs;
 use crate::analysis::{Cfg, Dominators, Loops};
-use crate::function::{Block, Function, OpcodeTable, Operand, OperandFlags, Value};
+use crate::function::{Block, Function, OpcodeTable, Value};
 use crate::index::{EntityIndex, IndexVec};
 use crate::ptx::body::Body;
 use crate::ptx::lines::Lines;
@@ -27,7 +29,11 @@ pub(super) fn finish<'a>(
     items: Items<'a>,
     mut insts: Vec<DraftInst>,
 ) -> Result<View<'a>, String> {
-    keep_asynchronous(&mut insts)?;
+    let blocks = blocks_of(&insts, items.num_blocks);
+    let number =
+        |(block, range): (usize, &Range<usize>)| successors(&insts[range.clone()], Block::new(block), blocks.len());
+    let successors: Vec<Vec<Block>> = blocks.iter().enumerate().map(number).collect();
+    keep_in_flight(&mut insts, &blocks, &successors, |reg| context.names.class(reg))?;
     let lines = Lines::new(context.file, body);
     for inst in &mut insts {
         inst.line = lines.line_at(inst.first);
@@ -43,12 +49,8 @@ pub(super) fn finish<'a>(
     let mut opcodes = OpcodeTable::inserted();
     let (mut statements, mut tokens, mut token_start) = (IndexVec::new(), Vec::new(), vec![0]);
     let mut operands = Vec::new();
-    let mut next = 0;
-    for block in (0..items.num_blocks).map(Block::new) {
-        let end = insts[next..].iter().position(|inst| inst.block != block).map_or(insts.len(), |count| next + count);
-        let range = next..end;
-        next = end;
-        context.builder.block(&successors(&insts[range.clone()], block, items.num_blocks), 1.0, 0);
+    for (range, successors) in blocks.into_iter().zip(&successors) {
+        context.builder.block(successors, 1.0, 0);
         for inst in &insts[range] {
             let known = opcodes.find(&inst.name);
             let opcode = known.unwrap_or_else(|| opcodes.intern(&inst.name, role(&inst.name)));
@@ -84,6 +86,16 @@ pub(super) fn finish<'a>(
     })
 }
 
+/// The instructions of each block.
+fn blocks_of(insts: &[DraftInst], num_blocks: usize) -> Vec<Range<usize>> {
+    let mut next = 0;
+    let range = |block| {
+        let end = insts[next..].iter().position(|inst| inst.block != block).map_or(insts.len(), |count| next + count);
+        std::mem::replace(&mut next, end)..end
+    };
+    (0..num_blocks).map(Block::new).map(range).collect()
+}
+
 /// The blocks that may follow one with these instructions, each once: those that branches name, then the next one.
 fn successors(insts: &[DraftInst], block: Block, num_blocks: usize) -> Vec<Block> {
     let (mut successors, mut known) = (Vec::new(), FxHashSet::default());
@@ -99,25 +111,6 @@ fn successors(insts: &[DraftInst], block: Block, num_blocks: usize) -> Vec<Block
         }
     }
     successors
-}
-
-/// Registers of asynchronous instructions stay what they are, and are written, until an instruction waits for them:
-/// every wait reads and writes all such registers.
-fn keep_asynchronous(insts: &mut [DraftInst]) -> Result<(), String> {
-    let mut kept = Vec::new();
-    for inst in insts.iter().filter(|inst| inst.is_asynchronous) {
-        kept.extend(inst.operands.iter().filter_map(|operand| operand.operand.reg()));
-    }
-    kept.sort_unstable();
-    kept.dedup();
-    for inst in insts.iter_mut().filter(|inst| inst.is_wait) {
-        let first = inst.operands.len();
-        for &reg in &kept {
-            inst.push(Operand { flags: OperandFlags::DEF | OperandFlags::IMPLICIT, ..Operand::read(reg) });
-        }
-        inst.keep_old_values(first)?;
-    }
-    Ok(())
 }
 
 /// How often blocks run, by the loops that they are in.

@@ -1,7 +1,9 @@
 //! Where a definition under a predicate needs nothing of what the register held before.
 
+use rustc_hash::FxHashMap;
+
 use super::draft::DraftInst;
-use crate::function::{OperandFlags, VReg};
+use crate::function::{OperandFlags, VReg, Value};
 
 /// The complement of a predicate stands so near behind, where it does.
 const NEAR: usize = 16;
@@ -18,6 +20,56 @@ pub(super) fn mark_complements(insts: &mut [DraftInst]) {
             }
         }
     }
+}
+
+/// Marks old values as undefined where a predicate is always the same: what stands under one that is true, as Triton's
+/// are where sizes are powers of two, and the sum of `wgmma` where its `scale-d` is false, so that the product alone is
+/// written. O(instructions).
+pub(super) fn mark_constants(insts: &mut [DraftInst], is_predicate: impl Fn(VReg) -> bool) {
+    let mut definitions: FxHashMap<VReg, (u32, Option<bool>)> = FxHashMap::default();
+    for inst in insts.iter() {
+        let set = if inst.guard.is_none() && inst.name == "MOV_B1_i" { inst.operands.get(1) } else { None };
+        let value = set.and_then(|operand| truth(operand.operand.value));
+        for reg in inst.operands.iter().filter_map(|operand| operand.operand.def()) {
+            let (times, known) = definitions.entry(reg).or_default();
+            (*times, *known) = (*times + 1, value);
+        }
+    }
+    let known = |reg: VReg| definitions.get(&reg).and_then(|&(times, value)| value.filter(|_| times == 1));
+    for inst in insts.iter_mut() {
+        let is_written = match inst.guard {
+            Some((predicate, is_negated)) => !is_negated && known(predicate) == Some(true),
+            None => {
+                let scale = inst.name.starts_with("wgmma.mma_async.sync").then(|| scale(inst, &is_predicate)).flatten();
+                let value = scale.and_then(|value| match value {
+                    Value::Reg(reg) => known(reg),
+                    value => truth(value),
+                });
+                value == Some(false)
+            }
+        };
+        if is_written {
+            let defs: Vec<VReg> = inst.operands.iter().filter_map(|operand| operand.operand.def()).collect();
+            defs.into_iter().for_each(|reg| mark(inst, reg));
+        }
+    }
+}
+
+fn truth(value: Value) -> Option<bool> {
+    match value {
+        Value::Immediate(number) => Some(number != 0),
+        _ => None,
+    }
+}
+
+/// `scale-d` of a product: the first operand behind the registers of the matrices and their descriptors. It says whether
+/// the product is added to what the result's registers hold.
+fn scale(inst: &DraftInst, is_predicate: impl Fn(VReg) -> bool) -> Option<Value> {
+    let values = inst.operands.iter().map(|operand| operand.operand.value);
+    values.into_iter().find(|&value| match value {
+        Value::Reg(reg) => is_predicate(reg),
+        value => truth(value).is_some(),
+    })
 }
 
 /// Whether the instructions behind the first one define the register where its predicate is false, and read it nowhere

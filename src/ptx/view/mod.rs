@@ -5,7 +5,8 @@
 //! * [`names`], [`context`]: registers, symbols and parameters;
 //! * [`instruction`], [`operands`], [`moves`]: one instruction, its operands, and LLVM's names of moves and accesses;
 //! * [`scope`]: a scope as one instruction;
-//! * [`guards`]: predicates whose complements define the same register;
+//! * [`guards`]: definitions under predicates that need no old value;
+//! * [`in_flight`]: registers that asynchronous instructions keep up to a wait;
 //! * [`finish`]: blocks, edges and the function itself;
 //! * [`webs`]: registers by what they hold.
 
@@ -13,6 +14,7 @@ mod context;
 mod draft;
 mod finish;
 mod guards;
+mod in_flight;
 mod instruction;
 pub(in crate::ptx) mod items;
 mod moves;
@@ -30,7 +32,7 @@ use super::file::File;
 use super::parts::Declaration;
 use super::statement::Statement;
 use super::token::Token;
-use crate::function::{Block, Function, FunctionBuilder, Inst};
+use crate::function::{Block, Function, FunctionBuilder, Inst, RegClass};
 use crate::index::IndexVec;
 use crate::target::Classification;
 use context::Context;
@@ -99,5 +101,6 @@ pub(super) fn view<'a>(file: &File<'a>, body: &Body, facts: &Facts<'a>) -> Resul
         insts.push(scope::item(&mut context, &items, item)?);
     }
     guards::mark_complements(&mut insts);
+    guards::mark_constants(&mut insts, |reg| context.names.class(reg) == RegClass::B1);
     finish::finish(context, body, items, insts)
 }

@@ -148,7 +148,14 @@ impl Kernel {
     }
 
     fn as_counted(&self, variant: &Variant, figures: Figures) -> Figures {
-        if variant.optimisations().ahead().does_less() { figures.with_counts_of(&self.stock) } else { figures }
+        let optimisations = variant.optimisations();
+        if optimisations.ahead().does_less() {
+            figures.with_counts_of(&self.stock)
+        } else if optimisations.leaves_out() {
+            figures.with_instructions_of(&self.stock)
+        } else {
+            figures
+        }
     }
 
     /// Whether a variant with these figures may count.
