@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check wheel valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle clean
+.PHONY: all setup build demo check wheel valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
 
 all: build
 
@@ -119,6 +119,12 @@ gpu-bundle: setup build
 	@CARGO_PROFILE_RELEASE_STRIP=symbols scripts/with-env.sh cargo build --release --no-default-features \
 	    --features tool --target-dir target/tool
 	@scripts/with-env.sh sh -c '"$$VENV/bin/python" tests/bench/gpu/bundle.py $(ARGS)'
+
+# Operators of fla-core and liger-kernel on a GPU, with Triton's own ptxas and with nvptx-ra: the same bits, and how long.
+# Needs PyTorch, Triton and both packages in the Python that is called.
+gpu-operators:
+	@cargo build --release --no-default-features --features tool --target-dir target/tool
+	@NVPTX_RA="$${NVPTX_RA:-target/tool/release/nvptx-ra}" tests/bench/gpu/operators.py $(ARGS)
 
 clean:
 	cargo clean
