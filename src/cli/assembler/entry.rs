@@ -26,8 +26,8 @@ pub(super) struct Entry {
 pub(super) struct Choice {
     /// How it is made: the text of a profile.
     pub(super) profile: String,
-    /// The digest of the cubin that ptxas makes of it.
-    pub(super) cubin: String,
+    /// The digest of what the cubin says of its kernels.
+    pub(super) figures: String,
     pub(super) changes: Vec<Change>,
 }
 
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// The digest of a cubin, in hexadecimal.
-pub(super) fn digest(cubin: &[u8]) -> String {
-    blake3::hash(cubin).to_string()
+/// The digest of some bytes, in hexadecimal.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_string()
 }

@@ -33,14 +33,16 @@ pub(super) struct Improved {
     pub(super) messages: Vec<u8>,
 }
 
-/// Makes a known choice again. `None` where ptxas does not make of it what it did.
+/// Makes a known choice again. `None` where ptxas does not make of it what it did: other registers, another stack. Other
+/// bytes alone are no reason: ptxas gives equal slots of the stack another order from run to run (`chunkwise_fwd_kernel`
+/// of fla, five different cubins in six runs).
 pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<Option<Improved>, Error> {
     let Task { invocation, input, real, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&name(input), &input.text, &profile, "", cpu)?;
     let Assembled { cubin, messages } = assemble(invocation, real, &output.text)?;
-    if !unfit.is_empty() || digest(&cubin) != choice.cubin {
+    if !unfit.is_empty() || figures(&cubin) != choice.figures {
         return Ok(None);
     }
     let unchanged = messages::with_name(&entry.messages, &name(input));
@@ -88,7 +90,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     if let Some(path) = on_file.filter(|_| given.is_none()) {
         profiles::write(&path, &profile)?;
     }
-    keep(kept(Some(Choice { profile, cubin: digest(&code), changes })));
+    keep(kept(Some(Choice { profile, figures: figures(&code), changes })));
     Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }))
 }
 
@@ -133,6 +135,11 @@ fn measured(cubin: &[u8]) -> Option<Measured> {
         (name, real)
     };
     Some(cubin::facts(cubin)?.into_iter().map(real).collect())
+}
+
+/// The digest of what a cubin says of its functions.
+fn figures(cubin: &[u8]) -> String {
+    digest(format!("{:?}", measured(cubin)).as_bytes())
 }
 
 /// An error unless the final code has the registers, the stack and the shared memory that the search saw.

@@ -107,6 +107,25 @@ fn the_second_build_runs_ptxas_once() {
     assert_eq!(build.run(&[]), (better, 1, found));
 }
 
+/// A ptxas that gives the same code other bytes in each run is believed: the second build runs it once, too.
+#[test]
+fn a_ptxas_that_is_not_deterministic() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &spills(5));
+    // What stands behind a cubin is no part of its code.
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >> calls\n{}/ptxas \"$@\" || exit\nwhile [ $# -gt 0 ]; do\n\
+         [ \"$1\" != --output-file ] || date +%N >> \"$2\"\nshift\ndone\n",
+        bin.display()
+    );
+    fs::write(&build.ptxas, script).expect("it is ours");
+    let (better, calls, found) = build.run(&[]);
+    assert!(calls > 3, "{calls} calls: {}", build.log());
+    let (again, calls, cubin) = build.run(&[]);
+    assert_eq!((again, calls), (better, 1));
+    assert!(cubin != found, "each run has bytes of its own");
+}
+
 /// The log names a kernel that was searched and stays as it is: here for want of registers, without a spill.
 #[test]
 fn nothing_better() {
