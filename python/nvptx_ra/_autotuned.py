@@ -2,7 +2,8 @@
 
 Triton's tuner compiles each configuration of a kernel and times it. A search for each of them would take many times as
 long, and all but one are thrown away. So ptxas alone compiles them, and only the chosen one is searched. The tuner then
-times the searched kernel beside the chosen one, on the same arguments, and the faster one of both is kept.
+times the searched kernel beside the chosen one, on the same arguments, and the faster one of both is kept. Because it is
+timed, the search may take a few more instructions for fewer spills.
 """
 
 import contextlib
@@ -16,15 +17,26 @@ TURNS = 3
 
 _LOG = logging.getLogger("nvptx_ra")
 _IS_PTXAS_ALONE = contextvars.ContextVar("nvptx_ra_ptxas_alone", default=False)
+_IS_TIMED = contextvars.ContextVar("nvptx_ra_timed", default=False)
 
 
 @contextlib.contextmanager
-def _ptxas_alone(whether):
-    before = _IS_PTXAS_ALONE.set(whether)
+def _with(variable, value):
+    before = variable.set(value)
     try:
         yield
     finally:
-        _IS_PTXAS_ALONE.reset(before)
+        variable.reset(before)
+
+
+def timed():
+    """A context in which the caller times what is compiled, beside what ptxas alone makes, and takes the faster one."""
+    return _with(_IS_TIMED, True)
+
+
+def notes():
+    """What the program in ptxas's place is told at the end of a text that is compiled now, in lines."""
+    return "// nvptx-ra: timed\n" if _IS_TIMED.get() else ""
 
 
 def install(real):
@@ -57,15 +69,17 @@ def _choosing_ptxas(get_ptxas, real):
 
 
 def _telling_apart(of_backend):
-    """Triton's cache keeps kernels by this hash: those of ptxas alone and searched ones have to be told apart."""
+    """Triton's cache keeps kernels by this hash: those of ptxas alone, those that are timed, and others have to be told
+    apart."""
 
     @functools.wraps(of_backend)
     def hash_of(self):
-        if not _IS_PTXAS_ALONE.get():
-            return of_backend(self)
         # What it is made of is kept for the next call, which may be one for a search.
-        with _ptxas_alone(False):
-            return f"{of_backend(self)}-ptxas-alone"
+        with _with(_IS_PTXAS_ALONE, False):
+            known = of_backend(self)
+        if _IS_PTXAS_ALONE.get():
+            return f"{known}-ptxas-alone"
+        return f"{known}-timed" if _IS_TIMED.get() else known
 
     if hasattr(of_backend, "cache_clear"):
         hash_of.cache_clear = of_backend.cache_clear
@@ -85,7 +99,7 @@ def _compiled_by_ptxas_alone(benchmark, jit_function):
         before = set(kernels)
         kernels.update((key, kernel) for key, kernel in alone.items() if key not in before)
         try:
-            with _ptxas_alone(True):
+            with _with(_IS_PTXAS_ALONE, True):
                 return benchmark(self, *arguments, config=config, **named)
         finally:
             for key in kernels.keys() - before:
@@ -157,11 +171,12 @@ def _search(tuner, function, config, benchmark):
         return measured[0] if isinstance(measured, (list, tuple)) else measured
 
     # The first time compiles.
-    time()
+    with timed():
+        time()
     for key in kernels.keys() - before:
         searched = kernels[key]
         if key not in alone:
-            with _ptxas_alone(True):
+            with _with(_IS_PTXAS_ALONE, True):
                 del kernels[key]
                 time()
                 alone[key] = kernels.pop(key)

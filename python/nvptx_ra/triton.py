@@ -80,7 +80,7 @@ def _forget():
 
 def _hand_over_shared_memory():
     """The size of the shared memory that a launch adds stands in Triton's metadata alone. A comment at the end of the
-    PTX takes it along: it is part of the text, whoever compiles it, in whatever thread."""
+    PTX takes it along: it is part of the text, whoever compiles it, in whatever thread. Other notes stand ahead of it."""
     from triton.backends.nvidia.compiler import CUDABackend
 
     make_cubin = CUDABackend.make_cubin
@@ -91,7 +91,7 @@ def _hand_over_shared_memory():
     def with_shared_memory(self, src, metadata, *arguments, **named):
         size = metadata.get("shared") if hasattr(metadata, "get") else None
         if isinstance(src, str) and isinstance(size, int):
-            src = f"{src.rstrip()}\n// nvptx-ra: dynamic-shared {size}\n"
+            src = f"{src.rstrip()}\n{_autotuned.notes()}// nvptx-ra: dynamic-shared {size}\n"
         return make_cubin(self, src, metadata, *arguments, **named)
 
     CUDABackend.make_cubin = with_shared_memory

@@ -27,7 +27,7 @@ class Model:
 
     def __init__(self, milliseconds, caches=False):
         model = self
-        self.said, self.disk = [], {}
+        self.said, self.disk, self.notes = [], {}, {}
 
         class Backend:
             def hash(self):
@@ -48,6 +48,7 @@ class Model:
                         text = f"{num_warps} warps by {model.compiler.get_ptxas().path}"
                         model.disk[key] = types.SimpleNamespace(asm={"cubin": text})
                         model.said.append(f"compiled {text}")
+                        model.notes[text] = _autotuned.notes()
                     kernels[num_warps] = model.disk[key]
                 model.ran = kernels[num_warps].asm["cubin"]
 
@@ -125,6 +126,13 @@ class Autotuned(unittest.TestCase):
         self.assertEqual(self.compiled(model), [*alone, "compiled 8 warps by in the place"])
         self.assertEqual(model.said[-1], "launched 8 warps by in the place")
         self.assertEqual(logs.output, ["INFO:nvptx_ra:Function: 1.0000 → 0.5000 ms by the search, taken"])
+
+    def test_the_search_is_told_that_its_result_is_timed(self):
+        model = Model(self.times(0.5))
+        model.launch("x")
+        noted = {text: note for text, note in model.notes.items() if note}
+        self.assertEqual(noted, {"8 warps by in the place": "// nvptx-ra: timed\n"})
+        self.assertIn((8, "version of in the place-timed"), model.disk)
 
     def test_what_is_slower_is_dropped(self):
         model = Model(self.times(1.5))

@@ -9,15 +9,17 @@ use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::figures::Allowance;
 
 use super::assemble::{Assembled, assemble};
 use super::entry::{Choice, Entry, digest};
 use super::invocation::{Input, Source};
+use super::launch_note::LaunchNote;
 use super::limit::Limit;
 use super::settings::Settings;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
-use super::{launch_note, log, messages, profiles};
+use super::{log, messages, profiles};
 use crate::dynamic_shared::DynamicShared;
 use crate::machine::cubin::{self, Facts};
 use crate::ptxas::Measured;
@@ -101,7 +103,8 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
     // It is held until this process ends.
     let limit: &'static Limit = Box::leak(Box::new(limit));
     // What the user says stands behind what the text notes, so that it counts first.
-    let note_of_text = launch_note::dynamic_shared(&String::from_utf8_lossy(&input.text)).map(DynamicShared::of_all);
+    let noted = LaunchNote::of(&String::from_utf8_lossy(&input.text));
+    let note_of_text = noted.dynamic_shared.map(DynamicShared::of_all);
     Request {
         content: &input.text,
         name: "found.ptx",
@@ -114,6 +117,7 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
         runs: settings.runs as usize,
+        allowance: if noted.is_timed { Allowance::TIMED } else { Allowance::default() },
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
         jobs: std::thread::available_parallelism().map_or(1, Into::into),
         note,

@@ -259,7 +259,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         architecture,
         allowance: Allowance {
             fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
-            more_instructions: arguments.allow_more_instructions || benchmark.is_some(),
+            more_instructions: if arguments.allow_more_instructions || benchmark.is_some() {
+                Allowance::ANY_INSTRUCTIONS
+            } else {
+                0
+            },
         },
         seed: arguments.seed,
         preference: preference(&arguments.prefer.iter().map(|named| named.0).collect::<Vec<_>>()),

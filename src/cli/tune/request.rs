@@ -57,6 +57,8 @@ pub(crate) struct Request<'a> {
     pub(crate) threads: Option<u32>,
     /// How many variants of each kernel ptxas judges; of one that spills, [`TIMES_FOR_SPILLS`] as many.
     pub(crate) runs: usize,
+    /// What may be worse than in the text as it is.
+    pub(crate) allowance: Allowance,
     /// Time after which no round starts.
     pub(crate) until: Option<Instant>,
     /// How many runs at a time.
@@ -127,7 +129,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
     let ptxas = Ptxas::within_build(tools, request.cpu, request.options, request.gate)?;
     let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
-    let (seed, allowance) = (1, Allowance::default());
+    let (seed, allowance) = (1, request.allowance);
     let aim = Aim { architecture, allowance, seed, preference: preference(&[]), shared_cost: SHARED_COST };
     let (threads, dynamic_shared, jobs) = (request.threads, &*request.dynamic_shared, request.jobs);
     let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs };
@@ -204,7 +206,7 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
     for (kernel, block) in blocks {
         let figures = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
         let (Some(stock), Some(figures)) = (figures(&before), figures(&after)) else { continue };
-        if !figures.is_no_worse(&stock, Allowance::default()) {
+        if !figures.is_no_worse(&stock, request.allowance) {
             return Err(Error::pass("the profile makes it worse", "remove the profile").in_function(kernel));
         }
         if figures.is_better(&stock, &preference(&[])) {

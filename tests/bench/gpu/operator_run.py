@@ -8,6 +8,7 @@ waits for the file FOLDER/go. Then it times both sets of kernels in turns, one o
 again.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -34,6 +35,7 @@ def parse_arguments():
     add("--rounds", type=int, default=15, help="timed runs of each set of kernels (default: %(default)s)")
     add("--warm-up", type=int, default=5)
     add("--only-local-memory", action="store_true", help="search only kernels that have local memory")
+    add("--untimed", action="store_true", help="search as for kernels that nobody times")
     command_line.add_tool(parser)
     return parser.parse_args()
 
@@ -172,6 +174,7 @@ def prepare(arguments, report):
     report.stage("imports")
     import nvptx_ra.triton
     import operator_calls
+    from nvptx_ra import _autotuned
     import torch
 
     launches = operator_triton.Launches()
@@ -189,7 +192,9 @@ def prepare(arguments, report):
     os.environ["NVPTX_RA_PROGRAM"] = os.path.realpath(arguments.tool)
     nvptx_ra.triton.enable()
     folder = arguments.folder / "ours" / arguments.name
-    sets["ours"] = operator_triton.search(sets["stock"], launched, folder, arguments.only_local_memory)
+    # The kernels with an autotuner are timed, and what is slower is dropped, where users enable nvptx-ra.
+    context = contextlib.nullcontext if arguments.untimed else _autotuned.timed
+    sets["ours"] = operator_triton.search(sets["stock"], launched, folder, arguments.only_local_memory, context)
     report.stage("our outputs")
     launches.use(sets["ours"])
     outputs = call()

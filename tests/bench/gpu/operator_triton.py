@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 SEARCHES = 4  # of one operator at a time
 STACK = re.compile(r"\[R1(\+0x[0-9a-f]+)?\]")
@@ -117,14 +118,22 @@ def searched(kernel, path):
     return CompiledKernel(kernel.src, files, kernel.hash)
 
 
-def search(stock, launched, folder, only_local_memory):
-    """The launched ones of the stock kernels, searched: dictionaries as Launches.kernels() returns them."""
+def search(stock, launched, folder, only_local_memory, context=nullcontext):
+    """The launched ones of the stock kernels, searched: dictionaries as Launches.kernels() returns them.
+
+    Each is searched in a context of its own: by default, as a kernel that nobody times.
+    """
+
+    def searched_in_context(kernel, path):
+        with context():
+            return searched(kernel, path)
+
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {id(kernel) for kernel in launched if kernel.n_spills or not only_local_memory}
     places = [(place, key, one) for place, cache in stock.items() for key, one in cache.items() if id(one) in wanted]
     paths = [folder / f"{number}.cubin" for number in range(len(places))]
     with ThreadPoolExecutor(SEARCHES) as pool:
-        found = list(pool.map(lambda at, path: searched(at[2], path), places, paths))
+        found = list(pool.map(lambda at, path: searched_in_context(at[2], path), places, paths))
     ours = {place: dict(cache) for place, cache in stock.items()}
     for (place, key, _), kernel in zip(places, found, strict=True):
         ours[place][key] = kernel

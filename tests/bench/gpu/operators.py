@@ -35,6 +35,7 @@ def parse_arguments():
     add("--operator", action="append", choices=list(operator_calls.MAKERS), help="only this one (default: all)")
     add("--configs", type=int, default=6, help="configurations that an autotuner tries (default: %(default)s)")
     add("--only-local-memory", action="store_true", help="search only kernels that have local memory")
+    add("--untimed", action="store_true", help="search as for kernels that nobody times: no more instructions")
     add("--rounds", type=int, default=15, help="timed runs of each set of kernels (default: %(default)s)")
     add("--jobs", type=int, default=8, help="operators that are compiled at a time (default: %(default)s)")
     add("--timeout", type=int, default=150, help="seconds for compiling one operator (default: %(default)s)")
@@ -98,7 +99,7 @@ def start(name, arguments):
         "PYTHONUNBUFFERED": "1",
     }
     options = [f"--{key}={getattr(arguments, key)}" for key in ("configs", "rounds", "tool")]
-    options += ["--only-local-memory"] * arguments.only_local_memory
+    options += ["--only-local-memory"] * arguments.only_local_memory + ["--untimed"] * arguments.untimed
     command = [sys.executable, str(HERE / "operator_run.py"), name, str(folder), *options]
     with open(folder / f"{name}.log", "w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)

@@ -150,7 +150,10 @@ impl Case {
         let measures = [Measure::Spills, Measure::Warps, Measure::Local, Measure::Instructions];
         let first = (0..u.int_in_range(0..=3)?).map(|_| u.choose(&measures).copied());
         let first = first.collect::<arbitrary::Result<Vec<Measure>>>()?;
-        let allowance = Allowance { fewer_warps: u.arbitrary()?, more_instructions: u.arbitrary()? };
+        let allowance = Allowance {
+            fewer_warps: u.arbitrary()?,
+            more_instructions: *u.choose(&[0, 3, Allowance::ANY_INSTRUCTIONS])?,
+        };
         let (seed, shared_cost) = (u.arbitrary()?, f64::from(u.int_in_range(25..=100)?) / 100.0);
         let aim = Aim { architecture, allowance, seed, preference: preference(&first), shared_cost };
         // Long searches take long here, too.
