@@ -4,6 +4,7 @@
 //! documents no form; it was found by comparing bytes with what the disassembler prints of them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
 
@@ -65,8 +66,10 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
     for section in file.sections() {
         let name = section.name().ok()?;
         if name == ".nv.info" {
-            for (attribute, value) in attributes(section.data().ok()?) {
-                let [index, number] = value[..].first_chunk::<8>().map(halves).unwrap_or_default();
+            let bytes = section.data().ok()?;
+            for (attribute, value) in attributes(bytes) {
+                let value = &bytes[value];
+                let [index, number] = value.first_chunk::<8>().map(halves).unwrap_or_default();
                 let symbol = file.symbol_by_index(object::SymbolIndex(index as usize)).ok();
                 let of = symbol.and_then(|symbol| facts.get_mut(symbol.name().ok()?));
                 let (Some(of), 8) = (of, value.len()) else { continue };
@@ -78,9 +81,11 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
                 }
             }
         } else if let Some(of) = name.strip_prefix(".nv.info.").and_then(|name| facts.get_mut(name)) {
-            for (attribute, value) in attributes(section.data().ok()?) {
+            let bytes = section.data().ok()?;
+            for (attribute, value) in attributes(bytes) {
+                let value = &bytes[value];
                 match attribute {
-                    MAX_THREADS | REQUIRED_THREADS => of.threads = product(&value).or(of.threads),
+                    MAX_THREADS | REQUIRED_THREADS => of.threads = product(value).or(of.threads),
                     MAX_REGISTERS => {
                         let limit = value.first_chunk::<2>().map(|&bytes| u16::from_le_bytes(bytes).into());
                         of.max_registers = limit.filter(|&limit| limit != 0 && limit < NO_LIMIT);
@@ -93,6 +98,25 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
         }
     }
     Some(facts)
+}
+
+/// The same file, but functions that have all registers are said to have one fewer; `None` where no function has all.
+///
+/// nvdisasm of CUDA 12.8, which Triton 3.4 to 3.6 bring, has no table of registers for such functions: "Invalid register
+/// count : '255'". Two of the 255 are ptxas's own, so no code names the last one.
+pub(crate) fn with_fewer_registers(cubin: &[u8]) -> Option<Vec<u8>> {
+    let file = object::File::parse(cubin).ok()?;
+    let section = file.section_by_name(".nv.info")?;
+    let (start, _) = section.file_range()?;
+    let mut changed = None;
+    for (_, value) in attributes(section.data().ok()?).into_iter().filter(|(attribute, _)| *attribute == REGISTERS) {
+        let number = usize::try_from(start).ok()? + value.start + 4;
+        if value.len() == 8 && cubin.get(number..number + 4) == Some(&NO_LIMIT.to_le_bytes()) {
+            changed.get_or_insert_with(|| cubin.to_vec())[number..number + 4]
+                .copy_from_slice(&(NO_LIMIT - 1).to_le_bytes());
+        }
+    }
+    changed
 }
 
 fn halves(bytes: &[u8; 8]) -> [u32; 2] {
@@ -108,23 +132,20 @@ fn product(value: &[u8]) -> Option<u32> {
     threads.filter(|&threads| threads > 0 && dimensions.len() >= 3)
 }
 
-/// The attributes of a section as far as they can be read: their numbers, and their values.
-fn attributes(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
-    let mut found = Vec::new();
-    while let Some((&[form, number, low, high], rest)) = bytes.split_first_chunk::<4>() {
-        let length = usize::from(u16::from_le_bytes([low, high]));
-        match form {
-            BYTES => {
-                let Some((value, behind)) = rest.split_at_checked(length) else { break };
-                found.push((number, value.to_vec()));
-                bytes = behind;
-            }
-            _ => {
-                if form == SHORT {
-                    found.push((number, vec![low, high]));
-                }
-                bytes = rest;
-            }
+/// The attributes of a section as far as they can be read: their numbers, and where their values stand.
+fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(&[form, number, low, high]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let value = match form {
+            BYTES => at + 4..at + 4 + usize::from(u16::from_le_bytes([low, high])),
+            _ => at + 2..at + 4,
+        };
+        if value.end > bytes.len() {
+            break;
+        }
+        at = value.end;
+        if matches!(form, BYTES | SHORT) {
+            found.push((number, value));
         }
     }
     found
@@ -138,7 +159,7 @@ mod tests {
     #[test]
     fn attributes_in_a_row() {
         let bytes = [4, 0x37, 4, 0, 0x82, 0, 0, 0, 3, 0x1b, 0xff, 0, 1, 2, 0, 0, 4, 5, 12, 0, 32, 0];
-        assert_eq!(attributes(&bytes), [(0x37, vec![0x82, 0, 0, 0]), (0x1b, vec![0xff, 0])]);
+        assert_eq!(attributes(&bytes), [(0x37, 4..8), (0x1b, 10..12)]);
         let dimensions: Vec<u8> = [32u32, 4, 2].into_iter().flat_map(u32::to_le_bytes).collect();
         assert_eq!((product(&dimensions), product(&[0; 12]), product(&dimensions[..8])), (Some(256), None, None));
     }
@@ -154,6 +175,7 @@ mod tests {
             let mut head = b"\x7fELF\x02\x01\x01\x33".to_vec();
             head.extend(bytes);
             let _ = facts(&head);
+            let _ = with_fewer_registers(&head);
             Ok(())
         });
     }

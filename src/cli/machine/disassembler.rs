@@ -6,6 +6,7 @@ use std::process::{ChildStdout, Command, Stdio};
 
 use nvptx_ra::error::Error;
 
+use super::cubin::with_fewer_registers;
 use super::life_ranges::{self, LifeRanges};
 use super::source_lines::SourceLines;
 use crate::ptxas;
@@ -16,6 +17,9 @@ const SHOWN: usize = 300;
 /// Some functions of a cubin, by the numbers of their symbols; all where none is named.
 pub(crate) type Functions = [usize];
 
+/// What nvdisasm of CUDA 12.8 says of a function that has all registers.
+const TOO_MANY_REGISTERS: &str = "Invalid register count";
+
 /// Calls `each` with the live registers of functions of a cubin. The table is read while it is printed.
 pub(crate) fn life_ranges(
     nvdisasm: &Path,
@@ -24,6 +28,24 @@ pub(crate) fn life_ranges(
     name: &str,
     mut each: impl FnMut(LifeRanges),
 ) -> Result<(), Error> {
+    let error = match table(nvdisasm, cubin, functions, name, &mut each) {
+        Err(error) if error.to_string().contains(TOO_MANY_REGISTERS) => error,
+        done => return done,
+    };
+    let bytes = std::fs::read(cubin).map_err(|error| Error::file(cubin, &error))?;
+    let Some(changed) = with_fewer_registers(&bytes) else { return Err(error) };
+    let copy = tempfile::NamedTempFile::new().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
+    std::fs::write(copy.path(), changed).map_err(|error| Error::file(copy.path(), &error))?;
+    table(nvdisasm, copy.path(), functions, name, &mut each)
+}
+
+fn table(
+    nvdisasm: &Path,
+    cubin: &Path,
+    functions: &Functions,
+    name: &str,
+    each: &mut impl FnMut(LifeRanges),
+) -> Result<(), Error> {
     let read = |output: BufReader<ChildStdout>| {
         life_ranges::for_each(output, |function| {
             each(function);
@@ -31,7 +53,7 @@ pub(crate) fn life_ranges(
         })
     };
     run(nvdisasm, &["-c", "-plr", "-lrm", "narrow"], cubin, functions, name, read)?.map_err(|problem| {
-        let remedy = "the forms of CUDA 13.0 to 13.5 are known; use the nvdisasm of one of these";
+        let remedy = "the forms of CUDA 12.8 to 13.5 are known; use the nvdisasm of one of these";
         Error::pass(format!("{name}: nvdisasm's table of registers: {problem}"), remedy)
     })
 }

@@ -187,8 +187,8 @@ pub(crate) fn for_each<E: From<String>>(
         }
         let line = String::from_utf8_lossy(&bytes);
         let line = line.trim_end_matches(['\n', '\r']);
-        if let Some(name) = line.trim_start().strip_prefix(".target") {
-            name.trim().clone_into(&mut target);
+        if let Some(name) = processor(line) {
+            target = name;
         }
         if let Some(name) = section(line) {
             let next = LifeRanges { name: name.to_owned(), target: target.clone(), ..LifeRanges::default() };
@@ -248,6 +248,17 @@ impl LifeRanges {
         self.rows.push(Row { offset, text: start..self.texts.len(), counts });
         Some(())
     }
+}
+
+/// The processor that a line names: `.target sm_90a`, or `.headerflags` with `EF_CUDA_SM90` before CUDA 13.
+fn processor(line: &str) -> Option<String> {
+    let line = line.trim_start();
+    if let Some(name) = line.strip_prefix(".target") {
+        return Some(name.trim().to_owned());
+    }
+    let (_, number) = line.strip_prefix(".headerflags")?.split_once(" EF_CUDA_SM")?;
+    let end = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+    Some(format!("sm_{}", &number[..end]))
 }
 
 /// The function whose section a line begins.

@@ -1,5 +1,7 @@
-//! The places of the stack in which ptxas keeps values: its stores and loads of them, with its mark, and which store a load
-//! finds.
+//! The places of the stack in which ptxas keeps values: its stores and loads of them, and which store a load finds.
+//!
+//! ptxas marks these accesses since CUDA 13.0. In older code all accesses of fixed places of the stack are taken for them:
+//! arrays of the program's own are mostly indexed by what is computed, and a value that is not spilled is named in vain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +21,11 @@ pub(super) struct Stored {
     pub(super) loads: Vec<(usize, usize)>,
 }
 
-/// The words that a function stores and loads with ptxas's mark.
+/// The words that a function stores and loads because it spills them.
 #[derive(Default)]
 pub(super) struct SpillSlots {
+    /// The accesses, in the order of the code.
+    rows: Vec<usize>,
     /// In the order of the code.
     pub(super) stored: Vec<Stored>,
     /// By load and register: the stores that it may find, by their numbers.
@@ -31,13 +35,16 @@ pub(super) struct SpillSlots {
 impl SpillSlots {
     /// Those of a function; `times` says how often each instruction runs. O(loads · blocks).
     pub(super) fn of(table: &LifeRanges, flow: &ControlFlow, times: &[f64]) -> Self {
-        let accesses = (0..table.len()).filter_map(|row| Access::of(row, table.text(row)));
-        let spills: Vec<Access> = accesses.filter(|access| access.is_spill).collect();
+        let accesses = || (0..table.len()).filter_map(|row| Access::of(row, table.text(row)));
+        let are_marked = accesses().any(|access| access.is_spill);
+        let is_spill = |access: &Access| access.is_spill || !are_marked && access.place.is_some();
+        let spills: Vec<Access> = accesses().filter(is_spill).collect();
         let words = |access: &Access| {
             let words = (access.bytes / 4).max(1);
             access.place.into_iter().flat_map(move |place| (0..words).map(move |word| (word, place + 4 * word)))
         };
         let (mut slots, mut by_place): (Self, BTreeMap<u32, Vec<usize>>) = Default::default();
+        slots.rows = spills.iter().map(|access| access.row).collect();
         for access in spills.iter().filter(|access| access.is_store) {
             let Some(first) = stored_register(table.text(access.row)) else { continue };
             for (word, place) in words(access) {
@@ -62,6 +69,11 @@ impl SpillSlots {
             }
         }
         slots
+    }
+
+    /// Whether an instruction stores or loads a spilled word.
+    pub(super) fn has(&self, row: usize) -> bool {
+        self.rows.binary_search(&row).is_ok()
     }
 
     /// The stores that a load of a register may find; `None` for what is no load of a spilled word.

@@ -1,5 +1,5 @@
-//! Which values ptxas spills: those that machine code stores in a place of the stack with ptxas's mark. A value is named by
-//! the source line of the instruction that computes it.
+//! Which values ptxas spills: those that machine code stores in a place of the stack. A value is named by the source line
+//! of the instruction that computes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,6 @@ use super::control_flow::ControlFlow;
 use super::instruction::Instruction;
 use super::life_ranges::{Kind, LifeRanges};
 use super::listing::register;
-use super::local_access::Access;
 use super::reads::reads;
 use super::source_lines::SourceLines;
 use super::spill_slots::{SpillSlots, Stored};
@@ -82,7 +81,7 @@ impl Function<'_> {
     }
 
     /// The instructions that read what an instruction leaves in a register; copies are followed, so far as that takes few
-    /// steps. Stores with ptxas's mark are none: what they store is read where it is loaded.
+    /// steps. Stores of spilled words are none: what they store is read where it is loaded.
     fn read(&self, row: usize, register: usize) -> BTreeSet<usize> {
         let (mut found, mut todo) = (BTreeSet::new(), vec![(row, register)]);
         let mut seen = BTreeSet::from([(row, register)]);
@@ -91,7 +90,7 @@ impl Function<'_> {
                 let text = self.table.text(reader);
                 if let Some([copy, _]) = copied(text) {
                     todo.extend(Some((reader, copy)).filter(|&at| seen.len() < MOST_STEPS && seen.insert(at)));
-                } else if Access::of(reader, text).is_none_or(|access| !access.is_spill) {
+                } else if !self.slots.has(reader) {
                     found.insert(reader);
                 }
             }

@@ -5,6 +5,7 @@
 mod cuda;
 mod doors;
 mod invocations;
+mod older_tools;
 mod outcome;
 mod processes;
 mod search;
