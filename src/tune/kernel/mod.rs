@@ -108,9 +108,9 @@ impl Kernel {
             if self.looks.queue.is_empty() && self.queue.is_empty() {
                 self.look_around(aim);
             }
-            if let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front())
-                && !self.proposed.contains(&variant)
-            {
+            let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
+            let variant = self.freed(aim, variant);
+            if !self.proposed.contains(&variant) {
                 self.proposed.push(variant.clone());
                 return variant;
             }

@@ -21,6 +21,9 @@ const FIRST_ORDERS: usize = 6;
 /// ptxas takes all registers that there are where it takes at most so many fewer.
 const ROUNDING: u32 = 8;
 
+/// Registers that a kernel lacks at least if ptxas has given them up.
+const GIVEN_UP: u32 = 64;
+
 /// A way of keeping values in shared memory.
 struct Way {
     /// Registers that are left to ptxas.
@@ -193,6 +196,16 @@ impl Kernel {
         aim.architecture.step_edge(&launch(&self.stock.real, self.block))
     }
 
+    /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
+    /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
+    pub(super) fn freed(&self, aim: &Aim, variant: Variant) -> Variant {
+        let edge = self.free_registers(aim);
+        let gives_up = self.stock.spill_bytes() > 0 && edge >= self.stock.real.registers + GIVEN_UP;
+        let may_be_limited =
+            matches!(variant, Variant::Passes(_)) && !variant.limits_registers() && !variant.spills_to_shared();
+        if gives_up && may_be_limited { variant.with_limit(edge) } else { variant }
+    }
+
     /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
     /// something else keeps out.
     fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
@@ -344,6 +357,23 @@ mod tests {
             let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
             assert_eq!(variants.iter().filter(|variant| **variant == freed).count(), expected, "{registers} registers");
+        }
+    }
+
+    /// Where ptxas gives registers up, all variants have those that cost no warp, but those that keep values elsewhere; and
+    /// nowhere else.
+    #[test]
+    fn registers_that_were_given_up() {
+        for (registers, spills, expected) in
+            [(32, 9_000, true), (192, 9_000, false), (32, 0, false), (255, 9_000, false)]
+        {
+            let mut stock = figures(spills, 8, 500);
+            stock.real.registers = registers;
+            let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            let variants: Vec<Variant> = (0..7).map(|_| kernel.propose(&aim(0))).collect();
+            let limited = variants.iter().filter(|variant| variant.to_string().contains("maxnreg=255")).count();
+            assert_eq!(limited, if expected { variants.len() } else { 0 }, "{registers} registers, {spills} bytes");
         }
     }
 
