@@ -21,6 +21,12 @@ pub(crate) fn tool(name: &str) -> PathBuf {
     found.unwrap_or_else(|| name.into())
 }
 
+/// What ptxas says where products of matrices run one after the other, or `setmaxnreg` is ignored. Waits that it injects are
+/// told without these words, and cost far less.
+const LOSS: &str = "Potential Performance Loss";
+/// So many injected waits are no worse than one such loss.
+const WEIGHT_OF_LOSS: u32 = 1_000;
+
 /// Reads what `ptxas -v` prints.
 pub(crate) fn parse(report: &str) -> Measured {
     let mut measured = Measured::new();
@@ -39,7 +45,7 @@ pub(crate) fn parse(report: &str) -> Measured {
             && let Some((_, name)) = rest.rsplit_once("function '")
             && let Some((name, _)) = name.split_once('\'')
         {
-            advised.push(name);
+            advised.push((name, if line.contains(LOSS) { WEIGHT_OF_LOSS } else { 1 }));
             continue;
         }
         let Some(real) = at.as_deref_mut() else { continue };
@@ -67,9 +73,9 @@ pub(crate) fn parse(report: &str) -> Measured {
             real.registers = registers;
         }
     }
-    for name in advised {
+    for (name, weight) in advised {
         if let Some(real) = measured.get_mut(name) {
-            real.advice += 1;
+            real.advice += weight;
         }
     }
     measured
@@ -211,6 +217,18 @@ mod tests {
         };
         assert_eq!(measured.get("a"), Some(&a));
         assert_eq!(measured.get("b"), Some(&Real { registers: 9, ..Real::default() }));
+    }
+
+    /// Products that run one after the other are worse than any wait that is injected.
+    #[test]
+    fn losses_of_performance() {
+        let wait = "ptxas info    : (C7517) warpgroup.wait is injected in around line 9 by compiler in function 'a'\n";
+        let loss = "ptxas info    : (C7518) Potential Performance Loss: wgmma.mma_async instructions are serialized due to \
+             program dependence in the function 'a'\n";
+        let head = "ptxas info    : Compiling entry function 'a' for 'sm_90a'\n";
+        let advice = |report: String| parse(&report)["a"].advice;
+        let [waits, losses] = [wait.repeat(20) + head, loss.to_owned() + head].map(advice);
+        assert!(0 < waits && waits < losses, "{waits}, {losses}");
     }
 
     /// Processors are told from virtual ones, from other values and from the text around them.

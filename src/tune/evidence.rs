@@ -20,7 +20,7 @@ pub struct Real {
     /// Static shared memory of a block.
     pub shared_bytes: u32,
     /// How often ptxas says that it has made something of the code slower: products of matrices that it runs one after the
-    /// other, or whose registers it waits for.
+    /// other, which counts a thousand times, or whose registers it waits for.
     pub advice: u32,
 }
 
