@@ -14,7 +14,7 @@ standins.install()
 
 import nvptx_ra.triton  # noqa: E402
 import triton  # noqa: E402
-import triton.language as tl  # noqa: E402
+from softmax import softmax  # noqa: E402
 from triton.backends.compiler import GPUTarget  # noqa: E402
 
 ran = []
@@ -52,18 +52,7 @@ def bench(call, quantiles):
 
 
 configs = [triton.Config({"TILE": 1024}, num_warps=warps) for warps in (4, 8)]
-
-
-@triton.autotune(configs, key=["width"], do_bench=bench)
-@triton.jit
-def softmax(x, out, width, TILE: tl.constexpr):
-    row = tl.program_id(0)
-    columns = tl.arange(0, TILE)
-    values = tl.load(x + row * width + columns, mask=columns < width, other=float("-inf"))
-    powers = tl.exp(values - tl.max(values, axis=0))
-    tl.store(out + row * width + columns, powers / tl.sum(powers, axis=0), mask=columns < width)
-
-
+tuned = triton.autotune(configs, key=["width"], do_bench=bench)(softmax)
 searched = set()
 nvptx_ra.triton.enable()
 nvptx_ra.triton.enable()
@@ -84,6 +73,6 @@ def noting_cubin(self, src, metadata, *rest):
 triton.backends.nvidia.compiler.CUDABackend.make_cubin = noting_cubin
 for seconds, width in ((0.1, 1000), (0.2, 1008), (0.1, 1002)):
     for _ in range(2):
-        softmax[(1,)](Pointer(), Pointer(), width)
+        tuned[(1,)](Pointer(), Pointer(), width)
         warps, cubin = ran.pop()
         print(f"launched with {warps} warps{', searched' if cubin in searched else ''}")
