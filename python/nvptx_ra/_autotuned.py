@@ -18,6 +18,8 @@ TURNS = 3
 _LOG = logging.getLogger("nvptx_ra")
 _IS_PTXAS_ALONE = contextvars.ContextVar("nvptx_ra_ptxas_alone", default=False)
 _IS_TIMED = contextvars.ContextVar("nvptx_ra_timed", default=False)
+# The tuner that is launched, and its arguments.
+_LAUNCH = contextvars.ContextVar("nvptx_ra_launch", default=(None, (), {}))
 
 
 @contextlib.contextmanager
@@ -131,13 +133,14 @@ def _through_the_cache(run):
 
     @functools.wraps(run)
     def through_the_cache(self, *arguments, **named):
-        is_cached = self.cache_results
-        self.cache_results, self.nvptx_ra_launch = True, (arguments, named, is_cached)
+        # What the user wants is noted once: another thread may be between these lines, too.
+        is_cached = self.__dict__.setdefault("nvptx_ra_cache_results", self.cache_results)
+        self.cache_results = True
         try:
-            return run(self, *arguments, **named)
+            with _with(_LAUNCH, (self, arguments, named)):
+                return run(self, *arguments, **named)
         finally:
             self.cache_results = is_cached
-            del self.nvptx_ra_launch
 
     return through_the_cache
 
@@ -145,24 +148,23 @@ def _through_the_cache(run):
 def _with_a_search(check_disk_cache, benchmark, jit_function):
     @functools.wraps(check_disk_cache)
     def with_a_search(self, key, configs, benchmark_all):
+        tuner, arguments, named = _LAUNCH.get()
         # A tuner may be called by another way than `run`.
-        arguments, named, is_cached = getattr(self, "nvptx_ra_launch", (None, None, True))
-        if is_cached:
+        if tuner is not self or self.nvptx_ra_cache_results:
             is_found = check_disk_cache(self, key, configs, benchmark_all)
         else:
             is_found = False
             benchmark_all()
         function = _function_of(self, jit_function)
-        if arguments is not None and function is not None and not named.get("warmup"):
-            _search(self, function, self.cache[key], benchmark)
+        if tuner is self and function is not None and not named.get("warmup"):
+            _search(self, function, self.cache[key], arguments, named, benchmark)
         return is_found
 
     return with_a_search
 
 
-def _search(tuner, function, config, benchmark):
+def _search(tuner, function, config, arguments, named, benchmark):
     """Compiles what the tuner chose with a search, and leaves the faster one of both in the place of the kernel."""
-    arguments, named, _ = tuner.nvptx_ra_launch
     kernels, alone = _kernels_of(function)
     before = set(kernels)
 
