@@ -212,9 +212,15 @@ mod tests {
         assert_eq!((found.words.len(), found.words[0].line, loads), (1, 10, vec![(10, vec![13]), (10, vec![17])]));
     }
 
-    /// Stores without ptxas's mark are the program's own.
+    /// Beside stores with ptxas's mark, others are the program's own. Where no store has it, as before CUDA 13.0, those in
+    /// fixed places are ptxas's.
     #[test]
     fn own_stores() {
-        assert_eq!(of(&[("FADD R3, R0, R0", "v  ^"), ("STL [R1], R3", "   v"), ("EXIT", "    ")]), []);
+        let first = [("FADD R3, R0, R0", "v  ^"), ("STL [R1], R3", "   v")];
+        let second = [("FADD R2, R0, R0", "v ^ "), ("STL [R1+0x8], R2 (*\"SpillRefill\"*)", "  v ")];
+        let end = [("EXIT", "    ")];
+        assert_eq!(of(&[&first[..], &second, &end].concat()), [(12, 0, 1)]);
+        assert_eq!(of(&[&first[..], &end].concat()), [(10, 0, 1)]);
+        assert_eq!(of(&[("FADD R3, R0, R0", "v  ^"), ("STL [R2], R3", "  vv"), ("EXIT", "    ")]), []);
     }
 }
