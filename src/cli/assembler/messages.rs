@@ -5,7 +5,9 @@
 
 /// What stands in a line that follows from the machine code. The second line of function properties has no `ptxas` in
 /// front.
-const OF_CODE: [&str; 8] = [
+const OF_CODE: [&str; 9] = [
+    // Products of matrices that wait for each other, around a line. The search sees to it that they get no worse.
+    "info    : (C75",
     " bytes stack frame, ",
     "Function properties for ",
     "Compiling entry function '",
@@ -98,6 +100,16 @@ mod tests {
         let nameless = without_name(UNCHANGED, "k.ptx");
         assert!(!nameless.contains("k.ptx"));
         assert_eq!(with_name(&nameless, "other.ptx"), UNCHANGED.replace("k.ptx", "other.ptx"));
+    }
+
+    /// Where ptxas injects a wait elsewhere, or none, the code is another, and its message.
+    #[test]
+    fn injected_waits() {
+        let wait = |line| {
+            format!("ptxas info    : (C7517) warpgroup.wait is injected in around line {line} in function 'k'\n")
+        };
+        assert_eq!(merged(&wait(1994), &wait(1579)), Some(wait(1994)));
+        assert_eq!(merged("", &wait(1579)), Some(String::new()));
     }
 
     /// Where less is spilled, there is one warning less.
