@@ -42,12 +42,12 @@ def notes():
 
 
 def install(real):
-    """Has Triton's tuner work so. `real` gives the path of the ptxas that Triton would call, for that which it asks for.
+    """Has Triton's tuner work so. `real` gives the ptxas that Triton would call, for the tool in whose place it asks.
 
     Without effect on a Triton whose tuner is built otherwise: then each configuration is searched.
     """
     from triton.backends.nvidia import compiler
-    from triton.runtime import autotuner, jit
+    from triton.runtime import autotuner
 
     tuner, backend = autotuner.Autotuner, compiler.CUDABackend
     needed = [(tuner, "run"), (tuner, "_bench"), (tuner, "check_disk_cache"), (backend, "hash"), (compiler, "get_ptxas")]
@@ -56,8 +56,8 @@ def install(real):
     compiler.get_ptxas = _choosing_ptxas(compiler.get_ptxas, real)
     backend.hash = _telling_apart(backend.hash)
     benchmark = tuner._bench
-    tuner._bench = _compiled_by_ptxas_alone(benchmark, jit.JITFunction)
-    tuner.check_disk_cache = _with_a_search(tuner.check_disk_cache, benchmark, jit.JITFunction)
+    tuner._bench = _compiled_by_ptxas_alone(benchmark)
+    tuner.check_disk_cache = _with_a_search(tuner.check_disk_cache, benchmark)
     tuner.run = _through_the_cache(tuner.run)
 
 
@@ -88,13 +88,13 @@ def _telling_apart(of_backend):
     return hash_of
 
 
-def _compiled_by_ptxas_alone(benchmark, jit_function):
+def _compiled_by_ptxas_alone(benchmark):
     """Triton's benchmark of a configuration, with kernels that ptxas alone compiles. Afterwards they stand in no place
     where a launch would find them."""
 
     @functools.wraps(benchmark)
     def compiled_by_ptxas_alone(self, *arguments, config, **named):
-        function = _function_of(self, jit_function)
+        function = _function_of(self)
         if function is None:
             return benchmark(self, *arguments, config=config, **named)
         kernels, alone = _kernels_of(function)
@@ -110,10 +110,12 @@ def _compiled_by_ptxas_alone(benchmark, jit_function):
     return compiled_by_ptxas_alone
 
 
-def _function_of(tuner, jit_function):
+def _function_of(tuner):
     """What a tuner tunes; None where it is not compiled, as with Triton's interpreter."""
+    from triton.runtime.jit import JITFunction
+
     function = tuner.fn
-    while function is not None and not isinstance(function, jit_function):
+    while function is not None and not isinstance(function, JITFunction):
         function = getattr(function, "fn", None)
     return function if hasattr(function, "device_caches") else None
 
@@ -145,7 +147,7 @@ def _through_the_cache(run):
     return through_the_cache
 
 
-def _with_a_search(check_disk_cache, benchmark, jit_function):
+def _with_a_search(check_disk_cache, benchmark):
     @functools.wraps(check_disk_cache)
     def with_a_search(self, key, configs, benchmark_all):
         tuner, arguments, named = _LAUNCH.get()
@@ -155,7 +157,7 @@ def _with_a_search(check_disk_cache, benchmark, jit_function):
         else:
             is_found = False
             benchmark_all()
-        function = _function_of(self, jit_function)
+        function = _function_of(self)
         if tuner is self and function is not None and not named.get("warmup"):
             _search(self, function, self.cache[key], arguments, named, benchmark)
         return is_found
@@ -178,10 +180,8 @@ def _search(tuner, function, config, arguments, named, benchmark):
     for key in kernels.keys() - before:
         searched = kernels[key]
         if key not in alone:
-            with _with(_IS_PTXAS_ALONE, True):
-                del kernels[key]
-                time()
-                alone[key] = kernels.pop(key)
+            del kernels[key]
+            tuner._bench(*arguments, config=config, **named)
         kernels[key] = _faster(tuner, kernels, key, searched, alone[key], time)
     tuner.pre_hook({**tuner.nargs, **named, **config.all_kwargs()}, reset_only=True)
 

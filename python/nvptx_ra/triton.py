@@ -64,7 +64,7 @@ def _theirs(name):
 def _real(tool):
     """The ptxas in whose place a tool of Triton's stands; the tool itself if it stands in no such place."""
     for name, (_, real) in PROGRAMS.items():
-        if tool.path == str(_FOLDER / name):
+        if tool.path == str(_FOLDER / name) and real in os.environ:
             return type(tool).from_path(os.environ[real]) or tool
     return tool
 

@@ -11,6 +11,7 @@ use crate::target::{Classification, Purity};
 pub(in crate::forecast) struct Behaviours {
     known: OpcodeFacts<Known>,
     motions: IndexVec<Inst, (Motion, Accesses)>,
+    has_guarded: bool,
     texts: IndexVec<Symbol, Option<(Motion, Accesses)>>,
 }
 
@@ -23,12 +24,14 @@ impl Behaviours {
         self.texts.resize(function.num_symbols(), None);
         self.motions.clear();
         self.motions.reserve(function.num_insts());
+        self.has_guarded = false;
         for inst in function.insts() {
             let opcode = function.opcode(inst);
             let known = self.known.get_or_insert_with(opcode, || {
                 let opcodes = function.opcodes();
                 Known::new(opcodes.name(opcode), opcodes.role(opcode), classification.of(function, inst))
             });
+            self.has_guarded |= known.kinds.contains(Kinds::GUARDED);
             self.motions.push(motion(function, inst, known, &mut self.texts));
         }
     }
@@ -45,6 +48,12 @@ impl Behaviours {
     #[inline]
     pub(in crate::forecast) fn known(&self, function: &Function, inst: Inst) -> &Known {
         self.known.known(function.opcode(inst))
+    }
+
+    /// Whether any instruction is a statement of PTX under a predicate.
+    #[inline]
+    pub(in crate::forecast) fn has_guarded(&self) -> bool {
+        self.has_guarded
     }
 
     /// How an instruction's place may change.

@@ -7,9 +7,9 @@
 use super::behaviour::Behaviours;
 use super::opcode_facts::{Kinds, Motion};
 use crate::analysis::Occurrences;
-use crate::function::{Function, Inst, Symbol, VReg, Value};
+use crate::function::{Function, Inst, Symbol, VReg};
 use crate::index::IndexVec;
-use crate::target::{address_operands, registers_of};
+use crate::target::{address_operands, bases_of_addresses, registers_of};
 
 /// Which registers these are. Memory for one function after another.
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ pub(in crate::forecast) struct Addresses {
 }
 
 impl Addresses {
-    /// Becomes those of a function. O(texts of inline assembly + instructions) where none accesses memory so, and else
-    /// O(operands of such accesses, and occurrences of these registers).
+    /// Becomes those of a function. O(texts of inline assembly) where none accesses memory so, and else O(instructions,
+    /// and occurrences of these registers).
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
@@ -33,8 +33,7 @@ impl Addresses {
         let Self { reads, are, texts } = self;
         are.clear();
         let may_access = |symbol: u32| function.symbol(Symbol(symbol)).contains('[');
-        let guarded = || function.insts().filter(|&inst| is_guarded_access(function, behaviours, inst));
-        if !(0..function.num_symbols() as u32).any(may_access) && guarded().next().is_none() {
+        if !(0..function.num_symbols() as u32).any(may_access) && !behaviours.has_guarded() {
             return;
         }
         are.resize(function.num_regs(), false);
@@ -46,7 +45,13 @@ impl Addresses {
             let numbers = texts[text].get_or_insert_with(|| address_operands(function.symbol(text)));
             registers_of(function, inst, numbers).for_each(|reg| reads[reg] += 1);
         }
-        guarded().filter_map(|inst| base(function, inst)).for_each(|reg| reads[reg] += 1);
+        if behaviours.has_guarded() {
+            for inst in function.insts().filter(|&inst| is_guarded_access(function, behaviours, inst)) {
+                let bases = bases_of_addresses(function.opcodes().name(function.opcode(inst))).unwrap_or_default();
+                let operands = function.operands(inst);
+                bases.into_iter().filter_map(|base| operands[base].read_reg()).for_each(|reg| reads[reg] += 1);
+            }
+        }
         for reg in function.regs().filter(|&reg| reads[reg] > 0) {
             let uses = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use()).count();
             are[reg] = uses == reads[reg] as usize;
@@ -69,12 +74,4 @@ impl Addresses {
 fn is_guarded_access(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
     matches!(behaviours.motion(inst), Motion::Load | Motion::Store)
         && behaviours.known(function, inst).kinds.contains(Kinds::GUARDED)
-}
-
-/// The base of an access of PTX: the register to which a number is added.
-fn base(function: &Function, inst: Inst) -> Option<VReg> {
-    let is_base = |pair: &&[crate::function::Operand]| {
-        pair[0].read_reg().is_some() && !pair[0].is_def() && matches!(pair[1].value, Value::Immediate(_))
-    };
-    function.operands(inst).windows(2).find(is_base)?[0].read_reg()
 }

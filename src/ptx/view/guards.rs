@@ -30,7 +30,7 @@ pub(super) fn mark_constants(insts: &mut [DraftInst], is_predicate: impl Fn(VReg
     for inst in insts.iter() {
         let set = if inst.guard.is_none() && inst.name == "MOV_B1_i" { inst.operands.get(1) } else { None };
         let value = set.and_then(|operand| truth(operand.operand.value));
-        for reg in inst.operands.iter().filter_map(|operand| operand.operand.def()) {
+        for reg in inst.operands.iter().filter_map(|operand| operand.operand.def()).filter(|&reg| is_predicate(reg)) {
             let (times, known) = definitions.entry(reg).or_default();
             (*times, *known) = (*times + 1, value);
         }
@@ -65,8 +65,8 @@ fn truth(value: Value) -> Option<bool> {
 /// `scale-d` of a product: the first operand behind the registers of the matrices and their descriptors. It says whether
 /// the product is added to what the result's registers hold.
 fn scale(inst: &DraftInst, is_predicate: impl Fn(VReg) -> bool) -> Option<Value> {
-    let values = inst.operands.iter().map(|operand| operand.operand.value);
-    values.into_iter().find(|&value| match value {
+    let mut values = inst.operands.iter().map(|operand| operand.operand.value);
+    values.find(|&value| match value {
         Value::Reg(reg) => is_predicate(reg),
         value => truth(value).is_some(),
     })

@@ -47,7 +47,7 @@ pub(super) fn keep_in_flight(
 struct InFlight {
     /// Of groups that end with the next wait for all.
     committed: Vec<u64>,
-    /// Of instructions that no group has yet, and of those that have no groups.
+    /// Of instructions that no group has yet, and of those that have no groups: no processor has both kinds.
     open: Vec<u64>,
 }
 
@@ -108,10 +108,8 @@ impl Kept {
                 *committed |= std::mem::take(open);
             }
         }
-        let is_for_all = |inst: &DraftInst| {
-            inst.operands.first().is_some_and(|operand| operand.operand.value == Value::Immediate(0))
-        };
-        if inst.name.starts_with("wgmma.wait_group") && is_for_all(inst) {
+        let first = inst.operands.first().map(|operand| operand.operand.value);
+        if inst.name.starts_with("wgmma.wait_group") && first == Some(Value::Immediate(0)) {
             in_flight.committed.fill(0);
         }
     }

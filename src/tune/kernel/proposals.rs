@@ -196,24 +196,32 @@ impl Kernel {
         aim.architecture.step_edge(&launch(&self.stock.real, self.block))
     }
 
+    /// How many of these stock does not have, if it spills.
+    fn lacking_registers(&self, aim: &Aim) -> u32 {
+        if self.stock.spill_bytes() == 0 {
+            0
+        } else {
+            self.free_registers(aim).saturating_sub(self.stock.real.registers)
+        }
+    }
+
     /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
     /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
     pub(super) fn freed(&self, aim: &Aim, variant: Variant) -> Variant {
-        let edge = self.free_registers(aim);
-        let gives_up = self.stock.spill_bytes() > 0 && edge >= self.stock.real.registers + GIVEN_UP;
         let may_be_limited =
             matches!(variant, Variant::Passes(_)) && !variant.limits_registers() && !variant.spills_to_shared();
-        if gives_up && may_be_limited { variant.with_limit(edge) } else { variant }
+        let gives_up = self.lacking_registers(aim) >= GIVEN_UP;
+        if gives_up && may_be_limited { variant.with_limit(self.free_registers(aim)) } else { variant }
     }
 
     /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
     /// something else keeps out.
     fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
-        let edge = self.free_registers(aim);
-        let is_free = self.stock.spill_bytes() > 0 && edge > self.stock.real.registers;
+        let is_free = self.lacking_registers(aim) > 0;
         let is_ours = self.has_optimisations() && compiler == 0;
         let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
-        is_free.then(|| Variant::DEFAULT.on_code_of(compiler).optimised(told).with_limit(edge))
+        let variant = Variant::DEFAULT.on_code_of(compiler).optimised(told);
+        is_free.then(|| variant.with_limit(self.free_registers(aim)))
     }
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tarfile
@@ -176,10 +177,6 @@ def ratio_of(times):
     return intervals.of_median([ours / stock for stock, ours in zip(times["stock"], times["ours"], strict=True)])
 
 
-def median(values):
-    return sorted(values)[len(values) // 2]
-
-
 def both(kernel, figure):
     """A figure of the stock kernel and of ours."""
     one, other = kernel["stock"][figure], kernel["ours"][figure]
@@ -197,7 +194,7 @@ def kernel_rows(results):
                 yield [*row, "", "", "", ""]
                 continue
             middle, low, high = ratio
-            measured = [f"{median(times[variant]):,.1f}" for variant in ("stock", "ours")]
+            measured = [f"{statistics.median(times[variant]):,.1f}" for variant in ("stock", "ours")]
             yield [*row, *measured, report.change(middle, 1.0), f"{low:.3f} … {high:.3f}"]
 
 
@@ -224,7 +221,7 @@ def operator_rows(results):
         ratio = ratio_of(times)
         measured = ["", "", ""]
         if ratio:
-            measured = [f"{median(times[variant]):.3f}" for variant in ("stock", "ours")]
+            measured = [f"{statistics.median(times[variant]):.3f}" for variant in ("stock", "ours")]
             measured.append(report.change(ratio[0], 1.0))
         yield [*row, *measured, verdict(result["outputs"])]
 
