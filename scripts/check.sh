@@ -4,6 +4,7 @@
 set -uo pipefail
 "$(dirname "$0")/setup.sh" || exit 1
 "$(dirname "$0")/setup.sh" valgrind
+"$(dirname "$0")/setup.sh" doors
 source "$(dirname "$0")/env.sh"
 cd "$ROOT" || exit 1
 # The same code without optimisation across crates: it takes half as long to build on two processors.

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|bench|calibrate|valgrind|browser|sanitizers|all]
+#   scripts/setup.sh [build|cuda|doors|bench|calibrate|valgrind|browser|sanitizers|all]
 #     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
 #     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
+#     doors       compilers that call ptxas, from PyPI, into the same environment; without them, their tests are skipped
 #     bench       what draws and schedules the benchmark, from PyPI, into the same environment
 #     calibrate   what fits the forecast's tables, from PyPI, into the same environment
 #     valgrind    where apt has it
@@ -103,6 +104,13 @@ setup_cuda() {
   say "$("$CUDA_PATH/bin/ptxas" --version | tail -n 1 | sed 's/.*cuda_/ptxas /; s/\.r.*//') in $CUDA_PATH"
 }
 
+# Parts of `make check` want them; without, these parts are skipped.
+setup_doors() {
+  setup_venv
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$ROOT/scripts/door-packages.txt" ||
+    say "going on without Triton and XLA"
+}
+
 setup_bench() {
   setup_venv
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$ROOT/scripts/bench-packages.txt"
@@ -131,6 +139,7 @@ setup_sanitizers() {
 case ${1:-all} in
   build) setup_build ;;
   cuda) setup_cuda ;;
+  doors) setup_doors ;;
   bench) setup_bench ;;
   calibrate) setup_calibrate ;;
   valgrind) setup_valgrind ;;
@@ -140,5 +149,5 @@ case ${1:-all} in
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|bench|calibrate|valgrind|browser|sanitizers|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|doors|bench|calibrate|valgrind|browser|sanitizers|all]" ;;
 esac

@@ -5,7 +5,8 @@
 >>> nvptx_ra.report(ptx).kernels[0].registers
 118
 
-`nvptx_ra.triton.enable()` puts nvptx-ra in the place of the ptxas that Triton calls.
+`nvptx_ra.triton.enable()` puts nvptx-ra in the place of the ptxas that Triton calls, `nvptx_ra.jax.enable()` in the place
+of the one that JAX's XLA calls.
 """
 
 from nvptx_ra._call import Error, optimize, report

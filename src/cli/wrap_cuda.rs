@@ -17,7 +17,7 @@ use crate::assembler::real::NAMED;
 
 /// Make a CUDA toolkit of links in which nvptx-ra stands in ptxas's place.
 ///
-/// Run FOLDER/bin/nvcc, or give FOLDER to CMake as CUDAToolkit_ROOT, to XLA as its data folder, and the like.
+/// Run FOLDER/bin/nvcc, or give FOLDER to CMake as CUDAToolkit_ROOT, to JAX as CUDA_ROOT, and the like.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// A new folder.

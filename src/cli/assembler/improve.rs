@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nvptx_ra::error::Error;
@@ -22,7 +23,7 @@ use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
 use crate::dynamic_shared::DynamicShared;
 use crate::machine::cubin::{self, Facts};
-use crate::ptxas::Measured;
+use crate::ptxas::{self, Measured};
 use crate::tune::request::{self, Answer, Change, Found, Request};
 
 /// A result that is better than the unchanged one in ptxas's figures.
@@ -110,8 +111,8 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         name: "found.ptx",
         cpu: invocation.processor.as_deref().unwrap_or_default(),
         ptxas: real.path.clone(),
-        cuobjdump: real.path.with_file_name("cuobjdump"),
-        nvdisasm: real.path.with_file_name("nvdisasm"),
+        cuobjdump: beside(&real.path, "cuobjdump"),
+        nvdisasm: beside(&real.path, "nvdisasm"),
         options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
         measured,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
@@ -123,6 +124,13 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         note,
         gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }
+}
+
+/// A program of ptxas's toolkit: beside ptxas, else as it is found elsewhere. pip's packages for CUDA 12 have no folder in
+/// common.
+fn beside(ptxas: &Path, name: &str) -> PathBuf {
+    let beside = ptxas.with_file_name(name);
+    if beside.is_file() { beside } else { ptxas::tool(name) }
 }
 
 /// What a cubin says of its functions. What ptxas spills does not stand in it, so the bytes spilled are 0.

@@ -1,5 +1,5 @@
-//! The ways by which compilers come to this program: nvcc by a wrapped toolkit, clang by an option, Triton by a variable
-//! of the environment. Each is tried with what it compiles, where it is there.
+//! The ways by which compilers come to this program: nvcc and XLA by a wrapped toolkit, clang by an option, Triton by a
+//! variable of the environment. Each is tried with what it compiles, where it is there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,15 +87,21 @@ fn clang() {
     assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains("--return-at-end")), "this program was asked");
 }
 
-/// Python that has Triton, and the ptxas that Triton calls.
-fn python_with_triton() -> Option<(PathBuf, String)> {
+/// Python that has a module.
+fn python_with(module: &str) -> Option<PathBuf> {
     let python = root().join("target/venv/bin/python");
-    let has_triton =
-        Command::new(&python).args(["-c", "import triton"]).output().is_ok_and(|output| output.status.success());
-    if std::env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") || !has_triton {
-        println!("skipped: Triton is missing");
+    let import = format!("import importlib.util, sys; sys.exit(importlib.util.find_spec('{module}') is None)");
+    let has = Command::new(&python).args(["-c", &import]).output().is_ok_and(|output| output.status.success());
+    if std::env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") || !has {
+        println!("skipped: {module} is missing; scripts/setup.sh doors brings it");
         return None;
     }
+    Some(python)
+}
+
+/// Python that has Triton, and the ptxas that Triton calls.
+fn python_with_triton() -> Option<(PathBuf, String)> {
+    let python = python_with("triton")?;
     let named = "import triton; print(triton.knobs.nvidia.ptxas.path)";
     let real = succeeds(Command::new(&python).args(["-c", named]).env_remove("TRITON_PTXAS_PATH"));
     Some((python, real.trim().to_owned()))
@@ -144,4 +150,33 @@ fn triton_tuner() {
     let slower = format!("{beside}{}", "launched with 8 warps\n".repeat(2));
     let known = format!("timed with 4 warps\n{}{}", searched.repeat(2), "launched with 8 warps, searched\n".repeat(2));
     assert_eq!(said, format!("{faster}{slower}{known}"));
+}
+
+/// XLA makes the same executable by way of this program, and one whose kernels were searched, whoever says how: the user
+/// or the package for Python.
+#[test]
+fn xla() {
+    let Some(python) = python_with("jax_plugins") else { return };
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let folder = tempfile::tempdir().expect("there is space");
+    let folder = folder.path();
+    let wrapped = wrapped(folder, &bin);
+    // The executable has the toolkit's path, so both toolkits are called the same.
+    let compile = |name: &str, toolkit: &Path, runs: &str, more: &[&str]| {
+        let folder = folder.join(name);
+        fs::create_dir(&folder).expect("there is space");
+        std::os::unix::fs::symlink(toolkit, folder.join("toolkit")).expect("there is space");
+        let mut command = Command::new(&python);
+        command.arg(root().join("tests/rust/assembler/xla_program.py")).arg("executable").args(more);
+        command.env("CUDA_ROOT", "toolkit").env("PYTHONPATH", root().join("python")).env("NVPTX_RA_PROGRAM", TOOL);
+        command.env("NVPTX_RA_RUNS", runs).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_LOG", folder.join("log"));
+        succeeds(command.current_dir(&folder));
+        let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+        (fs::read(folder.join("executable")).expect("an executable"), log.contains("fusion"))
+    };
+    let toolkit = bin.parent().expect("a toolkit");
+    let plain = compile("plain", toolkit, "0", &[]);
+    assert!(compile("without", &wrapped, "0", &[]) == plain, "without runs it is ptxas");
+    assert!(compile("searched", &wrapped, "1", &[]).1, "kernels were searched");
+    assert!(compile("enabled", toolkit, "1", &["enable"]).1, "kernels were searched");
 }

@@ -1,0 +1,100 @@
+"""nvptx-ra in the place of the ptxas that XLA calls, as JAX brings XLA."""
+
+import atexit
+import importlib
+import mmap
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from nvptx_ra import _toolkit
+from nvptx_ra._program import path
+
+# XLA starts ptxas only where it uses neither of NVIDIA's libraries that do the same in its own process.
+LIBRARIES = ("xla_gpu_enable_libnvptxcompiler", "xla_gpu_enable_libnvjitlink")
+
+# Where pip's packages of NVIDIA's have ptxas; JAX takes the first.
+_PACKAGES = ("nvidia.cu13", "nvidia.cuda_nvcc")
+
+_PLUGINS = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12")
+
+
+def enable():
+    """Has XLA start nvptx-ra in the place of ptxas, in this process and in those that it starts.
+
+    Call it ahead of `import jax`. The ptxas that JAX would have called does the work, unless the environment variable
+    NVPTX_RA_PTXAS names another one. It sets `CUDA_ROOT` to a CUDA toolkit of links, which lasts as long as this process,
+    and adds to `XLA_FLAGS`.
+
+    Raises RuntimeError where JAX has been imported already, and FileNotFoundError where a program of NVIDIA's is missing.
+    """
+    if "jax" in sys.modules:
+        raise RuntimeError("nvptx-ra: JAX knows its ptxas already; call nvptx_ra.jax.enable() ahead of `import jax`")
+    wrapped = os.environ.get("NVPTX_RA_WRAPPED_CUDA")
+    if wrapped and os.environ.get("CUDA_ROOT") == wrapped:
+        return
+    _find_disassemblers()
+    os.environ["CUDA_ROOT"] = os.environ["NVPTX_RA_WRAPPED_CUDA"] = _wrapped(_toolkit_of_jax())
+    flags = [f"--{name}=false" for name in LIBRARIES if _knows(name)]
+    os.environ["XLA_FLAGS"] = " ".join([*os.environ.get("XLA_FLAGS", "").split(), *flags])
+
+
+def _toolkit_of_jax():
+    """The CUDA toolkit whose ptxas JAX calls; None where it is one of the system's."""
+    if root := os.environ.get("CUDA_ROOT"):
+        return root
+    for name in _PACKAGES:
+        try:
+            folders = importlib.import_module(name).__path__
+        except ImportError:
+            continue
+        for folder in folders:
+            if Path(folder, "bin/ptxas").exists():
+                return folder
+    return None
+
+
+def _wrapped(toolkit):
+    """A new toolkit of links whose ptxas is nvptx-ra."""
+    folder = tempfile.mkdtemp(prefix="nvptx-ra-cuda-")
+    atexit.register(_remove, folder, os.getpid())
+    command = [path(), "wrap-cuda", folder, *(["--cuda", toolkit] if toolkit else [])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise FileNotFoundError(done.stderr.strip())
+    return folder
+
+
+def _remove(folder, owner):
+    """Removes a folder where its owner ends, and not where a fork of its owner does."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _find_disassemblers():
+    """Puts the folders of the programs that read machine code at the end of PATH, where a package has them."""
+    for name in ("cuobjdump", "nvdisasm"):
+        found = _toolkit.find(name)
+        if found is None:
+            raise FileNotFoundError(f"nvptx-ra: {name} is missing; pip install nvidia-cuda-{name}")
+        if shutil.which(name) is None:
+            os.environ["PATH"] = os.pathsep.join([*filter(None, [os.environ.get("PATH")]), str(Path(found).parent)])
+
+
+def _knows(flag):
+    """Whether this XLA has a flag: it ends the process at one that it does not know."""
+    for plugin in _PLUGINS:
+        try:
+            spec = find_spec(plugin)
+        except ImportError:
+            continue
+        for folder in spec.submodule_search_locations if spec else ():
+            library = Path(folder, "xla_cuda_plugin.so")
+            if library.exists():
+                with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                    return content.find(flag.encode()) >= 0
+    return False
