@@ -1,8 +1,11 @@
 //! What slots may hold, forwards over all paths.
 
+use std::cell::OnceCell;
+
 use super::access::{Access, Accesses, StandsFor};
 use super::finding::{Finding, FindingKind};
-use crate::function::{Block, Inst, Operand, Origin, RegClass, VReg};
+use super::undefined::may_be_undefined;
+use crate::function::{Block, Inst, Operand, Origin, RegClass, Role, VReg};
 use crate::index::IndexVec;
 
 /// A value that a slot may hold, and where it came from.
@@ -28,6 +31,8 @@ impl Held {
 struct Content {
     /// The predecessor over which a path comes without a store; at the start of the function, that block itself.
     unwritten: Option<Block>,
+    /// The registers, as bits by their numbers among those of the slot, that are written on such a path.
+    written: u64,
     values: [Option<Held>; 2],
 }
 
@@ -52,8 +57,9 @@ impl Content {
     /// The union with what comes from a predecessor. Returns whether anything is new.
     fn join(&mut self, other: &Self, from: Block) -> bool {
         let mut is_changed = false;
-        if other.unwritten.is_some() && self.unwritten.is_none() {
+        if other.unwritten.is_some() && (self.unwritten.is_none() || other.written & !self.written != 0) {
             self.unwritten = Some(from);
+            self.written |= other.written;
             is_changed = true;
         }
         for value in other.values() {
@@ -62,8 +68,11 @@ impl Content {
         is_changed
     }
 
-    /// An instruction of the view writes a register: what slots hold of it is old from here on.
-    fn overwrite(&mut self, reg: VReg, inst: Inst) {
+    /// An instruction of the view writes a register, whose bit is given: what slots hold of it is old from here on.
+    fn overwrite(&mut self, reg: VReg, bit: u64, inst: Inst) {
+        if self.unwritten.is_some() {
+            self.written |= bit;
+        }
         let [first, second] = std::mem::take(&mut self.values);
         for mut value in [first, second].into_iter().flatten() {
             if value.reg == reg {
@@ -71,6 +80,11 @@ impl Content {
             }
             self.add(value);
         }
+    }
+
+    /// An instruction of the view makes a register undefined, whose bit is given: it may have any value, also that of its slot.
+    fn forget(&mut self, bit: u64) {
+        self.written &= !bit;
     }
 }
 
@@ -87,24 +101,33 @@ pub(super) fn check(accesses: &Accesses<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The bit of a register of a slot: registers that are stored to one slot and have great numbers there share the last one.
+fn bit(number: u32) -> u64 {
+    1 << number.min(63)
+}
+
 /// What the flow of contents needs.
 struct Flow<'a> {
     accesses: &'a Accesses<'a>,
-    /// For each register, the slots to which it is stored somewhere.
-    slots_of: IndexVec<VReg, Vec<usize>>,
+    /// For each register, the slots to which it is stored somewhere, each with the register's bit there.
+    slots_of: IndexVec<VReg, Vec<(usize, u64)>>,
+    /// For each register that is stored, whether some path leads to a read of it without a definition.
+    may_be_undefined: OnceCell<IndexVec<VReg, bool>>,
 }
 
 impl<'a> Flow<'a> {
     fn new(accesses: &'a Accesses<'a>) -> Self {
-        let mut slots_of: IndexVec<VReg, Vec<usize>> = IndexVec::filled(Vec::new(), accesses.after().num_regs());
+        let mut slots_of: IndexVec<VReg, Vec<(usize, u64)>> = IndexVec::filled(Vec::new(), accesses.after().num_regs());
+        let mut registers = vec![0; accesses.num_slots()];
         for store in accesses.all.iter().filter(|access| access.is_store) {
             let slots = &mut slots_of[store.reg];
             let slot = accesses.number(store.slot);
-            if !slots.contains(&slot) {
-                slots.push(slot);
+            if slots.iter().all(|&(known, _)| known != slot) {
+                slots.push((slot, bit(registers[slot])));
+                registers[slot] += 1;
             }
         }
-        Self { accesses, slots_of }
+        Self { accesses, slots_of, may_be_undefined: OnceCell::new() }
     }
 
     /// What the slots may hold at the entry of each block that is reached.
@@ -114,7 +137,9 @@ impl<'a> Flow<'a> {
         let mut is_waiting = IndexVec::filled(false, after.num_blocks());
         let mut worklist = Vec::new();
         if let Some(start) = after.blocks().next() {
-            let nothing = Content { unwritten: Some(start), ..Content::default() };
+            // The caller of another function may have written registers.
+            let written = if after.kernel().is_some() { 0 } else { u64::MAX };
+            let nothing = Content { unwritten: Some(start), written, ..Content::default() };
             entries[start] = Some(vec![nothing; self.accesses.num_slots()]);
             worklist.push(start);
         }
@@ -146,17 +171,38 @@ impl<'a> Flow<'a> {
                 let content = &mut contents[self.accesses.number(access.slot)];
                 if access.is_store {
                     let value = Held { reg: access.reg, store: inst, overwritten: None };
-                    *content = Content { unwritten: None, values: [Some(value), None] };
+                    *content = Content { values: [Some(value), None], ..Content::default() };
                 } else {
                     reload(access, content);
                 }
             }
             // What the edits insert writes what its readers ask for, or the symbolic checker finds it.
             let is_kept = matches!(self.accesses.applied.origin[inst], Origin::Kept(_));
+            let is_undefined = after.role(inst) == Role::Undef;
             for reg in after.operands(inst).iter().filter_map(Operand::def).filter(|_| is_kept) {
-                self.slots_of[reg].iter().for_each(|&slot| contents[slot].overwrite(reg, inst));
+                for &(slot, bit) in &self.slots_of[reg] {
+                    let content = &mut contents[slot];
+                    if is_undefined { content.forget(bit) } else { content.overwrite(reg, bit, inst) }
+                }
             }
         }
+    }
+
+    /// Whether a reload may read a slot without the value on a path that has it. Without a definition the value is undefined,
+    /// and what the slot has is as good. That is no excuse where each read comes behind a definition.
+    fn is_missing(&self, access: &Access, content: &Content) -> bool {
+        let StandsFor::One(reg) = self.accesses.stands_for(access.reg) else { return true };
+        let slot = self.accesses.number(access.slot);
+        let bit = self.slots_of[reg].iter().find(|(known, _)| *known == slot).map(|&(_, bit)| bit);
+        bit.is_none_or(|bit| content.written & bit != 0) || !self.may_be_undefined()[reg]
+    }
+
+    fn may_be_undefined(&self) -> &IndexVec<VReg, bool> {
+        self.may_be_undefined.get_or_init(|| {
+            let before = self.accesses.before;
+            let stored: Vec<VReg> = before.regs().filter(|&reg| !self.slots_of[reg].is_empty()).collect();
+            may_be_undefined(before, &stored)
+        })
     }
 
     fn check_reload(&self, access: &Access, content: &Content, findings: &mut Vec<Finding>) {
@@ -164,10 +210,10 @@ impl<'a> Flow<'a> {
         let slot = access.slot;
         match (content.unwritten, content.values().next()) {
             (_, None) => find(FindingKind::NoStore, format!("no path leads from a store to {slot} to here")),
-            (Some(from), Some(_)) => {
+            (Some(from), Some(_)) if self.is_missing(access, content) => {
                 find(FindingKind::MaybeUnwritten, format!("over {from} a path comes without a store to {slot}"));
             }
-            (None, Some(_)) => {}
+            (_, Some(_)) => {}
         }
         let class = |reg: VReg| self.accesses.after().class(reg);
         if let Some(held) = content.values().find(|held| class(held.reg) != class(access.reg)) {

@@ -8,15 +8,19 @@
 //! * [`layout`]: where slots lie and how wide the accesses to them are, read off the edits alone;
 //! * [`access`]: the stores and reloads of the edited function, none of which may stand in a call sequence, and the
 //!   register that a reload stands for;
-//! * [`contents`]: what each slot may hold at each block's entry, over all paths forwards;
+//! * [`contents`]: what each slot may hold at each block's entry, over all paths forwards; [`undefined`]: the registers that
+//!   some path leaves undefined;
 //! * [`unread`]: stores whose slot no path reads, backwards.
 //!
 //! # Contents
-//! A slot's content is a set: *unwritten*, where a path leads there without a store; and the values that it may hold. A
-//! value is the register that was stored. It is *old* once an instruction of the view writes that register again. The meet is the
-//! union, and of more than two values two are kept: one of them is not the value that is asked for, whichever that is.
-//! A reload stands for the register that its readers read before the edits. It is right if its slot holds that register
-//! on all paths, not old, and is nowhere unwritten. O(instructions + edges · slots), for a set changes four times at most.
+//! A slot's content is a set: *unwritten*, where a path leads there without a store, with the registers that are written on
+//! such a path; and the values that it may hold. A value is the register that was stored. It is *old* once an instruction of
+//! the view writes that register again. The meet is the union, and of more than two values two are kept: one of them is not
+//! the value that is asked for, whichever that is. A reload stands for the register that its readers read before the edits.
+//! It is right if its slot holds that register on all paths, not old. A path without a store is right, too, if nothing on it
+//! writes that register, and some path leads to a read of it without a definition: the value is undefined there, so that the
+//! slot's is as good. The caller of a device function may have written it. O(instructions + edges · slots), for a set changes
+//! four times at most, and once for each register.
 //!
 //! # Limits
 //! What lies between a reload and its readers is left to the symbolic checker. A store of a copy under another register's
@@ -29,6 +33,7 @@ mod finding;
 mod layout;
 #[cfg(test)]
 mod tests;
+mod undefined;
 mod unread;
 
 pub use finding::{Finding, FindingKind};

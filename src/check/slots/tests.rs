@@ -77,6 +77,38 @@ fn reloads() {
     assert_eq!(judge(&ahead_of_the_call, 0), [FindingKind::Unread]);
 }
 
+/// A path on which a register is never written has no store to make up for, if some read may come without a definition: the
+/// register is undefined there. A path on which it is written without a store is found, and so is the caller's value.
+#[test]
+fn undefined_paths() {
+    let text = |kernel: &str, written: &str| {
+        format!(
+            "mfv 1\nfunction \"k\"\n{kernel}opcode LD_i32\nopcode ST_i32\nopcode CBranch\nopcode IMPLICIT_DEF undef\nopcode Return\nregs %0 B32 B1\n\
+             bb0: frequency 1.0 depth 0 -> bb1 bb2\n  CBranch %1, bb2 :: terminator\n\
+             bb1: frequency 0.5 depth 0 -> bb3\n  %0 = LD_i32 1 :: read\n\
+             bb2: frequency 0.5 depth 0 -> bb3\n{written}\
+             bb3: frequency 1.0 depth 0\n  ST_i32 %0, 4 :: write\n  Return :: terminator\nend\n"
+        )
+    };
+    let found = |kernel: &str, written: &str| {
+        let function = Function::parse(&text(kernel, written)).unwrap_or_else(|error| panic!("{error}"));
+        let read = function.insts().find(|&inst| function.block_of(inst) == Block(3)).expect("it reads");
+        let mut edits = EditList::new(&function);
+        let slot = edits.create_slot(4, 4);
+        let again = edits.create_register(RegClass::B32);
+        edits.insert_spill(end(1), VReg(0), slot);
+        edits.insert_reload(before(&function, read), again, slot);
+        edits.push(Edit::SetRegister { inst: read, operand: 0, reg: again });
+        edits.finish();
+        kinds(&function, &edits)
+    };
+    let kernel = "kernel maxntid 64\n";
+    assert_eq!(found(kernel, ""), []);
+    assert_eq!(found(kernel, "  %0 = LD_i32 2 :: read\n"), [FindingKind::MaybeUnwritten]);
+    assert_eq!(found("", ""), [FindingKind::MaybeUnwritten]);
+    assert_eq!(found(kernel, "  %0 = IMPLICIT_DEF\n"), []);
+}
+
 /// Between two call sequences an access may stand, and within one it may not.
 #[test]
 fn between_call_sequences() {

@@ -37,6 +37,8 @@ const MOST_FOR_PAID: f64 = 2.0;
 pub(super) struct Chosen {
     pub(super) reg: VReg,
     pub(super) definitions: Vec<Occurrence>,
+    /// Whether each read comes behind a definition, and there is one.
+    pub(super) is_single: bool,
     /// The block at whose end it is stored, if not behind its definitions.
     pub(super) sink: Option<Block>,
     pub(super) groups: Vec<Group>,
@@ -44,9 +46,9 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Whether it is stored in one place.
+    /// Whether it is stored in one place, ahead of all reloads.
     pub(super) fn is_stored_once(&self) -> bool {
-        self.sink.is_some() || self.definitions.len() == 1
+        self.sink.is_some() || self.is_single
     }
 
     /// The groups of reads for which the value comes back.
@@ -189,7 +191,8 @@ impl<'c> Chooser<'c> {
         }
         self.cost += cost;
         self.is_chosen[number] = true;
-        self.chosen.push(Chosen { reg: value.reg, definitions: value.definitions.clone(), sink, groups, home });
+        let &Candidate { reg, ref definitions, is_single, .. } = value;
+        self.chosen.push(Chosen { reg, definitions: definitions.clone(), is_single, sink, groups, home });
     }
 
     /// The cheapest way of moving a value now: stored behind its definitions or further down; of equals the first. `None` if

@@ -9,20 +9,26 @@ use crate::target::{asynchrony, is_fusible_product, is_fusible_sum};
 pub(super) struct Candidate {
     pub(super) reg: VReg,
     pub(super) definitions: Vec<Occurrence>,
+    /// Whether each read comes behind a definition, and there is one.
+    pub(super) is_single: bool,
+    /// Whether some instruction says that it is undefined. Nothing is stored there: what the slot has is as good.
+    pub(super) is_undefined_somewhere: bool,
     /// Whether its words take up registers of their own, as far as the function tells.
     pub(super) is_held: bool,
 }
 
 impl Candidate {
-    /// The definition of a value that has one; `None` if several instructions write the register.
+    /// The definition that all reads come behind; `None` if several instructions write the register, or a path leads to a
+    /// read without one.
     pub(super) fn only_definition(&self) -> Option<Inst> {
-        if let [definition] = self.definitions[..] { Some(definition.inst) } else { None }
+        self.is_single.then(|| self.definitions[0].inst)
     }
 }
 
 /// The values of 16, 32 and 64 bits that no instruction needs in a register of its own choice: no operands of asynchronous
-/// instructions. Either one definition stands ahead of all reads and no operand is tied; or there are several definitions,
-/// none within a call sequence, and an operand is tied to a definition of the same register at most.
+/// instructions. Either one definition stands ahead of all reads and no operand is tied; or there are several definitions, or
+/// paths without one, no definition is within a call sequence, and an operand is tied to a definition of the same register at
+/// most.
 pub(super) fn eligible(function: &Function, occurrences: &Occurrences, dominators: &Dominators) -> Vec<Candidate> {
     let is_asynchronous: Vec<bool> = function.insts().map(|inst| asynchrony(function, inst).is_some()).collect();
     function.regs().filter_map(|reg| value_of(function, occurrences, dominators, &is_asynchronous, reg)).collect()
@@ -38,8 +44,13 @@ fn value_of(
     if !matches!(function.class(reg), RegClass::B16 | RegClass::B32 | RegClass::B64) {
         return None;
     }
-    let (definitions, reads): (Vec<_>, Vec<_>) = occurrences.of(reg).iter().copied().partition(Occurrence::is_def);
-    let (&first, is_alone) = (definitions.first()?, definitions.len() == 1);
+    let (written, reads): (Vec<_>, Vec<_>) = occurrences.of(reg).iter().copied().partition(Occurrence::is_def);
+    let is_undefined = |write: &Occurrence| function.role(write.inst) == Role::Undef;
+    let (undefined, definitions): (Vec<_>, Vec<_>) = written.into_iter().partition(is_undefined);
+    let &first = definitions.first()?;
+    let is_behind_first = |read: &Occurrence| read.is_use() && dominates(dominators, &first, read);
+    let is_alone = undefined.is_empty() && definitions.len() == 1;
+    let is_single = is_alone && reads.iter().all(is_behind_first);
     // ptxas computes a product together with the sums that read it, and no register holds it.
     let name = |inst: Inst| function.opcodes().name(function.opcode(inst));
     let is_fused = definitions.iter().any(|definition| is_fusible_product(name(definition.inst)))
@@ -47,9 +58,9 @@ fn value_of(
     let is_movable = |definition: &Occurrence| {
         let is_in_call = function.effects(definition.inst).contains(Effects::CALL_SEQUENCE);
         !function.effects(definition.inst).contains(Effects::TERMINATOR)
-            && !matches!(function.role(definition.inst), Role::Undef | Role::Phi)
+            && function.role(definition.inst) != Role::Phi
             // The store would stand behind the sequence, where the slot may hold another value already.
-            && (is_alone || !is_in_call)
+            && (is_single || !is_in_call)
     };
     let is_free = |access: &Occurrence| !is_asynchronous[access.inst.0 as usize];
     let is_plain = |access: &Occurrence| {
@@ -57,16 +68,15 @@ fn value_of(
         let is_undefined = operand.flags.contains(OperandFlags::UNDEF);
         match operand.tied {
             None => !is_undefined,
-            Some(other) => !is_alone && function.operands(access.inst)[other as usize].reg() == Some(reg),
+            Some(other) => !is_single && function.operands(access.inst)[other as usize].reg() == Some(reg),
         }
     };
-    let is_read = |read: &Occurrence| !is_alone || (read.is_use() && dominates(dominators, &first, read));
     let is_held = !(is_fused || (is_alone && is_at_hand(function, first.inst)));
     let fits = definitions.iter().all(is_movable)
         && occurrences.of(reg).iter().all(|access| is_free(access) && is_plain(access))
-        && reads.iter().all(is_read)
         && reads.iter().any(Occurrence::is_use);
-    fits.then_some(Candidate { reg, definitions, is_held })
+    let is_undefined_somewhere = !undefined.is_empty();
+    fits.then_some(Candidate { reg, definitions, is_single, is_undefined_somewhere, is_held })
 }
 
 /// Whether a definition is of a constant, a parameter, an address or a special register. These are at hand everywhere:

@@ -2,6 +2,7 @@
 
 use super::eligible::{Candidate, eligible};
 use super::full::FullPoints;
+use super::reached::reaches_all_reads;
 use super::sink::{self, Sinks};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, UniformityInfo, block_frequencies};
 use crate::function::{Block, Function, Inst, Role, VReg};
@@ -47,11 +48,17 @@ impl<'a> Facts<'a> {
         let counts: IndexVec<VReg, bool> =
             function.regs().map(|reg| !uniformity.is_uniform(reg) && !is_constant(reg)).collect();
         let mut values = eligible(function, &occurrences, &dominators);
-        // What is live into the function, or into code that is never reached, is read on some path without a definition, and
-        // no store would be there.
-        let is_inner = |block: Block| block != Block(0) && cfg.is_reachable(block);
-        let is_defined = |reg: VReg| live.live_ins(reg).iter().all(|live_in| is_inner(live_in.block));
-        values.retain(|value| is_defined(value.reg));
+        // What is live into code that is never reached is read without a definition, and no store would be there.
+        let is_reachable = |reg: VReg| live.live_ins(reg).iter().all(|live_in| cfg.is_reachable(live_in.block));
+        let is_live_in = |reg: VReg| live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0));
+        // What is live into a kernel is undefined on the paths without a definition, and what its slot has is as good. The
+        // callers of other functions may have defined it.
+        let is_defined = |value: &Candidate| {
+            let is_live_in = is_live_in(value.reg);
+            let may_be_undefined = is_live_in || value.is_undefined_somewhere;
+            (is_kernel || !is_live_in) && (!may_be_undefined || reaches_all_reads(function, value, &occurrences, &live))
+        };
+        values.retain(|value| is_reachable(value.reg) && is_defined(value));
         values.iter_mut().for_each(|value| value.is_held &= counts[value.reg]);
         let pressure = Pressure::of(function, &live, |reg| counts[reg]);
         let loops = Loops::new(&cfg, &dominators);

@@ -11,7 +11,7 @@
 //! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
 //! * [`facts`]: what is known of the function;
 //! * [`aim`]: what values are chosen for, and by which means;
-//! * [`eligible`]: which values can be moved at all;
+//! * [`eligible`]: which values can be moved at all; [`reached`]: those that some path leaves undefined;
 //! * [`trials`]: choices of values with more and more means, of which the best is kept;
 //! * [`served`]: the reads that each of ptxas's own loads of a value serves;
 //! * [`choice`]: a choice, of those values that free the highest pressure for the lowest cost;
@@ -38,6 +38,7 @@ mod moved;
 mod neighbours;
 mod packing;
 mod places;
+mod reached;
 mod room;
 mod served;
 mod sink;

@@ -9,7 +9,7 @@ use crate::target::machine::Architecture;
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\n";
 const REST: &str = "opcode MOV_B32_i constant\nopcode ADD32ri\nopcode ADD16rr\nopcode ADD64ri\nopcode LD_i16\nopcode LD_i32\n\
-    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FADDf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode Return\n";
+    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FADDf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode IMPLICIT_DEF undef\nopcode Return\n";
 
 pub(super) fn function(kernel: &str, regs: &str, body: &str) -> Function {
     let function = Function::parse(&format!("{HEAD}{kernel}{REST}regs %0 {regs}\n{body}end\n")).expect("a view");

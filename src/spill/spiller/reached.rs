@@ -1,0 +1,107 @@
+//! Values that are undefined on some path, and whether the others bring one of their definitions to each read.
+
+use super::eligible::Candidate;
+use crate::analysis::{LiveRanges, Occurrences};
+use crate::function::{Block, Function};
+
+/// Whether some path leads from a definition to each read of a value. A read that none leads to has no store ahead of it, and
+/// stays with its register. O(reads · log blocks), and the edges of the blocks that the value is live into.
+pub(super) fn reaches_all_reads(
+    function: &Function,
+    value: &Candidate,
+    occurrences: &Occurrences,
+    live: &LiveRanges,
+) -> bool {
+    let mut live_into: Vec<Block> = live.live_ins(value.reg).iter().map(|live_in| live_in.block).collect();
+    live_into.sort_unstable();
+    let mut is_reached = vec![false; live_into.len()];
+    let mut todo: Vec<Block> = value.definitions.iter().map(|definition| definition.block).collect();
+    while let Some(block) = todo.pop() {
+        for &succ in function.succs(block) {
+            if let Ok(at) = live_into.binary_search(&succ)
+                && !std::mem::replace(&mut is_reached[at], true)
+            {
+                todo.push(succ);
+            }
+        }
+    }
+    occurrences.of(value.reg).iter().filter(|access| access.is_use()).all(|read| {
+        let is_ahead = value.definitions.iter().any(|of| of.block == read.block && of.inst < read.inst);
+        is_ahead || live_into.binary_search(&read.block).is_ok_and(|at| is_reached[at])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::aim::Aim;
+    use super::super::tests::{aim, function, keep_as};
+    use crate::config::{KeepInLoops, Redefined, SpillTo};
+    use crate::function::{Edit, Function};
+
+    /// `%0` is loaded in a branch, and read in another behind a point with three words, if `%1` has the same value still.
+    fn in_branches(kernel: &str, read: &str) -> Function {
+        let body = format!(
+            "bb0: frequency 1.0 depth 0 -> bb1 bb2\n{read}  %1 = SETP_i32rr 1, 2\n  CBranch %1, bb2 :: terminator\n\
+             bb1: frequency 0.5 depth 0 -> bb2\n  %0 = LD_i32 1 :: read\n\
+             bb2: frequency 1.0 depth 0 -> bb3 bb4\n  %2 = LD_i32 2 :: read\n  %3 = LD_i32 3 :: read\n\
+             ST_i32 %2, %3 :: write\n  CBranch %1, bb4 :: terminator\n\
+             bb3: frequency 0.5 depth 0 -> bb4\n  ST_i32 %0, 4 :: write\n\
+             bb4: frequency 1.0 depth 0\n  Return :: terminator\n"
+        );
+        function(kernel, "B32 B1 B32 B32", &body)
+    }
+
+    /// The registers that are moved to shared memory, stored wherever they are defined.
+    fn moved(function: &Function) -> Vec<u32> {
+        let (in_loops, redefined, hoists) = (KeepInLoops::On, Redefined::On, true);
+        let aim = Aim { in_loops, redefined, hoists, ..aim(2, SpillTo::SHARED | SpillTo::LOCAL) };
+        keep_as(function, &aim).expect("a place").kept.iter().map(|kept| kept.reg.0).collect()
+    }
+
+    /// A value that a kernel defines and reads under the same condition is kept, though some path has no definition.
+    #[test]
+    fn what_is_defined_and_read_under_a_condition() {
+        assert_eq!(moved(&in_branches("kernel maxntid 64\n", "")), [0]);
+        // The caller may have defined it.
+        assert_eq!(moved(&in_branches("", "")), [0; 0]);
+        // No definition comes ahead of one of its reads.
+        assert_eq!(moved(&in_branches("kernel maxntid 64\n", "  ST_i32 %0, 5 :: write\n")), [0; 0]);
+    }
+
+    /// Where an instruction says that the value is undefined, nothing is stored.
+    #[test]
+    fn what_is_made_undefined() {
+        let kernel = in_branches("kernel maxntid 64\n", "  %0 = IMPLICIT_DEF\n");
+        let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
+        let outcome = keep_as(&kernel, &Aim { in_loops, redefined, ..aim(2, SpillTo::SHARED) }).expect("a place");
+        let stores = outcome.edits.edits().iter().filter_map(|edit| match edit {
+            Edit::InsertSpill { at, .. } => Some(at.block.0),
+            _ => None,
+        });
+        assert_eq!(stores.collect::<Vec<_>>(), [1]);
+        // In a device function, too: no caller has defined it.
+        assert_eq!(moved(&in_branches("", "  %0 = IMPLICIT_DEF\n")), [0]);
+    }
+
+    /// A value that a turn of a loop may define comes back in the loop: ahead of it the slot has nothing yet.
+    #[test]
+    fn no_load_ahead_of_the_loop_that_defines() {
+        let body = "bb0: frequency 1.0 depth 0 -> bb1\n  %1 = SETP_i32rr 1, 2\n\
+            bb1: frequency 10.0 depth 1 -> bb2 bb3\n  CBranch %1, bb3 :: terminator\n\
+            bb2: frequency 5.0 depth 1 -> bb3\n  %0 = LD_i32 1 :: read\n\
+            bb3: frequency 10.0 depth 1 -> bb4 bb5\n  %2 = LD_i32 2 :: read\n  %3 = LD_i32 3 :: read\n\
+            ST_i32 %2, %3 :: write\n  CBranch %1, bb5 :: terminator\n\
+            bb4: frequency 5.0 depth 1 -> bb5\n  ST_i32 %0, 4 :: write\n\
+            bb5: frequency 10.0 depth 1 -> bb1 bb6\n  CBranch %1, bb1 :: terminator\n\
+            bb6: frequency 1.0 depth 0\n  Return :: terminator\n";
+        let function = function("kernel maxntid 64\n", "B32 B1 B32 B32", body);
+        let (in_loops, redefined, hoists) = (KeepInLoops::On, Redefined::On, true);
+        let aim = Aim { in_loops, redefined, hoists, ..aim(2, SpillTo::SHARED) };
+        let outcome = keep_as(&function, &aim).expect("a place");
+        let loads = outcome.edits.edits().iter().filter_map(|edit| match edit {
+            Edit::InsertReload { at, .. } => Some(at.block.0),
+            _ => None,
+        });
+        assert_eq!(loads.collect::<Vec<_>>(), [4]);
+    }
+}
