@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
+use super::block_sizes::BlockSizes;
 use super::evidence::{Real, Sass};
 use super::timing::Timing;
-use crate::target::machine::{Architecture, Launch, MAX_THREADS_PER_BLOCK, WARP_SIZE};
+use crate::target::machine::{Architecture, Launch};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +85,8 @@ pub struct Figures {
     pub sass: Sass,
     /// Warps that an SM holds at once.
     pub warps: u32,
-    /// Warps of the largest block that can be launched, where nobody says how many threads a block has.
-    pub largest_block: u32,
+    /// What blocks can be launched, where nobody says how many threads a block has.
+    pub blocks: BlockSizes,
     /// Bytes that move to and from spill slots in shared memory in a run.
     pub shared_spills: u64,
     /// What these cost, in bytes of local memory.
@@ -102,22 +103,9 @@ impl Figures {
     pub fn new(real: Real, sass: Sass, architecture: &Architecture, block: Block) -> Self {
         let launch = launch(&real, block);
         let warps = architecture.occupancy(&launch).warps;
-        let fits = |warps: &u32| {
-            let threads = Some(warps * WARP_SIZE);
-            architecture.occupancy(&Launch { threads, ..launch }).warps > 0
-        };
-        let sizes = 1..=MAX_THREADS_PER_BLOCK / WARP_SIZE;
-        let largest_block = if block.threads.is_some() { 0 } else { sizes.rev().find(fits).unwrap_or(0) };
-        Self {
-            real,
-            sass,
-            warps,
-            largest_block,
-            shared_spills: 0,
-            shared_spill_cost: 0,
-            least_counts: [0; 2],
-            timing: None,
-        }
+        let blocks =
+            if block.threads.is_some() { BlockSizes::default() } else { BlockSizes::new(architecture, &launch) };
+        Self { real, sass, warps, blocks, shared_spills: 0, shared_spill_cost: 0, least_counts: [0; 2], timing: None }
     }
 
     /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
@@ -137,8 +125,8 @@ impl Figures {
     pub fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
         self.spill_bytes() <= stock.spill_bytes()
             && self.spill_cost() <= stock.spill_cost()
-            && (allowance.fewer_warps || self.warps >= stock.warps)
-            && self.largest_block >= stock.largest_block
+            && (allowance.fewer_warps || (self.warps >= stock.warps && self.blocks.hold_no_fewer(&stock.blocks)))
+            && self.blocks.largest() >= stock.blocks.largest()
             && self.real.advice <= stock.real.advice
             && 100 * u64::from(self.sass.instructions)
                 <= (100 + u64::from(allowance.more_instructions)) * u64::from(stock.sass.instructions)
@@ -251,7 +239,7 @@ pub(super) mod tests {
             real,
             sass,
             warps,
-            largest_block: 0,
+            blocks: BlockSizes::default(),
             shared_spills: 0,
             shared_spill_cost: 0,
             least_counts: [0; 2],
@@ -292,7 +280,6 @@ pub(super) mod tests {
                 Allowance { fewer_warps: true, more_instructions: Allowance::ANY_INSTRUCTIONS },
             )
         };
-        assert_eq!((of(64, None).largest_block, of(72, None).largest_block, of(255, None).largest_block), (32, 28, 8));
         assert!(is_no_worse(None, 64, 33) && is_no_worse(None, 72, 70));
         assert!(!is_no_worse(None, 80, 72), "a block of 896 threads fits with 72 registers alone");
         assert!(is_no_worse(Some(256), 80, 72));

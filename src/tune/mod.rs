@@ -17,6 +17,7 @@
 pub mod agreement;
 pub mod aim;
 pub mod axis;
+pub mod block_sizes;
 pub mod evidence;
 pub mod figures;
 pub mod findings;

@@ -2,6 +2,7 @@
 
 mod choices_ahead;
 mod compilers;
+mod limits;
 mod proposals;
 mod rounds;
 mod spilled;
@@ -63,6 +64,8 @@ pub struct Kernel {
     perturbed: u32,
     rounds: Rounds,
     looks: Looks,
+    /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
+    limit_of_kept: Option<u32>,
     /// What comparisons with stock say of the variants.
     pub findings: Findings,
 }
@@ -89,6 +92,7 @@ impl Kernel {
             perturbed: 0,
             rounds: Rounds::default(),
             looks: Looks::default(),
+            limit_of_kept: None,
             findings: Findings::default(),
         }
     }
@@ -128,6 +132,9 @@ impl Kernel {
         let figures = figures.map(|figures| self.with_slots(aim, &variant, figures));
         let figures = *self.known.entry(text.clone()).or_insert(figures);
         let figures = figures.map(|figures| self.as_counted(&variant, figures));
+        if let Some(figures) = &figures {
+            self.limit_if_given_up(&variant, figures);
+        }
         self.tried.push(Tried { variant, text: Some(text), figures });
     }
 

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::iter;
 
 use super::Kernel;
-use crate::target::machine::SHARED_PER_BLOCK;
+use super::limits::ROUNDING;
+use crate::target::machine::{SHARED_PER_BLOCK, WARP_SIZE};
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
 use crate::tune::optimisations::{Ahead, Choices, Optimisations};
@@ -17,12 +18,6 @@ use crate::tune::variant::{Kept, Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
 const FIRST_ORDERS: usize = 6;
-
-/// ptxas takes all registers that there are where it takes at most so many fewer.
-const ROUNDING: u32 = 8;
-
-/// Registers that a kernel lacks at least if ptxas has given them up.
-const GIVEN_UP: u32 = 64;
 
 /// A way of keeping values in shared memory.
 struct Way {
@@ -97,7 +92,7 @@ pub(super) fn first_of_text() -> VecDeque<Variant> {
 }
 
 impl Kernel {
-    fn has_optimisations(&self) -> bool {
+    pub(super) fn has_optimisations(&self) -> bool {
         self.choices != Choices::Nothing
     }
 
@@ -158,15 +153,24 @@ impl Kernel {
     /// How values may be kept in shared memory, as far as the kernel decides: for all registers that a block may have, each
     /// value that pays by itself and outside of loops. `None` where it is not known how the kernel is launched.
     pub(super) fn kept(&self, aim: &Aim) -> Option<Kept> {
-        let (threads, dynamic_shared) = (self.block.threads?, self.block.dynamic_shared?);
+        let (threads, dynamic_shared) = (self.most_threads()?, self.block.dynamic_shared?);
         let registers = aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
+        let stock = &self.stock;
+        let free = || stock.blocks.free_shared(aim.architecture, &launch(&stock.real, self.block));
+        let limit = self.block.threads.is_none().then(free).filter(|&free| free < SHARED_PER_BLOCK);
         let threads = (!self.block.says_threads).then_some(threads);
-        Some(Kept { threads, ..Kept::for_registers(registers, dynamic_shared) })
+        Some(Kept { threads, limit, ..Kept::for_registers(registers, dynamic_shared) })
+    }
+
+    /// The most threads of a block: those that somebody says, or those of the largest block that stock can be launched with.
+    pub(super) fn most_threads(&self) -> Option<u32> {
+        let largest = self.stock.blocks.largest() * WARP_SIZE;
+        self.block.threads.or(Some(largest).filter(|&threads| threads > 0))
     }
 
     /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
     fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
-        let (Some(kept), Some(threads)) = (self.kept(aim), self.block.threads) else { return Vec::new() };
+        let (Some(kept), Some(threads)) = (self.kept(aim), self.most_threads()) else { return Vec::new() };
         // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
         if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < kept.registers {
             return Vec::new();
@@ -176,6 +180,7 @@ impl Kernel {
             let words = way.quarters.map(|quarters| (spilled * quarters).div_ceil(4));
             // More than a kernel may have at all is no limit.
             let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
+            let limit = limit.into_iter().chain(kept.limit).min();
             let Way { slack, in_loops, values, accesses, .. } = *way;
             let hoists = matches!(accesses, Accesses::Hoisted);
             let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
@@ -190,62 +195,6 @@ impl Kernel {
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
         ways.filter(is_new).take(if self.perturbed == 0 { 3 } else { 1 }).collect()
     }
-
-    /// The most registers that cost no warp of stock's.
-    fn free_registers(&self, aim: &Aim) -> u32 {
-        aim.architecture.step_edge(&launch(&self.stock.real, self.block))
-    }
-
-    /// How many of these stock does not have, if it spills.
-    fn lacking_registers(&self, aim: &Aim) -> u32 {
-        if self.stock.spill_bytes() == 0 {
-            0
-        } else {
-            self.free_registers(aim).saturating_sub(self.stock.real.registers)
-        }
-    }
-
-    /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
-    /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
-    pub(super) fn freed(&self, aim: &Aim, variant: Variant) -> Variant {
-        let may_be_limited =
-            matches!(variant, Variant::Passes(_)) && !variant.limits_registers() && !variant.spills_to_shared();
-        let gives_up = self.lacking_registers(aim) >= GIVEN_UP;
-        if gives_up && may_be_limited { variant.with_limit(self.free_registers(aim)) } else { variant }
-    }
-
-    /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
-    /// something else keeps out.
-    fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
-        let is_free = self.lacking_registers(aim) > 0;
-        let is_ours = self.has_optimisations() && compiler == 0;
-        let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
-        let variant = Variant::DEFAULT.on_code_of(compiler).optimised(told);
-        is_free.then(|| variant.with_limit(self.free_registers(aim)))
-    }
-
-    /// What would spill least of all but for its warps, held to the most registers that cost none.
-    fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
-        let (variant, _) = self.least_spills_for_warps(best)?;
-        Some(variant.with_limit(self.free_registers(aim)))
-    }
-
-    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
-    fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
-        let launch = launch(&figures.real, self.block);
-        let edge = aim.architecture.step_edge(&launch);
-        // What takes all registers that it may has that limit already; what ptxas holds to a step by itself has not,
-        // and spills less if it is told.
-        let most = self.block.threads.and_then(|threads| aim.architecture.registers_for_blocks(threads, 1));
-        let is_held = figures.spill_bytes() > 0 && most.is_some_and(|most| figures.real.registers < most);
-        let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
-        // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
-        let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
-        let step = aim.architecture.next_step(&launch).filter(is_near);
-        let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
-        let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
-        [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
-    }
 }
 
 #[cfg(test)]
@@ -254,6 +203,7 @@ mod tests {
 
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
+    use crate::tune::evidence::{Real, Sass};
     use crate::tune::figures::{Block, tests::figures};
 
     /// Variants differ from each other, the defaults come first, and all orders are among the first.
@@ -322,67 +272,21 @@ mod tests {
         assert!(Variant::remats().all(|remat| seen.iter().any(|variant| *variant == variant.with_remat(remat))));
     }
 
-    /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
-    /// have and it spills, and not where they can only cost spills.
+    /// Where nobody says how large blocks are, values are kept for the largest for which stock has registers, in what costs no
+    /// warp with any size of blocks.
     #[test]
-    fn limits() {
-        for (spills, registers, threads, expected) in
-            [(0, 64, 128, true), (100, 64, 128, true), (100, 64, 1024, false), (100, 255, 128, false)]
-        {
-            let mut stock = figures(spills, 32, 500);
-            stock.real.registers = registers;
-            let mut kernel = kernel_with(stock);
-            kernel.block.threads = Some(threads);
-            let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
-            let limits = variants.iter().any(Variant::limits_registers);
-            assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
-        }
-    }
-
-    /// What spills nothing for the price of warps is tried with as many registers as cost none.
-    #[test]
-    fn held_to_the_warps_of_stock() {
-        let mut kernel = kernel();
-        for number in 0..9u32 {
-            let variant = kernel.propose(&aim(0));
-            let is_third = number == 2;
-            let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
-        }
-        let costly = kernel.tried[2].variant.clone();
-        assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
-    }
-
-    /// What spills with fewer registers than its warps leave it, for its shared memory keeps others out, is tried with all
-    /// of them, once.
-    #[test]
-    fn free_registers() {
-        for (registers, expected) in [(32, 1), (255, 0)] {
-            let mut stock = figures(100, 8, 500);
-            stock.real.registers = registers;
-            let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration);
-            let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
-            let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
-            assert_eq!(variants.iter().filter(|variant| **variant == freed).count(), expected, "{registers} registers");
-        }
-    }
-
-    /// Where ptxas gives registers up, all variants have those that cost no warp, but those that keep values elsewhere; and
-    /// nowhere else.
-    #[test]
-    fn registers_that_were_given_up() {
-        for (registers, spills, expected) in
-            [(32, 9_000, true), (192, 9_000, false), (32, 0, false), (255, 9_000, false)]
-        {
-            let mut stock = figures(spills, 8, 500);
-            stock.real.registers = registers;
-            let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
-            let variants: Vec<Variant> = (0..7).map(|_| kernel.propose(&aim(0))).collect();
-            let limited = variants.iter().filter(|variant| variant.to_string().contains("maxnreg=255")).count();
-            assert_eq!(limited, if expected { variants.len() } else { 0 }, "{registers} registers, {spills} bytes");
-        }
+    fn kept_for_the_largest_block() {
+        let unknown = Block { threads: None, says_threads: false, dynamic_shared: Some(0) };
+        let with = |block: Block| {
+            let real = Real { registers: 255, spill_store_bytes: 400, ..Real::default() };
+            let stock = Figures::new(real, Sass::default(), aim(0).architecture, block);
+            let kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            kernel.kept(&aim(0)).map(|kept| (kept.registers, kept.threads, kept.limit))
+        };
+        assert_eq!(with(unknown), Some((255, Some(256), Some(28_160))));
+        assert_eq!(with(Block { dynamic_shared: None, ..unknown }), None);
+        assert_eq!(with(Block { threads: Some(128), ..unknown }), Some((255, Some(128), None)));
+        assert_eq!(with(Block { threads: Some(128), says_threads: true, ..unknown }), Some((255, None, None)));
     }
 
     /// Spills to shared memory are tried where there are spills and the kernel allows it, and else nowhere.

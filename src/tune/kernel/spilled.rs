@@ -102,7 +102,7 @@ impl Kernel {
 
     /// Whether somebody can tell what is spilled, and slots are possible.
     fn may_look(&self) -> bool {
-        self.may_be_looked_at && self.block.threads.is_some() && self.block.dynamic_shared.is_some()
+        self.may_be_looked_at && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
     }
 
     /// Whether a good part of what is spilled finds room in shared memory, and little else is worse than in stock.
@@ -117,7 +117,7 @@ impl Kernel {
 
     /// Bytes of slots for all that is spilled, if no two values share one.
     fn slot_bytes(&self, figures: &Figures) -> u64 {
-        u64::from(figures.real.spill_store_bytes) * u64::from(self.block.threads.unwrap_or_default())
+        u64::from(figures.real.spill_store_bytes) * u64::from(self.most_threads().unwrap_or_default())
     }
 
     /// Notes what a look at a variant found, and proposes ways of keeping the values that ptxas spills in it.
@@ -158,10 +158,9 @@ impl Kernel {
         let Some(kept) = variant.kept() else { return false };
         let (in_loops, access_bytes) = FIRST_WAY;
         let first = variant.with_kept_values(Kept { in_loops, access_bytes, ..kept.clone() });
-        let Some(figures) = self.tried.iter().find(|tried| tried.variant == first).and_then(|tried| tried.figures)
-        else {
-            return false;
-        };
+        let limited = self.limit_of_kept.map(|limit| first.with_limit(limit));
+        let of = |wanted: &Variant| self.tried.iter().find(|tried| tried.variant == *wanted)?.figures;
+        let Some(figures) = limited.and_then(|limited| of(&limited)).or_else(|| of(&first)) else { return false };
         let stock = &self.stock;
         let spares = figures.spill_bytes() < stock.spill_bytes();
         match (kept.in_loops, kept.access_bytes) {

@@ -94,7 +94,8 @@ fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'s
         (bytes(figures) > bytes(stock), "bytes spilled"),
         (figures.spill_cost() > stock.spill_cost(), "the cost of what is spilled"),
         (figures.warps < stock.warps && !allowance.fewer_warps, "warps"),
-        (figures.largest_block < stock.largest_block, "the largest block"),
+        (figures.blocks.largest() < stock.blocks.largest(), "the largest block"),
+        (!figures.blocks.hold_no_fewer(&stock.blocks) && !allowance.fewer_warps, "warps of some size of blocks"),
         (figures.real.advice > stock.real.advice, "what ptxas complains of"),
         (instructions(figures) > most, "instructions"),
     ]

@@ -4,6 +4,7 @@ use nvptx_ra::index::EntityIndex as _;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
 use nvptx_ra::tune::aim::Budget;
 use nvptx_ra::tune::axis::Axis;
+use nvptx_ra::tune::block_sizes::BlockSizes;
 use nvptx_ra::tune::evidence::{Real, Sass};
 use nvptx_ra::tune::figures::{Allowance, Block, preference};
 use nvptx_ra::tune::optimisations::Choices;
@@ -26,7 +27,7 @@ fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         real,
         sass,
         warps,
-        largest_block: 0,
+        blocks: BlockSizes::default(),
         shared_spills: 0,
         shared_spill_cost: 0,
         timing: None,

@@ -105,11 +105,12 @@ impl Judge {
             median: f64::from(near("median", 100, &[-50, -5, -1, 0, 0, 1, 50])),
             spread: f64::from(near("spread", 2, &[-2, -1, 0, 3])),
         };
+        let largest = more("smaller block", stock.blocks.largest(), &[-4, 0, 0, 4]);
         Ok(Figures {
             real,
             sass,
             warps: more("fewer warps", stock.warps, &[-8, 0, 0, 8]).min(64),
-            largest_block: more("smaller block", stock.largest_block, &[-4, 0, 0, 4]).min(32),
+            blocks: stock.blocks.changed(largest.min(32), self.draw(&format!("blocks {text}"), 4) as i8 - 1),
             timing: (self.times && !self.refuses(&format!("times {text}"))).then_some(timing),
             ..*stock
         })

@@ -1,0 +1,181 @@
+//! Limits on registers: where they cost no warp, where they win one, and where ptxas gives up registers that it could have.
+
+use super::Kernel;
+use crate::target::machine::MAX_REGISTERS;
+use crate::tune::aim::Aim;
+use crate::tune::figures::{Figures, launch};
+use crate::tune::optimisations::Optimisations;
+use crate::tune::variant::Variant;
+
+/// ptxas takes all registers that there are where it takes at most so many fewer.
+pub(super) const ROUNDING: u32 = 8;
+
+/// Registers that a kernel lacks at least if ptxas has given them up.
+const GIVEN_UP: u32 = 64;
+
+impl Kernel {
+    /// The most registers that cost no warp of stock's.
+    fn free_registers(&self, aim: &Aim) -> u32 {
+        aim.architecture.step_edge(&launch(&self.stock.real, self.block))
+    }
+
+    /// How many of these stock does not have, if it spills.
+    fn lacking_registers(&self, aim: &Aim) -> u32 {
+        if self.stock.spill_bytes() == 0 {
+            0
+        } else {
+            self.free_registers(aim).saturating_sub(self.stock.real.registers)
+        }
+    }
+
+    /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
+    /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
+    /// One with kept values has stock's registers, if ptxas gave registers up for such.
+    pub(super) fn freed(&self, aim: &Aim, variant: Variant) -> Variant {
+        if !matches!(variant, Variant::Passes(_)) || variant.limits_registers() {
+            return variant;
+        }
+        let limit = match (variant.kept(), variant.spills_to_shared()) {
+            (Some(_), _) => self.limit_of_kept,
+            (None, true) => None,
+            (None, false) => Some(self.free_registers(aim)).filter(|_| self.lacking_registers(aim) >= GIVEN_UP),
+        };
+        limit.map_or(variant.clone(), |limit| variant.with_limit(limit))
+    }
+
+    /// Proposes a variant with kept values with a limit on registers, if ptxas has given registers up for it: then it spills
+    /// nearly everything, though all that was kept has its place.
+    pub(super) fn limit_if_given_up(&mut self, variant: &Variant, figures: &Figures) {
+        let gives_up = figures.spill_bytes() > 0 && figures.real.registers + GIVEN_UP <= self.stock.real.registers;
+        if gives_up && variant.kept().is_some() && !variant.limits_registers() {
+            let limit = self.stock.real.registers.next_multiple_of(ROUNDING).min(MAX_REGISTERS);
+            self.limit_of_kept = Some(limit);
+            self.looks.queue.push_front(variant.with_limit(limit));
+        }
+    }
+
+    /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
+    /// something else keeps out.
+    pub(super) fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
+        let is_free = self.lacking_registers(aim) > 0;
+        let is_ours = self.has_optimisations() && compiler == 0;
+        let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
+        let variant = Variant::DEFAULT.on_code_of(compiler).optimised(told);
+        is_free.then(|| variant.with_limit(self.free_registers(aim)))
+    }
+
+    /// What would spill least of all but for its warps, held to the most registers that cost none.
+    pub(super) fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+        let (variant, _) = self.least_spills_for_warps(best)?;
+        Some(variant.with_limit(self.free_registers(aim)))
+    }
+
+    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
+    pub(super) fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
+        let launch = launch(&figures.real, self.block);
+        let edge = aim.architecture.step_edge(&launch);
+        // What takes all registers that it may has that limit already; what ptxas holds to a step by itself has not,
+        // and spills less if it is told.
+        let most = self.block.threads.and_then(|threads| aim.architecture.registers_for_blocks(threads, 1));
+        let is_held = figures.spill_bytes() > 0 && most.is_some_and(|most| figures.real.registers < most);
+        let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
+        // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
+        let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
+        let step = aim.architecture.next_step(&launch).filter(is_near);
+        let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
+        let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
+        [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{aim, kernel, kernel_with};
+    use super::*;
+    use crate::tune::figures::{Block, tests::figures};
+    use crate::tune::optimisations::Choices;
+    use crate::tune::variant::Kept;
+
+    /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
+    /// have and it spills, and not where they can only cost spills.
+    #[test]
+    fn limits() {
+        for (spills, registers, threads, expected) in
+            [(0, 64, 128, true), (100, 64, 128, true), (100, 64, 1024, false), (100, 255, 128, false)]
+        {
+            let mut stock = figures(spills, 32, 500);
+            stock.real.registers = registers;
+            let mut kernel = kernel_with(stock);
+            kernel.block.threads = Some(threads);
+            let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
+            let limits = variants.iter().any(Variant::limits_registers);
+            assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
+        }
+    }
+
+    /// What spills nothing for the price of warps is tried with as many registers as cost none.
+    #[test]
+    fn held_to_the_warps_of_stock() {
+        let mut kernel = kernel();
+        for number in 0..9u32 {
+            let variant = kernel.propose(&aim(0));
+            let is_third = number == 2;
+            let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+        }
+        let costly = kernel.tried[2].variant.clone();
+        assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
+    }
+
+    /// What spills with fewer registers than its warps leave it, for its shared memory keeps others out, is tried with all
+    /// of them, once.
+    #[test]
+    fn free_registers() {
+        for (registers, expected) in [(32, 1), (255, 0)] {
+            let mut stock = figures(100, 8, 500);
+            stock.real.registers = registers;
+            let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration);
+            let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
+            let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
+            assert_eq!(variants.iter().filter(|variant| **variant == freed).count(), expected, "{registers} registers");
+        }
+    }
+
+    /// Where ptxas gives registers up, all variants have those that cost no warp, but those that keep values elsewhere; and
+    /// nowhere else.
+    #[test]
+    fn registers_that_were_given_up() {
+        for (registers, spills, expected) in
+            [(32, 9_000, true), (192, 9_000, false), (32, 0, false), (255, 9_000, false)]
+        {
+            let mut stock = figures(spills, 8, 500);
+            stock.real.registers = registers;
+            let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            let variants: Vec<Variant> = (0..7).map(|_| kernel.propose(&aim(0))).collect();
+            let limited = variants.iter().filter(|variant| variant.to_string().contains("maxnreg=255")).count();
+            assert_eq!(limited, if expected { variants.len() } else { 0 }, "{registers} registers, {spills} bytes");
+        }
+    }
+
+    /// Where ptxas gives registers up for kept values, the same variant comes next with stock's registers, and others with kept
+    /// values have these at once; what has no kept values has no limit.
+    #[test]
+    fn registers_that_were_given_up_for_kept_values() {
+        for (registers, spills, expected) in [(32, 200, true), (32, 0, false), (200, 200, false)] {
+            let mut stock = figures(100, 8, 500);
+            stock.real.registers = 254;
+            let mut kernel = kernel_with(stock);
+            let kept = |slack| Variant::DEFAULT.with_kept_values(Kept { slack, ..Kept::for_registers(255, 0) });
+            let mut outcome = figures(spills, 8, 500);
+            outcome.real.registers = registers;
+            kernel.record(&aim(0), kept(0), "kept".into(), Some(outcome));
+            let next = kernel.looks.queue.pop_front();
+            assert_eq!(next, expected.then(|| kept(0).with_limit(255)), "{registers} registers, {spills} bytes");
+            let other = kernel.freed(&aim(0), kept(24));
+            assert_eq!(other, if expected { kept(24).with_limit(255) } else { kept(24) });
+            assert_eq!(kernel.freed(&aim(0), Variant::DEFAULT), Variant::DEFAULT);
+        }
+    }
+}
