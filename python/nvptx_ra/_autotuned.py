@@ -1,9 +1,10 @@
 """Kernels with `triton.autotune`: what the tuner chooses is searched, and what is slower for it is dropped.
 
 Triton's tuner compiles each configuration of a kernel and times it. A search for each of them would take many times as
-long, and all but one are thrown away. So ptxas alone compiles them, and only the chosen one is searched. The tuner then
-times the searched kernel beside the chosen one, on the same arguments, and the faster one of both is kept. Because it is
-timed, the search may take a few more instructions for fewer spills.
+long, and all but one are thrown away. So they are compiled as candidates: as ptxas alone would, but that registers come back
+which it gives up for nothing, so that the tuner's choice does not depend on that. Only the chosen one is searched. The tuner
+then times the searched kernel beside the chosen one, on the same arguments, and the faster one of both is kept. Because it
+is timed, the search may take a few more instructions for fewer spills.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ import statistics
 TURNS = 3
 
 _LOG = logging.getLogger("nvptx_ra")
-_IS_PTXAS_ALONE = contextvars.ContextVar("nvptx_ra_ptxas_alone", default=False)
+_IS_CANDIDATE = contextvars.ContextVar("nvptx_ra_candidate", default=False)
 _IS_TIMED = contextvars.ContextVar("nvptx_ra_timed", default=False)
 # The tuner that is launched, and its arguments.
 _LAUNCH = contextvars.ContextVar("nvptx_ra_launch", default=(None, (), {}))
@@ -32,55 +33,42 @@ def _with(variable, value):
 
 
 def timed():
-    """A context in which the caller times what is compiled, beside what ptxas alone makes, and takes the faster one."""
+    """A context in which the caller times what is compiled, beside the candidate, and takes the faster one."""
     return _with(_IS_TIMED, True)
 
 
 def notes():
     """What the program in ptxas's place is told at the end of a text that is compiled now, in lines."""
+    if _IS_CANDIDATE.get():
+        return "// nvptx-ra: candidate\n"
     return "// nvptx-ra: timed\n" if _IS_TIMED.get() else ""
 
 
-def install(real):
-    """Has Triton's tuner work so. `real` gives the ptxas that Triton would call, for the tool in whose place it asks.
-
-    Without effect on a Triton whose tuner is built otherwise: then each configuration is searched.
-    """
+def install():
+    """Has Triton's tuner work so. Without effect on a Triton whose tuner is built otherwise: then each configuration is
+    searched."""
     from triton.backends.nvidia import compiler
     from triton.runtime import autotuner
 
     tuner, backend = autotuner.Autotuner, compiler.CUDABackend
-    needed = [(tuner, "run"), (tuner, "_bench"), (tuner, "check_disk_cache"), (backend, "hash"), (compiler, "get_ptxas")]
+    needed = [(tuner, "run"), (tuner, "_bench"), (tuner, "check_disk_cache"), (backend, "hash")]
     if not all(hasattr(of, name) for of, name in needed) or hasattr(tuner.run, "__wrapped__"):
         return
-    compiler.get_ptxas = _choosing_ptxas(compiler.get_ptxas, real)
     backend.hash = _telling_apart(backend.hash)
     benchmark = tuner._bench
-    tuner._bench = _compiled_by_ptxas_alone(benchmark)
+    tuner._bench = _compiled_as_candidate(benchmark)
     tuner.check_disk_cache = _with_a_search(tuner.check_disk_cache, benchmark)
     tuner.run = _through_the_cache(tuner.run)
 
 
-def _choosing_ptxas(get_ptxas, real):
-    @functools.wraps(get_ptxas)
-    def choose(*arguments):
-        tool = get_ptxas(*arguments)
-        return real(tool) if _IS_PTXAS_ALONE.get() else tool
-
-    return choose
-
-
 def _telling_apart(of_backend):
-    """Triton's cache keeps kernels by this hash: those of ptxas alone, those that are timed, and others have to be told
-    apart."""
+    """Triton's cache keeps kernels by this hash: candidates, those that are timed, and others have to be told apart."""
 
     @functools.wraps(of_backend)
     def hash_of(self):
-        # What it is made of is kept for the next call, which may be one for a search.
-        with _with(_IS_PTXAS_ALONE, False):
-            known = of_backend(self)
-        if _IS_PTXAS_ALONE.get():
-            return f"{known}-ptxas-alone"
+        known = of_backend(self)
+        if _IS_CANDIDATE.get():
+            return f"{known}-candidate"
         return f"{known}-timed" if _IS_TIMED.get() else known
 
     if hasattr(of_backend, "cache_clear"):
@@ -88,26 +76,26 @@ def _telling_apart(of_backend):
     return hash_of
 
 
-def _compiled_by_ptxas_alone(benchmark):
-    """Triton's benchmark of a configuration, with kernels that ptxas alone compiles. Afterwards they stand in no place
-    where a launch would find them."""
+def _compiled_as_candidate(benchmark):
+    """Triton's benchmark of a configuration, with a kernel compiled as a candidate. Afterwards it stands in no place where
+    a launch would find it."""
 
     @functools.wraps(benchmark)
-    def compiled_by_ptxas_alone(self, *arguments, config, **named):
+    def compiled_as_candidate(self, *arguments, config, **named):
         function = _function_of(self)
         if function is None:
             return benchmark(self, *arguments, config=config, **named)
-        kernels, alone = _kernels_of(function)
+        kernels, candidates = _kernels_of(function)
         before = set(kernels)
-        kernels.update((key, kernel) for key, kernel in alone.items() if key not in before)
+        kernels.update((key, kernel) for key, kernel in candidates.items() if key not in before)
         try:
-            with _with(_IS_PTXAS_ALONE, True):
+            with _with(_IS_CANDIDATE, True):
                 return benchmark(self, *arguments, config=config, **named)
         finally:
             for key in kernels.keys() - before:
-                alone[key] = kernels.pop(key)
+                candidates[key] = kernels.pop(key)
 
-    return compiled_by_ptxas_alone
+    return compiled_as_candidate
 
 
 def _function_of(tuner):
@@ -121,12 +109,11 @@ def _function_of(tuner):
 
 
 def _kernels_of(function):
-    """The compiled kernels of a function on this GPU by Triton's keys: those that launches find, and those of ptxas
-    alone."""
+    """The compiled kernels of a function on this GPU by Triton's keys: those that launches find, and the candidates."""
     from triton.runtime.driver import driver
 
     kernels = function.device_caches[driver.active.get_current_device()][0]
-    by_kernels = function.__dict__.setdefault("nvptx_ra_ptxas_alone", {})
+    by_kernels = function.__dict__.setdefault("nvptx_ra_candidates", {})
     return kernels, by_kernels.setdefault(id(kernels), {})
 
 
@@ -167,7 +154,7 @@ def _with_a_search(check_disk_cache, benchmark):
 
 def _search(tuner, function, config, arguments, named, benchmark):
     """Compiles what the tuner chose with a search, and leaves the faster one of both in the place of the kernel."""
-    kernels, alone = _kernels_of(function)
+    kernels, candidates = _kernels_of(function)
     before = set(kernels)
 
     def time():
@@ -179,23 +166,23 @@ def _search(tuner, function, config, arguments, named, benchmark):
         time()
     for key in kernels.keys() - before:
         searched = kernels[key]
-        if key not in alone:
+        if key not in candidates:
             del kernels[key]
             tuner._bench(*arguments, config=config, **named)
-        kernels[key] = _faster(tuner, kernels, key, searched, alone[key], time)
+        kernels[key] = _faster(tuner, kernels, key, searched, candidates[key], time)
     tuner.pre_hook({**tuner.nargs, **named, **config.all_kwargs()}, reset_only=True)
 
 
-def _faster(tuner, kernels, key, searched, alone, time):
-    if searched.asm["cubin"] == alone.asm["cubin"]:
+def _faster(tuner, kernels, key, searched, candidate, time):
+    if searched.asm["cubin"] == candidate.asm["cubin"]:
         return searched
-    times = {id(searched): [], id(alone): []}
+    times = {id(searched): [], id(candidate): []}
     for _ in range(TURNS):
-        for kernel in (alone, searched):
+        for kernel in (candidate, searched):
             kernels[key] = kernel
             times[id(kernel)].append(time())
-    before, after = (statistics.median(times[id(kernel)]) for kernel in (alone, searched))
+    before, after = (statistics.median(times[id(kernel)]) for kernel in (candidate, searched))
     is_taken = after <= before
     verdict = "taken" if is_taken else "not taken"
     _LOG.info("%s: %.4f → %.4f ms by the search, %s", tuner.base_fn.__name__, before, after, verdict)
-    return searched if is_taken else alone
+    return searched if is_taken else candidate

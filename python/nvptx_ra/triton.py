@@ -25,7 +25,7 @@ def enable():
     one. What Triton knows and PTX does not say, the shared memory of a launch, goes along with the text.
 
     Of a kernel with `triton.autotune`, only the configuration that Triton chooses is searched, and what is slower on the
-    GPU is dropped.
+    GPU is dropped. For all others registers come back, if ptxas gives them up for nothing.
 
     Triton keeps kernels by what `ptxas --version` prints. So a kernel that it compiled before is compiled again, and is
     found again after that.
@@ -41,7 +41,7 @@ def enable():
             os.environ[variable] = str(program)
     _forget()
     _hand_over_shared_memory()
-    _autotuned.install(_real)
+    _autotuned.install()
 
 
 def _program(name):
@@ -59,14 +59,6 @@ def _theirs(name):
 
     tool = getattr(knobs.nvidia, name.replace("-", "_"), None)
     return tool and tool.path
-
-
-def _real(tool):
-    """The ptxas in whose place a tool of Triton's stands; the tool itself if it stands in no such place."""
-    for name, (_, real) in PROGRAMS.items():
-        if tool.path == str(_FOLDER / name) and real in os.environ:
-            return type(tool).from_path(os.environ[real]) or tool
-    return tool
 
 
 def _forget():

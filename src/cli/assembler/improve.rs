@@ -24,7 +24,10 @@ use super::{log, messages, profiles};
 use crate::dynamic_shared::DynamicShared;
 use crate::machine::cubin::{self, Facts};
 use crate::ptxas::{self, Measured};
-use crate::tune::request::{self, Answer, Change, Found, Request};
+use crate::tune::request::{self, Answer, Change, Found, Request, Scope};
+
+/// How many variants of a candidate ptxas judges: the first has the registers.
+const RUNS_OF_A_CANDIDATE: usize = 1;
 
 /// A result that is better than the unchanged one in ptxas's figures.
 #[derive(Clone, Debug)]
@@ -117,7 +120,8 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         measured,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
-        runs: settings.runs as usize,
+        runs: if noted.is_candidate { RUNS_OF_A_CANDIDATE } else { settings.runs as usize },
+        scope: if noted.is_candidate { Scope::GivenUp } else { Scope::All },
         allowance: if noted.is_timed { Allowance::TIMED } else { Allowance::default() },
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
         jobs: std::thread::available_parallelism().map_or(1, Into::into),

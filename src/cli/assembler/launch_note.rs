@@ -1,8 +1,12 @@
 //! What a compiler knows of launches and PTX has no words for: comments at the end of the text.
 //!
-//! The last lines are `// nvptx-ra: dynamic-shared BYTES` and `// nvptx-ra: timed`, one of them or both. The first says
-//! the shared memory that each launch adds to that of the kernels; the second, that the caller times the result beside
-//! ptxas's own, and takes the faster one. The Python package has Triton write them (docs/python.md).
+//! The last lines are some of these:
+//! * `// nvptx-ra: dynamic-shared BYTES`: the shared memory that each launch adds to that of the kernels;
+//! * `// nvptx-ra: timed`: the caller times the result beside ptxas's own, and takes the faster one;
+//! * `// nvptx-ra: candidate`: one of several that the caller times, of which it takes one: no more is done than to give
+//!   registers back that ptxas gave up.
+//!
+//! The Python package has Triton write them (docs/python.md).
 
 /// What stands ahead of a note.
 const NOTE: &str = "// nvptx-ra: ";
@@ -14,6 +18,8 @@ pub(crate) struct LaunchNote {
     pub(crate) dynamic_shared: Option<u32>,
     /// Whether the result is timed.
     pub(crate) is_timed: bool,
+    /// Whether it is one of several that are timed.
+    pub(crate) is_candidate: bool,
 }
 
 impl LaunchNote {
@@ -23,6 +29,7 @@ impl LaunchNote {
         for line in ptx.trim_end().lines().rev() {
             match line.strip_prefix(NOTE).and_then(|words| words.split_once(' ').or(Some((words, "")))) {
                 Some(("timed", "")) => note.is_timed = true,
+                Some(("candidate", "")) => note.is_candidate = true,
                 Some(("dynamic-shared", bytes)) => match bytes.parse() {
                     Ok(bytes) => note.dynamic_shared = note.dynamic_shared.or(Some(bytes)),
                     Err(_) => break,
@@ -66,8 +73,10 @@ mod tests {
     #[test]
     fn timed() {
         assert!(note("}\n// nvptx-ra: timed\n").is_timed && !note("}\n// nvptx-ra: timed 1\n").is_timed);
-        let both = LaunchNote { dynamic_shared: Some(8), is_timed: true };
+        let both = LaunchNote { dynamic_shared: Some(8), is_timed: true, is_candidate: false };
         assert_eq!(note("}\n// nvptx-ra: dynamic-shared 8\n// nvptx-ra: timed\n"), both);
         assert_eq!(note("}\n// nvptx-ra: timed\n// nvptx-ra: dynamic-shared 8\n"), both);
+        let candidate = LaunchNote { is_timed: false, is_candidate: true, ..both };
+        assert_eq!(note("}\n// nvptx-ra: candidate\n// nvptx-ra: dynamic-shared 8\n"), candidate);
     }
 }

@@ -14,7 +14,7 @@ use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
 use nvptx_ra::tune::judged::Judged;
-use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::variant::Variant;
 
@@ -57,6 +57,8 @@ pub(crate) struct Request<'a> {
     pub(crate) threads: Option<u32>,
     /// How many variants of each kernel ptxas judges; of one that spills, [`TIMES_FOR_SPILLS`] as many.
     pub(crate) runs: usize,
+    /// Which kernels are searched.
+    pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
     /// Time after which no round starts.
@@ -67,6 +69,15 @@ pub(crate) struct Request<'a> {
     pub(crate) gate: Option<Gate>,
     /// Takes what users should know.
     pub(crate) note: &'a dyn Fn(&str),
+}
+
+/// Which kernels of a text are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those with a stack, where spills may be, and those that lack warps.
+    All,
+    /// Those with a stack for which ptxas gives registers up, with no more runs than others.
+    GivenUp,
 }
 
 /// The answer to a request.
@@ -140,7 +151,8 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         kernel.stock.spill_bytes() > 0 || lacks_warps(&kernel.stock.real, kernel.block, architecture)
     };
     let (kernels, slices): (Vec<_>, Vec<_>) = kernels.into_iter().zip(slices).filter(is_wanted).unzip();
-    let budget = Budget { runs: request.runs, runs_for_spills: TIMES_FOR_SPILLS * request.runs };
+    let times = if request.scope == Scope::All { TIMES_FOR_SPILLS } else { 1 };
+    let budget = Budget { runs: request.runs, runs_for_spills: times * request.runs };
     let search = Search { aim, budget, kernels: kernels.into() };
     let pace = Pace { until: request.until, jobs };
     let mut tuning = Tuning { code: &text, judges, search, slices: slices.into(), stock_waits: false, pace };
@@ -226,13 +238,17 @@ fn block(name: &str, threads: Option<u32>, text: &Text, request: &Request<'_>) -
     Block::new(threads, request.threads, said, text.sizes_shared_at_launch)
 }
 
-/// The kernels that a search may make better, in the order of their names: those with a stack, where spills may be, and
-/// those that lack warps.
+/// The kernels that a search may make better, in the order of their names.
 fn promising(text: &Text, request: &Request<'_>, architecture: &Architecture) -> Result<Vec<String>, Error> {
     let kernels = text.kernels()?;
     let is_promising = |(name, threads): &(&String, &Option<u32>)| {
         let Some(real) = request.measured.get(*name) else { return false };
-        real.total_stack_bytes > 0 || lacks_warps(real, block(name, **threads, text, request), architecture)
+        let block = block(name, **threads, text, request);
+        let has_stack = real.total_stack_bytes > 0;
+        match request.scope {
+            Scope::All => has_stack || lacks_warps(real, block, architecture),
+            Scope::GivenUp => has_stack && given_up(real, block, architecture) >= GIVEN_UP,
+        }
     };
     Ok(kernels.iter().filter(is_promising).map(|(name, _)| name.clone()).collect())
 }

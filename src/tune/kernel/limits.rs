@@ -1,9 +1,10 @@
 //! Limits on registers: where they cost no warp, where they win one, and where ptxas gives up registers that it could have.
 
 use super::Kernel;
-use crate::target::machine::MAX_REGISTERS;
+use crate::target::machine::{Architecture, MAX_REGISTERS};
 use crate::tune::aim::Aim;
-use crate::tune::figures::{Figures, launch};
+use crate::tune::evidence::Real;
+use crate::tune::figures::{Block, Figures, launch};
 use crate::tune::optimisations::Optimisations;
 use crate::tune::variant::Variant;
 
@@ -11,7 +12,12 @@ use crate::tune::variant::Variant;
 pub(super) const ROUNDING: u32 = 8;
 
 /// Registers that a kernel lacks at least if ptxas has given them up.
-const GIVEN_UP: u32 = 64;
+pub const GIVEN_UP: u32 = 64;
+
+/// How many registers a kernel could have beside its own at no cost in warps.
+pub fn given_up(real: &Real, block: Block, architecture: &Architecture) -> u32 {
+    architecture.step_edge(&launch(real, block)).saturating_sub(real.registers)
+}
 
 impl Kernel {
     /// The most registers that cost no warp of stock's.
@@ -21,11 +27,7 @@ impl Kernel {
 
     /// How many of these stock does not have, if it spills.
     fn lacking_registers(&self, aim: &Aim) -> u32 {
-        if self.stock.spill_bytes() == 0 {
-            0
-        } else {
-            self.free_registers(aim).saturating_sub(self.stock.real.registers)
-        }
+        if self.stock.spill_bytes() == 0 { 0 } else { given_up(&self.stock.real, self.block, aim.architecture) }
     }
 
     /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
@@ -92,7 +94,7 @@ impl Kernel {
 mod tests {
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
-    use crate::tune::figures::{Block, tests::figures};
+    use crate::tune::figures::tests::figures;
     use crate::tune::optimisations::Choices;
     use crate::tune::variant::Kept;
 

@@ -9,6 +9,7 @@ mod spilled;
 
 use std::collections::{HashMap, VecDeque};
 
+pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
 #[cfg(test)]
 pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};

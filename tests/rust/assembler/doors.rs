@@ -132,7 +132,7 @@ fn triton() {
     assert_eq!(searched[2], plain[2], "the release of ptxas");
 }
 
-/// Triton's tuner times what ptxas alone makes; only what it chooses is searched, and the faster one of both is launched.
+/// Triton's tuner times candidates; only what it chooses is searched, and the faster one of both is launched.
 #[test]
 fn triton_tuner() {
     let Some((python, real)) = python_with_triton() else { return };
@@ -144,8 +144,8 @@ fn triton_tuner() {
     command.env("TRITON_CACHE_DIR", folder.path()).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_RUNS", "1");
     let said = succeeds(&mut command);
     let timed = "timed with 4 warps\ntimed with 8 warps\n";
-    let (alone, searched) = ("timed with 8 warps\n", "timed with 8 warps, searched\n");
-    let beside = format!("{timed}{searched}{alone}{searched}{alone}{searched}{alone}{searched}");
+    let (candidate, searched) = ("timed with 8 warps\n", "timed with 8 warps, searched\n");
+    let beside = format!("{timed}{searched}{candidate}{searched}{candidate}{searched}{candidate}{searched}");
     let faster = format!("{beside}{}", "launched with 8 warps, searched\n".repeat(2));
     let slower = format!("{beside}{}", "launched with 8 warps\n".repeat(2));
     let known = format!("timed with 4 warps\n{}{}", searched.repeat(2), "launched with 8 warps, searched\n".repeat(2));

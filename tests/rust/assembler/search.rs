@@ -138,6 +138,32 @@ fn nothing_better() {
     assert_eq!(log.lines().count(), 1, "{log}");
 }
 
+/// Of a candidate that the caller times, no more is searched than whether registers come back that ptxas gave up: here for
+/// warps that the launch's shared memory keeps out.
+#[test]
+fn candidates() {
+    let Some(bin) = cuda::programs(&["ptxas", "cuobjdump"]) else { return };
+    let noted = |values: u32, notes: &str| {
+        let text = kernel(values, 128, 0).replace("%r<401>", "%r<1001>");
+        let text = text.replace("\t.reg .b64", "\t.shared .align 16 .b8 dynamic[16];\n\t.reg .b64");
+        Build::new(&bin, &format!("{text}{notes}"))
+    };
+    let runs = |build: &Build| (build.run(&[("NVPTX_RA_RUNS", "0")]).0, build.run(&[]));
+    let notes = "// nvptx-ra: candidate\n// nvptx-ra: dynamic-shared 100000\n";
+    let given_up = noted(500, notes);
+    let (before, (after, calls, _)) = runs(&given_up);
+    assert!(after < before / 2 && calls > 1, "{before} → {after} bytes, {calls} calls");
+    let log = fs::read_to_string(given_up.path("log")).expect("a log");
+    assert!(log.contains(" → ") && log.contains("maxnreg="), "{log}");
+    // It spills, with all registers that there are.
+    let (before, (after, calls, _)) = runs(&noted(260, notes));
+    assert_eq!((after, calls), (before, 1));
+    assert!(before > 0);
+    // The warps are there: registers would cost some.
+    let (before, (after, calls, _)) = runs(&noted(500, "// nvptx-ra: candidate\n// nvptx-ra: dynamic-shared 0\n"));
+    assert_eq!((after, calls), (before, 1));
+}
+
 /// What one machine has found, another makes again from a folder of profiles, without a search.
 #[test]
 fn profiles_of_another_machine() {
