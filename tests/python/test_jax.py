@@ -3,7 +3,6 @@ there; with it, tests/rust/assembler/doors.rs has XLA compile."""
 
 import os
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -12,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
 import nvptx_ra.jax  # noqa: E402
-from nvptx_ra import _program  # noqa: E402
+from programs import WithPrograms  # noqa: E402
 
 # Notes how it is called.
 PROGRAM = '#!/bin/sh\nprintf "%s\\n" "$@" > "$NOTES"\n'
@@ -20,13 +19,9 @@ REFUSES = '#!/bin/sh\necho "nvptx-ra: there is no bin/ptxas" >&2\nexit 1\n'
 BOTH = b"xla_gpu_enable_libnvptxcompiler xla_gpu_enable_libnvjitlink"
 
 
-class Jax(unittest.TestCase):
+class Jax(WithPrograms):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        _program.path.cache_clear()
-        self.addCleanup(_program.path.cache_clear)
+        super().setUp()
         self.packages = self.folder / "packages"
         self.program("tools/cuobjdump")
         self.program("tools/nvdisasm")
@@ -40,13 +35,6 @@ class Jax(unittest.TestCase):
         # So that packages of this machine play no part.
         self.enterContext(mock.patch.object(nvptx_ra.jax, "_PACKAGES", ("test_cu13", "test_cuda_nvcc")))
         self.enterContext(mock.patch.object(nvptx_ra.jax, "_PLUGINS", ("test_plugins.cuda13", "test_plugins.cuda12")))
-
-    def program(self, name, text="#!/bin/sh\n"):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(0o755)
-        return path
 
     def plugin(self, content):
         library = self.packages / "test_plugins/cuda12/xla_cuda_plugin.so"

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -13,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
 import nvptx_ra  # noqa: E402
-from nvptx_ra import _program, _report, _toolkit  # noqa: E402
+from nvptx_ra import _report, _toolkit  # noqa: E402
+from programs import WithPrograms  # noqa: E402
 
 # Answers as the program does, and notes its arguments and its input.
 PROGRAM = """\
@@ -26,21 +26,7 @@ echo 'a line of the search' >&2
 """
 
 
-class Package(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        _program.path.cache_clear()
-        self.addCleanup(_program.path.cache_clear)
-
-    def program(self, name, text="#!/bin/sh\n"):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(0o755)
-        return path
-
+class Package(WithPrograms):
     def environment(self, **variables):
         clean = {name: value for name, value in os.environ.items() if name not in {"CUDA_PATH", "NVPTX_RA_PROGRAM"}}
         return mock.patch.dict(os.environ, {**clean, **variables}, clear=True)

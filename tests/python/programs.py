@@ -1,0 +1,28 @@
+"""Programs of a test: small scripts in a folder of its own."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+from nvptx_ra import _program  # noqa: E402
+
+
+class WithPrograms(unittest.TestCase):
+    """A test with `folder`, which asks anew where the program of this project is."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        _program.path.cache_clear()
+        self.addCleanup(_program.path.cache_clear)
+
+    def program(self, name, text="#!/bin/sh\n"):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
