@@ -86,7 +86,8 @@ def _find_disassemblers():
 
 
 def _knows(flag):
-    """Whether this XLA has a flag: it ends the process at one that it does not know."""
+    """Whether this XLA has a flag: it ends the process at one that it does not know. A flag's name is a string of its own;
+    others of its settings have fields alone, whose names stand within longer ones."""
     for plugin in _PLUGINS:
         try:
             spec = find_spec(plugin)
@@ -96,5 +97,5 @@ def _knows(flag):
             library = Path(folder, "xla_cuda_plugin.so")
             if library.exists():
                 with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                    return content.find(flag.encode()) >= 0
+                    return content.find(b"\0" + flag.encode() + b"\0") >= 0
     return False

@@ -16,7 +16,8 @@ from programs import WithPrograms  # noqa: E402
 # Notes how it is called.
 PROGRAM = '#!/bin/sh\nprintf "%s\\n" "$@" > "$NOTES"\n'
 REFUSES = '#!/bin/sh\necho "nvptx-ra: there is no bin/ptxas" >&2\nexit 1\n'
-BOTH = b"xla_gpu_enable_libnvptxcompiler xla_gpu_enable_libnvjitlink"
+BOTH = b"...\0xla_gpu_enable_libnvptxcompiler\0xla_gpu_enable_libnvjitlink\0..."
+ONE = b"...\0xla_gpu_enable_libnvptxcompiler\0...\x1bxla_gpu_enable_libnvjitlinkR..."
 
 
 class Jax(WithPrograms):
@@ -76,7 +77,7 @@ class Jax(WithPrograms):
         self.assertEqual(os.environ["XLA_FLAGS"], f"--xla_of_the_user=1 {ours}")
 
     def test_xla_is_not_told_what_it_does_not_know(self):
-        self.plugin(BOTH[:40])
+        self.plugin(ONE)
         nvptx_ra.jax.enable()
         self.assertEqual(os.environ["XLA_FLAGS"], "--xla_gpu_enable_libnvptxcompiler=false")
 
