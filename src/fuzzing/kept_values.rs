@@ -7,10 +7,13 @@ use arbitrary::{Result, Unstructured};
 use super::spoiled_slots::check_spoiled_slot;
 use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::check::check;
 use crate::coalesce::coalesce;
 use crate::config::{Config, KeepInLoops, NamedLoad, Redefined, SpillTo};
-use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
+use crate::function::{
+    Block, Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg,
+};
 use crate::index::{EntityIndex, IndexVec};
 use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Paid, Place, keep_values};
 use crate::target::Classification;
@@ -137,12 +140,21 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
             "one store of several definitions",
             kept.stores == 1 && function.insts().filter(is_defined).count() > 1,
         );
+        reached("undefined on a path, and stored", kept.stores > 0 && may_be_undefined(function, kept.reg));
         match function.class(kept.reg) {
             RegClass::B16 => reached("16 bits", true),
             RegClass::B64 => reached("64 bits", true),
             _ => {}
         }
     }
+}
+
+/// Whether some path leads from the start to a read of a register without a definition.
+fn may_be_undefined(function: &Function, reg: VReg) -> bool {
+    let cfg = Cfg::new(function);
+    let dominators = Dominators::new(function, &cfg);
+    let live = LiveRanges::new(function, &cfg, &dominators, &Occurrences::new(function, &|other| other == reg), &[reg]);
+    live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0))
 }
 
 /// The bytes of the slot that an edit makes.
@@ -347,6 +359,7 @@ mod tests {
             ("64 bits", 0),
             ("several definitions", 0),
             ("one store of several definitions", 0),
+            ("undefined on a path, and stored", 0),
             ("a tied value comes back", 0),
             ("a later trial is better", 0),
             ("a later trial is no better", 0),
