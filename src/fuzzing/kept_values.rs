@@ -4,16 +4,13 @@ use std::collections::HashSet;
 
 use arbitrary::{Result, Unstructured};
 
-use super::spoiled_slots::check_spoiled_slot;
+use super::spoiled_slots::{check_spoiled_slot, may_be_undefined};
 use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
-use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::check::check;
 use crate::coalesce::coalesce;
 use crate::config::{Config, KeepInLoops, NamedLoad, Redefined, SpillTo};
-use crate::function::{
-    Block, Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg,
-};
+use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
 use crate::index::{EntityIndex, IndexVec};
 use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Paid, Place, keep_values};
 use crate::target::Classification;
@@ -147,14 +144,6 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
             _ => {}
         }
     }
-}
-
-/// Whether some path leads from the start to a read of a register without a definition.
-fn may_be_undefined(function: &Function, reg: VReg) -> bool {
-    let cfg = Cfg::new(function);
-    let dominators = Dominators::new(function, &cfg);
-    let live = LiveRanges::new(function, &cfg, &dominators, &Occurrences::new(function, &|other| other == reg), &[reg]);
-    live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0))
 }
 
 /// The bytes of the slot that an edit makes.

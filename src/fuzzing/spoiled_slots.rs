@@ -3,9 +3,9 @@
 use arbitrary::{Result, Unstructured};
 
 use super::reached;
-use crate::analysis::{Cfg, Dominators};
+use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrence, Occurrences};
 use crate::check::{check, slots};
-use crate::function::{Block, Edit, EditList, Function, Inst, Position, RegClass, SharedArray, Slot, VReg};
+use crate::function::{Block, Edit, EditList, Function, Inst, Position, RegClass, Role, SharedArray, Slot, VReg};
 use crate::index::EntityIndex;
 
 /// What is done wrong.
@@ -73,10 +73,11 @@ pub(super) struct Found {
 }
 
 /// Spoils one value that a function keeps in a slot, in a random way. The verifier must find that. Of several stores of
-/// a value, one at another place may do as well, and so may none: such values are left out.
+/// a value, one at another place may do as well, and so may none; and where a value is undefined, any other is as good: such
+/// values are left out.
 pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, edits: &EditList) -> Result<()> {
     let mut values = values(function, edits);
-    values.retain(|value| stores(edits, value.reg) == 1);
+    values.retain(|value| stores(edits, value.reg) == 1 && !may_be_undefined(function, value.reg));
     let fault = *u.choose(&Fault::ALL)?;
     if values.is_empty() {
         return Ok(());
@@ -93,6 +94,18 @@ pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, 
         reached(fault.name(), true);
     }
     Ok(())
+}
+
+/// Whether a register is undefined somewhere: an instruction says so, or some path leads from the start to a read of it without
+/// a definition.
+pub(super) fn may_be_undefined(function: &Function, reg: VReg) -> bool {
+    let cfg = Cfg::new(function);
+    let dominators = Dominators::new(function, &cfg);
+    let occurrences = Occurrences::new(function, &|other| other == reg);
+    let live = LiveRanges::new(function, &cfg, &dominators, &occurrences, &[reg]);
+    let is_made_undefined = |access: &Occurrence| access.is_def() && function.role(access.inst) == Role::Undef;
+    occurrences.of(reg).iter().any(is_made_undefined)
+        || live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0))
 }
 
 /// How many stores there are of a register.

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::access::{Access, Accesses, StandsFor};
 use super::finding::{Finding, FindingKind};
 use super::undefined::may_be_undefined;
-use crate::function::{Block, Inst, Operand, Origin, RegClass, Role, VReg};
+use crate::function::{Block, Inst, Operand, Origin, RegClass, Role, Slot, VReg};
 use crate::index::IndexVec;
 
 /// A value that a slot may hold, and where it came from.
@@ -17,6 +17,8 @@ struct Held {
     store: Inst,
     /// The instruction that has written the register since.
     overwritten: Option<Inst>,
+    /// The registers that may be defined where the slot holds it.
+    defined: Registers,
 }
 
 impl Held {
@@ -26,14 +28,27 @@ impl Held {
     }
 }
 
+/// Some of the registers that are stored to a slot, as bits by their numbers there.
+type Registers = u64;
+
+/// The bit of a register. Those with great numbers share the last one.
+fn bit(number: u32) -> Registers {
+    1 << number.min(Registers::BITS - 1)
+}
+
+/// The most values of a slot that are told apart.
+const MOST: usize = 4;
+
 /// What a slot may hold at a point: see the [module](super) documentation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Content {
     /// The predecessor over which a path comes without a store; at the start of the function, that block itself.
     unwritten: Option<Block>,
-    /// The registers, as bits by their numbers among those of the slot, that are written on such a path.
-    written: u64,
-    values: [Option<Held>; 2],
+    /// The registers that may be defined on such a path.
+    written: Registers,
+    values: [Option<Held>; MOST],
+    /// Whether there are more values.
+    has_more: bool,
 }
 
 impl Content {
@@ -41,16 +56,24 @@ impl Content {
         self.values.iter().flatten()
     }
 
-    /// Adds a value unless it is there already, or two others are. Returns whether it was added.
+    /// The registers that may be defined, whatever the slot holds.
+    fn defined(&self) -> Registers {
+        self.values().fold(self.written, |all, value| all | value.defined)
+    }
+
+    /// Adds a value. Returns whether anything is new.
     fn add(&mut self, value: Held) -> bool {
-        let is_new = self.values().all(|other| other.key() != value.key());
-        let free = self.values.iter_mut().find(|place| place.is_none());
-        match free.filter(|_| is_new) {
+        if let Some(known) = self.values.iter_mut().flatten().find(|known| known.key() == value.key()) {
+            let is_new = value.defined & !known.defined != 0;
+            known.defined |= value.defined;
+            return is_new;
+        }
+        match self.values.iter_mut().find(|place| place.is_none()) {
             Some(place) => {
                 *place = Some(value);
                 true
             }
-            None => false,
+            None => !std::mem::replace(&mut self.has_more, true),
         }
     }
 
@@ -65,16 +88,16 @@ impl Content {
         for value in other.values() {
             is_changed |= self.add(*value);
         }
-        is_changed
+        is_changed | (other.has_more && !std::mem::replace(&mut self.has_more, true))
     }
 
-    /// An instruction of the view writes a register, whose bit is given: what slots hold of it is old from here on.
-    fn overwrite(&mut self, reg: VReg, bit: u64, inst: Inst) {
+    /// An instruction of the view writes a register, whose bit is given: what the slot holds of it is old from here on.
+    fn overwrite(&mut self, reg: VReg, bit: Registers, inst: Inst) {
         if self.unwritten.is_some() {
             self.written |= bit;
         }
-        let [first, second] = std::mem::take(&mut self.values);
-        for mut value in [first, second].into_iter().flatten() {
+        for mut value in std::mem::take(&mut self.values).into_iter().flatten() {
+            value.defined |= bit;
             if value.reg == reg {
                 value.overwritten.get_or_insert(inst);
             }
@@ -82,9 +105,11 @@ impl Content {
         }
     }
 
-    /// An instruction of the view makes a register undefined, whose bit is given: it may have any value, also that of its slot.
-    fn forget(&mut self, bit: u64) {
+    /// An instruction of the view makes a register undefined, whose bit is given: it may have any value, also that of its
+    /// slot.
+    fn forget(&mut self, bit: Registers) {
         self.written &= !bit;
+        self.values.iter_mut().flatten().for_each(|value| value.defined &= !bit);
     }
 }
 
@@ -101,23 +126,19 @@ pub(super) fn check(accesses: &Accesses<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The bit of a register of a slot: registers that are stored to one slot and have great numbers there share the last one.
-fn bit(number: u32) -> u64 {
-    1 << number.min(63)
-}
-
 /// What the flow of contents needs.
 struct Flow<'a> {
     accesses: &'a Accesses<'a>,
     /// For each register, the slots to which it is stored somewhere, each with the register's bit there.
-    slots_of: IndexVec<VReg, Vec<(usize, u64)>>,
+    slots_of: IndexVec<VReg, Vec<(usize, Registers)>>,
     /// For each register that is stored, whether some path leads to a read of it without a definition.
     may_be_undefined: OnceCell<IndexVec<VReg, bool>>,
 }
 
 impl<'a> Flow<'a> {
     fn new(accesses: &'a Accesses<'a>) -> Self {
-        let mut slots_of: IndexVec<VReg, Vec<(usize, u64)>> = IndexVec::filled(Vec::new(), accesses.after().num_regs());
+        let mut slots_of: IndexVec<VReg, Vec<(usize, Registers)>> =
+            IndexVec::filled(Vec::new(), accesses.after().num_regs());
         let mut registers = vec![0; accesses.num_slots()];
         for store in accesses.all.iter().filter(|access| access.is_store) {
             let slots = &mut slots_of[store.reg];
@@ -138,7 +159,7 @@ impl<'a> Flow<'a> {
         let mut worklist = Vec::new();
         if let Some(start) = after.blocks().next() {
             // The caller of another function may have written registers.
-            let written = if after.kernel().is_some() { 0 } else { u64::MAX };
+            let written = if after.kernel().is_some() { 0 } else { Registers::MAX };
             let nothing = Content { unwritten: Some(start), written, ..Content::default() };
             entries[start] = Some(vec![nothing; self.accesses.num_slots()]);
             worklist.push(start);
@@ -170,8 +191,9 @@ impl<'a> Flow<'a> {
             while let Some(access) = accesses.next_if(|access| access.inst == inst) {
                 let content = &mut contents[self.accesses.number(access.slot)];
                 if access.is_store {
-                    let value = Held { reg: access.reg, store: inst, overwritten: None };
-                    *content = Content { values: [Some(value), None], ..Content::default() };
+                    let defined = content.defined() | self.bit(access.reg, access.slot).unwrap_or(Registers::MAX);
+                    let value = Held { reg: access.reg, store: inst, overwritten: None, defined };
+                    *content = Content { values: [Some(value), None, None, None], ..Content::default() };
                 } else {
                     reload(access, content);
                 }
@@ -188,13 +210,17 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Whether a reload may read a slot without the value on a path that has it. Without a definition the value is undefined,
-    /// and what the slot has is as good. That is no excuse where each read comes behind a definition.
-    fn is_missing(&self, access: &Access, content: &Content) -> bool {
+    /// The bit of a register among those of a slot; `None` if it is never stored there.
+    fn bit(&self, reg: VReg, slot: Slot) -> Option<Registers> {
+        let slot = self.accesses.number(slot);
+        self.slots_of[reg].iter().find(|(known, _)| *known == slot).map(|&(_, bit)| bit)
+    }
+
+    /// Whether what a reload stands for may be defined, if so are these registers. Where it is undefined, whatever the slot has
+    /// is as good. That is no excuse where each read comes behind a definition.
+    fn is_wanted(&self, access: &Access, defined: Registers) -> bool {
         let StandsFor::One(reg) = self.accesses.stands_for(access.reg) else { return true };
-        let slot = self.accesses.number(access.slot);
-        let bit = self.slots_of[reg].iter().find(|(known, _)| *known == slot).map(|&(_, bit)| bit);
-        bit.is_none_or(|bit| content.written & bit != 0) || !self.may_be_undefined()[reg]
+        self.bit(reg, access.slot).is_none_or(|bit| defined & bit != 0) || !self.may_be_undefined()[reg]
     }
 
     fn may_be_undefined(&self) -> &IndexVec<VReg, bool> {
@@ -210,13 +236,14 @@ impl<'a> Flow<'a> {
         let slot = access.slot;
         match (content.unwritten, content.values().next()) {
             (_, None) => find(FindingKind::NoStore, format!("no path leads from a store to {slot} to here")),
-            (Some(from), Some(_)) if self.is_missing(access, content) => {
+            (Some(from), Some(_)) if self.is_wanted(access, content.written) => {
                 find(FindingKind::MaybeUnwritten, format!("over {from} a path comes without a store to {slot}"));
             }
             (_, Some(_)) => {}
         }
         let class = |reg: VReg| self.accesses.after().class(reg);
-        if let Some(held) = content.values().find(|held| class(held.reg) != class(access.reg)) {
+        let wanted = || content.values().filter(|held| content.has_more || self.is_wanted(access, held.defined));
+        if let Some(held) = wanted().find(|held| class(held.reg) != class(access.reg)) {
             let of = |reg: VReg| if class(reg) == RegClass::B1 { "a predicate" } else { class(reg).name() };
             let (stored, loaded, store) = (of(held.reg), of(access.reg), self.accesses.place(held.store));
             let reason = format!("it loads {loaded}, and {} was stored as {stored} {store}", held.reg);
@@ -229,11 +256,11 @@ impl<'a> Flow<'a> {
                 return find(FindingKind::TwoValues, format!("its readers read {one} and {other} before"));
             }
         };
-        if let Some(held) = content.values().find(|held| held.reg != expected) {
+        if let Some(held) = wanted().find(|held| held.reg != expected) {
             let store = self.accesses.place(held.store);
             let reason = format!("its readers read {expected}, and the slot has {}, stored {store}", held.reg);
             find(FindingKind::Overwritten, reason);
-        } else if let Some((held, inst)) = content.values().find_map(|held| Some((held, held.overwritten?))) {
+        } else if let Some((held, inst)) = wanted().find_map(|held| Some((held, held.overwritten?))) {
             let (store, definition) = (self.accesses.place(held.store), self.accesses.place(inst));
             let reason = format!("{expected} was stored {store} and written anew {definition}");
             find(FindingKind::Old, reason);

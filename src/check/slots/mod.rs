@@ -13,14 +13,13 @@
 //! * [`unread`]: stores whose slot no path reads, backwards.
 //!
 //! # Contents
-//! A slot's content is a set: *unwritten*, where a path leads there without a store, with the registers that are written on
-//! such a path; and the values that it may hold. A value is the register that was stored. It is *old* once an instruction of
-//! the view writes that register again. The meet is the union, and of more than two values two are kept: one of them is not
-//! the value that is asked for, whichever that is. A reload stands for the register that its readers read before the edits.
-//! It is right if its slot holds that register on all paths, not old. A path without a store is right, too, if nothing on it
-//! writes that register, and some path leads to a read of it without a definition: the value is undefined there, so that the
-//! slot's is as good. The caller of a device function may have written it. O(instructions + edges · slots), for a set changes
-//! four times at most, and once for each register.
+//! A slot's content is a set: *unwritten*, where a path leads there without a store; and the values that it may hold. A value
+//! is the register that was stored. It is *old* once an instruction of the view writes that register again. Each comes with
+//! the registers that may be defined there. The meet is the union, and of more than four values four are kept: three of them
+//! are not the value that is asked for, whichever that is. A reload stands for the register that its readers read before the
+//! edits. It is right if its slot holds that register on all paths, not old. Where that register is undefined, whatever the
+//! slot has is as good, if some path leads to a read of it without a definition at all. The caller of a device function may
+//! have defined it. O(instructions + edges · slots), for a set changes five times at most, and once for each register.
 //!
 //! # Limits
 //! What lies between a reload and its readers is left to the symbolic checker. A store of a copy under another register's

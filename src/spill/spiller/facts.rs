@@ -53,10 +53,11 @@ impl<'a> Facts<'a> {
         let is_live_in = |reg: VReg| live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0));
         // What is live into a kernel is undefined on the paths without a definition, and what its slot has is as good. The
         // callers of other functions may have defined it.
+        let flow = (&live, &cfg);
         let is_defined = |value: &Candidate| {
             let is_live_in = is_live_in(value.reg);
             let may_be_undefined = is_live_in || value.is_undefined_somewhere;
-            (is_kernel || !is_live_in) && (!may_be_undefined || reaches_all_reads(function, value, &occurrences, &live))
+            (is_kernel || !is_live_in) && (!may_be_undefined || reaches_all_reads(function, value, &occurrences, flow))
         };
         values.retain(|value| is_reachable(value.reg) && is_defined(value));
         values.iter_mut().for_each(|value| value.is_held &= counts[value.reg]);

@@ -1,21 +1,22 @@
 //! Values that are undefined on some path, and whether the others bring one of their definitions to each read.
 
 use super::eligible::Candidate;
-use crate::analysis::{LiveRanges, Occurrences};
+use crate::analysis::{Cfg, LiveRanges, Occurrences};
 use crate::function::{Block, Function};
 
-/// Whether some path leads from a definition to each read of a value. A read that none leads to has no store ahead of it, and
+/// Whether some path leads from the start by a definition to each read of a value. A read that none leads to has no store ahead of it, and
 /// stays with its register. O(reads · log blocks), and the edges of the blocks that the value is live into.
 pub(super) fn reaches_all_reads(
     function: &Function,
     value: &Candidate,
     occurrences: &Occurrences,
-    live: &LiveRanges,
+    (live, cfg): (&LiveRanges, &Cfg),
 ) -> bool {
     let mut live_into: Vec<Block> = live.live_ins(value.reg).iter().map(|live_in| live_in.block).collect();
     live_into.sort_unstable();
     let mut is_reached = vec![false; live_into.len()];
-    let mut todo: Vec<Block> = value.definitions.iter().map(|definition| definition.block).collect();
+    let defining = value.definitions.iter().map(|definition| definition.block);
+    let mut todo: Vec<Block> = defining.filter(|&block| cfg.is_reachable(block)).collect();
     while let Some(block) = todo.pop() {
         for &succ in function.succs(block) {
             if let Ok(at) = live_into.binary_search(&succ)
