@@ -122,12 +122,18 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
         runs: if noted.is_candidate { RUNS_OF_A_CANDIDATE } else { settings.runs as usize },
         scope: if noted.is_candidate { Scope::GivenUp } else { Scope::All },
-        allowance: if noted.is_timed { Allowance::TIMED } else { Allowance::default() },
+        allowance: allowance(noted.is_timed, settings.more_instructions),
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
         jobs: std::thread::available_parallelism().map_or(1, Into::into),
         note,
         gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }
+}
+
+/// What may be worse than in the unchanged text: what the user allows, and what is allowed to a text whose result is timed.
+fn allowance(is_timed: bool, more_instructions: u32) -> Allowance {
+    let noted = if is_timed { Allowance::TIMED } else { Allowance::default() };
+    Allowance { more_instructions: noted.more_instructions.max(more_instructions), ..noted }
 }
 
 /// A program of ptxas's toolkit: beside ptxas, else as it is found elsewhere. pip's packages for CUDA 12 have no folder in
@@ -235,6 +241,14 @@ mod tests {
             before: cost(232, 72),
             after,
         }
+    }
+
+    /// More instructions may be as many as the user allows, and as many as what is timed may have; never fewer warps.
+    #[test]
+    fn more_instructions_are_allowed() {
+        let of = |is_timed, more| allowance(is_timed, more).more_instructions;
+        assert_eq!([of(false, 0), of(true, 0), of(false, 1), of(true, 1), of(true, 5)], [0, 3, 1, 3, 5]);
+        assert!(!allowance(true, 5).fewer_warps);
     }
 
     /// The line has bytes stored and loaded, registers, warps, instructions and the choice.

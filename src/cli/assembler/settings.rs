@@ -25,6 +25,9 @@ pub(crate) enum Log {
 pub(crate) struct Settings {
     /// `NVPTX_RA_RUNS`: at most so many runs of ptxas for each kernel. 0: ptxas alone.
     pub runs: u32,
+    /// `NVPTX_RA_MORE_INSTRUCTIONS`: so many more machine instructions, in hundredths, may a variant have that costs less for
+    /// spills. 0 by default.
+    pub more_instructions: u32,
     /// `NVPTX_RA_SECONDS`: after that time the unchanged result stays. Unset by default.
     pub seconds: Option<Duration>,
     /// `NVPTX_RA_CACHE`: the folder of the cache; `None` where it is `off` or no folder is known.
@@ -53,6 +56,14 @@ impl Settings {
             Some(value) => {
                 let number = value.to_str().and_then(|value| value.parse().ok());
                 number.ok_or_else(|| wrong("NVPTX_RA_RUNS", &value, "a number of runs; 0 for ptxas alone"))?
+            }
+        };
+        let more_instructions = match given("NVPTX_RA_MORE_INSTRUCTIONS") {
+            None => 0,
+            Some(value) => {
+                let number =
+                    value.to_str().and_then(|value| value.parse().ok()).filter(|&percent: &u32| percent <= 100);
+                number.ok_or_else(|| wrong("NVPTX_RA_MORE_INSTRUCTIONS", &value, "a number of per cent, 0 to 100"))?
             }
         };
         let seconds = match given("NVPTX_RA_SECONDS") {
@@ -86,12 +97,15 @@ impl Settings {
                 })?
             }
         };
-        Ok(Self { runs, seconds, cache, log, report, profiles, dynamic_shared })
+        Ok(Self { runs, more_instructions, seconds, cache, log, report, profiles, dynamic_shared })
     }
 
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
     pub(crate) fn of_search(&self) -> String {
-        format!("runs={} seconds={:?} dynamic-shared={:?}", self.runs, self.seconds, self.dynamic_shared)
+        let Self { runs, more_instructions, seconds, dynamic_shared, .. } = self;
+        format!(
+            "runs={runs} more-instructions={more_instructions} seconds={seconds:?} dynamic-shared={dynamic_shared:?}"
+        )
     }
 }
 
@@ -138,6 +152,7 @@ mod tests {
         let (log, dynamic_shared) = (Log::Nowhere, Vec::new());
         let expected = Settings {
             runs: DEFAULT_RUNS,
+            more_instructions: 0,
             seconds: None,
             cache: None,
             log,
@@ -157,6 +172,7 @@ mod tests {
     fn values() {
         let all = read(&[
             ("NVPTX_RA_RUNS", "0"),
+            ("NVPTX_RA_MORE_INSTRUCTIONS", "2"),
             ("NVPTX_RA_SECONDS", "1.5"),
             ("NVPTX_RA_CACHE", "/var/cache/x"),
             ("NVPTX_RA_LOG", "/tmp/log.txt"),
@@ -166,6 +182,7 @@ mod tests {
         ]);
         let expected = Settings {
             runs: 0,
+            more_instructions: 2,
             seconds: Some(Duration::from_millis(1500)),
             cache: Some("/var/cache/x".into()),
             log: Log::File("/tmp/log.txt".into()),
@@ -188,6 +205,7 @@ mod tests {
         for (name, value, allowed) in [
             ("NVPTX_RA_RUNS", "many", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_RUNS", "-1", "a number of runs; 0 for ptxas alone"),
+            ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a number of per cent, 0 to 100"),
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
             ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
             ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),

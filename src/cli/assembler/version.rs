@@ -50,6 +50,7 @@ mod tests {
     fn settings_in_the_line() {
         let plain = Settings {
             runs: 8,
+            more_instructions: 0,
             seconds: None,
             cache: None,
             log: Log::Nowhere,
@@ -69,11 +70,12 @@ mod tests {
             first,
             line(&Settings { profiles, ..plain.clone() }),
             line(&Settings { runs: 9, ..plain.clone() }),
+            line(&Settings { more_instructions: 1, ..plain.clone() }),
             line(&Settings { dynamic_shared, ..plain.clone() }),
             line(&Settings { seconds, ..plain }),
         ];
         lines.sort();
         lines.dedup();
-        assert_eq!(lines.len(), 5);
+        assert_eq!(lines.len(), 6);
     }
 }
