@@ -109,6 +109,37 @@ fn undefined_paths() {
     assert_eq!(found(kernel, "  %0 = IMPLICIT_DEF\n"), []);
 }
 
+/// Where a value is undefined, another one may have its slot, up to the reload of both.
+#[test]
+fn slots_of_undefined_values() {
+    let found = |made_undefined: &str| {
+        let text = format!(
+            "mfv 1\nfunction \"k\"\nkernel maxntid 64\nopcode LD_i32\nopcode ST_i32\nopcode CBranch\nopcode IMPLICIT_DEF undef\n\
+             opcode Return\nregs %0 B32 B1 B32\nbb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read\n\
+             CBranch %1, bb2 :: terminator\n\
+             bb1: frequency 0.5 depth 0 -> bb2\n{made_undefined}  %2 = LD_i32 1 :: read\n  ST_i32 %2, 2 :: write\n\
+             bb2: frequency 1.0 depth 0\n  ST_i32 %0, 3 :: write\n  Return :: terminator\nend\n"
+        );
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let of_block = |block: u32| function.block_insts(Block(block)).collect::<Vec<Inst>>();
+        let (branch, read) = (of_block(0)[1], of_block(2)[0]);
+        let &[.., own] = &of_block(1)[..] else { panic!("it stores") };
+        let mut edits = EditList::new(&function);
+        let slot = edits.create_slot(4, 4);
+        edits.insert_spill(before(&function, branch), VReg(0), slot);
+        edits.insert_spill(before(&function, own), VReg(2), slot);
+        for inst in [own, read] {
+            let again = edits.create_register(RegClass::B32);
+            edits.insert_reload(before(&function, inst), again, slot);
+            edits.push(Edit::SetRegister { inst, operand: 0, reg: again });
+        }
+        edits.finish();
+        kinds(&function, &edits)
+    };
+    assert_eq!(found("  %0 = IMPLICIT_DEF\n"), []);
+    assert_eq!(found(""), [FindingKind::Overwritten]);
+}
+
 /// Between two call sequences an access may stand, and within one it may not.
 #[test]
 fn between_call_sequences() {

@@ -84,6 +84,20 @@ mod tests {
         assert_eq!(moved(&in_branches("", "  %0 = IMPLICIT_DEF\n")), [0]);
     }
 
+    /// A definition in code that is never reached brings no value to any read.
+    #[test]
+    fn what_dead_code_defines() {
+        let with = |edge: &str| {
+            let body = format!(
+                "bb0: frequency 1.0 depth 0 -> bb1{edge}\n  %1 = SETP_i32rr 1, 2\n  CBranch %1, bb1 :: terminator\n\
+                 bb1: frequency 1.0 depth 0\n  %2 = LD_i32 2 :: read\n  %3 = LD_i32 3 :: read\n  ST_i32 %2, %3 :: write\n\
+                 ST_i32 %0, 4 :: write\n  Return :: terminator\nbb2: frequency 0.5 depth 0 -> bb1\n  %0 = LD_i32 1 :: read\n"
+            );
+            moved(&function("kernel maxntid 64\n", "B32 B1 B32 B32", &body))
+        };
+        assert_eq!((with(" bb2"), with("")), (vec![0], vec![]));
+    }
+
     /// A value that a turn of a loop may define comes back in the loop: ahead of it the slot has nothing yet.
     #[test]
     fn no_load_ahead_of_the_loop_that_defines() {
