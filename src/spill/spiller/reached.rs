@@ -91,7 +91,7 @@ mod tests {
             let body = format!(
                 "bb0: frequency 1.0 depth 0 -> bb1{edge}\n  %1 = SETP_i32rr 1, 2\n  CBranch %1, bb1 :: terminator\n\
                  bb1: frequency 1.0 depth 0\n  %2 = LD_i32 2 :: read\n  %3 = LD_i32 3 :: read\n  ST_i32 %2, %3 :: write\n\
-                 ST_i32 %0, 4 :: write\n  Return :: terminator\nbb2: frequency 0.5 depth 0 -> bb1\n  %0 = LD_i32 1 :: read\n"
+                 ST_i32 %0, 4 :: write\n  %0 = LD_i32 5 :: read\n  Return :: terminator\nbb2: frequency 0.5 depth 0 -> bb1\n  %0 = LD_i32 1 :: read\n"
             );
             moved(&function("kernel maxntid 64\n", "B32 B1 B32 B32", &body))
         };
