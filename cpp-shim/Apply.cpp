@@ -131,6 +131,11 @@ void Applier::setImmediate(const nvptx_ra_edit &E) {
   MI.setDesc(TII.get(E.b));
 }
 
+void Applier::setAddress(const nvptx_ra_edit &E) {
+  inst(E.id)->getOperand(E.a + 1).setImm(E.value);
+  setRegister(E);
+}
+
 void Applier::setDebugValue(const nvptx_ra_edit &E) {
   MachineInstr &MI = *inst(E.id);
   if (E.operand.kind == NVPTX_RA_OPERAND_NOREG)
@@ -227,6 +232,8 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
     return setRegister(E);
   case NVPTX_RA_EDIT_SET_IMMEDIATE:
     return setImmediate(E);
+  case NVPTX_RA_EDIT_SET_ADDRESS:
+    return setAddress(E);
   case NVPTX_RA_EDIT_SET_DEBUG_VALUE:
     return setDebugValue(E);
   case NVPTX_RA_EDIT_MERGE:

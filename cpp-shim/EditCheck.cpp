@@ -36,6 +36,7 @@ constexpr KindInfo Kinds[] = {
     {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
     {"create shared array", 0}, {"create shared slot", 0},
     {"insert wide spill", 1}, {"insert wide reload", 1},
+    {"set address", 4},
 };
 
 /// The lines of PTX and the attributes that edits may give to a function: those
@@ -192,6 +193,8 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
     return setRegister(E);
   case NVPTX_RA_EDIT_SET_IMMEDIATE:
     return setImmediate(E);
+  case NVPTX_RA_EDIT_SET_ADDRESS:
+    return setAddress(E);
   case NVPTX_RA_EDIT_SET_DEBUG_VALUE:
     return setDebugValue(E);
   case NVPTX_RA_EDIT_MERGE:

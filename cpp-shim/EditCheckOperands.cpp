@@ -48,6 +48,20 @@ Reason EditChecker::setRegister(const nvptx_ra_edit &E) {
   return nullptr;
 }
 
+Reason EditChecker::setAddress(const nvptx_ra_edit &E) {
+  if (!isViewInst(E.id))
+    return "not an instruction of the view";
+  const MachineInstr &MI = *Flat.inst(E.id);
+  if (E.a + 1 >= MI.getNumOperands() || !MI.getOperand(E.a + 1).isImm())
+    return "no offset behind that operand";
+  if (const MachineOperand &MO = MI.getOperand(E.a);
+      !MO.isReg() || MO.isDef() || MO.isTied() || MO.isImplicit())
+    return "the operand is not a plain register that is read";
+  if (!isInt<32>(E.value))
+    return "the offset has more than 32 bits";
+  return setRegister(E);
+}
+
 Reason EditChecker::setImmediate(const nvptx_ra_edit &E) {
   if (!isViewInst(E.id))
     return "not an instruction of the view";

@@ -54,6 +54,7 @@ private:
   Reason permute(const nvptx_ra_edit &E);
   Reason setRegister(const nvptx_ra_edit &E);
   Reason setImmediate(const nvptx_ra_edit &E);
+  Reason setAddress(const nvptx_ra_edit &E);
   Reason setDebugValue(const nvptx_ra_edit &E);
   Reason merge(const nvptx_ra_edit &E);
   Reason remove(const nvptx_ra_edit &E);

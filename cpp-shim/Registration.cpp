@@ -142,6 +142,18 @@ void insertSchedule(TargetPassConfig &Config, const CompilationPtr &Within,
                       new LegacyPass<Schedule>(Within, /*WithAnalyses=*/false));
 }
 
+/// Puts the pass that gives shared addresses one register into the pipeline,
+/// ahead of all that look at what is live: the coalescers leave each address
+/// one definition.
+void insertSharedAddresses(TargetPassConfig &Config,
+                           const CompilationPtr &Within,
+                           CodeGenOptLevel Level) {
+  if (Level != CodeGenOptLevel::None)
+    Config.insertPass(
+        &StackSlotColoringID,
+        new LegacyPass<SharedAddresses>(Within, /*WithAnalyses=*/false));
+}
+
 /// Puts rematerialisation into the pipeline, ahead of the pass that orders
 /// instructions: the coalescers leave it no copies, and its clones are ordered
 /// with the rest. Like that pass it stands there for every function, and how
@@ -222,6 +234,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (Coalesces)
     insertCoalescer(*Config, Within, Wanted.position, Level);
   insertForecast(*Config, Within, Wanted, Level);
+  insertSharedAddresses(*Config, Within, Level);
   insertRemat(*Config, Within, Level);
   insertSchedule(*Config, Within, Level);
   insertRegalloc(*Config, Within, Level);

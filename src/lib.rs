@@ -4,6 +4,7 @@
 //! function comes in as a flat [`function::Function`], and an [`function::EditList`] goes out. Rooms import downwards
 //! only; tests/rust/layers.rs lists their layers and enforces them.
 
+pub mod addressing;
 pub mod allocate;
 pub mod analysis;
 pub mod bundle;

@@ -183,6 +183,7 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_PERMUTE 10u         /* block, a, b: range of edits.numbers */
 #define NVPTX_RA_EDIT_SET_REGISTER 11u    /* id: instruction, a: operand, b: register */
 #define NVPTX_RA_EDIT_SET_IMMEDIATE 12u   /* id: instruction, a: operand, b: opcode, value */
+#define NVPTX_RA_EDIT_SET_ADDRESS 22u     /* id: instruction, a: operand of the base, b: register, value: offset */
 #define NVPTX_RA_EDIT_SET_DEBUG_VALUE 13u /* id: instruction, operand: register, immediate, noreg */
 #define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */
 #define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */

@@ -12,6 +12,7 @@
 //! * the instructions with effects are the same ones, in their blocks, and those that conflict keep their order; call
 //!   sequences stay whole ([`effects`], [`calls`]);
 //! * what may fault runs only where it ran, and with the operands that it had there ([`speculation`]);
+//! * an access to shared memory with another base and another offset has the address that it had ([`addresses`]);
 //! * constraints within one instruction hold as they held ([`operands`]).
 //!
 //! Other pure instructions may be deleted, moved and cloned freely: what they compute is proven where it is used. A
@@ -45,6 +46,7 @@
 //! Rideau and Leroy, "Validating register allocation and spilling" (CC 2010), prove the same by data flow forwards;
 //! goals backwards need no meet of equations and pay only for what the edits touched.
 
+mod addresses;
 mod calls;
 mod computation;
 mod describe;
@@ -72,9 +74,10 @@ pub fn check(before: &Function, edits: &EditList) -> Result<(), Vec<CheckError>>
     let applied = edits.apply(before).map_err(|error| vec![error.into()])?;
     let pair = Pair::new(before, &applied);
     let mut errors = Vec::new();
-    obligations::check(&pair, &mut errors);
+    let addresses = addresses::proven(&pair);
+    obligations::check(&pair, &addresses, &mut errors);
     effects::check(&pair, &mut errors);
     calls::check(&pair, &mut errors);
-    operands::check(&pair, &mut errors);
+    operands::check(&pair, &addresses, &mut errors);
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

@@ -1,5 +1,6 @@
 //! What must be proven of operands: each reads what it read before.
 
+use super::addresses::Proven;
 use super::describe::describe;
 use super::equality::{Goal, ObligationId, Prover};
 use super::error::{CheckError, ErrorKind};
@@ -21,13 +22,13 @@ struct Obligation {
 }
 
 /// Checks the operands of all instructions that are still in their block, and the results of what may fault.
-pub(super) fn check(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
+pub(super) fn check(pair: &Pair<'_>, addresses: &Proven, errors: &mut Vec<CheckError>) {
     let mut prover = Prover::new(pair);
     let mut obligations = Vec::new();
     for block in pair.after.function.blocks().filter(|&block| pair.is_reachable(block)) {
         for after in pair.after.function.block_insts(block) {
             if let Some(before) = pair.kept_in_place(Which::After, after) {
-                oblige(pair, &mut prover, &mut obligations, block, before, after);
+                oblige(pair, &mut prover, &mut obligations, addresses, (block, before, after));
             }
         }
     }
@@ -42,14 +43,16 @@ fn oblige(
     pair: &Pair<'_>,
     prover: &mut Prover<'_>,
     obligations: &mut Vec<Obligation>,
-    block: Block,
-    before: Inst,
-    after: Inst,
+    addresses: &Proven,
+    (block, before, after): (Block, Inst, Inst),
 ) {
     let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
     let is_phi = pair.after.function.role(after) == Role::Phi;
     for (number, operand) in (0..).zip(new) {
         let Some(old_reg) = old[number as usize].use_reg() else { continue };
+        if addresses.contains(&(after, number)) {
+            continue;
+        }
         let goal = if is_phi {
             let Some(from) = new.get(number as usize + 1) else { continue };
             phi_goal(pair, prover, operand, from, old_reg)

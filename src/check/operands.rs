@@ -1,16 +1,18 @@
 //! Checks of single instructions: tied and early-clobber operands, definitions of one register, opcodes.
 
+use super::addresses::Proven;
 use super::error::{CheckError, ErrorKind};
 use super::pair::Pair;
-use crate::function::{Function, Inst, OperandFlags, Role, VReg};
+use crate::function::{Function, Inst, OperandFlags, Role, VReg, Value};
 
 /// Checks every instruction of the edited function. O(operands · log operands of one instruction).
-pub(super) fn check(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
+pub(super) fn check(pair: &Pair<'_>, addresses: &Proven, errors: &mut Vec<CheckError>) {
     let mut scratch = Vec::new();
     for after in pair.after.function.insts() {
         if let Some(before) = pair.after.partner[after] {
             check_tied(pair, before, after, errors);
             check_opcode(pair, before, after, errors);
+            check_numbers(pair, before, after, addresses, errors);
             check_early_clobber(pair, before, after, errors);
             check_definitions(pair, before, after, &mut scratch, errors);
         }
@@ -52,6 +54,21 @@ fn is_immediate_form(old: &Function, before: Inst, old_name: &str, new_name: &st
     old_name.len() == new_name.len()
         && num_changed <= old.operands(before).len()
         && changed().all(|letters| letters == (b'r', b'i'))
+}
+
+/// A number stays what it was, but for the offset of an address that is proven.
+fn check_numbers(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven, errors: &mut Vec<CheckError>) {
+    let is_debug = pair.before.function.role(before) == Role::Debug;
+    let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
+    for (number, (old, new)) in (0u32..).zip(old.iter().zip(new)) {
+        let (Value::Immediate(was), Value::Immediate(is)) = (old.value, new.value) else { continue };
+        let is_proven = number.checked_sub(1).is_some_and(|base| addresses.contains(&(after, base)));
+        if was != is && !is_proven && !is_debug {
+            let reason = format!("{is} in place of {was} is not provably the same address");
+            let error = CheckError::at(ErrorKind::Operand, before, Some(after), reason);
+            errors.push(CheckError { operand: Some(number), ..error });
+        }
+    }
 }
 
 fn check_early_clobber(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut Vec<CheckError>) {

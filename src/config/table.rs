@@ -162,6 +162,8 @@ flags! {
         "remat" => REMAT = 8,
         /// Which values are kept in memory, and why there.
         "regalloc" => REGALLOC = 9,
+        /// How many accesses to shared memory read another register.
+        "shared-addresses" => SHARED_ADDRESSES = 10,
     }
 }
 
@@ -281,6 +283,9 @@ pub const COPY_COALESCER: &str = "nvptx-copy-coalescer";
 /// The name of the pass that makes PHI webs conventional.
 pub const CSSA: &str = "nvptx-cssa";
 
+/// The name of the pass that gives shared addresses that differ by a number one register.
+pub const SHARED_ADDRESSES: &str = "nvptx-shared-addresses";
+
 /// The name of the pass that computes values again.
 pub const REMAT: &str = "nvptx-remat";
 
@@ -385,6 +390,11 @@ options! {
         "cssa-verbosity" => cssa_verbosity: u32 = 0, range 0..=2, unit "level";
         /// Prints the function before its PHIs are touched.
         "dump-before-cssa" => dump_before_cssa: bool = false;
+    }
+    Some(SHARED_ADDRESSES) => {
+        /// Lets accesses to shared memory whose addresses differ by a number read one register, with the number in the offset,
+        /// as NVIDIA's compiler does. LLVM holds a register for each.
+        "shared-addresses" => shared_addresses: bool = true;
     }
     Some(REMAT) => {
         /// Computes constants, addresses, parameters and simple arithmetic again before their uses, instead of keeping

@@ -95,6 +95,13 @@ impl RawEdits {
             Edit::SetImmediate { inst, operand, opcode, value } => {
                 nvptx_ra_edit { id: inst.0, a: operand, b: opcode.0, value, ..blank(abi::NVPTX_RA_EDIT_SET_IMMEDIATE) }
             }
+            Edit::SetAddress { inst, operand, base, offset } => nvptx_ra_edit {
+                id: inst.0,
+                a: operand,
+                b: base.0,
+                value: offset,
+                ..blank(abi::NVPTX_RA_EDIT_SET_ADDRESS)
+            },
             Edit::SetDebugValue { inst, value } => {
                 nvptx_ra_edit { id: inst.0, operand: operand(value), ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE) }
             }

@@ -172,6 +172,17 @@ pub enum Edit {
         /// The immediate.
         value: i64,
     },
+    /// The address of an access to shared memory is the sum of another register and another immediate.
+    SetAddress {
+        /// The instruction.
+        inst: Inst,
+        /// The number of the operand that is the base, a register that is read. The next operand is the offset, an immediate.
+        operand: u32,
+        /// The new base, of the class of the old one.
+        base: VReg,
+        /// The new offset, in bytes.
+        offset: i64,
+    },
     /// A debug value describes another register, a number, or nothing: its variable is unknown from there on.
     SetDebugValue {
         /// The debug instruction.
@@ -226,6 +237,7 @@ impl Edit {
             Edit::Permute { .. } => "permute",
             Edit::SetRegister { .. } => "set-register",
             Edit::SetImmediate { .. } => "set-immediate",
+            Edit::SetAddress { .. } => "set-address",
             Edit::SetDebugValue { .. } => "set-debug-value",
             Edit::Merge { .. } => "merge",
             Edit::Delete { .. } => "delete",
@@ -251,7 +263,10 @@ impl Edit {
             | Edit::InsertWideReload { .. } => 1,
             Edit::Move { .. } => 2,
             Edit::Permute { .. } => 3,
-            Edit::SetRegister { .. } | Edit::SetImmediate { .. } | Edit::SetDebugValue { .. } => 4,
+            Edit::SetRegister { .. }
+            | Edit::SetImmediate { .. }
+            | Edit::SetAddress { .. }
+            | Edit::SetDebugValue { .. } => 4,
             Edit::Merge { .. } => 5,
             Edit::Delete { .. } => 6,
             Edit::InsertDirective { .. } | Edit::SetAttribute { .. } => 7,

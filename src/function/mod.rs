@@ -15,6 +15,7 @@ mod launch;
 mod opcode;
 mod operand;
 mod parallel_copy;
+pub mod shared_address;
 mod text;
 mod validate;
 

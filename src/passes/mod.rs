@@ -13,6 +13,7 @@ mod regalloc;
 mod remat;
 mod rename;
 mod schedule;
+mod shared_addresses;
 mod spilled;
 
 pub use forecast::{ModuleOutput, PlacedFinding, run_on_module, summarise_coalesced};
@@ -25,7 +26,8 @@ use std::time::Instant;
 
 use crate::check::{check, slots};
 use crate::config::{
-    APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REGALLOC, REMAT, RENAME, SCHEDULE, Trace,
+    APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REGALLOC, REMAT, RENAME, SCHEDULE,
+    SHARED_ADDRESSES, Trace,
 };
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
@@ -165,6 +167,7 @@ pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
 pub static PASSES: &[Pass] = &[
     Pass { name: CSSA, edits: true, run: cssa::run },
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
+    Pass { name: SHARED_ADDRESSES, edits: true, run: shared_addresses::run },
     Pass { name: REMAT, edits: true, run: remat::run },
     Pass { name: SCHEDULE, edits: true, run: schedule::run },
     Pass { name: REGALLOC, edits: true, run: regalloc::run },
@@ -212,6 +215,7 @@ pub enum Scope {
 pub fn scope(name: &str, config: &Config) -> Scope {
     match name {
         CSSA if !shows_the_function(config) => Scope::Phis,
+        SHARED_ADDRESSES if shared_addresses::is_idle(config) => Scope::Nothing,
         REMAT if remat::is_idle(config) => Scope::Nothing,
         SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
         REGALLOC if regalloc::is_idle(config) => Scope::Nothing,

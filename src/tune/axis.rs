@@ -13,6 +13,8 @@ pub enum Axis {
     Order,
     /// Loads in inline assembly that change places.
     AssemblyLoads,
+    /// Shared addresses that differ by a number, in registers of their own.
+    SharedAddresses,
     /// Values that are computed again.
     Remat,
     /// `.maxnreg`.
@@ -27,12 +29,13 @@ pub enum Axis {
 
 impl Axis {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Compiler,
         Self::Ahead,
         Self::Optimisations,
         Self::Order,
         Self::AssemblyLoads,
+        Self::SharedAddresses,
         Self::Remat,
         Self::Limit,
         Self::Names,

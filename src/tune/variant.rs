@@ -43,6 +43,8 @@ pub struct Passes {
     /// Whether copies are coalesced.
     coalesces: bool,
     names: Names,
+    /// Whether shared addresses that differ by a number have one register.
+    shares_addresses: bool,
     /// Where values are computed again, by the name of the option.
     remat: &'static str,
     /// `.maxnreg`; `None` leaves the kernel's own.
@@ -105,6 +107,7 @@ impl Passes {
         assembly_loads: false,
         coalesces: true,
         names: Names::Some,
+        shares_addresses: true,
         remat: "off",
         max_registers: None,
         smem_spilling: false,
@@ -243,6 +246,12 @@ impl Variant {
         Self::Passes(Passes { remat, ..self.passes() })
     }
 
+    /// The same with one register for shared addresses that differ by a number if each had its own, and the other way round.
+    pub fn toggled_shared_addresses(&self) -> Self {
+        let passes = self.passes();
+        Self::Passes(Passes { shares_addresses: !passes.shares_addresses, ..passes })
+    }
+
     /// The order.
     pub fn order(&self) -> &'static str {
         self.passes().order
@@ -262,6 +271,7 @@ impl Variant {
             Axis::Optimisations => passes.optimisations.with_ahead(Ahead::STOCK) != default.optimisations,
             Axis::Order => self.has_order(),
             Axis::AssemblyLoads => passes.assembly_loads,
+            Axis::SharedAddresses => passes.shares_addresses != default.shares_addresses,
             Axis::Remat => passes.remat != default.remat,
             Axis::Limit => passes.max_registers.is_some(),
             Axis::Names => passes.names != default.names || passes.coalesces != default.coalesces,
@@ -292,11 +302,8 @@ impl Variant {
 
     /// Those options that are not the defaults; registers as `names` has them.
     fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> String {
-        let Self::Passes(Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, kept, .. }) =
-            self
-        else {
-            return "off".into();
-        };
+        let Self::Passes(passes) = self else { return "off".into() };
+        let Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, kept, .. } = passes;
         let mut options: Vec<String> = optimisations.options().collect();
         if *order != "source" {
             options.push(format!("order={order}"));
@@ -306,6 +313,9 @@ impl Variant {
         }
         if *assembly_loads {
             options.push("assembly-loads".into());
+        }
+        if !passes.shares_addresses {
+            options.push("no-shared-addresses".into());
         }
         if *remat != "off" {
             options.push(format!("remat={remat}"));
@@ -424,6 +434,8 @@ mod tests {
         assert_eq!((Variant::Linked(1).to_string(), Variant::Linked(1).with_limit(9).compiler()), ("also".into(), 1));
         assert_eq!(Variant::DEFAULT.to_string(), "default");
         assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
+        assert_eq!(Variant::DEFAULT.toggled_shared_addresses().to_string(), "no-shared-addresses");
+        assert_eq!(Variant::DEFAULT.toggled_shared_addresses().toggled_shared_addresses(), Variant::DEFAULT);
     }
 
     /// The default and stock move along no axis, and what changes one thing moves along one.
@@ -439,6 +451,7 @@ mod tests {
             [[Axis::Order], [Axis::Order]]
         );
         assert_eq!(of(default.toggled_assembly_loads()), [Axis::AssemblyLoads]);
+        assert_eq!(of(default.toggled_shared_addresses()), [Axis::SharedAddresses]);
         assert_eq!(of(default.with_remat("peaks")), [Axis::Remat]);
         assert_eq!(of(default.with_limit(40)), [Axis::Limit]);
         assert_eq!(of(default.with_registers(Names::Llvm, true)), [Axis::Names]);

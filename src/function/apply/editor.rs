@@ -66,6 +66,7 @@ impl<'f> Editor<'f> {
             Edit::Permute { block, ref order } => self.layout.permute(self.num_blocks(), index, block, order),
             Edit::SetRegister { inst, operand, reg } => self.set_register(inst, operand, reg),
             Edit::SetImmediate { inst, operand, opcode, value } => self.set_immediate(inst, operand, opcode, value),
+            Edit::SetAddress { inst, operand, base, offset } => self.set_address(inst, operand, base, offset),
             Edit::SetDebugValue { inst, value } => self.set_debug_value(inst, value),
             Edit::Merge { from, into } => self.merge(index, from, into),
             Edit::Delete { inst } => self.delete(inst),
@@ -242,6 +243,27 @@ impl<'f> Editor<'f> {
         }
         *place = Operand::immediate(value);
         self.work.inst_opcode[inst] = opcode;
+        Ok(())
+    }
+
+    fn set_address(&mut self, inst: Inst, operand: u32, base: VReg, offset: i64) -> Result<(), Reason> {
+        let place = self.operand_mut(inst, operand)?;
+        let Some(old) = place.read_reg().filter(|_| place.tied.is_none()) else {
+            return Err(format!("operand {operand} of {inst} is not an untied register that is read"));
+        };
+        if i32::try_from(offset).is_err() {
+            return Err(format!("an offset of {offset} has more than 32 bits"));
+        }
+        if self.work.memory_space(inst) != MemorySpace::Shared {
+            return Err(format!("{inst} is not known to access shared memory alone"));
+        }
+        self.same_class(old, base)?;
+        let behind = self.operand_mut(inst, operand + 1)?;
+        if !matches!(behind.value, Value::Immediate(_)) {
+            return Err(format!("operand {} of {inst} is not an offset", operand + 1));
+        }
+        behind.value = Value::Immediate(offset);
+        self.operand_mut(inst, operand)?.value = Value::Reg(base);
         Ok(())
     }
 

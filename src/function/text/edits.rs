@@ -101,6 +101,12 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
             opcode: opcode(line, opcodes)?,
             value: line.number("a number of 64 bits")?,
         },
+        "set-address" => Edit::SetAddress {
+            inst: inst(line)?,
+            operand: labelled(line, "operand")?,
+            base: reg(line)?,
+            offset: line.number("a number of 64 bits")?,
+        },
         "set-debug-value" => {
             let inst = inst(line)?;
             let value = if line.eat("$noreg") {
@@ -221,6 +227,7 @@ impl Display for Line<'_> {
                 print_opcode_name(f, self.opcodes.name(opcode))?;
                 write!(f, " {value}")
             }
+            Edit::SetAddress { inst, operand, base, offset } => write!(f, "{inst} operand {operand} {base} {offset}"),
             Edit::SetDebugValue { inst, value: Value::Reg(reg) } => write!(f, "{inst} {reg}"),
             Edit::SetDebugValue { inst, value: Value::Immediate(value) } => write!(f, "{inst} {value}"),
             Edit::SetDebugValue { inst, .. } => write!(f, "{inst} $noreg"),

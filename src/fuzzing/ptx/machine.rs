@@ -12,6 +12,9 @@ const MOST_STEPS: usize = 20_000;
 const SHARED: u64 = 1 << 40;
 const LOCAL: u64 = 1 << 41;
 
+/// Where the program's own shared memory is, which 32 bits address.
+const OWN_SHARED: u64 = 1 << 42;
+
 struct Machine<'t, 'a> {
     text: &'t Text<'a>,
     /// The registers of each scope, the function's first.
@@ -179,12 +182,23 @@ impl Machine<'_, '_> {
                     ("mov", [value]) => *value,
                     ("add", [one, other]) => one.wrapping_add(*other),
                     ("xor", [one, other]) => one ^ other,
+                    ("shr", [one, other]) if mnemonic.ends_with("s32") => (*one as i32 >> other) as u64,
                     ("shr", [one, other]) => one >> other,
+                    ("shl", [one, other]) => one << other,
+                    ("and", [one, other]) => one & other,
+                    ("or", [one, other]) => one | other,
+                    ("sub", [one, other]) => one.wrapping_sub(*other),
+                    ("cvt", [one]) if mnemonic == "cvt.s64.s32" => i64::from(*one as i32) as u64,
+                    ("mul", [one, other]) if mnemonic == "mul.wide.s32" => {
+                        (i64::from(*one as i32) * i64::from(*other as i32)) as u64
+                    }
                     ("mul", [one, other]) => one.wrapping_mul(*other),
                     ("mad", [one, other, third]) => one.wrapping_mul(*other).wrapping_add(*third),
                     _ => panic!("{mnemonic} is in no program"),
                 };
-                let is_wide = mnemonic.ends_with("64") || value >= SHARED;
+                let is_wide = mnemonic.ends_with("64")
+                    || matches!(mnemonic.as_str(), "mul.wide.u32" | "mul.wide.s32" | "cvt.s64.s32");
+                let is_wide = is_wide || value >> 40 == 1 || value >> 41 == 1;
                 self.set(&operands[0], if is_wide { value } else { u64::from(value as u32) });
             }
         }
@@ -196,6 +210,8 @@ impl Machine<'_, '_> {
         let (values, address) = if is_store { (&operands[1], &operands[0]) } else { (&operands[0], &operands[1]) };
         let Operand::Address(address) = address else { panic!("an address") };
         let address = self.value(&address[0]);
+        let is_own_shared = mnemonic.contains(".shared") && address >> 40 != 1;
+        let address = if is_own_shared { OWN_SHARED + u64::from(address as u32) } else { address };
         let values = match values {
             Operand::Vector(values) => values.as_slice(),
             value => std::slice::from_ref(value),

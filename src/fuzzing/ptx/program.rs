@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use arbitrary::{Result, Unstructured};
 
+use super::shared::{REGISTERS, Shared};
+
 /// How many predicates there are.
 const PREDICATES: usize = 3;
 
@@ -14,6 +16,9 @@ struct Program<'u, 'b> {
     labels: usize,
     /// Whether instructions of inner scopes and calls are drawn.
     depth: usize,
+    /// Whether half of the statements are of shared memory.
+    has_tile: bool,
+    shared: Shared,
 }
 
 /// Draws a kernel that loads, computes and stores.
@@ -22,9 +27,11 @@ pub(super) fn program(u: &mut Unstructured<'_>) -> Result<String> {
     let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u64 k_param_0,\n\
         \t.param .u32 k_param_1\n)\n.reqntid 32, 1, 1\n{\n"
         .to_owned();
-    let _ = writeln!(text, "\t.reg .pred \t%p<{PREDICATES}>;\n\t.reg .b32 \t%r<{registers}>;\n\t.reg .b64 \t%rd<2>;\n");
+    let _ = writeln!(text, "\t.reg .pred \t%p<{PREDICATES}>;\n\t.reg .b32 \t%r<{registers}>;\n\t.reg .b64 \t%rd<2>;");
+    let _ = writeln!(text, "\t.reg .b32 \t%i<{REGISTERS}>;\n\t.reg .b64 \t%id<{REGISTERS}>;\n");
     text += "\tld.param.b64 \t%rd1, [k_param_0];\n";
-    let mut program = Program { u, text, registers, labels: 0, depth: 0 };
+    let has_tile = u.ratio(1, 4)?;
+    let mut program = Program { u, text, registers, labels: 0, depth: 0, has_tile, shared: Shared::default() };
     for predicate in 0..PREDICATES {
         let (number, against) = (program.u.int_in_range(0..=3)?, program.u.int_in_range(0..=3)?);
         let _ = writeln!(program.text, "\tmov.b32 \t%r0, {number};\n\tsetp.eq.s32 \t%p{predicate}, %r0, {against};");
@@ -66,7 +73,8 @@ impl Program<'_, '_> {
         let mut left = count;
         while left > 0 {
             left -= 1;
-            match self.u.int_in_range(0..=19u8)? {
+            let kinds = if self.has_tile { 39 } else { 19 };
+            match self.u.int_in_range(0..=kinds)? {
                 0 if left > 3 && self.depth < 3 => {
                     let inside = self.u.int_in_range(1..=left / 2)?;
                     left -= inside;
@@ -78,6 +86,10 @@ impl Program<'_, '_> {
                     self.counted_loop(inside)?;
                 }
                 2 => self.scope()?,
+                20..=39u8 => {
+                    let register = self.register()?;
+                    self.shared.statement(self.u, register, &mut self.text)?;
+                }
                 3 => {
                     // The complement of a predicate defines the same register.
                     let (to, predicate) = (self.register()?, self.u.choose_index(PREDICATES)?);
@@ -134,9 +146,11 @@ impl Program<'_, '_> {
         self.labels += 1;
         let sign = if self.u.arbitrary()? { "!" } else { "" };
         let _ = writeln!(self.text, "\t@{sign}%p{} bra \t$L{label};", self.u.choose_index(PREDICATES)?);
+        let visible = self.shared.visible();
         self.depth += 1;
         self.statements(count)?;
         self.depth -= 1;
+        self.shared.forget(visible);
         let _ = writeln!(self.text, "$L{label}:");
         Ok(())
     }
@@ -151,9 +165,11 @@ impl Program<'_, '_> {
             self.text,
             "\tmov.b32 \t%r{counter}, {times};\n\tst.global.b32 \t[%rd1+{address}], %r{counter};\n$L{label}:"
         );
+        let visible = self.shared.visible();
         self.depth += 1;
         self.statements(count)?;
         self.depth -= 1;
+        self.shared.forget(visible);
         let _ = writeln!(
             self.text,
             "\tld.global.b32 \t%r{counter}, [%rd1+{address}];\n\tadd.s32 \t%r{counter}, %r{counter}, -1;\n\

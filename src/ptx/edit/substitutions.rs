@@ -55,7 +55,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
             let changed = changed_tokens(self.file, self.view, self.applied, self.registers, inst, old)?;
             self.check_ties(inst, old)?;
             for (token, text, reg) in &changed {
-                self.check_scope(first, last, text)?;
+                self.check_scope(first, last, reg.map_or(text, |(_, is)| self.registers.name(is)))?;
                 if let Some((was, is)) = reg {
                     self.fit_types(*was, *is)?;
                 }
@@ -158,18 +158,41 @@ pub(super) fn changed_tokens(
     let mut changed = Vec::new();
     for (number, (before, after)) in was.iter().zip(is).enumerate() {
         let tokens = view.tokens_of(old, number as u32);
+        let new_offset = new_offset(view, old, number as u32 + 1, is);
         let is_same = match (before.reg(), after.reg()) {
             (Some(_), Some(reg)) => tokens.first().is_none_or(|&token| file.text().str(token) == registers.name(reg)),
             _ => before.value == after.value,
         };
-        if is_same {
+        if is_same && new_offset.is_none() {
             continue;
         }
-        let text = text_of(after, registers)?;
+        if let (Value::Immediate(_), Value::Immediate(offset), [first, rest @ ..]) = (before.value, after.value, tokens)
+        {
+            changed.push((*first, sum_text(offset), None));
+            changed.extend(rest.iter().map(|&token| (token, String::new(), None)));
+            continue;
+        }
+        let text = text_of(after, registers)? + &new_offset.map(sum_text).unwrap_or_default();
         let reg = before.reg().zip(after.reg());
         changed.extend(tokens.iter().map(|&token| (token, text.clone(), reg)));
     }
     Ok(changed)
+}
+
+/// The value of operand `number` as an offset that the text does not have yet: none stands behind the base there.
+fn new_offset(view: &View<'_>, old: Inst, number: u32, is: &[Operand]) -> Option<i64> {
+    let before = view.function.operands(old).get(number as usize)?;
+    match (before.value, is[number as usize].value) {
+        (Value::Immediate(was), Value::Immediate(is)) if was != is && view.tokens_of(old, number).is_empty() => {
+            Some(is)
+        }
+        _ => None,
+    }
+}
+
+/// What stands behind the base of an address.
+fn sum_text(offset: i64) -> String {
+    if offset == 0 { String::new() } else { format!("+{offset}") }
 }
 
 fn text_of(operand: &Operand, registers: &Registers) -> Result<String, String> {

@@ -5,7 +5,8 @@ use crate::function::{Block, Effects, MemorySpace, Operand, OperandFlags, RegCla
 use crate::ptx::statement::Statement;
 use crate::ptx::token::Token;
 
-/// An operand and the tokens that name its register. An operand that stands nowhere in the text has none.
+/// An operand and the tokens that name its register, or that are the offset of an address, with its sign. Other operands
+/// have none, as one that stands nowhere in the text.
 #[derive(Clone, Debug)]
 pub(super) struct DraftOperand {
     pub(super) operand: Operand,
@@ -39,6 +40,11 @@ impl DraftInst {
 
     pub(super) fn push_named(&mut self, operand: Operand, token: Token) {
         self.operands.push(DraftOperand { operand, tokens: vec![token] });
+    }
+
+    /// Adds an operand that is so many tokens.
+    pub(super) fn push_written(&mut self, operand: Operand, tokens: Vec<Token>) {
+        self.operands.push(DraftOperand { operand, tokens });
     }
 
     /// Adds a read of what the register held before, for each definition from `first` on that has none: the definition

@@ -4,6 +4,7 @@ use super::context::Context;
 use super::draft::DraftInst;
 use super::names::Meant;
 use crate::function::{Operand as ViewOperand, OperandFlags, RegClass, Value};
+use crate::index::EntityIndex;
 use crate::ptx::parts::{Name, Number, Operand};
 use crate::ptx::token::Token;
 use crate::target::ptx::Form;
@@ -89,7 +90,9 @@ impl Flattener<'_, '_, '_> {
             Operand::Sum { base: name, sign, offset } => {
                 self.name(name, false);
                 let value = self.number(&Number { is_negative: offset.is_negative != (*sign == b'-'), ..*offset });
-                self.inst.push(ViewOperand::plain(value));
+                let first = name.part.unwrap_or(name.word).index() + 1;
+                let tokens = (first..=offset.digits.index()).map(Token::new).collect();
+                self.inst.push_written(ViewOperand::plain(value), tokens);
             }
             other => {
                 self.operand(other, false);

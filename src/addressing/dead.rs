@@ -1,0 +1,44 @@
+//! Definitions that nobody reads any more.
+
+use crate::function::{Edit, EditList, Function, Inst, Role, VReg};
+use crate::index::IndexVec;
+
+/// Deletes the pure instructions whose results were read by the changed accesses alone, and what only they read. Returns
+/// how many. A register that a debug value names stays. O(operands).
+pub(super) fn remove(function: &Function, definitions: &IndexVec<VReg, Option<Inst>>, edits: &mut EditList) -> usize {
+    let mut worklist: Vec<VReg> = edits.edits().iter().filter_map(|edit| old_base(function, edit)).collect();
+    if worklist.is_empty() {
+        return 0;
+    }
+    let mut reads: IndexVec<VReg, u32> = IndexVec::filled(0, function.num_regs());
+    let mut writes: IndexVec<VReg, u32> = IndexVec::filled(0, function.num_regs());
+    for operand in function.insts().flat_map(|inst| function.operands(inst)) {
+        operand.read_reg().into_iter().for_each(|reg| reads[reg] += 1);
+        operand.def().into_iter().for_each(|reg| writes[reg] += 1);
+    }
+    for edit in edits.edits() {
+        if let Edit::SetAddress { base, .. } = edit {
+            reads[*base] += 1;
+        }
+    }
+    let mut removed = 0;
+    while let Some(reg) = worklist.pop() {
+        reads[reg] -= 1;
+        let Some(inst) = definitions[reg].filter(|_| reads[reg] == 0 && writes[reg] == 1) else { continue };
+        let is_lone = function.operands(inst).iter().filter(|operand| operand.is_def()).count() == 1;
+        let is_plain = matches!(function.role(inst), Role::Other | Role::Copy | Role::Constant);
+        if is_lone && is_plain && function.effects(inst).is_pure() {
+            edits.push(Edit::Delete { inst });
+            removed += 1;
+            worklist.extend(function.operands(inst).iter().filter_map(|operand| operand.read_reg()));
+        }
+    }
+    removed
+}
+
+fn old_base(function: &Function, edit: &Edit) -> Option<VReg> {
+    match edit {
+        Edit::SetAddress { inst, operand, .. } => function.operands(*inst)[*operand as usize].read_reg(),
+        _ => None,
+    }
+}

@@ -1,0 +1,114 @@
+//! Shared addresses that differ by a number alone use one register.
+//!
+//! LLVM addresses shared memory by 64 bits. An index of 32 bits is widened first, and a number that is added ahead of that
+//! cannot leave the index, because the sum might overflow: `tile[i + 32]` and `tile[i]` get registers of their own. Loop
+//! invariant code motion then takes all of them out of the loop, and a tile that is unrolled holds a hundred registers.
+//! NVIDIA's compiler addresses by 32 bits and has one register and a hundred offsets, which cost nothing.
+//!
+//! An access here reads the register of an earlier access on all paths to it, if both addresses are the same sum but for a
+//! number ([`shared_address`]); the number goes into the offset. What nobody reads any more goes. The idea is that of LLVM's
+//! `separate-const-offset-from-gep`, which stops where the widening begins.
+//!
+//! * [`mod@dead`]: definitions that nobody reads any more.
+
+mod dead;
+#[cfg(test)]
+mod tests;
+
+use rustc_hash::FxHashMap;
+
+use crate::analysis::{Cfg, Dominators};
+use crate::function::shared_address::{self, Sum, Sums};
+use crate::function::{Block, Edit, EditList, Function, Inst, VReg, Value};
+
+/// The largest offset of an access to shared memory in machine code: it has 24 bits and a sign.
+const LARGEST_OFFSET: i64 = (1 << 23) - 1;
+
+/// What was done.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The changes.
+    pub edits: EditList,
+    /// How many accesses read another register.
+    pub accesses: usize,
+    /// How many instructions went.
+    pub removed: usize,
+}
+
+/// An address that accesses further down may use.
+struct Base {
+    block: Block,
+    reg: VReg,
+    /// What the register holds beside the sum that names it.
+    number: u32,
+}
+
+/// An access: the instruction, the number of the operand that is its base, and that operand and the offset.
+struct Access {
+    inst: Inst,
+    number: u32,
+    reg: VReg,
+    offset: i64,
+}
+
+/// Finds one register for shared addresses that differ by a number. O(n log n) in operands and blocks.
+pub fn share_bases(function: &Function) -> Outcome {
+    let mut outcome = Outcome { edits: EditList::new(function), accesses: 0, removed: 0 };
+    if !has_two_bases(function) {
+        return outcome;
+    }
+    let cfg = Cfg::new(function);
+    let dominators = Dominators::new(function, &cfg);
+    let definitions =
+        shared_address::definitions(function, &mut |above, block| dominators.strictly_dominates(above, block));
+    let mut sums = Sums::new(function, &definitions);
+    let mut known: FxHashMap<Sum, Vec<Base>> = FxHashMap::default();
+    let mut blocks: Vec<Block> = function.blocks().filter(|&block| cfg.is_reachable(block)).collect();
+    blocks.sort_unstable_by_key(|&block| dominators.preorder(block));
+    for block in blocks {
+        for access in function.block_insts(block).filter_map(|inst| access(function, inst)) {
+            let Some(sum) = sums.of(access.reg) else { continue };
+            let (number, rest) = sum.split();
+            let bases = known.entry(rest).or_default();
+            // In this order, a block that does not dominate this one dominates none of those to come.
+            while bases.last().is_some_and(|base| !dominators.dominates(base.block, block)) {
+                bases.pop();
+            }
+            match bases.first() {
+                None => bases.push(Base { block, reg: access.reg, number }),
+                Some(base) => {
+                    outcome.accesses += usize::from(move_to(function, &access, base, number, &mut outcome.edits))
+                }
+            }
+        }
+    }
+    outcome.removed = dead::remove(function, &definitions, &mut outcome.edits);
+    outcome.edits.finish();
+    outcome
+}
+
+/// Lets an access read another register, if its offset has room for the difference.
+fn move_to(function: &Function, access: &Access, base: &Base, number: u32, edits: &mut EditList) -> bool {
+    // Modulo 2³²: the difference that has a sign is the one that an offset can be.
+    let offset = i64::from(number.wrapping_sub(base.number).wrapping_add(access.offset as u32) as i32);
+    let is_other = base.reg != access.reg && function.class(base.reg) == function.class(access.reg);
+    if !is_other || offset.abs() > LARGEST_OFFSET {
+        return false;
+    }
+    edits.push(Edit::SetAddress { inst: access.inst, operand: access.number, base: base.reg, offset });
+    true
+}
+
+fn access(function: &Function, inst: Inst) -> Option<Access> {
+    let number = shared_address::base_operand(function, inst)?;
+    let operands = function.operands(inst);
+    match (operands[number as usize].read_reg(), operands[number as usize + 1].value) {
+        (Some(reg), Value::Immediate(offset)) => Some(Access { inst, number, reg, offset }),
+        _ => None,
+    }
+}
+
+fn has_two_bases(function: &Function) -> bool {
+    let mut bases = function.insts().filter_map(|inst| access(function, inst)).map(|access| access.reg);
+    bases.next().is_some_and(|first| bases.any(|reg| reg != first))
+}

@@ -1,0 +1,88 @@
+//! Which accesses share a register, and which must not.
+
+use crate::passes::{PtxRun, pipeline, run_on_ptx};
+
+/// The accesses to shared memory in what the pass makes of a kernel, each by its address.
+fn addresses(body: &str) -> Vec<String> {
+    let text = format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u32 k_param_0\n)\n{{\n\
+         \t.reg .pred %p<3>;\n\t.reg .b32 %r<20>;\n\t.reg .b64 %rd<20>;\n\t.shared .align 4 .b8 tile[32768];\n{body}\tret;\n}}\n"
+    );
+    let steps = pipeline("nvptx-shared-addresses<verify>").expect("a pipeline");
+    let run = PtxRun { steps, ..PtxRun::default() };
+    let output = run_on_ptx("-", text.as_bytes(), &run).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(output.left_alone, 0, "{:?}", output.remarks);
+    let text = String::from_utf8(output.text).expect("text");
+    let accesses = text.lines().filter(|line| line.contains(".shared.") || line.contains("ld.global"));
+    accesses.map(|line| line[line.find('[').unwrap_or(0)..=line.find(']').unwrap_or(0)].to_owned()).collect()
+}
+
+/// An index in %r1 that nothing is known of, and the tile in %rd1.
+const INDEX: &str = "\tld.param.b32 %r1, [k_param_0];\n\tmov.b64 %rd1, tile;\n";
+
+/// A number that is added ahead of the widening leaves the index, whatever way it is written.
+#[test]
+fn numbers_leave_widened_indices() {
+    let body = format!(
+        "{INDEX}\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tst.shared.b32 [%rd3], %r1;\n\
+         \tadd.s32 %r2, %r1, 32;\n\tmul.wide.u32 %rd4, %r2, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tst.shared.b32 [%rd5+8], %r1;\n\
+         \tadd.s32 %r3, %r1, -6240;\n\tcvt.s64.s32 %rd6, %r3;\n\tshl.b64 %rd7, %rd6, 2;\n\tadd.s64 %rd8, %rd7, %rd1;\n\
+         \tld.shared.b32 %r4, [%rd8];\n\tmad.lo.s32 %r5, %r1, 4, 64;\n\tcvt.u64.u32 %rd9, %r5;\n\tadd.s64 %rd10, %rd1, %rd9;\n\
+         \tld.shared.b32 %r6, [%rd10+-64];\n"
+    );
+    assert_eq!(addresses(&body), ["[%rd3]", "[%rd3+136]", "[%rd3+-24960]", "[%rd3]"]);
+}
+
+/// Bits that cannot be one in both make `or` a sum, and what a shift leaves of a number that it divides is one, too.
+#[test]
+fn known_bits_make_sums() {
+    let body = "\tmov.u32 %r1, %tid.x;\n\tmov.b64 %rd1, tile;\n\tand.b32 %r2, %r1, 31;\n\tmov.u32 %r3, %tid.y;\n\
+        \tshl.b32 %r4, %r3, 5;\n\tor.b32 %r5, %r4, %r2;\n\tmul.wide.u32 %rd2, %r5, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\
+        \tst.shared.b32 [%rd3], %r1;\n\tadd.s32 %r6, %r3, 4;\n\tshl.b32 %r7, %r6, 5;\n\tor.b32 %r8, %r7, %r2;\n\
+        \tmul.wide.u32 %rd4, %r8, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tst.shared.b32 [%rd5], %r1;\n\
+        \tshr.u32 %r9, %r1, 2;\n\tmul.wide.u32 %rd6, %r9, 8;\n\tst.shared.b32 [%rd6], %r1;\n\
+        \tadd.s32 %r10, %r1, 32;\n\tshr.s32 %r11, %r10, 2;\n\tmul.wide.u32 %rd7, %r11, 8;\n\tst.shared.b32 [%rd7], %r1;\n";
+    assert_eq!(addresses(body), ["[%rd3]", "[%rd3+512]", "[%rd6]", "[%rd6+64]"]);
+}
+
+/// Bits that both may have make `or` no sum. A number leaves a shift neither where the sum may overflow nor where the shift
+/// does not divide it.
+#[test]
+fn what_may_be_otherwise_stays() {
+    let body = format!(
+        "{INDEX}\tor.b32 %r2, %r1, 32;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tst.shared.b32 [%rd2], %r1;\n\
+         \tmul.wide.u32 %rd3, %r2, 4;\n\tst.shared.b32 [%rd3], %r1;\n\tshr.u32 %r3, %r1, 2;\n\tmul.wide.u32 %rd4, %r3, 4;\n\
+         \tst.shared.b32 [%rd4], %r1;\n\tadd.s32 %r4, %r1, 32;\n\tshr.u32 %r5, %r4, 2;\n\tmul.wide.u32 %rd5, %r5, 4;\n\
+         \tst.shared.b32 [%rd5], %r1;\n\tmov.u32 %r6, %tid.x;\n\tshr.u32 %r7, %r6, 2;\n\tmul.wide.u32 %rd6, %r7, 4;\n\
+         \tst.shared.b32 [%rd6], %r1;\n\tadd.s32 %r8, %r6, 33;\n\tshr.u32 %r9, %r8, 2;\n\tmul.wide.u32 %rd7, %r9, 4;\n\
+         \tst.shared.b32 [%rd7], %r1;\n"
+    );
+    assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd4]", "[%rd5]", "[%rd6]", "[%rd7]"]);
+}
+
+/// A base must have been computed on every path, from what the index is made of now.
+#[test]
+fn a_base_is_computed_on_every_path() {
+    let other = "\tadd.s32 %r2, %r1, 1;\n\tmul.wide.u32 %rd4, %r2, 4;\n\tst.shared.b32 [%rd4], %r1;\n";
+    let body = format!(
+        "{INDEX}\tsetp.eq.s32 %p1, %r1, 0;\n\t@%p1 bra $join;\n\tmul.wide.u32 %rd2, %r1, 4;\n\
+         \tst.shared.b32 [%rd2], %r1;\n$join:\n{other}"
+    );
+    assert_eq!(addresses(&body), ["[%rd2]", "[%rd4]"], "the first is computed on one path alone");
+    let body = format!(
+        "{INDEX}$loop:\n\tmul.wide.u32 %rd2, %r1, 4;\n\tst.shared.b32 [%rd2], %r1;\n\tadd.s32 %r1, %r1, 1;\n\
+         \tmul.wide.u32 %rd4, %r1, 4;\n\tst.shared.b32 [%rd4], %r1;\n\tsetp.lt.s32 %p1, %r1, 99;\n\t@%p1 bra $loop;\n"
+    );
+    assert_eq!(addresses(&body), ["[%rd2]", "[%rd4]"], "the index has changed between the two");
+}
+
+/// Other memory is addressed by 64 bits, and an offset has 24.
+#[test]
+fn global_memory_and_far_offsets_stay() {
+    let body = format!(
+        "{INDEX}\tmul.wide.u32 %rd2, %r1, 4;\n\tld.global.b32 %r2, [%rd2];\n\tadd.s32 %r3, %r1, 1;\n\
+         \tmul.wide.u32 %rd3, %r3, 4;\n\tld.global.b32 %r4, [%rd3];\n\tst.shared.b32 [%rd2], %r1;\n\
+         \tadd.s32 %r5, %r1, 4194304;\n\tmul.wide.u32 %rd4, %r5, 4;\n\tst.shared.b32 [%rd4], %r1;\n"
+    );
+    assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd2]", "[%rd4]"]);
+}

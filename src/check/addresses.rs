@@ -1,0 +1,133 @@
+//! Accesses to shared memory that have another base and another offset now: the sum must be what it was.
+
+use rustc_hash::FxHashSet;
+
+use super::pair::{Pair, Which};
+use crate::function::shared_address::{self, Sums};
+use crate::function::{Block, Function, Inst, VReg, Value};
+use crate::index::{EntityIndex, IndexVec};
+
+/// The one definition of each register that all its reads come behind.
+type Definitions = IndexVec<VReg, Option<Inst>>;
+
+/// Instructions of the edited function whose address is another sum with the same value, each with the number of its base.
+pub(super) type Proven = FxHashSet<(Inst, u32)>;
+
+/// Proves addresses. O(size) where one changes, and nothing else where none does.
+///
+/// The new base must have one definition, in both functions the same instruction in the same block, ahead of all reads:
+/// then it holds at the access what it held there before, because the operands of that instruction are obligations of their
+/// own. What both bases are made of is read off the function before.
+pub(super) fn proven(pair: &Pair<'_>) -> Proven {
+    let changed: Vec<Access> = pair.after.function.insts().filter_map(|after| changed(pair, after)).collect();
+    if changed.is_empty() {
+        return Proven::default();
+    }
+    let (before, after) = (definitions(pair.before.function), definitions(pair.after.function));
+    let mut sums = Sums::new(pair.before.function, &before);
+    let same = changed.iter().filter(|access| is_same(pair, access, (&before, &after), &mut sums).unwrap_or(false));
+    same.map(|access| (access.after, access.number)).collect()
+}
+
+/// An access whose base or offset is another one.
+struct Access {
+    before: Inst,
+    after: Inst,
+    /// The number of the operand that is the base.
+    number: u32,
+}
+
+fn changed(pair: &Pair<'_>, after: Inst) -> Option<Access> {
+    let before = pair.kept_in_place(Which::After, after)?;
+    let (view, function) = (pair.before.function, pair.after.function);
+    let number = shared_address::base_operand(function, after)?;
+    let is_other = address(view, before, number)? != address(function, after, number)?;
+    let is_base = shared_address::base_operand(view, before) == Some(number);
+    (is_other && is_base).then_some(Access { before, after, number })
+}
+
+fn is_same(
+    pair: &Pair<'_>,
+    &Access { before, after, number }: &Access,
+    definitions: (&Definitions, &Definitions),
+    sums: &mut Sums<'_>,
+) -> Option<bool> {
+    let (view, function) = (pair.before.function, pair.after.function);
+    let (old_base, old_offset) = address(view, before, number)?;
+    let (base, offset) = address(function, after, number)?;
+    let definition = definitions.1[base]?;
+    let kept = pair.kept_in_place(Which::After, definition)?;
+    let result = function.operands(definition).iter().position(|operand| operand.def() == Some(base))?;
+    let base_before = view.operands(kept)[result].def()?;
+    if definitions.0[base_before] != Some(kept) {
+        return None;
+    }
+    let (old, old_rest) = sums.of(old_base)?.split();
+    let (new, new_rest) = sums.of(base_before)?.split();
+    Some(old_rest == new_rest && old.wrapping_add(old_offset) == new.wrapping_add(offset))
+}
+
+/// The base of an address and the low 32 bits of its offset.
+fn address(function: &Function, inst: Inst, number: u32) -> Option<(VReg, u32)> {
+    let operands = function.operands(inst);
+    let base = operands.get(number as usize)?.read_reg()?;
+    match operands.get(number as usize + 1)?.value {
+        Value::Immediate(offset) => Some((base, offset as u32)),
+        _ => None,
+    }
+}
+
+fn definitions(function: &Function) -> Definitions {
+    let idoms = immediate_dominators(function);
+    shared_address::definitions(function, &mut |above, block| {
+        let mut at = Some(block);
+        while let Some(current) = at.filter(|&current| current != above) {
+            at = idoms[current];
+        }
+        at == Some(above)
+    })
+}
+
+/// The nearest strict dominator of each block that is reached (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+/// Algorithm", 2001), apart from the one that the passes use.
+fn immediate_dominators(function: &Function) -> IndexVec<Block, Option<Block>> {
+    let mut order = Vec::new();
+    let mut is_seen = IndexVec::filled(false, function.num_blocks());
+    let mut stack: Vec<(Block, usize)> = function.blocks().take(1).map(|entry| (entry, 0)).collect();
+    stack.iter().for_each(|&(entry, _)| is_seen[entry] = true);
+    while let Some((block, next)) = stack.pop() {
+        match function.succs(block).get(next) {
+            Some(&succ) => {
+                stack.push((block, next + 1));
+                if !std::mem::replace(&mut is_seen[succ], true) {
+                    stack.push((succ, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order.reverse();
+    let mut number = IndexVec::filled(usize::MAX, function.num_blocks());
+    order.iter().enumerate().for_each(|(at, &block)| number[block] = at);
+    let mut preds: IndexVec<Block, Vec<Block>> = IndexVec::filled(Vec::new(), function.num_blocks());
+    for &block in &order {
+        function.succs(block).iter().for_each(|&succ| preds[succ].push(block));
+    }
+    let mut idoms: IndexVec<Block, Option<Block>> = IndexVec::filled(None, function.num_blocks());
+    let mut changes = true;
+    while std::mem::take(&mut changes) {
+        for &block in order.iter().skip(1) {
+            let known = preds[block].iter().copied().filter(|&pred| pred.index() == 0 || idoms[pred].is_some());
+            let nearest = known.reduce(|mut left, mut right| {
+                while left != right {
+                    let later = if number[left] > number[right] { &mut left } else { &mut right };
+                    *later = idoms[*later].unwrap_or(order[0]);
+                }
+                left
+            });
+            changes |= idoms[block] != nearest;
+            idoms[block] = nearest;
+        }
+    }
+    idoms
+}

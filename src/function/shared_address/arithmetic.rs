@@ -1,0 +1,140 @@
+//! What integer instructions compute, by the names that LLVM and PTX give them.
+
+/// What an instruction puts into its first operand, from the other ones in their order. Of registers of 64 bits the low
+/// 32 are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    /// The sum of two.
+    Add,
+    /// The first without the second.
+    Subtract,
+    /// The product of two.
+    Multiply,
+    /// The product of two and a third.
+    MultiplyAdd,
+    /// The first, shifted to the left by the second.
+    ShiftLeft,
+    /// The first, shifted to the right by the second, with zeros from the left.
+    ShiftRight,
+    /// The same with copies of the sign.
+    ShiftRightSigned,
+    /// The bits that both have.
+    And,
+    /// The bits that one has.
+    Or,
+    /// The least of two numbers without sign.
+    Minimum,
+    /// The first.
+    Same,
+    /// Always the same number of the thread, and no more than this.
+    AtMost(u32),
+}
+
+/// By the base of LLVM's name, which letters for registers and immediates follow.
+const BY_BASE: [(&str, Arithmetic); 27] = [
+    ("ADD32", Arithmetic::Add),
+    ("ADD64", Arithmetic::Add),
+    ("SUB32", Arithmetic::Subtract),
+    ("SUB64", Arithmetic::Subtract),
+    ("MULT32", Arithmetic::Multiply),
+    ("MULT64", Arithmetic::Multiply),
+    // The low half of a product is the same with and without signs.
+    ("MUL_WIDEs32_", Arithmetic::Multiply),
+    ("MUL_WIDEu32_", Arithmetic::Multiply),
+    ("MAD_LO_S32", Arithmetic::MultiplyAdd),
+    ("MAD_LO_S64", Arithmetic::MultiplyAdd),
+    ("MAD_WIDE_S32", Arithmetic::MultiplyAdd),
+    ("MAD_WIDE_U32", Arithmetic::MultiplyAdd),
+    ("SHL32_", Arithmetic::ShiftLeft),
+    ("SHL64_", Arithmetic::ShiftLeft),
+    ("SRL32_", Arithmetic::ShiftRight),
+    ("SRA32_", Arithmetic::ShiftRightSigned),
+    ("AND_b32", Arithmetic::And),
+    ("AND_b64", Arithmetic::And),
+    ("OR_b32", Arithmetic::Or),
+    ("OR_b64", Arithmetic::Or),
+    ("UMIN32", Arithmetic::Minimum),
+    ("CVT_u32_u64", Arithmetic::Same),
+    ("CVT_s32_s64", Arithmetic::Same),
+    ("CVT_u64_u32", Arithmetic::Same),
+    ("CVT_s64_s32", Arithmetic::Same),
+    ("INT_PTX_SREG_TID_", Arithmetic::AtMost(MOST_THREADS)),
+    ("SREG_LANEID", Arithmetic::AtMost(31)),
+];
+
+/// The largest index of a thread in one dimension (CUDA Programming Guide, "Compute Capabilities").
+const MOST_THREADS: u32 = 1023;
+
+/// What an opcode computes, by LLVM's name or by PTX's mnemonic and the form of its operands.
+pub(super) fn arithmetic(name: &str) -> Option<Arithmetic> {
+    let is_form = |rest: &str| rest.bytes().all(|letter| matches!(letter, b'r' | b'i'));
+    let of_llvm = BY_BASE.iter().find_map(|&(base, arithmetic)| {
+        let rest = name.strip_prefix(base)?;
+        let fits = match arithmetic {
+            Arithmetic::AtMost(_) => rest.len() <= 1,
+            _ => is_form(rest),
+        };
+        fits.then_some(arithmetic)
+    });
+    of_llvm.or_else(|| of_ptx(name))
+}
+
+/// An instruction under a predicate has a name that begins with `@`, and is none of these.
+fn of_ptx(name: &str) -> Option<Arithmetic> {
+    let (mnemonic, form) = name.split_once('/')?;
+    if mnemonic == "mov.u32" {
+        return match form {
+            "%tid.x" | "%tid.y" | "%tid.z" => Some(Arithmetic::AtMost(MOST_THREADS)),
+            "%laneid" => Some(Arithmetic::AtMost(31)),
+            _ => None,
+        };
+    }
+    if !form.strip_prefix('r')?.bytes().all(|letter| matches!(letter, b'r' | b'i')) {
+        return None;
+    }
+    Some(match mnemonic {
+        "add.s32" | "add.u32" | "add.s64" | "add.u64" => Arithmetic::Add,
+        "sub.s32" | "sub.u32" | "sub.s64" | "sub.u64" => Arithmetic::Subtract,
+        "mul.lo.s32" | "mul.lo.u32" | "mul.lo.s64" | "mul.lo.u64" => Arithmetic::Multiply,
+        "mul.wide.s32" | "mul.wide.u32" => Arithmetic::Multiply,
+        "mad.lo.s32" | "mad.lo.u32" | "mad.lo.s64" | "mad.lo.u64" => Arithmetic::MultiplyAdd,
+        "mad.wide.s32" | "mad.wide.u32" => Arithmetic::MultiplyAdd,
+        "shl.b32" | "shl.b64" => Arithmetic::ShiftLeft,
+        "shr.u32" | "shr.b32" => Arithmetic::ShiftRight,
+        "shr.s32" => Arithmetic::ShiftRightSigned,
+        "and.b32" | "and.b64" => Arithmetic::And,
+        "or.b32" | "or.b64" => Arithmetic::Or,
+        "min.u32" => Arithmetic::Minimum,
+        "cvt.u32.u64" | "cvt.s32.s64" | "cvt.u64.u32" | "cvt.s64.s32" => Arithmetic::Same,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same instruction by both names; halves of products, other types and predicates are not known.
+    #[test]
+    fn by_both_names() {
+        for (llvm, ptx, expected) in [
+            ("ADD64rr", "add.s64/rrr", Arithmetic::Add),
+            ("SUB32ir", "sub.s32/rir", Arithmetic::Subtract),
+            ("MUL_WIDEu32_ri", "mul.wide.u32/rri", Arithmetic::Multiply),
+            ("MAD_LO_S32rir", "mad.lo.s32/rrir", Arithmetic::MultiplyAdd),
+            ("SHL64_ri", "shl.b64/rri", Arithmetic::ShiftLeft),
+            ("SRA32_ri", "shr.s32/rri", Arithmetic::ShiftRightSigned),
+            ("OR_b32rr", "or.b32/rrr", Arithmetic::Or),
+            ("CVT_s64_s32", "cvt.s64.s32/rr", Arithmetic::Same),
+            ("INT_PTX_SREG_TID_x", "mov.u32/%tid.x", Arithmetic::AtMost(1023)),
+        ] {
+            assert_eq!((arithmetic(llvm), arithmetic(ptx)), (Some(expected), Some(expected)), "{llvm} {ptx}");
+        }
+        let others = ["ADD16rr", "MUL_HI_S32rr", "SRL64_ri", "ADDCCCi32rr", "INT_PTX_SREG_NTID_x"];
+        let of_ptx =
+            ["add.s16/rrr", "mul.hi.s32/rrr", "shr.u64/rri", "@add.s32/rrr", "add.cc.s32/rrr", "mov.u32/%ntid.x"];
+        for name in others.into_iter().chain(of_ptx).chain(["cvt.u32.u16/rr", "add.s32/rp", "add.s32/rsi"]) {
+            assert_eq!(arithmetic(name), None, "{name}");
+        }
+    }
+}
