@@ -5,6 +5,10 @@
 //! invariant code motion then takes all of them out of the loop, and a tile that is unrolled holds a hundred registers.
 //! NVIDIA's compiler addresses by 32 bits and has one register and a hundred offsets, which cost nothing.
 //!
+//! The base that accesses share is that of an access that has run when they do, so it is a valid address, and they are less
+//! than the window of shared memory away from it: the sums are equal in 64 bits, too, as a generic address needs it that
+//! `ldmatrix` may have.
+//!
 //! An access here reads the register of an earlier access on all paths to it, if both addresses are the same sum but for a
 //! number ([`shared_address`]); the number goes into the offset. What nobody reads any more goes. The idea is that of LLVM's
 //! `separate-const-offset-from-gep`, which stops where the widening begins.

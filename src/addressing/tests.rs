@@ -45,7 +45,7 @@ fn known_bits_make_sums() {
     assert_eq!(addresses(body), ["[%rd3]", "[%rd3+512]", "[%rd6]", "[%rd6+64]"]);
 }
 
-/// Bits that both may have make `or` no sum. A number leaves a shift neither where the sum may overflow nor where the shift
+/// Bits that both may have make `or` no sum. A shift that keeps the sign is another one unless there is none. A number leaves a shift neither where the sum may overflow nor where the shift
 /// does not divide it.
 #[test]
 fn what_may_be_otherwise_stays() {
@@ -55,9 +55,9 @@ fn what_may_be_otherwise_stays() {
          \tst.shared.b32 [%rd4], %r1;\n\tadd.s32 %r4, %r1, 32;\n\tshr.u32 %r5, %r4, 2;\n\tmul.wide.u32 %rd5, %r5, 4;\n\
          \tst.shared.b32 [%rd5], %r1;\n\tmov.u32 %r6, %tid.x;\n\tshr.u32 %r7, %r6, 2;\n\tmul.wide.u32 %rd6, %r7, 4;\n\
          \tst.shared.b32 [%rd6], %r1;\n\tadd.s32 %r8, %r6, 33;\n\tshr.u32 %r9, %r8, 2;\n\tmul.wide.u32 %rd7, %r9, 4;\n\
-         \tst.shared.b32 [%rd7], %r1;\n"
+         \tst.shared.b32 [%rd7], %r1;\n\tshr.s32 %r10, %r1, 2;\n\tmul.wide.u32 %rd8, %r10, 4;\n\tst.shared.b32 [%rd8], %r1;\n"
     );
-    assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd4]", "[%rd5]", "[%rd6]", "[%rd7]"]);
+    assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd4]", "[%rd5]", "[%rd6]", "[%rd7]", "[%rd8]"]);
 }
 
 /// A base must have been computed on every path, from what the index is made of now.

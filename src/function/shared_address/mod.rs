@@ -25,7 +25,7 @@ pub use sum::{Sum, Sums};
 use super::{Function, Inst, MemorySpace, OperandFlags, Value};
 
 /// The number of the operand that is the base of an access to shared memory: a register, with an offset behind it. `None`
-/// for everything else, as accesses with two addresses.
+/// for everything else, as accesses with two addresses or under a predicate.
 pub fn base_operand(function: &Function, inst: Inst) -> Option<u32> {
     if function.memory_space(inst) != MemorySpace::Shared {
         return None;
@@ -33,7 +33,9 @@ pub fn base_operand(function: &Function, inst: Inst) -> Option<u32> {
     let name = function.opcodes().name(function.opcode(inst));
     let operands = function.operands(inst);
     let is_behind = ["LD_", "ST_", "LDV_", "STV_"].iter().any(|start| name.starts_with(start))
-        || name.split_once('/').is_some_and(|(_, form)| form.ends_with('a') && form.matches('a').count() == 1);
+        || name.split_once('/').is_some_and(|(mnemonic, form)| {
+            !mnemonic.starts_with('@') && form.ends_with('a') && form.matches('a').count() == 1
+        });
     let number = is_behind.then(|| operands.len().checked_sub(2))??;
     let (base, offset) = (&operands[number], &operands[number + 1]);
     let is_plain = base.tied.is_none() && !base.flags.intersects(OperandFlags::IMPLICIT | OperandFlags::UNDEF);

@@ -22,12 +22,20 @@ struct Machine<'t, 'a> {
     /// The names that each scope declares: single ones, and the beginnings of families.
     declared: Vec<Vec<(String, bool)>>,
     memory: BTreeMap<u64, u32>,
-    stores: Vec<(u64, u32)>,
+    stores: Stores,
     seed: u64,
 }
 
-/// The stores to global memory that the function of a text makes, in their order.
-pub(super) fn run(text: &str, seed: u64) -> Vec<(u64, u32)> {
+/// Stores with their values, in their order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Stores {
+    global: Vec<(u64, u32)>,
+    /// To the program's own shared memory. Nothing orders these among the others.
+    shared: Vec<(u64, u32)>,
+}
+
+/// The stores that the function of a text makes.
+pub(super) fn run(text: &str, seed: u64) -> Stores {
     let file = File::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let statements: Vec<Statement> = file.statements().ids().collect();
     let mut labels = BTreeMap::new();
@@ -41,7 +49,7 @@ pub(super) fn run(text: &str, seed: u64) -> Vec<(u64, u32)> {
         scopes: Vec::new(),
         declared: Vec::new(),
         memory: BTreeMap::new(),
-        stores: Vec::new(),
+        stores: Stores::default(),
         seed,
     };
     let (mut at, mut steps) = (0, 0);
@@ -222,7 +230,9 @@ impl Machine<'_, '_> {
                 let value = self.value(value) as u32;
                 self.memory.insert(place, value);
                 if mnemonic.contains("global") {
-                    self.stores.push((place, value));
+                    self.stores.global.push((place, value));
+                } else if is_own_shared {
+                    self.stores.shared.push((place, value));
                 }
             } else if mnemonic.contains("param") {
                 self.set(value, address);

@@ -15,7 +15,7 @@ use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCH
 #[cfg(test)]
 use crate::emulate::{Launches, Program, compare_programs};
 use crate::function::{Function, OperandFlags, Value};
-use crate::passes::{self, RunContext};
+use crate::passes::{self, PtxRun, RunContext, Step, run_on_ptx};
 use crate::ptx::{File, Module, Patch};
 use machine::run;
 use program::program;
@@ -86,6 +86,19 @@ fn draw_pass(u: &mut Unstructured<'_>) -> Result<(&'static str, String)> {
 /// Checks that passes on a program keep what it stores, and that the text says what the edited view says.
 pub fn check_ptx_passes(u: &mut Unstructured<'_>) -> Result<()> {
     passes_keep_the_meaning(u, false).map(|_| ())
+}
+
+/// Checks that accesses to a tile go where they went, with one register for addresses that differ by a number.
+pub fn check_shared_addresses(u: &mut Unstructured<'_>) -> Result<()> {
+    let text = program::tile(u)?;
+    let step = Step { name: SHARED_ADDRESSES.to_owned(), parameters: String::new() };
+    let wanted = PtxRun { steps: vec![step], options: "verify", ..PtxRun::default() };
+    let output = run_on_ptx("-", text.as_bytes(), &wanted).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let changed = String::from_utf8(output.text).expect("the text was UTF-8");
+    reached("a register is shared", changed != text);
+    let seed = u.arbitrary()?;
+    assert_eq!(run(&text, seed), run(&changed, seed), "{text}\n{changed}");
+    Ok(())
 }
 
 /// Runs passes on a program. Whether it still does the same; `forgets`: views forget that definitions under a predicate
@@ -220,6 +233,11 @@ mod tests {
         let expected =
             [(SCHEDULE, 10), (RENAME, 10), (REMAT, 0), (REGALLOC, 1), (COPY_COALESCER, 1), (SHARED_ADDRESSES, 2)];
         explore(check_ptx_passes, 4_000, &expected);
+    }
+
+    #[test]
+    fn shared_addresses() {
+        explore(check_shared_addresses, 2_000, &[("a register is shared", 10)]);
     }
 
     /// The emulator agrees with the interpreter, on programs that passes keep and on such that wrong views change.

@@ -9,6 +9,14 @@ use super::shared::{REGISTERS, Shared};
 /// How many predicates there are.
 const PREDICATES: usize = 3;
 
+/// How many statements are of shared memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    Nothing,
+    Half,
+    Most,
+}
+
 struct Program<'u, 'b> {
     u: &'u mut Unstructured<'b>,
     text: String,
@@ -16,13 +24,22 @@ struct Program<'u, 'b> {
     labels: usize,
     /// Whether instructions of inner scopes and calls are drawn.
     depth: usize,
-    /// Whether half of the statements are of shared memory.
-    has_tile: bool,
+    share: Share,
     shared: Shared,
 }
 
 /// Draws a kernel that loads, computes and stores.
 pub(super) fn program(u: &mut Unstructured<'_>) -> Result<String> {
+    let share = if u.ratio(1, 4)? { Share::Half } else { Share::Nothing };
+    program_with(u, share)
+}
+
+/// Draws a kernel of accesses to shared memory, with branches and loops around them.
+pub(super) fn tile(u: &mut Unstructured<'_>) -> Result<String> {
+    program_with(u, Share::Most)
+}
+
+fn program_with(u: &mut Unstructured<'_>, share: Share) -> Result<String> {
     let registers = if u.ratio(1, 2)? { u.int_in_range(20..=50)? } else { u.int_in_range(4..=14)? };
     let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u64 k_param_0,\n\
         \t.param .u32 k_param_1\n)\n.reqntid 32, 1, 1\n{\n"
@@ -30,8 +47,7 @@ pub(super) fn program(u: &mut Unstructured<'_>) -> Result<String> {
     let _ = writeln!(text, "\t.reg .pred \t%p<{PREDICATES}>;\n\t.reg .b32 \t%r<{registers}>;\n\t.reg .b64 \t%rd<2>;");
     let _ = writeln!(text, "\t.reg .b32 \t%i<{REGISTERS}>;\n\t.reg .b64 \t%id<{REGISTERS}>;\n");
     text += "\tld.param.b64 \t%rd1, [k_param_0];\n";
-    let has_tile = u.ratio(1, 4)?;
-    let mut program = Program { u, text, registers, labels: 0, depth: 0, has_tile, shared: Shared::default() };
+    let mut program = Program { u, text, registers, labels: 0, depth: 0, share, shared: Shared::default() };
     for predicate in 0..PREDICATES {
         let (number, against) = (program.u.int_in_range(0..=3)?, program.u.int_in_range(0..=3)?);
         let _ = writeln!(program.text, "\tmov.b32 \t%r0, {number};\n\tsetp.eq.s32 \t%p{predicate}, %r0, {against};");
@@ -73,7 +89,11 @@ impl Program<'_, '_> {
         let mut left = count;
         while left > 0 {
             left -= 1;
-            let kinds = if self.has_tile { 39 } else { 19 };
+            let kinds = match self.share {
+                Share::Nothing => 19,
+                Share::Half => 39,
+                Share::Most => 250,
+            };
             match self.u.int_in_range(0..=kinds)? {
                 0 if left > 3 && self.depth < 3 => {
                     let inside = self.u.int_in_range(1..=left / 2)?;
@@ -86,7 +106,7 @@ impl Program<'_, '_> {
                     self.counted_loop(inside)?;
                 }
                 2 => self.scope()?,
-                20..=39u8 => {
+                20.. => {
                     let register = self.register()?;
                     self.shared.statement(self.u, register, &mut self.text)?;
                 }

@@ -48,15 +48,17 @@ impl Shared {
         let new = self.fresh();
         let known = if self.indices.is_empty() { None } else { Some(*u.choose(&self.indices)?) };
         let number = *u.choose(&[-64, -8, 1, 8, 32, 64, 1600])?;
-        let line = match (u.int_in_range(0..=9u8)?, known) {
-            (0, _) | (1..=8, None) => format!("mov.u32 \t%i{new}, %tid.x;"),
+        let line = match (u.int_in_range(0..=10u8)?, known) {
+            (0, _) | (1..=9, None) => format!("mov.u32 \t%i{new}, %tid.x;"),
             (1, Some(one)) => format!("shl.b32 \t%i{new}, %i{one}, {};", u.int_in_range(0..=6)?),
             (2, Some(one)) => format!("shr.u32 \t%i{new}, %i{one}, {};", u.int_in_range(0..=5)?),
             (3, Some(one)) => format!("shr.s32 \t%i{new}, %i{one}, {};", u.int_in_range(0..=5)?),
-            (4, Some(one)) => format!("or.b32 \t%i{new}, %i{one}, %i{};", u.choose(&self.indices)?),
+            (4, Some(one)) if u.arbitrary()? => format!("or.b32 \t%i{new}, %i{one}, %i{};", u.choose(&self.indices)?),
+            (4, Some(one)) => format!("or.b32 \t%i{new}, %i{one}, {};", u.choose(&[1, 32, 64])?),
             (5, Some(one)) => format!("and.b32 \t%i{new}, %i{one}, {};", u.choose(&[7, 31, 1023])?),
             (6, Some(one)) => format!("mad.lo.s32 \t%i{new}, %i{one}, {number}, %i{};", u.choose(&self.indices)?),
             (7, Some(one)) => format!("sub.s32 \t%i{new}, %i{one}, %i{};", u.choose(&self.indices)?),
+            (9, Some(one)) => format!("add.s32 \t%i{new}, %i{one}, %i{};", u.choose(&self.indices)?),
             (8, Some(one)) => format!("add.s32 \t%i{new}, %i{one}, {number};"),
             _ => format!("mov.b32 \t%i{new}, %r{register};"),
         };
