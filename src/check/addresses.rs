@@ -131,3 +131,36 @@ fn immediate_dominators(function: &Function) -> IndexVec<Block, Option<Block>> {
     }
     idoms
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::check::{ErrorKind, check};
+    use crate::function::{Edit, EditList, Function, Inst, VReg};
+
+    /// What the checker says of an access at `[%1+8]`, where %1 is %0 and 64, at another base and offset.
+    fn moved(base: u32, offset: i64, more: &str) -> Result<(), ErrorKind> {
+        let text = format!(
+            "mfv 1\nfunction \"k\"\nopcode ADD64ri\nopcode LD_i64\nopcode ST_i64\nregs %0 B64 B64 B64\n\
+             bb0: frequency 1.0 depth 0\n%0 = LD_i64 0\n%2 = LD_i64 0\n%1 = ADD64ri %0, 64\n{more}\
+             ST_i64 %0, 0, %1, 8 :: write shared\nend\n"
+        );
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let access = Inst(function.num_insts() as u32 - 1);
+        let mut edits = EditList::new(&function);
+        edits.push(Edit::SetAddress { inst: access, operand: 2, base: VReg(base), offset });
+        check(&function, &edits).map_err(|errors| errors[0].kind)
+    }
+
+    /// The same sum is proven, modulo 2³²; another offset, another value and a base that has changed since are not.
+    #[test]
+    fn sums_are_compared() {
+        assert_eq!(
+            [moved(0, 72, ""), moved(1, 8, ""), moved(0, 72 - (1 << 32), "")].map(|said| said.is_ok()),
+            [true, true, false]
+        );
+        assert_eq!(moved(0, 68, ""), Err(ErrorKind::Operand));
+        assert_eq!(moved(1, 72, ""), Err(ErrorKind::Operand));
+        assert_eq!(moved(2, 72, ""), Err(ErrorKind::Operand));
+        assert_eq!(moved(0, 72, "%0 = ADD64ri %0, 1\n"), Err(ErrorKind::Operand));
+    }
+}
