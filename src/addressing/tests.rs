@@ -13,7 +13,9 @@ fn addresses(body: &str) -> Vec<String> {
     let output = run_on_ptx("-", text.as_bytes(), &run).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(output.left_alone, 0, "{:?}", output.remarks);
     let text = String::from_utf8(output.text).expect("text");
-    let accesses = text.lines().filter(|line| line.contains(".shared.") || line.contains("ld.global"));
+    let accesses = text
+        .lines()
+        .filter(|line| line.contains(".shared.b") || line.contains("ld.global") || line.contains("ldmatrix"));
     accesses.map(|line| line[line.find('[').unwrap_or(0)..=line.find(']').unwrap_or(0)].to_owned()).collect()
 }
 
@@ -85,4 +87,16 @@ fn global_memory_and_far_offsets_stay() {
          \tadd.s32 %r5, %r1, 4194304;\n\tmul.wide.u32 %rd4, %r5, 4;\n\tst.shared.b32 [%rd4], %r1;\n"
     );
     assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd2]", "[%rd4]"]);
+}
+
+/// A generic address is as far from the window of shared memory as the address in it is from the start; a number leaves it, too.
+#[test]
+fn generic_addresses_of_shared_memory() {
+    let body = format!(
+        "{INDEX}\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, %rd1, 18944;\n\tcvta.shared.u64 %rd4, %rd3;\n\tadd.s64 %rd5, %rd4, %rd2;\n\
+         \tldmatrix.sync.aligned.m8n8.x2.b16 {{%r2, %r3}}, [%rd5];\n\tadd.s64 %rd6, %rd1, 18960;\n\tcvta.shared.u64 %rd7, %rd6;\n\
+         \tadd.s64 %rd8, %rd7, %rd2;\n\tldmatrix.sync.aligned.m8n8.x2.b16 {{%r4, %r5}}, [%rd8];\n\tcvta.to.shared.u64 %rd9, %rd8;\n\
+         \tst.shared.b32 [%rd9], %r1;\n\tadd.s64 %rd10, %rd1, %rd2;\n\tst.shared.b32 [%rd10], %r1;\n"
+    );
+    assert_eq!(addresses(&body), ["[%rd5]", "[%rd5+16]", "[%rd9]", "[%rd9+-18960]"]);
 }

@@ -26,12 +26,16 @@ pub(super) enum Arithmetic {
     Minimum,
     /// The first.
     Same,
+    /// The first, an address of shared memory, as a generic address: by as much further as the window of shared memory is in.
+    IntoWindow,
+    /// The other way round.
+    OutOfWindow,
     /// Always the same number of the thread, and no more than this.
     AtMost(u32),
 }
 
 /// By the base of LLVM's name, which letters for registers and immediates follow.
-const BY_BASE: [(&str, Arithmetic); 27] = [
+const BY_BASE: [(&str, Arithmetic); 31] = [
     ("ADD32", Arithmetic::Add),
     ("ADD64", Arithmetic::Add),
     ("SUB32", Arithmetic::Subtract),
@@ -58,6 +62,10 @@ const BY_BASE: [(&str, Arithmetic); 27] = [
     ("CVT_s32_s64", Arithmetic::Same),
     ("CVT_u64_u32", Arithmetic::Same),
     ("CVT_s64_s32", Arithmetic::Same),
+    ("cvta_shared", Arithmetic::IntoWindow),
+    ("cvta_shared_64", Arithmetic::IntoWindow),
+    ("cvta_to_shared", Arithmetic::OutOfWindow),
+    ("cvta_to_shared_64", Arithmetic::OutOfWindow),
     ("INT_PTX_SREG_TID_", Arithmetic::AtMost(MOST_THREADS)),
     ("SREG_LANEID", Arithmetic::AtMost(31)),
 ];
@@ -105,6 +113,8 @@ fn of_ptx(name: &str) -> Option<Arithmetic> {
         "and.b32" | "and.b64" => Arithmetic::And,
         "or.b32" | "or.b64" => Arithmetic::Or,
         "min.u32" => Arithmetic::Minimum,
+        "cvta.shared.u64" | "cvta.shared.u32" => Arithmetic::IntoWindow,
+        "cvta.to.shared.u64" | "cvta.to.shared.u32" => Arithmetic::OutOfWindow,
         "cvt.u32.u64" | "cvt.s32.s64" | "cvt.u64.u32" | "cvt.s64.s32" => Arithmetic::Same,
         _ => return None,
     })
@@ -126,6 +136,8 @@ mod tests {
             ("SRA32_ri", "shr.s32/rri", Arithmetic::ShiftRightSigned),
             ("OR_b32rr", "or.b32/rrr", Arithmetic::Or),
             ("CVT_s64_s32", "cvt.s64.s32/rr", Arithmetic::Same),
+            ("cvta_shared_64", "cvta.shared.u64/rr", Arithmetic::IntoWindow),
+            ("cvta_to_shared_64", "cvta.to.shared.u64/rr", Arithmetic::OutOfWindow),
             ("INT_PTX_SREG_TID_x", "mov.u32/%tid.x", Arithmetic::AtMost(1023)),
         ] {
             assert_eq!((arithmetic(llvm), arithmetic(ptx)), (Some(expected), Some(expected)), "{llvm} {ptx}");

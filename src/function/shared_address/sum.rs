@@ -12,6 +12,8 @@ use crate::index::IndexVec;
 enum Term {
     Register(VReg),
     Symbol(Symbol),
+    /// Where the window of shared memory is in the generic address space.
+    Window,
     /// A sum shifted to the right, by its number among those that were met.
     Shifted(u32),
 }
@@ -163,6 +165,11 @@ impl<'f> Sums<'f> {
                 is_sum.then(|| Some(self.operand(left, depth)?.plus(&self.operand(right, depth)?)))?
             }
             (Arithmetic::Same, [source, ..]) => self.operand(source, depth),
+            // "A generic address maps to … by subtracting the window base" (PTX ISA, "Generic Addressing").
+            (Arithmetic::IntoWindow, [source]) => Some(self.operand(source, depth)?.plus(&Sum::of_term(Term::Window))),
+            (Arithmetic::OutOfWindow, [source]) => {
+                Some(self.operand(source, depth)?.plus(&Sum::of_term(Term::Window).times(u32::MAX)))
+            }
             _ => None,
         }
     }
@@ -209,7 +216,7 @@ impl<'f> Sums<'f> {
     fn most_of(&mut self, term: Term, depth: u32) -> u32 {
         match term {
             Term::Register(reg) => self.bits(reg, depth).most(),
-            Term::Symbol(_) => u32::MAX,
+            Term::Symbol(_) | Term::Window => u32::MAX,
             Term::Shifted(shift) => self.most_shifted[shift as usize],
         }
     }
