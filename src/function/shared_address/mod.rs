@@ -34,7 +34,10 @@ pub fn base_operand(function: &Function, inst: Inst) -> Option<u32> {
     let operands = function.operands(inst);
     let is_behind = ["LD_", "ST_", "LDV_", "STV_"].iter().any(|start| name.starts_with(start))
         || name.split_once('/').is_some_and(|(mnemonic, form)| {
-            !mnemonic.starts_with('@') && form.ends_with('a') && form.matches('a').count() == 1
+            // Other instructions, as those of barriers, want their address in a register of its own.
+            ["ld.", "ldmatrix."].iter().any(|start| mnemonic.starts_with(start))
+                && form.ends_with('a')
+                && form.matches('a').count() == 1
         });
     let number = is_behind.then(|| operands.len().checked_sub(2))??;
     let (base, offset) = (&operands[number], &operands[number + 1]);
