@@ -1,6 +1,8 @@
 //! Which accesses share a register, and which must not.
 
+use crate::emulate::{Launches, Program, compare_programs};
 use crate::passes::{PtxRun, pipeline, run_on_ptx};
+use crate::ptx::Module;
 
 /// The accesses to shared memory in what the pass makes of a kernel, each by its address.
 fn addresses(body: &str) -> Vec<String> {
@@ -99,4 +101,45 @@ fn generic_addresses_of_shared_memory() {
          \tst.shared.b32 [%rd9], %r1;\n\tadd.s64 %rd10, %rd1, %rd2;\n\tst.shared.b32 [%rd10], %r1;\n"
     );
     assert_eq!(addresses(&body), ["[%rd5]", "[%rd5+16]", "[%rd9]", "[%rd9+-18960]"]);
+}
+
+/// A warp that loads matrices from a tile by generic addresses gets the same ones, as the emulator runs it; four bytes further it
+/// would not.
+#[test]
+fn matrices_are_loaded_from_where_they_were() {
+    let text = ".version 8.0\n\
+.target sm_90\n\
+.address_size 64\n\
+.visible .entry k(.param .u64 o) .reqntid 32,1,1 {\n\
+.reg .b64 %rd<20>; .reg .b32 %r<20>;\n\
+.shared .align 16 .b8 tile[4096];\n\
+ ld.param.u64 %rd1,[o]; cvta.to.global.u64 %rd2,%rd1;\n\
+ mov.u32 %r1,%tid.x; mov.b64 %rd3, tile; mul.wide.u32 %rd4,%r1,16; add.s64 %rd5,%rd3,%rd4;\n\
+ mul.lo.s32 %r2,%r1,77; xor.b32 %r2,%r2,1234567;\n\
+ st.shared.b32 [%rd5],%r2; st.shared.b32 [%rd5+4],%r1; st.shared.b32 [%rd5+8],%r2; st.shared.b32 [%rd5+12],%r1;\n\
+ add.s32 %r3,%r1,32; mul.wide.u32 %rd6,%r3,16; add.s64 %rd7,%rd3,%rd6;\n\
+ st.shared.b32 [%rd7],%r1; st.shared.b32 [%rd7+4],%r2; st.shared.b32 [%rd7+8],%r1; st.shared.b32 [%rd7+12],%r2;\n\
+ bar.sync 0;\n\
+ cvta.shared.u64 %rd8,%rd3; add.s64 %rd9,%rd8,%rd4;\n\
+ ldmatrix.sync.aligned.m8n8.x2.b16 {%r4,%r5},[%rd9];\n\
+ add.s64 %rd10,%rd3,512; cvta.shared.u64 %rd11,%rd10; add.s64 %rd12,%rd11,%rd4;\n\
+ ldmatrix.sync.aligned.m8n8.x2.b16 {%r6,%r7},[%rd12];\n\
+ mul.wide.u32 %rd13,%r1,16; add.s64 %rd14,%rd2,%rd13;\n\
+ st.global.b32 [%rd14],%r4; st.global.b32 [%rd14+4],%r5; st.global.b32 [%rd14+8],%r6; st.global.b32 [%rd14+12],%r7;\n\
+ ret;\n\
+}\n";
+    let steps = pipeline("nvptx-shared-addresses<verify>").expect("a pipeline");
+    let output = run_on_ptx("-", text.as_bytes(), &PtxRun { steps, ..PtxRun::default() }).expect("PTX");
+    let changed = String::from_utf8(output.text).expect("text");
+    assert!(changed.contains("[%rd9+512]"), "{changed}");
+    let is_same = |other: &str| {
+        let read = |text: &str| Program::new(&Module::read("-", text.as_bytes()).expect("PTX"));
+        let launches = Launches { count: 2, ..Launches::default() };
+        compare_programs(&read(text), &read(other), "k", &launches).is_same()
+    };
+    assert!(is_same(&changed));
+    assert!(
+        !is_same(&changed.replace("[%rd9+512]", "[%rd9+516]"))
+            && !is_same(&changed.replace("[%rd9+512]", "[%rd9+496]"))
+    );
 }
