@@ -22,8 +22,8 @@ mod tests;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::{Cfg, Dominators};
-use crate::function::shared_address::{self, Sum, Sums};
-use crate::function::{Block, Edit, EditList, Function, Inst, VReg, Value};
+use crate::function::shared_address::{self, Access, Sum, Sums};
+use crate::function::{Block, Edit, EditList, Function, Inst, VReg};
 
 /// The largest offset of an access to shared memory in machine code: it has 24 bits and a sign.
 const LARGEST_OFFSET: i64 = (1 << 23) - 1;
@@ -47,14 +47,6 @@ struct Base {
     number: u32,
 }
 
-/// An access: the instruction, the number of the operand that is its base, and that operand and the offset.
-struct Access {
-    inst: Inst,
-    number: u32,
-    reg: VReg,
-    offset: i64,
-}
-
 /// Finds one register for shared addresses that differ by a number. O(n log n) in operands and blocks.
 pub fn share_bases(function: &Function) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), accesses: 0, removed: 0 };
@@ -66,23 +58,20 @@ pub fn share_bases(function: &Function) -> Outcome {
     let definitions =
         shared_address::definitions(function, &mut |above, block| dominators.strictly_dominates(above, block));
     let mut sums = Sums::new(function, &definitions);
-    let mut known: FxHashMap<Sum, Vec<Base>> = FxHashMap::default();
+    let mut known: FxHashMap<Sum, Base> = FxHashMap::default();
     let mut blocks: Vec<Block> = function.blocks().filter(|&block| cfg.is_reachable(block)).collect();
     blocks.sort_unstable_by_key(|&block| dominators.preorder(block));
     for block in blocks {
-        for access in function.block_insts(block).filter_map(|inst| access(function, inst)) {
-            let Some(sum) = sums.of(access.reg) else { continue };
+        for (inst, access) in accesses(function, function.block_insts(block)) {
+            let Some(sum) = sums.of(access.base) else { continue };
             let (number, rest) = sum.split();
-            let bases = known.entry(rest).or_default();
-            // In this order, a block that does not dominate this one dominates none of those to come.
-            while bases.last().is_some_and(|base| !dominators.dominates(base.block, block)) {
-                bases.pop();
-            }
-            match bases.first() {
-                None => bases.push(Base { block, reg: access.reg, number }),
-                Some(base) => {
-                    outcome.accesses += usize::from(move_to(function, &access, base, number, &mut outcome.edits))
+            match known.get(&rest) {
+                Some(base) if dominators.dominates(base.block, block) => {
+                    outcome.accesses +=
+                        usize::from(move_to(function, (inst, access), base, number, &mut outcome.edits));
                 }
+                // In this order, a block that does not dominate this one dominates none of those to come.
+                _ => _ = known.insert(rest, Base { block, reg: access.base, number }),
             }
         }
     }
@@ -92,27 +81,28 @@ pub fn share_bases(function: &Function) -> Outcome {
 }
 
 /// Lets an access read another register, if its offset has room for the difference.
-fn move_to(function: &Function, access: &Access, base: &Base, number: u32, edits: &mut EditList) -> bool {
+fn move_to(
+    function: &Function,
+    (inst, access): (Inst, Access),
+    base: &Base,
+    number: u32,
+    edits: &mut EditList,
+) -> bool {
     // Modulo 2³²: the difference that has a sign is the one that an offset can be.
     let offset = i64::from(number.wrapping_sub(base.number).wrapping_add(access.offset as u32) as i32);
-    let is_other = base.reg != access.reg && function.class(base.reg) == function.class(access.reg);
+    let is_other = base.reg != access.base && function.class(base.reg) == function.class(access.base);
     if !is_other || offset.abs() > LARGEST_OFFSET {
         return false;
     }
-    edits.push(Edit::SetAddress { inst: access.inst, operand: access.number, base: base.reg, offset });
+    edits.push(Edit::SetAddress { inst, operand: access.number, base: base.reg, offset });
     true
 }
 
-fn access(function: &Function, inst: Inst) -> Option<Access> {
-    let number = shared_address::base_operand(function, inst)?;
-    let operands = function.operands(inst);
-    match (operands[number as usize].read_reg(), operands[number as usize + 1].value) {
-        (Some(reg), Value::Immediate(offset)) => Some(Access { inst, number, reg, offset }),
-        _ => None,
-    }
+fn accesses(function: &Function, insts: impl Iterator<Item = Inst>) -> impl Iterator<Item = (Inst, Access)> {
+    insts.filter_map(|inst| Some((inst, shared_address::access(function, inst)?)))
 }
 
 fn has_two_bases(function: &Function) -> bool {
-    let mut bases = function.insts().filter_map(|inst| access(function, inst)).map(|access| access.reg);
+    let mut bases = accesses(function, function.insts()).map(|(_, access)| access.base);
     bases.next().is_some_and(|first| bases.any(|reg| reg != first))
 }

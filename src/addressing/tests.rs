@@ -49,8 +49,8 @@ fn known_bits_make_sums() {
     assert_eq!(addresses(body), ["[%rd3]", "[%rd3+512]", "[%rd6]", "[%rd6+64]"]);
 }
 
-/// Bits that both may have make `or` no sum. A shift that keeps the sign is another one unless there is none. A number leaves a shift neither where the sum may overflow nor where the shift
-/// does not divide it.
+/// Bits that both may have make `or` no sum. A shift that keeps the sign is another one unless there is none. A number leaves a
+/// shift neither where the sum may overflow nor where the shift does not divide it.
 #[test]
 fn what_may_be_otherwise_stays() {
     let body = format!(

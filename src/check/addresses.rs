@@ -3,8 +3,8 @@
 use rustc_hash::FxHashSet;
 
 use super::pair::{Pair, Which};
-use crate::function::shared_address::{self, Sums};
-use crate::function::{Block, Function, Inst, VReg, Value};
+use crate::function::shared_address::{self, Access, Sums};
+use crate::function::{Block, Function, Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
 /// The one definition of each register that all its reads come behind.
@@ -19,62 +19,49 @@ pub(super) type Proven = FxHashSet<(Inst, u32)>;
 /// then it holds at the access what it held there before, because the operands of that instruction are obligations of their
 /// own. What both bases are made of is read off the function before.
 pub(super) fn proven(pair: &Pair<'_>) -> Proven {
-    let changed: Vec<Access> = pair.after.function.insts().filter_map(|after| changed(pair, after)).collect();
+    let changed: Vec<Moved> = pair.after.function.insts().filter_map(|inst| moved(pair, inst)).collect();
     if changed.is_empty() {
         return Proven::default();
     }
     let (before, after) = (definitions(pair.before.function), definitions(pair.after.function));
     let mut sums = Sums::new(pair.before.function, &before);
-    let same = changed.iter().filter(|access| is_same(pair, access, (&before, &after), &mut sums).unwrap_or(false));
-    same.map(|access| (access.after, access.number)).collect()
+    let same = changed.iter().filter(|moved| is_same(pair, moved, (&before, &after), &mut sums).unwrap_or(false));
+    same.map(|moved| (moved.inst, moved.after.number)).collect()
 }
 
 /// An access whose base or offset is another one.
-struct Access {
-    before: Inst,
-    after: Inst,
-    /// The number of the operand that is the base.
-    number: u32,
+struct Moved {
+    /// The instruction of the edited function.
+    inst: Inst,
+    before: Access,
+    after: Access,
 }
 
-fn changed(pair: &Pair<'_>, after: Inst) -> Option<Access> {
-    let before = pair.kept_in_place(Which::After, after)?;
-    let (view, function) = (pair.before.function, pair.after.function);
-    let number = shared_address::base_operand(function, after)?;
-    let is_other = address(view, before, number)? != address(function, after, number)?;
-    let is_base = shared_address::base_operand(view, before) == Some(number);
-    (is_other && is_base).then_some(Access { before, after, number })
+fn moved(pair: &Pair<'_>, inst: Inst) -> Option<Moved> {
+    let kept = pair.kept_in_place(Which::After, inst)?;
+    let after = shared_address::access(pair.after.function, inst)?;
+    let before = shared_address::access(pair.before.function, kept)?;
+    (before != after && before.number == after.number).then_some(Moved { inst, before, after })
 }
 
 fn is_same(
     pair: &Pair<'_>,
-    &Access { before, after, number }: &Access,
+    &Moved { before, after, .. }: &Moved,
     definitions: (&Definitions, &Definitions),
     sums: &mut Sums<'_>,
 ) -> Option<bool> {
     let (view, function) = (pair.before.function, pair.after.function);
-    let (old_base, old_offset) = address(view, before, number)?;
-    let (base, offset) = address(function, after, number)?;
-    let definition = definitions.1[base]?;
+    let definition = definitions.1[after.base]?;
     let kept = pair.kept_in_place(Which::After, definition)?;
-    let result = function.operands(definition).iter().position(|operand| operand.def() == Some(base))?;
+    let result = function.operands(definition).iter().position(|operand| operand.def() == Some(after.base))?;
     let base_before = view.operands(kept)[result].def()?;
     if definitions.0[base_before] != Some(kept) {
         return None;
     }
-    let (old, old_rest) = sums.of(old_base)?.split();
+    let (old, old_rest) = sums.of(before.base)?.split();
     let (new, new_rest) = sums.of(base_before)?.split();
-    Some(old_rest == new_rest && old.wrapping_add(old_offset) == new.wrapping_add(offset))
-}
-
-/// The base of an address and the low 32 bits of its offset.
-fn address(function: &Function, inst: Inst, number: u32) -> Option<(VReg, u32)> {
-    let operands = function.operands(inst);
-    let base = operands.get(number as usize)?.read_reg()?;
-    match operands.get(number as usize + 1)?.value {
-        Value::Immediate(offset) => Some((base, offset as u32)),
-        _ => None,
-    }
+    // Modulo 2³², as the addresses are.
+    Some(old_rest == new_rest && old.wrapping_add(before.offset as u32) == new.wrapping_add(after.offset as u32))
 }
 
 fn definitions(function: &Function) -> Definitions {

@@ -22,16 +22,26 @@ mod tests;
 pub use definitions::definitions;
 pub use sum::{Sum, Sums};
 
-use super::{Function, Inst, MemorySpace, OperandFlags, Value};
+use super::{Function, Inst, MemorySpace, OperandFlags, VReg, Value};
 
-/// The number of the operand that is the base of an access to shared memory: a register, with an offset behind it. `None`
-/// for everything else, as accesses with two addresses or under a predicate.
-pub fn base_operand(function: &Function, inst: Inst) -> Option<u32> {
+/// An access to shared memory at a register and a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The number of the operand that is the base; the next one is the offset.
+    pub number: u32,
+    /// The base.
+    pub base: VReg,
+    /// The offset, in bytes.
+    pub offset: i64,
+}
+
+/// The access to shared memory that an instruction is, at a register with an offset behind it. `None` for everything else,
+/// as accesses with two addresses or under a predicate.
+pub fn access(function: &Function, inst: Inst) -> Option<Access> {
     if function.memory_space(inst) != MemorySpace::Shared {
         return None;
     }
     let name = function.opcodes().name(function.opcode(inst));
-    let operands = function.operands(inst);
     let is_behind = ["LD_", "ST_", "LDV_", "STV_"].iter().any(|start| name.starts_with(start))
         || name.split_once('/').is_some_and(|(mnemonic, form)| {
             // Other instructions, as those of barriers, want their address in a register of its own.
@@ -39,8 +49,12 @@ pub fn base_operand(function: &Function, inst: Inst) -> Option<u32> {
                 && form.ends_with('a')
                 && form.matches('a').count() == 1
         });
-    let number = is_behind.then(|| operands.len().checked_sub(2))??;
-    let (base, offset) = (&operands[number], &operands[number + 1]);
+    let [before @ .., base, offset] = function.operands(inst) else { return None };
     let is_plain = base.tied.is_none() && !base.flags.intersects(OperandFlags::IMPLICIT | OperandFlags::UNDEF);
-    (base.read_reg().is_some() && is_plain && matches!(offset.value, Value::Immediate(_))).then_some(number as u32)
+    match (base.read_reg(), offset.value) {
+        (Some(base), Value::Immediate(offset)) if is_behind && is_plain => {
+            Some(Access { number: before.len() as u32, base, offset })
+        }
+        _ => None,
+    }
 }

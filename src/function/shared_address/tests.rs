@@ -1,6 +1,6 @@
 //! Which operands are bases, and which registers have one definition.
 
-use super::{base_operand, definitions};
+use super::{access, definitions};
 use crate::function::{Function, Inst, VReg};
 
 fn parse(text: &str) -> Function {
@@ -20,7 +20,7 @@ fn bases() {
          \"cp.async.ca.shared.global/aai\" %1, 0, %1, 0, 4 :: write shared\n\
          %1 = \"mbarrier.arrive.shared.b64/ra\" %1, 0 :: write shared\nend\n",
     );
-    let found: Vec<Option<u32>> = function.insts().map(|inst| base_operand(&function, inst)).collect();
+    let found: Vec<Option<u32>> = function.insts().map(|inst| Some(access(&function, inst)?.number)).collect();
     assert_eq!(found, [Some(5), Some(5), None, None, Some(2), None, None]);
 }
 
