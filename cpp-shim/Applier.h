@@ -45,6 +45,7 @@ private:
   void setRegister(const nvptx_ra_edit &E);
   void setImmediate(const nvptx_ra_edit &E);
   void setAddress(const nvptx_ra_edit &E);
+  void setAssembly(const nvptx_ra_edit &E);
   void setDebugValue(const nvptx_ra_edit &E);
   void merge(const nvptx_ra_edit &E);
   void remove(const nvptx_ra_edit &E);

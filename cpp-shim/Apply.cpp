@@ -136,6 +136,11 @@ void Applier::setAddress(const nvptx_ra_edit &E) {
   setRegister(E);
 }
 
+void Applier::setAssembly(const nvptx_ra_edit &E) {
+  inst(E.id)->getOperand(InlineAsm::MIOp_AsmString)
+      .ChangeToES(MF.createExternalSymbolName(text(E)));
+}
+
 void Applier::setDebugValue(const nvptx_ra_edit &E) {
   MachineInstr &MI = *inst(E.id);
   if (E.operand.kind == NVPTX_RA_OPERAND_NOREG)
@@ -234,6 +239,8 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
     return setImmediate(E);
   case NVPTX_RA_EDIT_SET_ADDRESS:
     return setAddress(E);
+  case NVPTX_RA_EDIT_SET_ASSEMBLY:
+    return setAssembly(E);
   case NVPTX_RA_EDIT_SET_DEBUG_VALUE:
     return setDebugValue(E);
   case NVPTX_RA_EDIT_MERGE:

@@ -36,7 +36,7 @@ constexpr KindInfo Kinds[] = {
     {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
     {"create shared array", 0}, {"create shared slot", 0},
     {"insert wide spill", 1}, {"insert wide reload", 1},
-    {"set address", 4},
+    {"set address", 4},   {"set assembly", 4},
 };
 
 /// The lines of PTX and the attributes that edits may give to a function: those
@@ -195,6 +195,8 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
     return setImmediate(E);
   case NVPTX_RA_EDIT_SET_ADDRESS:
     return setAddress(E);
+  case NVPTX_RA_EDIT_SET_ASSEMBLY:
+    return setAssembly(E);
   case NVPTX_RA_EDIT_SET_DEBUG_VALUE:
     return setDebugValue(E);
   case NVPTX_RA_EDIT_MERGE:

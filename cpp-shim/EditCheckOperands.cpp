@@ -52,6 +52,8 @@ Reason EditChecker::setAddress(const nvptx_ra_edit &E) {
   if (!isViewInst(E.id))
     return "not an instruction of the view";
   const MachineInstr &MI = *Flat.inst(E.id);
+  if (MI.isInlineAsm())
+    return "inline assembly has its offsets in its text";
   if (E.a + 1 >= MI.getNumOperands() || !MI.getOperand(E.a + 1).isImm())
     return "no offset behind that operand";
   if (const MachineOperand &MO = MI.getOperand(E.a);
@@ -60,6 +62,16 @@ Reason EditChecker::setAddress(const nvptx_ra_edit &E) {
   if (!isInt<32>(E.value))
     return "the offset has more than 32 bits";
   return setRegister(E);
+}
+
+Reason EditChecker::setAssembly(const nvptx_ra_edit &E) {
+  if (!isViewInst(E.id) || !Flat.inst(E.id)->isInlineAsm())
+    return "not inline assembly of the view";
+  if (!between(E.a, E.b, Response.text.len))
+    return "the text is out of bounds";
+  if (StringRef(Response.text.data + E.a, E.b - E.a).contains('\0'))
+    return "the text has a character NUL";
+  return nullptr;
 }
 
 Reason EditChecker::setImmediate(const nvptx_ra_edit &E) {

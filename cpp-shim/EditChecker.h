@@ -55,6 +55,7 @@ private:
   Reason setRegister(const nvptx_ra_edit &E);
   Reason setImmediate(const nvptx_ra_edit &E);
   Reason setAddress(const nvptx_ra_edit &E);
+  Reason setAssembly(const nvptx_ra_edit &E);
   Reason setDebugValue(const nvptx_ra_edit &E);
   Reason merge(const nvptx_ra_edit &E);
   Reason remove(const nvptx_ra_edit &E);

@@ -20,8 +20,10 @@
 #include "Text.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
 #include "llvm/CodeGen/MachineLoopInfo.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/OptBisect.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
 #include <utility>
@@ -92,7 +94,8 @@ public:
   bool run() {
     uint32_t Scope = nvptx_ra_scope(&Request);
     if (Scope == NVPTX_RA_SCOPE_NOTHING ||
-        (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()))
+        (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()) ||
+        (Scope == NVPTX_RA_SCOPE_SHARED && !accessesShared()))
       return false;
     Clock::time_point Start = Clock::now();
     const FlatFunction Flat = flatten(
@@ -159,6 +162,22 @@ private:
   bool hasPhis() const {
     return any_of(MF, [](const MachineBasicBlock &MBB) {
       return !MBB.empty() && MBB.front().isPHI();
+    });
+  }
+
+  /// Inline assembly says in its text what it accesses.
+  bool accessesShared() const {
+    auto Accesses = [](const MachineInstr &MI) {
+      if (MI.isInlineAsm()) {
+        StringRef Text = MI.getOperand(InlineAsm::MIOp_AsmString).getSymbolName();
+        return Text.contains(".shared") || Text.contains("matrix");
+      }
+      return any_of(MI.memoperands(), [](const MachineMemOperand *MMO) {
+        return MMO->getAddrSpace() == NVPTXAS::ADDRESS_SPACE_SHARED;
+      });
+    };
+    return any_of(MF, [&](const MachineBasicBlock &MBB) {
+      return any_of(MBB, Accesses);
     });
   }
 

@@ -184,6 +184,7 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_SET_REGISTER 11u    /* id: instruction, a: operand, b: register */
 #define NVPTX_RA_EDIT_SET_IMMEDIATE 12u   /* id: instruction, a: operand, b: opcode, value */
 #define NVPTX_RA_EDIT_SET_ADDRESS 22u     /* id: instruction, a: operand of the base, b: register, value: offset */
+#define NVPTX_RA_EDIT_SET_ASSEMBLY 23u    /* id: instruction, a, b: range of edits.text */
 #define NVPTX_RA_EDIT_SET_DEBUG_VALUE 13u /* id: instruction, operand: register, immediate, noreg */
 #define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */
 #define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */
@@ -306,6 +307,7 @@ const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, cons
 #define NVPTX_RA_SCOPE_PHIS 1u    /* PHIs, terminators, of each block the first instruction behind its PHIs and the last,
                                      and all that name a register which a PHI names; the view may leave out others */
 #define NVPTX_RA_SCOPE_WHOLE 2u
+#define NVPTX_RA_SCOPE_SHARED 3u /* everything of a function that accesses shared memory, and nothing of others */
 
 /* What the pass of the request reads of a function: NVPTX_RA_SCOPE_*. The request needs no view. */
 uint32_t nvptx_ra_scope(const nvptx_ra_request *request);

@@ -4,9 +4,15 @@ use crate::function::{Edit, EditList, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
 
 /// Deletes the pure instructions whose results were read by the changed accesses alone, and what only they read. Returns
-/// how many. A register that a debug value names stays. O(operands).
-pub(super) fn remove(function: &Function, definitions: &IndexVec<VReg, Option<Inst>>, edits: &mut EditList) -> usize {
-    let mut worklist: Vec<VReg> = edits.edits().iter().filter_map(|edit| old_base(function, edit)).collect();
+/// how many. `moves` are the bases that accesses read before and read now. A register that a debug value names stays.
+/// O(operands).
+pub(super) fn remove(
+    function: &Function,
+    definitions: &IndexVec<VReg, Option<Inst>>,
+    moves: &[(VReg, VReg)],
+    edits: &mut EditList,
+) -> usize {
+    let mut worklist: Vec<VReg> = moves.iter().map(|&(old, _)| old).collect();
     if worklist.is_empty() {
         return 0;
     }
@@ -16,10 +22,8 @@ pub(super) fn remove(function: &Function, definitions: &IndexVec<VReg, Option<In
         operand.read_reg().into_iter().for_each(|reg| reads[reg] += 1);
         operand.def().into_iter().for_each(|reg| writes[reg] += 1);
     }
-    for edit in edits.edits() {
-        if let Edit::SetAddress { base, .. } = edit {
-            reads[*base] += 1;
-        }
+    for &(_, new) in moves {
+        reads[new] += 1;
     }
     let mut removed = 0;
     while let Some(reg) = worklist.pop() {
@@ -34,11 +38,4 @@ pub(super) fn remove(function: &Function, definitions: &IndexVec<VReg, Option<In
         }
     }
     removed
-}
-
-fn old_base(function: &Function, edit: &Edit) -> Option<VReg> {
-    match edit {
-        Edit::SetAddress { inst, operand, .. } => function.operands(*inst)[*operand as usize].read_reg(),
-        _ => None,
-    }
 }

@@ -22,6 +22,7 @@ mod tests;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::{Cfg, Dominators};
+use crate::function::assembly::{assembly_text, shared_access};
 use crate::function::shared_address::{self, Access, Sum, Sums};
 use crate::function::{Block, Edit, EditList, Function, Inst, VReg};
 
@@ -58,6 +59,7 @@ pub fn share_bases(function: &Function) -> Outcome {
     let definitions =
         shared_address::definitions(function, &mut |above, block| dominators.strictly_dominates(above, block));
     let mut sums = Sums::new(function, &definitions);
+    let mut moves = Vec::new();
     let mut known: FxHashMap<Sum, Base> = FxHashMap::default();
     let mut blocks: Vec<Block> = function.blocks().filter(|&block| cfg.is_reachable(block)).collect();
     blocks.sort_unstable_by_key(|&block| dominators.preorder(block));
@@ -67,35 +69,41 @@ pub fn share_bases(function: &Function) -> Outcome {
             let (number, rest) = sum.split();
             match known.get(&rest) {
                 Some(base) if dominators.dominates(base.block, block) => {
-                    outcome.accesses +=
-                        usize::from(move_to(function, (inst, access), base, number, &mut outcome.edits));
+                    if let Some(offset) = offset_from(function, access, base, number) {
+                        set_address(function, (inst, access), base.reg, offset, &mut outcome.edits);
+                        moves.push((access.base, base.reg));
+                    }
                 }
                 // In this order, a block that does not dominate this one dominates none of those to come.
                 _ => _ = known.insert(rest, Base { block, reg: access.base, number }),
             }
         }
     }
-    outcome.removed = dead::remove(function, &definitions, &mut outcome.edits);
+    outcome.accesses = moves.len();
+    outcome.removed = dead::remove(function, &definitions, &moves, &mut outcome.edits);
     outcome.edits.finish();
     outcome
 }
 
-/// Lets an access read another register, if its offset has room for the difference.
-fn move_to(
-    function: &Function,
-    (inst, access): (Inst, Access),
-    base: &Base,
-    number: u32,
-    edits: &mut EditList,
-) -> bool {
+/// The offset of an access from another base, if there is room for it. `number` is what its own base holds beside the sum.
+fn offset_from(function: &Function, access: Access, base: &Base, number: u32) -> Option<i64> {
     // Modulo 2³²: the difference that has a sign is the one that an offset can be.
     let offset = i64::from(number.wrapping_sub(base.number).wrapping_add(access.offset as u32) as i32);
     let is_other = base.reg != access.base && function.class(base.reg) == function.class(access.base);
-    if !is_other || offset.abs() > LARGEST_OFFSET {
-        return false;
+    (is_other && offset.abs() <= LARGEST_OFFSET).then_some(offset)
+}
+
+/// Lets an access read another register.
+fn set_address(function: &Function, (inst, access): (Inst, Access), base: VReg, offset: i64, edits: &mut EditList) {
+    let operand = access.number;
+    let in_text = assembly_text(function, inst).and_then(|text| Some(shared_access(text)?.with_offset(text, offset)));
+    match in_text {
+        None => edits.push(Edit::SetAddress { inst, operand, base, offset }),
+        Some(text) => {
+            edits.push(Edit::SetRegister { inst, operand, reg: base });
+            edits.push(Edit::SetAssembly { inst, text });
+        }
     }
-    edits.push(Edit::SetAddress { inst, operand: access.number, base: base.reg, offset });
-    true
 }
 
 fn accesses(function: &Function, insts: impl Iterator<Item = Inst>) -> impl Iterator<Item = (Inst, Access)> {

@@ -1,6 +1,9 @@
 //! Which accesses share a register, and which must not.
 
+use super::share_bases;
+use crate::check::check;
 use crate::emulate::{Launches, Program, compare_programs};
+use crate::function::{Edit, Function};
 use crate::passes::{PtxRun, pipeline, run_on_ptx};
 use crate::ptx::Module;
 
@@ -142,4 +145,33 @@ fn matrices_are_loaded_from_where_they_were() {
         !is_same(&changed.replace("[%rd9+512]", "[%rd9+516]"))
             && !is_same(&changed.replace("[%rd9+512]", "[%rd9+496]"))
     );
+}
+
+/// What the pass asks for in LLVM's machine code where a matrix is loaded at %0 by inline assembly, and by a second text at %1,
+/// which is 512 bytes further.
+fn assembly(second: &str) -> Vec<Edit> {
+    let text = format!(
+        "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode ADD64ri\nopcode LD_i64\nregs %0 B64 B64 B32 B32\n\
+         @0 = \"&ldmatrix.sync.aligned.m8n8.x1.b16 {{$0}}, [$1];\"\n@1 = \"&{second}\"\nbb0: frequency 1.0 depth 0\n\
+         %0 = LD_i64 0\n%1 = ADD64ri %0, 512\nINLINEASM @0, 1, 131082, def %2, 393225, %0 :: opaque\n\
+         INLINEASM @1, 1, 131082, def %3, 393225, %1 :: opaque\nend\n"
+    );
+    let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let edits = share_bases(&function).edits;
+    check(&function, &edits).expect("it means the same");
+    edits.edits().to_vec()
+}
+
+/// The number goes into the text of inline assembly, and what computed the address goes. Assembly that does more than access shared
+/// memory keeps its register.
+#[test]
+fn inline_assembly_has_its_offset_in_its_text() {
+    let wanted = "function \"k\"\nset-register i3 operand 5 %0\n\
+                  set-assembly i3 \"ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1+528];\"\ndelete i1\nend\n";
+    let edits = assembly("ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1 + 16];");
+    let opcodes = Default::default();
+    let lines: String = edits.iter().map(|edit| format!("{}\n", edit.display(&opcodes))).collect();
+    assert_eq!(format!("function \"k\"\n{lines}end\n"), wanted);
+    assert!(assembly("ld.global.b32 $0, [$1];").is_empty());
+    assert!(assembly("mov.b64 $0, $1; ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1];").is_empty());
 }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::pair::{Pair, Which};
+use crate::function::assembly::{assembly_text, shared_access};
 use crate::function::shared_address::{self, Access, Sums};
 use crate::function::{Block, Function, Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
@@ -10,7 +11,8 @@ use crate::index::{EntityIndex, IndexVec};
 /// The one definition of each register that all its reads come behind.
 type Definitions = IndexVec<VReg, Option<Inst>>;
 
-/// Instructions of the edited function whose address is another sum with the same value, each with the number of its base.
+/// Operands of the edited function that are other ones than before in an address whose sum has the same value: its base, and
+/// where its number stands.
 pub(super) type Proven = FxHashSet<(Inst, u32)>;
 
 /// Proves addresses. O(size) where one changes, and nothing else where none does.
@@ -26,7 +28,7 @@ pub(super) fn proven(pair: &Pair<'_>) -> Proven {
     let (before, after) = (definitions(pair.before.function), definitions(pair.after.function));
     let mut sums = Sums::new(pair.before.function, &before);
     let same = changed.iter().filter(|moved| is_same(pair, moved, (&before, &after), &mut sums).unwrap_or(false));
-    same.map(|moved| (moved.inst, moved.after.number)).collect()
+    same.flat_map(|moved| [moved.after.number, moved.number].map(|operand| (moved.inst, operand))).collect()
 }
 
 /// An access whose base or offset is another one.
@@ -35,14 +37,30 @@ struct Moved {
     inst: Inst,
     before: Access,
     after: Access,
+    /// The operand that has the offset.
+    number: u32,
 }
 
 fn moved(pair: &Pair<'_>, inst: Inst) -> Option<Moved> {
     let kept = pair.kept_in_place(Which::After, inst)?;
     let after = shared_address::access(pair.after.function, inst)?;
     let before = shared_address::access(pair.before.function, kept)?;
-    (before != after && before.number == after.number).then_some(Moved { inst, before, after })
+    let number = offset_operand(pair, (kept, before), (inst, after))?;
+    (before != after && before.number == after.number).then_some(Moved { inst, before, after, number })
 }
+
+/// The operand that has the offset of an access. `None` if it is inline assembly with another text than the old one with
+/// the new offset.
+fn offset_operand(pair: &Pair<'_>, before: (Inst, Access), after: (Inst, Access)) -> Option<u32> {
+    match (assembly_text(pair.before.function, before.0), assembly_text(pair.after.function, after.0)) {
+        (Some(old), Some(new)) => (shared_access(old)?.with_offset(old, after.1.offset) == new).then_some(TEXT),
+        (None, None) => Some(after.1.number + 1),
+        _ => None,
+    }
+}
+
+/// The operand of inline assembly that is its text.
+const TEXT: u32 = 0;
 
 fn is_same(
     pair: &Pair<'_>,
@@ -149,5 +167,34 @@ mod tests {
         assert_eq!(moved(1, 72, ""), Err(ErrorKind::Operand));
         assert_eq!(moved(2, 72, ""), Err(ErrorKind::Operand));
         assert_eq!(moved(0, 72, "%0 = ADD64ri %0, 1\n"), Err(ErrorKind::Operand));
+    }
+
+    /// What the checker says of assembly at `[%1 + 8]`, where %1 is %0 and 64, with another base and another text.
+    fn assembly(base: u32, new: &str) -> Result<(), ErrorKind> {
+        let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode ADD64ri\nopcode LD_i64\nregs %0 B64 B64 B32\n\
+                    @0 = \"&ld.shared.b32 $0, [$1 + 8];\"\nbb0: frequency 1.0 depth 0\n%0 = LD_i64 0\n%1 = ADD64ri %0, 64\n\
+                    INLINEASM @0, 1, 131082, def %2, 393225, %1 :: opaque\nend\n";
+        let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut edits = EditList::new(&function);
+        edits.push(Edit::SetRegister { inst: Inst(2), operand: 5, reg: VReg(base) });
+        edits.push(Edit::SetAssembly { inst: Inst(2), text: new.into() });
+        check(&function, &edits).map_err(|errors| errors[0].kind)
+    }
+
+    /// The text of assembly may change by the offset that makes up for the base, and by nothing else.
+    #[test]
+    fn texts_are_compared() {
+        assert_eq!(assembly(0, "ld.shared.b32 $0, [$1+72];"), Ok(()));
+        for (base, other) in [
+            (0, "ld.shared.b32 $0, [$1+8];"),
+            (1, "ld.shared.b32 $0, [$1+72];"),
+            (0, "ld.shared.u32 $0, [$1+72];"),
+            (0, "ld.shared.b32 $0, [$1+72]; "),
+            (1, "ld.shared.v2.b32 $0, [$1 + 8];"),
+            (1, "st.global.b32 [$1], $0;"),
+            (0, "ld.shared.b32 $1, [$1+72];"),
+        ] {
+            assert_eq!(assembly(base, other), Err(ErrorKind::Operand), "{other}");
+        }
     }
 }

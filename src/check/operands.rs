@@ -13,6 +13,7 @@ pub(super) fn check(pair: &Pair<'_>, addresses: &Proven, errors: &mut Vec<CheckE
             check_tied(pair, before, after, errors);
             check_opcode(pair, before, after, errors);
             check_numbers(pair, before, after, addresses, errors);
+            check_symbols(pair, before, after, addresses, errors);
             check_early_clobber(pair, before, after, errors);
             check_definitions(pair, before, after, &mut scratch, errors);
         }
@@ -62,9 +63,21 @@ fn check_numbers(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven,
     let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
     for (number, (old, new)) in (0u32..).zip(old.iter().zip(new)) {
         let (Value::Immediate(was), Value::Immediate(is)) = (old.value, new.value) else { continue };
-        let is_proven = number.checked_sub(1).is_some_and(|base| addresses.contains(&(after, base)));
-        if was != is && !is_proven && !is_debug {
+        if was != is && !addresses.contains(&(after, number)) && !is_debug {
             let reason = format!("{is} in place of {was} is not provably the same address");
+            let error = CheckError::at(ErrorKind::Operand, before, Some(after), reason);
+            errors.push(CheckError { operand: Some(number), ..error });
+        }
+    }
+}
+
+/// A symbol stays what it was, but for the offset of a proven address in the text of inline assembly.
+fn check_symbols(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven, errors: &mut Vec<CheckError>) {
+    let (old, new) = (pair.before.function, pair.after.function);
+    for (number, (was, is)) in (0u32..).zip(old.operands(before).iter().zip(new.operands(after))) {
+        let (Value::Symbol(was), Value::Symbol(is)) = (was.value, is.value) else { continue };
+        if was != is && !addresses.contains(&(after, number)) {
+            let reason = format!("{:?} in place of {:?} is not provably the same", new.symbol(is), old.symbol(was));
             let error = CheckError::at(ErrorKind::Operand, before, Some(after), reason);
             errors.push(CheckError { operand: Some(number), ..error });
         }

@@ -102,6 +102,9 @@ impl RawEdits {
                 value: offset,
                 ..blank(abi::NVPTX_RA_EDIT_SET_ADDRESS)
             },
+            Edit::SetAssembly { inst, ref text } => {
+                nvptx_ra_edit { id: inst.0, ..self.with_text(abi::NVPTX_RA_EDIT_SET_ASSEMBLY, &[text]) }
+            }
             Edit::SetDebugValue { inst, value } => {
                 nvptx_ra_edit { id: inst.0, operand: operand(value), ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE) }
             }

@@ -259,6 +259,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request)
             match passes::scope(&request.pass, &request.resolve_valid()) {
                 Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
                 Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
+                Scope::Shared => abi::NVPTX_RA_SCOPE_SHARED,
                 Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
             }
         },

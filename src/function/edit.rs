@@ -183,6 +183,13 @@ pub enum Edit {
         /// The new offset, in bytes.
         offset: i64,
     },
+    /// Another text of inline assembly, with the same operands.
+    SetAssembly {
+        /// The instruction.
+        inst: Inst,
+        /// The text, with `$N` for its operands.
+        text: String,
+    },
     /// A debug value describes another register, a number, or nothing: its variable is unknown from there on.
     SetDebugValue {
         /// The debug instruction.
@@ -238,6 +245,7 @@ impl Edit {
             Edit::SetRegister { .. } => "set-register",
             Edit::SetImmediate { .. } => "set-immediate",
             Edit::SetAddress { .. } => "set-address",
+            Edit::SetAssembly { .. } => "set-assembly",
             Edit::SetDebugValue { .. } => "set-debug-value",
             Edit::Merge { .. } => "merge",
             Edit::Delete { .. } => "delete",
@@ -266,6 +274,7 @@ impl Edit {
             Edit::SetRegister { .. }
             | Edit::SetImmediate { .. }
             | Edit::SetAddress { .. }
+            | Edit::SetAssembly { .. }
             | Edit::SetDebugValue { .. } => 4,
             Edit::Merge { .. } => 5,
             Edit::Delete { .. } => 6,

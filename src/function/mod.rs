@@ -5,6 +5,7 @@
 //! core looks back into LLVM.
 
 mod apply;
+pub mod assembly;
 mod builder;
 mod debug_value;
 mod directives;
@@ -15,6 +16,7 @@ mod launch;
 mod opcode;
 mod operand;
 mod parallel_copy;
+pub mod ptx_opcode;
 pub mod shared_address;
 mod text;
 mod validate;

@@ -207,6 +207,8 @@ pub enum Scope {
     /// PHIs, terminators, of each block the first instruction behind its PHIs and the last, and whatever names a
     /// register that a PHI names. Other registers may lack their definition.
     Phis,
+    /// All of it if it accesses shared memory, else nothing.
+    Shared,
     /// All of it.
     Whole,
 }
@@ -216,6 +218,7 @@ pub fn scope(name: &str, config: &Config) -> Scope {
     match name {
         CSSA if !shows_the_function(config) => Scope::Phis,
         SHARED_ADDRESSES if shared_addresses::is_idle(config) => Scope::Nothing,
+        SHARED_ADDRESSES if !shows_the_function(config) => Scope::Shared,
         REMAT if remat::is_idle(config) => Scope::Nothing,
         SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
         REGALLOC if regalloc::is_idle(config) => Scope::Nothing,

@@ -1,20 +1,7 @@
 //! The text of inline assembly, as far as its vectors of registers go.
-//!
-//! LLVM keeps the text with `$N` for its operands, and puts a word in front of each operand that says what
-//! it is ("InlineAsm.h": three bits for the kind, thirteen for how many registers follow).
 
 use super::tuple_kind::TupleKind;
-use crate::function::{Function, Inst, Operand, Value};
-
-/// The text of an instruction that is inline assembly.
-pub fn assembly_text(function: &Function, inst: Inst) -> Option<&str> {
-    match function.operands(inst).first()?.value {
-        Value::Symbol(text) if function.opcodes().name(function.opcode(inst)).starts_with("INLINEASM") => {
-            Some(function.symbol(text))
-        }
-        _ => None,
-    }
-}
+use crate::function::assembly::operand;
 
 /// One instruction of the text.
 pub(super) struct Statement {
@@ -38,11 +25,6 @@ fn vector(text: &str) -> Option<Vec<u32>> {
     inside.split(',').map(|word| operand(word.trim())).collect()
 }
 
-/// The number of the operand that a word is.
-pub(super) fn operand(word: &str) -> Option<u32> {
-    word.strip_prefix('$')?.parse().ok()
-}
-
 fn kind(statement: &str) -> TupleKind {
     let has = |name| statement.contains(name);
     if has("wgmma.") {
@@ -55,24 +37,6 @@ fn kind(statement: &str) -> TupleKind {
         TupleKind::Texture
     } else {
         TupleKind::Memory
-    }
-}
-
-/// Where operand `number` of the text stands among the instruction's, where it is one register or immediate.
-pub(super) fn operand_of(operands: &[Operand], number: u32) -> Option<usize> {
-    // The text and what is known of its effects come first.
-    let mut at = 2;
-    for _ in 0..number {
-        at += 1 + described(operands, at)?;
-    }
-    (described(operands, at)? == 1).then_some(at + 1)
-}
-
-/// How many operands the word at a place describes.
-fn described(operands: &[Operand], at: usize) -> Option<usize> {
-    match operands.get(at)?.value {
-        Value::Immediate(word) => Some((word as u64 >> 3 & 0x1fff) as usize),
-        _ => None,
     }
 }
 

@@ -1,11 +1,9 @@
 //! Which operands of inline assembly only say where memory is accessed.
 
-use super::assembly::{operand, operand_of};
+use crate::function::assembly::{operand_of, operands, sum, takes_offset};
 use crate::function::{Function, Inst, VReg};
 
-/// What accesses memory at a register and a number: other instructions want their address in a register of its own.
-const ACCESSES: [&str; 6] = ["atom.", "cp.async.c", "ld", "red.", "st", "prefetch."];
-/// Of these, what ptxas first makes an address in shared memory of where it is a generic one.
+/// Of what takes a number beside its address, what ptxas first makes an address in shared memory of where it is a generic one.
 const MATRICES: [&str; 2] = ["ldmatrix.", "stmatrix."];
 
 /// The operands that a text, however often, names only as the base of an address: `[$2]`, `[ $2 + 16 ]`. O(text).
@@ -14,15 +12,15 @@ pub fn address_operands(text: &str) -> Vec<u32> {
     for statement in text.trim_start_matches('&').split([';', '\n']) {
         let mut words = statement.split_ascii_whitespace().map(|word| word.trim_start_matches('{'));
         let opcode = words.find(|word| !word.is_empty() && !word.starts_with('@')).unwrap_or_default();
-        let is_any = |opcodes: &[&str]| opcodes.iter().any(|prefix| opcode.starts_with(prefix));
-        let accesses = is_any(&ACCESSES) && (opcode.contains(".shared") || !is_any(&MATRICES));
+        let is_matrix = MATRICES.iter().any(|prefix| opcode.starts_with(prefix));
+        let accesses = takes_offset(opcode) && (opcode.contains(".shared") || !is_matrix);
         for (number, piece) in statement.split('[').enumerate() {
             let (inside, outside) = match piece.split_once(']') {
                 Some((inside, outside)) if number > 0 => (inside, outside),
                 _ => ("", piece),
             };
-            match base(inside).filter(|_| accesses) {
-                Some(base) => bases.push(base),
+            match sum(inside).filter(|_| accesses) {
+                Some((base, _)) => bases.push(base),
                 None => others.extend(operands(inside)),
             }
             others.extend(operands(outside));
@@ -38,22 +36,6 @@ pub fn address_operands(text: &str) -> Vec<u32> {
 pub fn registers_of(function: &Function, inst: Inst, numbers: &[u32]) -> impl Iterator<Item = VReg> {
     let operands = function.operands(inst);
     numbers.iter().filter_map(|&number| operands[operand_of(operands, number)?].read_reg())
-}
-
-/// The operand that an address, the text between brackets, adds at most a number to.
-fn base(address: &str) -> Option<u32> {
-    let (base, offset) = address.split_once('+').unwrap_or((address, "0"));
-    let is_number = |text: &str| text.trim().parse::<i64>().is_ok();
-    operand(base.trim()).filter(|_| is_number(offset))
-}
-
-/// The operands that a text names.
-fn operands(text: &str) -> impl Iterator<Item = u32> + '_ {
-    text.split('$').skip(1).filter_map(|word| {
-        let word = word.trim_start_matches('{');
-        let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
-        word[..digits].parse().ok()
-    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! to stand ahead of a fence, or else the product may not see it. In a view of LLVM's code nothing but the names of opcodes and
 //! the text of inline assembly tells.
 
-use super::assembly::assembly_text;
+use crate::function::assembly::assembly_text;
 use crate::function::{Function, Inst, Operand, RegClass};
 
 /// What an instruction has to do with asynchronous ones.

@@ -1,7 +1,7 @@
 //! Accesses of memory under a mask, as Triton writes them: inline assembly whose moves say what is there where the mask
 //! is false, and whose access stands under a predicate.
 
-use super::assembly::{operand, operand_of};
+use crate::function::assembly::{operand, operand_of};
 use crate::function::{Function, Inst, Operand, OperandFlags, Symbol, VReg, Value};
 
 /// What such assembly does where its mask is false. Registers are named by their operand's number in the text.

@@ -30,7 +30,6 @@ mod uniformity;
 
 use std::sync::LazyLock;
 
-pub use assembly::assembly_text;
 pub use assembly_addresses::{address_operands, registers_of};
 pub use assembly_effects::AssemblyEffects;
 pub use assembly_loads::with_assembly_loads;
@@ -41,7 +40,6 @@ pub use flags::{DescFlags, InstFlags};
 pub use fusion::{is_fusible_product, is_fusible_sum};
 pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformity};
 pub use masked::{Left, Masked, guard, has_masks};
-pub(crate) use ptx::bases_of_addresses;
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, VectorShape};
 pub use setmaxnreg::{asks_for_registers, assembly_may_ask, repartitions};

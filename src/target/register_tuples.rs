@@ -10,10 +10,11 @@
 //! the calling convention's. LLVM has no names for the matrix instructions that it knows itself (`anonymous_N`), so
 //! that their operands are not known here; those of inline assembly are.
 
-use super::assembly::{Statement, operand_of, statements};
+use super::assembly::{Statement, statements};
 use super::named_space;
 use super::ptx::vector_rows;
 use super::tuple_kind::TupleKind;
+use crate::function::assembly::operand_of;
 use crate::function::{Function, Inst, MemorySpace, Value};
 
 /// Operands that stand in one row, by their numbers in the instruction, lowest register first. All of them are written,

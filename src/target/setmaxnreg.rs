@@ -1,8 +1,8 @@
 //! Where a function gives registers back and takes them while it runs: `setmaxnreg`, as LLVM's own instruction or in
 //! inline assembly.
 
-use super::assembly::operand_of;
 use super::machine::Repartition;
+use crate::function::assembly::operand_of;
 use crate::function::{Function, Operand, Symbol, Value};
 
 const NAME: &str = "setmaxnreg.";

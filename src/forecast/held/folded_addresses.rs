@@ -7,9 +7,10 @@
 use super::behaviour::Behaviours;
 use super::opcode_facts::{Kinds, Motion};
 use crate::analysis::Occurrences;
+use crate::function::ptx_opcode::bases_of_addresses;
 use crate::function::{Function, Inst, Symbol, VReg};
 use crate::index::IndexVec;
-use crate::target::{address_operands, bases_of_addresses, registers_of};
+use crate::target::{address_operands, registers_of};
 
 /// Which registers these are. Memory for one function after another.
 #[derive(Debug, Default)]

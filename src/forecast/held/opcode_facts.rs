@@ -4,8 +4,8 @@ use bitflags::bitflags;
 
 use super::upper_half_use::UpperHalfUse;
 use super::word_sharing::WordSharing;
+use crate::function::ptx_opcode::{PtxOpcode, equivalent};
 use crate::function::{Effects, Function, Inst, MemorySpace, Role};
-use crate::target::ptx::{PtxOpcode, equivalent};
 use crate::target::{OpcodeInfo, Purity, asks_for_registers, named_space};
 
 /// How an instruction's place may change.

@@ -9,9 +9,9 @@ use super::pressure::Pressure;
 use crate::analysis::Loop;
 use crate::forecast::held::Held;
 use crate::forecast::held::opcode_facts::{Kinds, Motion};
+use crate::function::ptx_opcode::equivalent;
 use crate::function::{Block, Effects, Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
-use crate::target::ptx::equivalent;
 
 /// So many bodies are made of one.
 const FACTOR: u32 = 4;

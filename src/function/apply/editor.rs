@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::ids::{Reason, next_id};
 use super::layout::Layout;
 use super::shared_slots::SharedSlots;
 use super::split::SplitEdges;
 use super::{ApplyError, Origin};
+use crate::function::assembly::{ASSEMBLY_SIGN, assembly_text};
 use crate::function::directives::{check_attribute, check_directive};
+use crate::function::shared_address::access;
 use crate::function::{
     Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData, Role,
-    SharedArray, SharedPlace, Slot, SlotData, VReg, Value,
+    SharedArray, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -28,6 +32,8 @@ pub(super) struct Editor<'f> {
     pub(super) merged: IndexVec<VReg, Option<(VReg, usize)>>,
     pub(super) deleted: IndexVec<Inst, bool>,
     pub(super) shared: SharedSlots,
+    /// The symbols by their text, once one is looked for.
+    symbols: Option<FxHashMap<String, Symbol>>,
 }
 
 impl<'f> Editor<'f> {
@@ -42,6 +48,7 @@ impl<'f> Editor<'f> {
             merged: IndexVec::filled(None, before.num_regs()),
             deleted: IndexVec::filled(false, before.num_insts()),
             shared: SharedSlots::default(),
+            symbols: None,
         }
     }
 
@@ -67,6 +74,7 @@ impl<'f> Editor<'f> {
             Edit::SetRegister { inst, operand, reg } => self.set_register(inst, operand, reg),
             Edit::SetImmediate { inst, operand, opcode, value } => self.set_immediate(inst, operand, opcode, value),
             Edit::SetAddress { inst, operand, base, offset } => self.set_address(inst, operand, base, offset),
+            Edit::SetAssembly { inst, ref text } => self.set_assembly(inst, text),
             Edit::SetDebugValue { inst, value } => self.set_debug_value(inst, value),
             Edit::Merge { from, into } => self.merge(index, from, into),
             Edit::Delete { inst } => self.delete(inst),
@@ -247,24 +255,44 @@ impl<'f> Editor<'f> {
     }
 
     fn set_address(&mut self, inst: Inst, operand: u32, base: VReg, offset: i64) -> Result<(), Reason> {
-        let place = self.operand_mut(inst, operand)?;
-        let Some(old) = place.read_reg().filter(|_| place.tied.is_none()) else {
-            return Err(format!("operand {operand} of {inst} is not an untied register that is read"));
+        self.known_inst(inst)?;
+        if assembly_text(&self.work, inst).is_some() {
+            return Err(format!("{inst} is inline assembly, which has its offset in its text"));
+        }
+        let Some(old) = access(&self.work, inst).filter(|access| access.number == operand) else {
+            return Err(format!("{inst} is not known to access shared memory at operand {operand}"));
         };
         if i32::try_from(offset).is_err() {
             return Err(format!("an offset of {offset} has more than 32 bits"));
         }
-        if self.work.memory_space(inst) != MemorySpace::Shared {
-            return Err(format!("{inst} is not known to access shared memory alone"));
-        }
-        self.same_class(old, base)?;
-        let behind = self.operand_mut(inst, operand + 1)?;
-        if !matches!(behind.value, Value::Immediate(_)) {
-            return Err(format!("operand {} of {inst} is not an offset", operand + 1));
-        }
-        behind.value = Value::Immediate(offset);
+        self.same_class(old.base, base)?;
+        self.operand_mut(inst, operand + 1)?.value = Value::Immediate(offset);
         self.operand_mut(inst, operand)?.value = Value::Reg(base);
         Ok(())
+    }
+
+    fn set_assembly(&mut self, inst: Inst, text: &str) -> Result<(), Reason> {
+        self.known_inst(inst)?;
+        if assembly_text(&self.work, inst).is_none() {
+            return Err(format!("{inst} is not inline assembly"));
+        }
+        if text.contains('\0') {
+            return Err("the text has a character NUL, at which LLVM ends it".into());
+        }
+        let symbol = self.symbol(format!("{ASSEMBLY_SIGN}{text}"));
+        self.operand_mut(inst, 0)?.value = Value::Symbol(symbol);
+        Ok(())
+    }
+
+    /// The symbol with that text, a new one if there is none.
+    fn symbol(&mut self, text: String) -> Symbol {
+        let symbols = &mut self.work.symbols;
+        let by_text = self
+            .symbols
+            .get_or_insert_with(|| symbols.ids().map(|symbol| (symbols[symbol].text.to_string(), symbol)).collect());
+        *by_text.entry(text).or_insert_with_key(|text| {
+            symbols.push(SymbolData { text: text.as_str().into(), shared_bytes: 0, is_dynamic_shared: false })
+        })
     }
 
     fn set_debug_value(&mut self, inst: Inst, value: Value) -> Result<(), Reason> {

@@ -206,6 +206,8 @@ fn unknown_ids_are_refused() {
     refused("register", |_, edits| edits.push(Edit::SetRegister { inst: Inst(0), operand: 0, reg }));
     refused("instruction", |_, edits| edits.push(Edit::Delete { inst: Inst(99) }));
     refused("instruction", |_, edits| edits.push(Edit::SetDebugValue { inst: Inst(99), value: Value::NoReg }));
+    refused("inline assembly", |_, edits| edits.push(Edit::SetAssembly { inst: Inst(0), text: String::new() }));
+    refused("instruction", |_, edits| edits.push(Edit::SetAssembly { inst: Inst(99), text: String::new() }));
     refused("instruction", |_, edits| edits.push(Edit::Move { inst: Inst(99), at }));
     refused("instruction", |_, edits| _ = edits.insert_clone(at, Inst(99), VReg(0)));
     refused("instruction", |_, edits| _ = edits.insert_copy(before(0, 4), VReg(0), VReg(1)));
@@ -398,4 +400,24 @@ fn directives_and_attributes_are_checked() {
             edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: value.into() })
         });
     }
+}
+
+/// A text that the function has already is the same symbol, and one that LLVM would cut short is refused.
+#[test]
+fn texts_of_assembly() {
+    let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\n@0 = \"&bar.sync 0;\"\n@1 = \"&bar.sync 1;\"\n\
+                bb0: frequency 1.0 depth 0\nINLINEASM @0, 1 :: opaque\nINLINEASM @1, 1 :: opaque\nend\n";
+    let function = Function::parse(text).expect("a function");
+    let set = |texts: [&str; 2]| {
+        let mut edits = EditList::new(&function);
+        for (inst, text) in (0..).map(Inst).zip(texts) {
+            edits.push(Edit::SetAssembly { inst, text: text.into() });
+        }
+        let applied = edits.apply(&function).map_err(|error| error.reason)?.function;
+        Ok::<_, String>([0, 1].map(|inst| applied.operands(Inst(inst))[0].value))
+    };
+    let symbols = |numbers: [u32; 2]| Ok(numbers.map(|number| Value::Symbol(Symbol(number))));
+    assert_eq!(set(["bar.sync 1;", "bar.sync 0;"]), symbols([1, 0]));
+    assert_eq!(set(["bar.sync 7;", "bar.sync 7;"]), symbols([2, 2]));
+    assert!(set(["bar.sync 1;", "bar.sync 0;\0"]).expect_err("a NUL").contains("NUL"));
 }

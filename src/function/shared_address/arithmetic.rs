@@ -1,5 +1,7 @@
 //! What integer instructions compute, by the names that LLVM and PTX give them.
 
+use crate::function::ptx_opcode::equivalent;
+
 /// What an instruction puts into its first operand, from the other ones in their order. Of registers of 64 bits the low
 /// 32 are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,48 +77,16 @@ const MOST_THREADS: u32 = 1023;
 
 /// What an opcode computes, by LLVM's name or by PTX's mnemonic and the form of its operands.
 pub(super) fn arithmetic(name: &str) -> Option<Arithmetic> {
+    let same = equivalent(name);
+    let name = same.as_deref().unwrap_or(name);
     let is_form = |rest: &str| rest.bytes().all(|letter| matches!(letter, b'r' | b'i'));
-    let of_llvm = BY_BASE.iter().find_map(|&(base, arithmetic)| {
+    BY_BASE.iter().find_map(|&(base, arithmetic)| {
         let rest = name.strip_prefix(base)?;
         let fits = match arithmetic {
             Arithmetic::AtMost(_) => rest.len() <= 1,
             _ => is_form(rest),
         };
         fits.then_some(arithmetic)
-    });
-    of_llvm.or_else(|| of_ptx(name))
-}
-
-/// An instruction under a predicate has a name that begins with `@`, and is none of these.
-fn of_ptx(name: &str) -> Option<Arithmetic> {
-    let (mnemonic, form) = name.split_once('/')?;
-    if mnemonic == "mov.u32" {
-        return match form {
-            "%tid.x" | "%tid.y" | "%tid.z" => Some(Arithmetic::AtMost(MOST_THREADS)),
-            "%laneid" => Some(Arithmetic::AtMost(31)),
-            _ => None,
-        };
-    }
-    if !form.strip_prefix('r')?.bytes().all(|letter| matches!(letter, b'r' | b'i')) {
-        return None;
-    }
-    Some(match mnemonic {
-        "add.s32" | "add.u32" | "add.s64" | "add.u64" => Arithmetic::Add,
-        "sub.s32" | "sub.u32" | "sub.s64" | "sub.u64" => Arithmetic::Subtract,
-        "mul.lo.s32" | "mul.lo.u32" | "mul.lo.s64" | "mul.lo.u64" => Arithmetic::Multiply,
-        "mul.wide.s32" | "mul.wide.u32" => Arithmetic::Multiply,
-        "mad.lo.s32" | "mad.lo.u32" | "mad.lo.s64" | "mad.lo.u64" => Arithmetic::MultiplyAdd,
-        "mad.wide.s32" | "mad.wide.u32" => Arithmetic::MultiplyAdd,
-        "shl.b32" | "shl.b64" => Arithmetic::ShiftLeft,
-        "shr.u32" | "shr.b32" => Arithmetic::ShiftRight,
-        "shr.s32" => Arithmetic::ShiftRightSigned,
-        "and.b32" | "and.b64" => Arithmetic::And,
-        "or.b32" | "or.b64" => Arithmetic::Or,
-        "min.u32" => Arithmetic::Minimum,
-        "cvta.shared.u64" | "cvta.shared.u32" => Arithmetic::IntoWindow,
-        "cvta.to.shared.u64" | "cvta.to.shared.u32" => Arithmetic::OutOfWindow,
-        "cvt.u32.u64" | "cvt.s32.s64" | "cvt.u64.u32" | "cvt.s64.s32" => Arithmetic::Same,
-        _ => return None,
     })
 }
 

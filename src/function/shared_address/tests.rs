@@ -7,21 +7,23 @@ fn parse(text: &str) -> Function {
     Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The base of a load and of a store; not of global memory, of a symbol, of an instruction with a second address, or of
-/// a barrier.
+/// The base of a load, of a store, and of where a copy from global memory goes; not of global memory, of a symbol, of an
+/// instruction under a predicate, or of a barrier.
 #[test]
 fn bases() {
     let function = parse(
         "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nopcode \"ldmatrix.sync.aligned.m8n8.x2.shared.b16/v2a\"\n\
-         opcode \"cp.async.ca.shared.global/aai\"\nopcode \"mbarrier.arrive.shared.b64/ra\"\nregs %0 B32 B64 B32\nbb0: frequency 1.0 depth 0\n\
+         opcode \"cp.async.ca.shared.global/aai\"\nopcode \"mbarrier.arrive.shared.b64/ra\"\n\
+         opcode \"@st.volatile.shared.b32/ar\"\nopcode CP_ASYNC_CG_SHARED_GLOBAL_16\nregs %0 B32 B64 B32\nbb0: frequency 1.0 depth 0\n\
          %0 = LD_i32 0, 0, 3, 32, %1, 8 :: read shared\nST_i32 %0, 0, 0, 3, 32, %1, 8 :: write shared\n\
          %0 = LD_i32 0, 0, 1, 32, %1, 8 :: read global\n%0 = LD_i32 0, 0, 3, 32, 4, 8 :: read shared\n\
          %0, %2 = \"ldmatrix.sync.aligned.m8n8.x2.shared.b16/v2a\" %1, 0 :: read shared\n\
-         \"cp.async.ca.shared.global/aai\" %1, 0, %1, 0, 4 :: write shared\n\
-         %1 = \"mbarrier.arrive.shared.b64/ra\" %1, 0 :: write shared\nend\n",
+         \"cp.async.ca.shared.global/aai\" %1, 0, %1, 0, 4 :: read write\n\
+         %1 = \"mbarrier.arrive.shared.b64/ra\" %1, 0 :: write shared\n\
+         \"@st.volatile.shared.b32/ar\" %1, 0, %0 :: write shared\nCP_ASYNC_CG_SHARED_GLOBAL_16 %1, 16, %1, 0 :: read write\nend\n",
     );
     let found: Vec<Option<u32>> = function.insts().map(|inst| Some(access(&function, inst)?.number)).collect();
-    assert_eq!(found, [Some(5), Some(5), None, None, Some(2), None, None]);
+    assert_eq!(found, [Some(5), Some(5), None, None, Some(2), Some(0), None, None, Some(0)]);
 }
 
 /// A definition counts if it stands ahead of all reads: in its block, or in one that dominates theirs. One that a path goes

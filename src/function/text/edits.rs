@@ -107,6 +107,10 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
             base: reg(line)?,
             offset: line.number("a number of 64 bits")?,
         },
+        "set-assembly" => Edit::SetAssembly {
+            inst: inst(line)?,
+            text: line.string("the text of the assembly in quotes")?.into_owned(),
+        },
         "set-debug-value" => {
             let inst = inst(line)?;
             let value = if line.eat("$noreg") {
@@ -228,6 +232,10 @@ impl Display for Line<'_> {
                 write!(f, " {value}")
             }
             Edit::SetAddress { inst, operand, base, offset } => write!(f, "{inst} operand {operand} {base} {offset}"),
+            Edit::SetAssembly { inst, ref text } => {
+                write!(f, "{inst} ")?;
+                quote(f, text)
+            }
             Edit::SetDebugValue { inst, value: Value::Reg(reg) } => write!(f, "{inst} {reg}"),
             Edit::SetDebugValue { inst, value: Value::Immediate(value) } => write!(f, "{inst} {value}"),
             Edit::SetDebugValue { inst, .. } => write!(f, "{inst} $noreg"),
@@ -276,6 +284,8 @@ move i2 in bb1 before i5
 permute bb0 i1 i0 i2
 set-register i2 operand 1 %3
 set-immediate i2 operand 2 MOV_B32_i -1
+set-address i2 operand 1 %3 -8
+set-assembly i2 \"ld.shared.b32 $0, [$1+8];\"
 set-debug-value i2 %1
 set-debug-value i2 $noreg
 set-debug-value i2 -5

@@ -7,11 +7,12 @@ use super::draft::DraftInst;
 use super::items::{Item, Items};
 use super::names::Meant;
 use super::operands::Flattener;
+use crate::function::ptx_opcode::Form;
 use crate::function::{Block, Effects, MemorySpace, Operand as ViewOperand, Value};
 use crate::ptx::parts::{Instruction, Operand, Parts};
 use crate::ptx::statement::Statement;
 use crate::ptx::token::{Token, TokenKind};
-use crate::target::ptx::{Control, Form, Meaning, Writes};
+use crate::target::ptx::{Control, Meaning, Writes};
 
 /// The effects of what is not known.
 const UNKNOWN: Effects =

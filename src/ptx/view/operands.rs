@@ -3,11 +3,11 @@
 use super::context::Context;
 use super::draft::DraftInst;
 use super::names::Meant;
+use crate::function::ptx_opcode::Form;
 use crate::function::{Operand as ViewOperand, OperandFlags, RegClass, Value};
 use crate::index::EntityIndex;
 use crate::ptx::parts::{Name, Number, Operand};
 use crate::ptx::token::Token;
-use crate::target::ptx::Form;
 
 /// A number as the view has it: an integer, the bits of a floating-point number, or `None` of one in another form.
 pub(super) fn number_value(text: &str, is_negative: bool) -> Option<Value> {

@@ -3,10 +3,12 @@
 use std::fmt;
 
 use super::callees::{Call, CalleeTable, worst_call};
+use crate::function::assembly::assembly_text;
+use crate::function::ptx_opcode::bases_of_addresses;
 use crate::function::{Function, Inst, LaunchBounds, MemorySpace, Operand, Role, SharedArray, VReg, Value};
 use crate::index::IndexVec;
+use crate::target::Classification;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
-use crate::target::{Classification, assembly_text, bases_of_addresses};
 
 /// How a kernel is launched, as far as its code does not say.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::super::info::{CopyFamily, OpcodeInfo, Purity, RematCost, Uniformity};
 use super::Meaning;
-use super::form::PtxOpcode;
+use crate::function::ptx_opcode::{PtxOpcode, scalar_type};
 use crate::function::{Effects, MemorySpace, RegClass, Role};
 
 /// Modifiers of memory accesses that keep an order with what other threads do, or that must fetch anew.
@@ -36,16 +36,6 @@ pub(super) fn named_space(mnemonic: &str) -> MemorySpace {
     match (spaces.next(), spaces.next()) {
         (Some(&(_, space)), None) => space,
         _ => MemorySpace::Generic,
-    }
-}
-
-/// The bits of a type, and whether it is one of integers; `None` of what is no type.
-pub(super) fn scalar_type(word: &str) -> Option<(u32, bool)> {
-    let bits = word.get(1..)?.parse().ok().filter(|bits| [8, 16, 32, 64, 128].contains(bits))?;
-    match word.as_bytes()[0] {
-        b's' | b'u' | b'b' => Some((bits, true)),
-        b'f' => Some((bits, false)),
-        _ => None,
     }
 }
 

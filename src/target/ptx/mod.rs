@@ -8,23 +8,20 @@
 //! One [table](rules) says what each mnemonic means, the longest that fits first. [`adjust`] adds what modifiers say.
 
 mod adjust;
-mod equivalent;
-mod form;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod vector_rows;
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-pub use equivalent::equivalent;
-pub(crate) use form::bases_of_addresses;
-pub(super) use form::vector_rows;
-pub use form::{Form, PtxOpcode};
+pub(super) use vector_rows::vector_rows;
 
 use super::info::OpcodeInfo;
 use super::pattern;
+use crate::function::ptx_opcode::PtxOpcode;
 use crate::function::{Effects, MemorySpace, Role};
 
 /// Which operands an instruction writes.

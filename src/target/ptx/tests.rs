@@ -1,7 +1,8 @@
 //! Tests of the table.
 
 use super::super::classify;
-use super::{Meaning, PtxOpcode, Writes, bases_of_addresses, equivalent, rules, vector_rows};
+use super::{Meaning, Writes, rules, vector_rows};
+use crate::function::ptx_opcode::{PtxOpcode, bases_of_addresses, equivalent};
 use crate::function::{Effects, MemorySpace, Role};
 use crate::target::pattern;
 use crate::target::{CopyFamily, Purity, RematCost, TupleKind};
@@ -150,6 +151,9 @@ fn agrees_with_the_table_of_llvm() {
     assert!(compared > 100, "{compared}");
     assert_eq!(equivalent("mov.u32/%tid.x").as_deref(), Some("INT_PTX_SREG_TID_x"));
     assert_eq!(equivalent("@add.s32/rrr"), None);
+    assert_eq!(equivalent("mov.u32/%laneid").as_deref(), Some("SREG_LANEID"));
+    assert_eq!(equivalent("cvta.to.shared.u64/rr").as_deref(), Some("cvta_to_shared_64"));
+    assert_eq!(equivalent("cvta.shared::cluster.u64/rr"), None);
 }
 
 /// Each name of the table has an instruction in the list that ptxas is asked about.

@@ -1,10 +1,10 @@
 ; A function is left alone by -opt-bisect-limit, by optnone unless that is asked for, and by its attribute.
 ; The provoked error tells where the pass ran.
-; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-shared-addresses=off -nvptx-ra-inject=error -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-inject=error -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=DEFAULT --implicit-check-not='kernel '
-; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-shared-addresses=off -nvptx-ra-inject=error -nvptx-ra-optnone -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-inject=error -nvptx-ra-optnone -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=OPTNONE --implicit-check-not='kernel '
-; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-shared-addresses=off -nvptx-ra-inject=error -opt-bisect-limit=0 -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-rename=off -nvptx-ra-inject=error -opt-bisect-limit=0 -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=BISECT --implicit-check-not='kernel '
 ; DEFAULT:      warning: nvptx-ra: kernel 'k':
 ; OPTNONE:      warning: nvptx-ra: kernel 'k':

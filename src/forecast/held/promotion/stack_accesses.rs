@@ -2,9 +2,9 @@
 
 use super::refusal::PromotionRefusal;
 use crate::analysis::Occurrences;
+use crate::function::ptx_opcode::equivalent;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::IndexVec;
-use crate::target::ptx::equivalent;
 
 /// An address in the stack's variables, which lie behind each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

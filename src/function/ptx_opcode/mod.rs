@@ -1,6 +1,10 @@
-//! The names of opcodes that are mnemonics, and the form of operands in them.
+//! The names of opcodes that are mnemonics of PTX, and the form of operands in them.
+//!
+//! * [`mod@equivalent`]: the opcodes of LLVM that do the same.
 
-use super::super::TupleKind;
+mod equivalent;
+
+pub use equivalent::equivalent;
 
 /// The name of an opcode, in its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +49,7 @@ impl Form {
 
 /// The operands of a form, in order: the letter of each, how many operands of the view stand ahead of it, and how many it is.
 /// Every letter is one operand, but an address is two, and a vector has its length behind its letter.
-fn operands(form: &str) -> impl Iterator<Item = (char, usize, usize)> + '_ {
+pub(crate) fn operands(form: &str) -> impl Iterator<Item = (char, usize, usize)> + '_ {
     let (mut letters, mut at) = (form.chars().peekable(), 0);
     std::iter::from_fn(move || {
         let letter = letters.next()?;
@@ -64,31 +68,18 @@ fn operands(form: &str) -> impl Iterator<Item = (char, usize, usize)> + '_ {
     })
 }
 
-/// The vectors of a mnemonic's operands: how many operands of the view stand ahead of each, how long it is, and what
-/// kind of row.
-pub(in super::super) fn vector_rows(name: &str) -> Option<Vec<(usize, usize, TupleKind)>> {
-    let opcode = PtxOpcode::of(name)?;
-    let kind = kind_of(opcode.mnemonic)?;
-    let vectors = operands(opcode.form).filter(|&(letter, _, length)| letter == 'v' && length > 1);
-    Some(vectors.map(|(_, at, length)| (at, length, kind)).collect())
-}
-
 /// The operands of the view that are the bases of a mnemonic's addresses; `None` of an opcode of LLVM.
 pub(crate) fn bases_of_addresses(name: &str) -> Option<Vec<usize>> {
     let opcode = PtxOpcode::of(name)?;
     Some(operands(opcode.form).filter(|&(letter, ..)| letter == 'a').map(|(_, at, _)| at).collect())
 }
 
-/// What kind of row the vectors of a mnemonic are; `None` where they are no rows of the hardware.
-fn kind_of(mnemonic: &str) -> Option<TupleKind> {
-    let has = |part: &str| mnemonic.split('.').any(|word| word == part);
-    Some(match mnemonic.split('.').next().unwrap_or_default() {
-        "ld" | "st" if has("param") || has("param::func") || has("param::entry") => return None,
-        "ld" | "ldu" | "st" | "suld" | "sust" | "multimem" | "atom" | "red" => TupleKind::Memory,
-        "tex" | "tld4" => TupleKind::Texture,
-        "wgmma" => TupleKind::Warpgroup,
-        "mma" | "wmma" | "ldmatrix" | "stmatrix" => TupleKind::Matrix,
-        "tcgen05" => TupleKind::TensorMemory,
-        _ => return None,
-    })
+/// The bits of a type, and whether it is one of integers; `None` of what is no type.
+pub(crate) fn scalar_type(word: &str) -> Option<(u32, bool)> {
+    let bits = word.get(1..)?.parse().ok().filter(|bits| [8, 16, 32, 64, 128].contains(bits))?;
+    match word.as_bytes()[0] {
+        b's' | b'u' | b'b' => Some((bits, true)),
+        b'f' => Some((bits, false)),
+        _ => None,
+    }
 }

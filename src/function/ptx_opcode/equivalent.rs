@@ -3,8 +3,7 @@
 //! What is known of LLVM's opcodes by their names alone, as which words of a result are those of an operand, holds for
 //! these mnemonics, too. Their operands stand in the same order; LLVM's may have numbers behind them.
 
-use super::adjust::scalar_type;
-use super::form::PtxOpcode;
+use super::{PtxOpcode, scalar_type};
 
 /// Special registers and their names in LLVM's opcodes.
 const SPECIAL: [(&str, &str); 4] = [("%tid", "TID"), ("%ntid", "NTID"), ("%ctaid", "CTAID"), ("%nctaid", "NCTAID")];
@@ -14,6 +13,9 @@ const SPECIAL: [(&str, &str); 4] = [("%tid", "TID"), ("%ntid", "NTID"), ("%ctaid
 pub fn equivalent(name: &str) -> Option<String> {
     let opcode = PtxOpcode::of(name).filter(|opcode| !opcode.is_guarded)?;
     if let Some(register) = opcode.form.strip_prefix('%') {
+        if register == "laneid" {
+            return Some("SREG_LANEID".to_owned());
+        }
         let (base, part) = register.split_once('.')?;
         let (_, known) = SPECIAL.iter().find(|(special, _)| special[1..] == *base)?;
         return Some(format!("INT_PTX_SREG_{known}_{part}"));
@@ -32,8 +34,22 @@ pub fn equivalent(name: &str) -> Option<String> {
         };
     }
     let (bits, is_integer) = scalar_type(last)?;
+    if base == "cvta" {
+        return (forms == "r").then(|| of_addresses(&words, bits))?;
+    }
     let kind = last.as_bytes()[0];
     if is_integer { of_integers(&words, bits, kind, forms) } else { of_floats(&words, bits, forms) }
+}
+
+/// Conversions of addresses, to generic ones and back.
+fn of_addresses(words: &[&str], bits: u32) -> Option<String> {
+    let (to, space) = match words {
+        ["cvta", "to", space, _] => ("to_", space),
+        ["cvta", space, _] => ("", space),
+        _ => return None,
+    };
+    let is_known = ["global", "shared", "const", "local"].contains(space);
+    is_known.then(|| format!("cvta_{to}{space}{}", if bits == 64 { "_64" } else { "" }))
 }
 
 fn of_integers(words: &[&str], bits: u32, kind: u8, forms: &str) -> Option<String> {

@@ -1,0 +1,143 @@
+//! The text of inline assembly: its operands, and its access to shared memory.
+//!
+//! LLVM keeps the text with `$N` for its operands, and puts a word in front of each operand that says what
+//! it is ("InlineAsm.h": three bits for the kind, thirteen for how many registers follow).
+
+use std::ops::Range;
+
+use super::{Function, Inst, Operand, Value};
+
+/// The text of an instruction that is inline assembly, behind the sign that LLVM prints ahead of it.
+pub fn assembly_text(function: &Function, inst: Inst) -> Option<&str> {
+    match function.operands(inst).first()?.value {
+        Value::Symbol(text) if function.opcodes().name(function.opcode(inst)).starts_with("INLINEASM") => {
+            Some(function.symbol(text).trim_start_matches(ASSEMBLY_SIGN))
+        }
+        _ => None,
+    }
+}
+
+/// What LLVM prints ahead of a text.
+pub(in crate::function) const ASSEMBLY_SIGN: char = '&';
+
+/// The number of the operand that a word is.
+pub fn operand(word: &str) -> Option<u32> {
+    word.strip_prefix('$')?.parse().ok()
+}
+
+/// The operands that a text names, in its order, each as often as it is named.
+pub fn operands(text: &str) -> impl Iterator<Item = u32> + '_ {
+    text.split('$').skip(1).filter_map(|word| {
+        let word = word.trim_start_matches('{');
+        let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+        word[..digits].parse().ok()
+    })
+}
+
+/// Where operand `number` of the text stands among the instruction's, where it is one register or immediate.
+pub fn operand_of(operands: &[Operand], number: u32) -> Option<usize> {
+    // The text and what is known of its effects come first.
+    let mut at = 2;
+    for _ in 0..number {
+        at += 1 + described(operands, at)?;
+    }
+    (described(operands, at)? == 1).then_some(at + 1)
+}
+
+/// How many operands the word at a place describes.
+fn described(operands: &[Operand], at: usize) -> Option<usize> {
+    match operands.get(at)?.value {
+        Value::Immediate(word) => Some((word as u64 >> 3 & 0x1fff) as usize),
+        _ => None,
+    }
+}
+
+/// What is between the brackets of an address: an operand and at most a number, as in `[ $2 + 16 ]`.
+pub fn sum(inside: &str) -> Option<(u32, i64)> {
+    let (base, offset) = inside.split_once('+').unwrap_or((inside, "0"));
+    Some((operand(base.trim())?, offset.trim().parse().ok()?))
+}
+
+/// What accesses memory at a register and a number: other instructions want their address in a register of its own.
+pub fn takes_offset(opcode: &str) -> bool {
+    ["atom.", "cp.async.c", "ld", "red.", "st", "prefetch."].iter().any(|prefix| opcode.starts_with(prefix))
+}
+
+/// The access to shared memory that a text is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedAccess {
+    /// The operand that is the base.
+    pub operand: u32,
+    /// The number that is added to it.
+    pub offset: i64,
+    /// Where both stand in the text.
+    place: Range<usize>,
+}
+
+impl SharedAccess {
+    /// The text with another offset.
+    pub fn with_offset(&self, text: &str, offset: i64) -> String {
+        let sum = if offset == 0 { format!("${}", self.operand) } else { format!("${}+{offset}", self.operand) };
+        [&text[..self.place.start], &sum, &text[self.place.end..]].concat()
+    }
+}
+
+/// The access to shared memory at an operand and a number that a text is: one instruction without a predicate, and the
+/// operand is named nowhere else. Copies to shared memory name it first. O(text).
+pub fn shared_access(text: &str) -> Option<SharedAccess> {
+    let is_empty =
+        |statement: &&str| statement.trim_matches(|c: char| c.is_ascii_whitespace() || "{}".contains(c)).is_empty();
+    let mut statements = text.split([';', '\n']).filter(|statement| !is_empty(statement));
+    let statement = statements.next().filter(|_| statements.next().is_none())?;
+    let opcode = statement.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '{');
+    let opcode = opcode.split_ascii_whitespace().next()?;
+    let is_shared = opcode.contains(".shared") && !opcode.contains(".shared::cluster");
+    if !takes_offset(opcode) || !(is_shared || opcode.starts_with("ldmatrix.")) {
+        return None;
+    }
+    // The statement is a part of the text.
+    let start = text.find('[')? + 1;
+    let place = start..start + text[start..].find(']')?;
+    let (operand, offset) = sum(&text[place.clone()])?;
+    (operands(text).filter(|&named| named == operand).count() == 1).then_some(SharedAccess { operand, offset, place })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One access of shared memory is found, with its number, in a scope or not; what is under a predicate, in other memory,
+    /// named twice, not alone, or wants its address in a register of its own, is none.
+    #[test]
+    fn accesses_of_shared_memory() {
+        let of = |text| shared_access(text).map(|access| (access.operand, access.offset));
+        assert_eq!(of("ldmatrix.sync.aligned.m8n8.x2.b16 {$0, $1}, [$2];"), Some((2, 0)));
+        assert_eq!(of("{\n\tst.shared.v2.b32 [ $0 + 16 ], { $1, $3 };\n}\n"), Some((0, 16)));
+        assert_eq!(of("{ld.volatile.shared.u32 $0, [$1+-4];}"), Some((1, -4)));
+        assert_eq!(of("cp.async.cg.shared.global [$0], [$1], 16;"), Some((0, 0)));
+        for other in [
+            "@$3 ld.shared.b32 $0, [$1];",
+            "ld.global.b32 $0, [$1];",
+            "ld.shared::cluster.b32 $0, [$1];",
+            "st.shared.b32 [$0], $0;",
+            "ld.shared.b32 $0, [$1]; add.u32 $0, $0, 1;",
+            "mbarrier.init.shared.b64 [$0], 1;",
+            "cp.async.bulk.shared::cta.global [$0], [$1], 16, [$2];",
+            "stmatrix.sync.aligned.m8n8.x1.b16 [$0], {$1};",
+            "ld.shared.b32 $0, [$1+$2];",
+            "ld.shared.b32 $0, [$1",
+            "",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    /// A text gets another number where the old one was, and nothing else of it changes.
+    #[test]
+    fn offsets() {
+        let with = |text: &str, offset| shared_access(text).expect("an access").with_offset(text, offset);
+        assert_eq!(with("ldmatrix.x1.b16 {$0}, [ $2 + 16 ];", 4096), "ldmatrix.x1.b16 {$0}, [$2+4096];");
+        assert_eq!(with("{ st.shared.b32 [$10], $1; }", -8), "{ st.shared.b32 [$10+-8], $1; }");
+        assert_eq!(with("ld.shared.b32 $0, [$1+4];", 0), "ld.shared.b32 $0, [$1];");
+    }
+}
