@@ -95,7 +95,8 @@ public:
     uint32_t Scope = nvptx_ra_scope(&Request);
     if (Scope == NVPTX_RA_SCOPE_NOTHING ||
         (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()) ||
-        (Scope == NVPTX_RA_SCOPE_SHARED && !accessesShared()))
+        (Scope == NVPTX_RA_SCOPE_SHARED && !accessesShared()) ||
+        (Scope == NVPTX_RA_SCOPE_LONG && MF.getInstructionCount() < 100))
       return false;
     Clock::time_point Start = Clock::now();
     const FlatFunction Flat = flatten(

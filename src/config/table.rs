@@ -118,6 +118,9 @@ choices! {
     pub enum Remat {
         /// Nowhere.
         "off" => Off,
+        /// Values of 64 bits that were computed from 32 alone, in functions in which more is live than a thread may have
+        /// registers, where at least six eighths of these are.
+        "widened" => Widened,
         /// Where the pressure is at least seven eighths of the function's maximum.
         "peaks" => Peaks,
         /// Where the pressure is at least half of the function's maximum.
@@ -398,10 +401,10 @@ options! {
     }
     Some(REMAT) => {
         /// Computes constants, addresses, parameters and simple arithmetic again before their uses, instead of keeping
-        /// them over points of high pressure, of 32 live words or more. A value is computed again at most 16 times, and
-        /// a function gets at most one such instruction for 16 of its own. Off by default, because few of the kernels
-        /// measured spill less with it; `nvptx-ra tune` tries it.
-        "remat" => remat: Remat = Remat::Off;
+        /// them over points of high pressure, of 32 live words or more. What it is computed from is live there anyway, or
+        /// takes fewer words. A value is computed again at most 16 times, and a function gets at most one such instruction
+        /// for 16 of its own. Few of the kernels measured spill less with `peaks` and `high`; `nvptx-ra tune` tries them.
+        "remat" => remat: Remat = Remat::Widened;
     }
     Some(SCHEDULE) => {
         /// The order of the instructions in each block. The best order differs from kernel to kernel; `nvptx-ra tune`

@@ -260,6 +260,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request)
                 Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
                 Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
                 Scope::Shared => abi::NVPTX_RA_SCOPE_SHARED,
+                Scope::Long => abi::NVPTX_RA_SCOPE_LONG,
                 Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
             }
         },

@@ -5,7 +5,7 @@ use arbitrary::{Result, Unstructured};
 use super::trace::sound;
 use super::{Options, lowered_function, reached};
 use crate::function::Function;
-use crate::spill::remat::rematerialise_above;
+use crate::spill::remat::{Wanted, rematerialise_above};
 use crate::target::Classification;
 
 /// Checks that computing values again keeps a function valid and its meaning, is the same the second time, and stays
@@ -14,8 +14,9 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = lowered_function(u, &options)?;
     let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
+    let wanted = Wanted { needed: u.int_in_range(0..=8)?, eighths, least, widened_alone: u.ratio(1, 4)? };
     let classification = Classification::by_name(function.opcodes());
-    let rematerialised = || rematerialise_above(&function, &classification, eighths, least);
+    let rematerialised = || rematerialise_above(&function, &classification, wanted);
     let outcome = rematerialised();
     let applied = sound(&function, &outcome.edits);
     let count = |function: &Function| function.num_insts() as isize;
@@ -24,6 +25,7 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     assert_eq!(rematerialised().edits, outcome.edits, "the same again");
     reached("computed again", outcome.values > 0);
     reached("sunk", outcome.values as isize > outcome.added);
+    reached("kept longer", outcome.extended > 0);
     Ok(())
 }
 
@@ -35,6 +37,6 @@ mod tests {
     /// It keeps the meaning of every function that can be drawn, and has something to do in some of them.
     #[test]
     fn keeps_the_meaning() {
-        explore(check_remat, 2_000, &[("computed again", 40), ("sunk", 10)]);
+        explore(check_remat, 2_000, &[("computed again", 40), ("sunk", 10), ("kept longer", 5)]);
     }
 }

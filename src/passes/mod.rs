@@ -209,6 +209,8 @@ pub enum Scope {
     Phis,
     /// All of it if it accesses shared memory, else nothing.
     Shared,
+    /// All of it if it has at least a hundred instructions, else nothing.
+    Long,
     /// All of it.
     Whole,
 }
@@ -220,6 +222,7 @@ pub fn scope(name: &str, config: &Config) -> Scope {
         SHARED_ADDRESSES if shared_addresses::is_idle(config) => Scope::Nothing,
         SHARED_ADDRESSES if !shows_the_function(config) => Scope::Shared,
         REMAT if remat::is_idle(config) => Scope::Nothing,
+        REMAT if remat::needs_many(config) && !shows_the_function(config) => Scope::Long,
         SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
         REGALLOC if regalloc::is_idle(config) => Scope::Nothing,
         RENAME if !config.rename => Scope::Nothing,

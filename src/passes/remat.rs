@@ -7,10 +7,24 @@ use crate::config::{Config, REMAT, Remat, Trace};
 use crate::error::Error;
 use crate::function::Function;
 use crate::spill::remat::{Outcome, rematerialise};
+use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
     config.remat == Remat::Off
+}
+
+/// Whether only functions with more live words than registers concern the pass.
+pub(super) fn needs_many(config: &Config) -> bool {
+    config.remat == Remat::Widened
+}
+
+/// How many registers a thread of the function may have.
+fn registers(function: &Function, context: &RunContext) -> u32 {
+    let bounds = function.kernel().copied().unwrap_or_default();
+    Architecture::by_name(&context.target)
+        .and_then(|architecture| architecture.register_limit(&bounds, &CommandLine::default()))
+        .map_or(MAX_REGISTERS, |limit| limit.registers)
 }
 
 /// Runs the pass. A function in SSA form is left alone: the coalescer is still to come.
@@ -19,11 +33,15 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
-    let Outcome { edits, values, added } = rematerialise(function, &context.classification, context.config.remat);
+    let registers = registers(function, context);
+    let wanted = context.config.remat;
+    let Outcome { edits, values, extended, added } =
+        rematerialise(function, &context.classification, wanted, registers);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("remat", start);
     let wanted = context.config.trace;
-    let told = format!("{values} values computed again, {added:+} instructions\n");
+    let told =
+        format!("{values} values computed again, {extended} registers kept longer for it, {added:+} instructions\n");
     let own = if wanted.contains(Trace::REMAT) { told } else { String::new() };
     output.output = traced(REMAT, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
     Ok(output)

@@ -108,7 +108,7 @@ impl Passes {
         coalesces: true,
         names: Names::Some,
         shares_addresses: true,
-        remat: "off",
+        remat: "widened",
         max_registers: None,
         smem_spilling: false,
         kept: None,
@@ -317,7 +317,7 @@ impl Variant {
         if !passes.shares_addresses {
             options.push("no-shared-addresses".into());
         }
-        if *remat != "off" {
+        if *remat != Passes::DEFAULT.remat {
             options.push(format!("remat={remat}"));
         }
         if let Some(kept) = kept {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::cost::{Costs, pays};
-use super::sources::{has_sources, sources};
-use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE};
+use super::sources::{Extensions, is_at_hand, sources, words_read};
+use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE, Wanted};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, block_frequencies};
 use crate::function::{Block, Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
@@ -19,6 +19,8 @@ pub(super) struct Chosen {
     /// Its only definition.
     pub(crate) definition: Inst,
     pub(crate) groups: Vec<Group>,
+    /// How many registers its clones read where these were not live.
+    pub(super) extended: usize,
 }
 
 impl Chosen {
@@ -38,23 +40,41 @@ struct Facts<'a> {
     live: LiveRanges,
 }
 
+/// A value that is worth computing again, and what that changes.
+struct Considered {
+    value: Chosen,
+    /// Where its register is not live any more.
+    freed: Vec<Range<u32>>,
+    extended: Vec<Extended>,
+}
+
+/// A register that clones read, where it is not live otherwise.
+struct Extended {
+    reg: VReg,
+    words: u32,
+    ranges: Vec<Range<u32>>,
+}
+
 /// Which registers can be computed again no more, because what was chosen has to do with them.
 struct Settled {
     /// They go: nobody else may read them.
     gone: IndexVec<VReg, bool>,
     /// Clones read them where they are live now.
     held: IndexVec<VReg, bool>,
+    /// Clones read them where they were not live.
+    extensions: Extensions,
 }
 
-/// Chooses values that are live, without being read, over points with at least `eighths` of the most words that are
-/// live anywhere, and with at least `least`; the cheapest to compute first. What is freed counts for the next. A value
-/// that needs too many clones, or more than are left of what the function may grow by, is passed over.
+/// Chooses values that are live, without being read, over full points; the cheapest to compute first. What is freed counts
+/// for the next. A value that needs too many clones, or more than are left of what the function may grow by, is passed over.
 pub(super) fn choose(
     (function, classification): (&Function, &Classification),
     occurrences: &Occurrences,
-    eighths: u32,
-    least: u32,
+    wanted: Wanted,
 ) -> Vec<Chosen> {
+    if !may_hold(function, wanted.needed) {
+        return Vec::new();
+    }
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
     let loops = Loops::new(&cfg, &dominators);
@@ -63,30 +83,43 @@ pub(super) fn choose(
     let live = LiveRanges::new(function, &cfg, &dominators, occurrences, &all);
     let mut pressure = Pressure::new(function, &live);
     let facts = Facts { function, occurrences, dominators, loops, frequencies, live };
-    let threshold = (pressure.peak() * eighths).div_ceil(8).max(least);
+    let threshold = (pressure.peak() * wanted.eighths).div_ceil(8).max(wanted.least);
     let mut chosen = Vec::new();
-    if pressure.peak() < threshold {
+    if pressure.peak() < threshold.max(wanted.needed) {
         return chosen;
     }
     let costs = Costs::new(function, classification);
-    let mut candidates: Vec<(RematCost, VReg)> =
-        all.into_iter().filter_map(|reg| Some((facts.cost(reg, &costs)?, reg))).collect();
+    let mut candidates: Vec<(RematCost, VReg)> = all
+        .into_iter()
+        .filter(|&reg| !wanted.widened_alone || facts.is_widened(reg))
+        .filter_map(|reg| Some((facts.cost(reg, &costs)?, reg)))
+        .collect();
     candidates.sort_unstable();
     let none = || IndexVec::filled(false, function.num_regs());
-    let mut settled = Settled { gone: none(), held: none() };
+    let mut settled = Settled { gone: none(), held: none(), extensions: Extensions::default() };
     let mut left = MOST_OF_A_VALUE.max(function.num_insts() / INSTRUCTIONS_FOR_EACH);
     for (cost, reg) in candidates {
-        let considered = facts.consider(reg, cost, &pressure, threshold, &settled);
-        let is_short = |(value, _): &(Chosen, _)| value.clones().count() <= left.min(MOST_OF_A_VALUE);
-        if let Some((value, freed)) = considered.filter(is_short) {
+        let considered = facts.consider(reg, (cost, &costs), &pressure, threshold, &settled);
+        let is_short = |considered: &Considered| considered.value.clones().count() <= left.min(MOST_OF_A_VALUE);
+        if let Some(Considered { value, freed, extended }) = considered.filter(is_short) {
             left -= value.clones().count();
             freed.iter().for_each(|stretch| pressure.take(stretch, function.class(reg).words()));
             settled.gone[reg] = true;
             sources(function, value.definition).for_each(|source| settled.held[source] = true);
+            for Extended { reg, words, ranges } in extended {
+                ranges.iter().for_each(|range| pressure.put(range, words));
+                settled.extensions.add(reg, ranges);
+            }
             chosen.push(value);
         }
     }
     chosen
+}
+
+/// Whether so many words can be live at all: no more are than instructions write.
+fn may_hold(function: &Function, words: u32) -> bool {
+    let defs = function.insts().flat_map(|inst| function.operands(inst)).filter_map(Operand::def);
+    defs.map(|reg| function.class(reg).words()).sum::<u32>() >= words
 }
 
 impl Facts<'_> {
@@ -108,6 +141,14 @@ impl Facts<'_> {
         if reads.iter().all(is_plain) { costs.of(definition.inst) } else { None }
     }
 
+    /// Whether a register holds what was computed from a narrower one.
+    fn is_widened(&self, reg: VReg) -> bool {
+        let words = self.function.class(reg).words();
+        let is_narrower = |source| (1..words).contains(&words_read(self.function, self.occurrences, source));
+        let definition = self.occurrences.only_definition(reg);
+        definition.is_some_and(|definition| sources(self.function, definition.inst).any(is_narrower))
+    }
+
     fn operand(&self, read: &Occurrence) -> &Operand {
         &self.function.operands(read.inst)[read.operand as usize]
     }
@@ -116,11 +157,11 @@ impl Facts<'_> {
     fn consider(
         &self,
         reg: VReg,
-        cost: RematCost,
+        (cost, costs): (RematCost, &Costs<'_>),
         pressure: &Pressure,
         threshold: u32,
         settled: &Settled,
-    ) -> Option<(Chosen, Vec<Range<u32>>)> {
+    ) -> Option<Considered> {
         let definition = *self.occurrences.only_definition(reg)?;
         if settled.held[reg] || sources(self.function, definition.inst).any(|source| settled.gone[source]) {
             return None;
@@ -133,12 +174,55 @@ impl Facts<'_> {
             let block = group.block;
             let depth = self.loops.depth(block);
             let goes_deeper = depth > self.loops.depth(definition.block);
-            pays(cost, depth)
-                && (!goes_deeper || self.frequencies[block] <= full)
-                && has_sources(self.function, &self.live, definition.inst, group.place)
+            pays(cost, depth) && (!goes_deeper || self.frequencies[block] <= full)
         };
-        let is_chosen = clones.all(is_worth);
-        is_chosen.then_some((Chosen { reg, definition: definition.inst, groups }, freed))
+        if !clones.all(is_worth) {
+            return None;
+        }
+        let mut value = Chosen { reg, definition: definition.inst, groups, extended: 0 };
+        let extended = self.extended(&value, &freed, costs, settled)?;
+        value.extended = extended.len();
+        Some(Considered { value, freed, extended })
+    }
+
+    /// Where registers that the clones of a value read have to be kept for them. `None` if their values are gone there, or if
+    /// they take as many words as the value does. A constant and a parameter of the kernel take none: the hardware reads
+    /// them where they are.
+    ///
+    /// A register with one definition, ahead of all its reads, holds at a clone what it held at the definition of the
+    /// value: a path that went around the latter to the clone would lead from the entry around it, too.
+    fn extended(
+        &self,
+        value: &Chosen,
+        freed: &[Range<u32>],
+        costs: &Costs<'_>,
+        settled: &Settled,
+    ) -> Option<Vec<Extended>> {
+        let near = value.groups.iter().filter(|group| group.has_definition).flat_map(|group| &group.kept);
+        let stretches: Vec<Range<u32>> = freed.iter().chain(near).cloned().collect();
+        let mut extended = Vec::new();
+        let mut missing: Vec<VReg> = sources(self.function, value.definition)
+            .filter(|&source| {
+                value.clones().any(|group| !is_at_hand(&self.live, source, value.definition, group.place))
+            })
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        for source in missing {
+            let (definition, reads) = definition_and_reads(self.occurrences, source)?;
+            if !reads.iter().all(|read| dominates(&self.dominators, &definition, read)) {
+                return None;
+            }
+            let is_at_no_cost =
+                sources(self.function, definition.inst).next().is_none() && costs.of(definition.inst).is_some();
+            if !is_at_no_cost {
+                let words = words_read(self.function, self.occurrences, source);
+                let ranges = settled.extensions.missing(&self.live, source, &stretches);
+                extended.push(Extended { reg: source, words, ranges });
+            }
+        }
+        let words: u32 = extended.iter().map(|extended| extended.words).sum();
+        (words < self.function.class(value.reg).words()).then_some(extended)
     }
 
     /// How often the most frequent of the full points runs that are freed; `None` where there are none.

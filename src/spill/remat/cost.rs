@@ -5,7 +5,7 @@
 //! the nearest cache.
 
 use crate::function::{Function, Inst, MemorySpace, Operand, OperandFlags, Role, Value};
-use crate::target::{Classification, Purity, RematCost};
+use crate::target::{Classification, Purity, RematCost, named_space};
 
 /// Cycles of a load from a spill slot outside of loops, and in them.
 const LOAD: f64 = 10.0;
@@ -40,7 +40,8 @@ impl<'a> Costs<'a> {
             return None;
         }
         // The view says that nothing writes it, and the hardware has it in constant memory.
-        let is_parameter = info.purity == Purity::Reads && self.function.memory_space(inst) == MemorySpace::Param;
+        let spaces = [self.function.memory_space(inst), named_space(operands)];
+        let is_parameter = info.purity == Purity::Reads && spaces.contains(&MemorySpace::Param);
         if is_parameter { Some(RematCost(1)) } else { info.remat }
     }
 }

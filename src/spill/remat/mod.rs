@@ -30,6 +30,10 @@ pub(crate) use sources::{has_sources, sources};
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
 const FREE: u32 = 32;
 
+/// Where more words are live than there are registers, points with so many eighths of these are full, too: ptxas has an order of
+/// its own.
+const FULL_EIGHTHS: u32 = 6;
+
 /// The most clones of one value. What is read in more places that are far from each other is better kept, or spilled: a
 /// clone for each of hundreds of reads makes code longer than any register is worth.
 pub(crate) const MOST_OF_A_VALUE: usize = 16;
@@ -44,30 +48,52 @@ pub struct Outcome {
     pub edits: EditList,
     /// How many values are computed again.
     pub values: usize,
+    /// How many registers live longer, so that wider ones can be computed from them again.
+    pub extended: usize,
     /// How many instructions there are more: clones less definitions that went.
     pub added: isize,
 }
 
-/// Computes values again where much is live. The function must have left SSA form. O(n log n) in the operands and the
-/// blocks that registers are live into.
-pub fn rematerialise(function: &Function, classification: &Classification, wanted: config::Remat) -> Outcome {
-    match wanted {
-        config::Remat::Off => Outcome { edits: EditList::new(function), values: 0, added: 0 },
-        config::Remat::Peaks => rematerialise_above(function, classification, 7, FREE),
-        config::Remat::High => rematerialise_above(function, classification, 4, FREE),
-    }
+/// Which points are full, and what frees them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// None is full unless so many words are live somewhere.
+    pub(crate) needed: u32,
+    /// Of the words that are live where most is, so many eighths are live there.
+    pub(crate) eighths: u32,
+    /// And at least so many.
+    pub(crate) least: u32,
+    /// Values alone that were computed from narrower ones.
+    pub(crate) widened_alone: bool,
 }
 
-/// Frees points where at least `eighths` of the most that is live anywhere is, and at least `least` words.
-pub(crate) fn rematerialise_above(
+/// Computes values again where much is live. `registers`: how many a thread may have. The function must have left SSA form.
+/// O(n log n) in the operands and the blocks that registers are live into.
+pub fn rematerialise(
     function: &Function,
     classification: &Classification,
-    eighths: u32,
-    least: u32,
+    wanted: config::Remat,
+    registers: u32,
 ) -> Outcome {
+    let above = |eighths| Wanted { needed: 0, eighths, least: FREE, widened_alone: false };
+    let wanted = match wanted {
+        config::Remat::Off => return Outcome { edits: EditList::new(function), values: 0, extended: 0, added: 0 },
+        config::Remat::Widened => {
+            let least = registers * FULL_EIGHTHS / 8;
+            Wanted { needed: registers, eighths: 0, least, widened_alone: true }
+        }
+        config::Remat::Peaks => above(7),
+        config::Remat::High => above(4),
+    };
+    rematerialise_above(function, classification, wanted)
+}
+
+/// Frees full points.
+pub(crate) fn rematerialise_above(function: &Function, classification: &Classification, wanted: Wanted) -> Outcome {
     let occurrences = Occurrences::new(function, &|_| true);
-    let chosen = choose((function, classification), &occurrences, eighths, least);
-    let mut outcome = Outcome { edits: EditList::new(function), values: chosen.len(), added: 0 };
+    let chosen = choose((function, classification), &occurrences, wanted);
+    let extended = chosen.iter().map(|value| value.extended).sum();
+    let mut outcome = Outcome { edits: EditList::new(function), values: chosen.len(), extended, added: 0 };
     for value in &chosen {
         let register = (value.reg, value.definition);
         outcome.added += compute_again(function, &occurrences, register, &value.groups, &mut outcome.edits);

@@ -1,7 +1,13 @@
 //! What a definition reads, and where a clone of it would read the same.
 
-use crate::analysis::{LiveRanges, Point};
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::analysis::{LiveRanges, Occurrence, Occurrences, Point};
+use crate::function::ptx_opcode::equivalent;
 use crate::function::{Function, Inst, Operand, VReg};
+use crate::spill::pressure::instructions;
 
 /// The registers that an instruction reads.
 pub(crate) fn sources(function: &Function, inst: Inst) -> impl Iterator<Item = VReg> {
@@ -10,8 +16,59 @@ pub(crate) fn sources(function: &Function, inst: Inst) -> impl Iterator<Item = V
 
 /// Whether all that a definition reads still holds the same where a clone would stand, and is live there anyway.
 pub(crate) fn has_sources(function: &Function, live: &LiveRanges, definition: Inst, at: Inst) -> bool {
-    sources(function, definition).all(|source| {
-        let value = |inst| live.value_at(source, Point::early(inst));
-        value(at).is_some() && value(at) == value(definition)
-    })
+    sources(function, definition).all(|source| is_at_hand(live, source, definition, at))
+}
+
+/// Whether a register holds at a place what it holds at a definition that reads it, and is live there.
+pub(super) fn is_at_hand(live: &LiveRanges, source: VReg, definition: Inst, at: Inst) -> bool {
+    let value = |inst| live.value_at(source, Point::early(inst));
+    value(at).is_some() && value(at) == value(definition)
+}
+
+/// How many words of a register anybody reads: of 64 bits one, if all that read it take the low half.
+pub(super) fn words_read(function: &Function, occurrences: &Occurrences, reg: VReg) -> u32 {
+    let words = function.class(reg).words();
+    let takes_low_half = |read: &Occurrence| {
+        let name = function.opcodes().name(function.opcode(read.inst));
+        LOW_HALVES.contains(&equivalent(name).as_deref().unwrap_or(name))
+    };
+    match words {
+        2 if occurrences.of(reg).iter().all(|one| one.is_def() || takes_low_half(one)) => 1,
+        _ => words,
+    }
+}
+
+/// Conversions that read 32 bits of their operand.
+const LOW_HALVES: [&str; 5] = ["CVT_u32_u64", "CVT_s32_s64", "CVT_u64_u32", "CVT_s64_s32", "CVT_INREG_s64_s32"];
+
+/// Where registers are live longer than the function says, because clones read them there.
+#[derive(Default)]
+pub(super) struct Extensions(FxHashMap<VReg, Vec<Range<u32>>>);
+
+impl Extensions {
+    /// The parts of stretches in which a register is live neither by itself nor for clones that were chosen.
+    pub(super) fn missing(&self, live: &LiveRanges, reg: VReg, stretches: &[Range<u32>]) -> Vec<Range<u32>> {
+        let mut held: Vec<Range<u32>> = live.segments(reg).iter().map(instructions).collect();
+        held.extend(self.0.get(&reg).into_iter().flatten().cloned());
+        held.sort_unstable_by_key(|range| range.start);
+        let mut missing = Vec::new();
+        for stretch in stretches {
+            let mut at = stretch.start;
+            for range in held.iter().filter(|range| range.start < stretch.end && stretch.start < range.end) {
+                if at < range.start {
+                    missing.push(at..range.start);
+                }
+                at = at.max(range.end);
+            }
+            if at < stretch.end {
+                missing.push(at..stretch.end);
+            }
+        }
+        missing
+    }
+
+    /// A register is live there now.
+    pub(super) fn add(&mut self, reg: VReg, ranges: Vec<Range<u32>>) {
+        self.0.entry(reg).or_default().extend(ranges);
+    }
 }

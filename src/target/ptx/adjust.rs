@@ -69,6 +69,9 @@ fn conversion(mnemonic: &str) -> OpcodeInfo {
     match (types.next(), types.next()) {
         (Some((from, true)), Some((to, true))) if !has(mnemonic, "pack") => match (class_of(to), class_of(from)) {
             (to, from) if to == from => OpcodeInfo::PURE.with_uniform_form(),
+            (RegClass::B64, RegClass::B32) => {
+                OpcodeInfo::copy(CopyFamily::CrossClass, RegClass::B64, Some(RegClass::B32)).remat(1)
+            }
             (to, from) => OpcodeInfo::copy(CopyFamily::CrossClass, to, Some(from)),
         },
         _ => OpcodeInfo::PURE,

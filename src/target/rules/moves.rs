@@ -97,7 +97,8 @@ pub(super) const RULES: &[Rule] = &[
     rule("CVT_{s,u}32_{s,u}{8,16}", across(B32, B16)),
     rule("CVT_{s,u}32_{s,u}64", across(B32, B64)),
     rule("CVT_{s,u}64_{s,u}{8,16}", across(B64, B16)),
-    rule("CVT_{s,u}64_{s,u}32", across(B64, B32)),
+    // The low half is there, and the other one is 0 or the sign.
+    rule("CVT_{s,u}64_{s,u}32", across(B64, B32).remat(1)),
     // Address spaces. LLVM claims side effects for want of a pattern; there are none.
     rule("cvta_{,to_}global", cvta(B32, MemorySpace::Global)),
     rule("cvta_{,to_}global_64", cvta(B64, MemorySpace::Global)),

@@ -136,8 +136,9 @@ impl Kernel {
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
-        // Where nothing shares a register, the text is the same, and that costs no run.
-        around.extend(Some(best.toggled_shared_addresses()).filter(|variant| !self.proposed.contains(variant)));
+        // Where these change nothing, the text is the same, and that costs no run.
+        let without = [best.toggled_shared_addresses(), best.with_remat("off")];
+        around.extend(without.into_iter().filter(|variant| !self.proposed.contains(variant)));
         around.extend(self.with_choice_ahead(&best).filter(|_| has_optimisations));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.

@@ -1,5 +1,5 @@
-; A sum that is kept over a block full of values is computed again behind it, once what it adds is live there anyway; in a
-; block with registers to spare, at -O0, and without being asked, everything stays as it is. The checker proves the
+; A sum that is kept over a block full of values is computed again behind it, once what it adds is live there anyway, and a
+; parameter is loaded there again; in a block with registers to spare, at -O0, and without being asked, everything stays as it is. The checker proves the
 ; edits, LLVM's machine verifier and ptxas take the code, and the same options give the same bytes.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --check-prefix=OFF --input-file=%t.default
@@ -19,6 +19,7 @@
 ; CHECK-COUNT-34: ld.volatile.global
 ; CHECK-COUNT-34: st.volatile.global
 ; CHECK:         add.s32 [[AGAIN:%r[0-9]+]], [[X]], 5;
+; CHECK:         ld.param.b64 {{.*}}, [full_param_0];
 ; CHECK-NEXT:    st.global.b32 [{{.*}}], [[AGAIN]];
 ; CHECK-LABEL: .entry spare(
 ; CHECK:         , 5;
@@ -37,13 +38,13 @@
 ; RUN: cmp %t.peaks %t.own
 ; RUN: %llc-ra -nvptx-ra-remat=peaks -nvptx-ra-trace=remat -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=TRACE
 ; TRACE: nvptx-remat of 'full'
-; TRACE: 1 values computed again, +1 instructions
+; TRACE: {{[2-9]}} values computed again, 0 registers kept longer for it, +{{[1-9]}} instructions
 ; RUN: %llc-ra -O0 -nvptx-ra-remat=peaks -mcpu=sm_90 %s -o %t.O0
 ; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o %t.O0off
 ; RUN: cmp %t.O0 %t.O0off
 ;
 ; RUN: not %llc-ra -nvptx-ra-remat=peak -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=WRONG
-; WRONG: remat=peak: unknown; use off, peaks or high{{.*}}
+; WRONG: remat=peak: unknown; use off, widened, peaks or high{{.*}}
 
 target triple = "nvptx64-nvidia-cuda"
 
