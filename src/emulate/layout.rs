@@ -19,6 +19,8 @@ const NAME_BITS: u32 = 24;
 const VARIABLE_BITS: u32 = 26;
 /// The first variable in shared memory. On sm_90, the first KiB is the driver's.
 pub(super) const FIRST_SHARED: u32 = 1024;
+/// Shared memory comes in pieces of so many bytes.
+pub(super) const SHARED_GRANULARITY: u32 = 128;
 /// What a block may use of shared memory.
 pub(super) const SHARED_BYTES: u32 = 232_448;
 /// Where buffers of pointer parameters begin.

@@ -362,6 +362,8 @@ pub struct Program {
     pub(super) hashed: Vec<String>,
     /// Where shared variables of unknown size begin.
     pub(super) dynamic_shared: u32,
+    /// Where shared memory ends for sure: behind the variables, unless one has an unknown size.
+    pub(super) shared_end: u32,
     pub(super) addresses_of_functions: FxHashMap<u64, usize>,
     /// Which lines of the source the text comes from.
     pub(super) sources: Sources,

@@ -18,12 +18,18 @@ pub(super) struct Globals<'a> {
     pub(super) symbols: FxHashMap<&'a str, Symbol>,
     pub(super) variables: Vec<Variable>,
     pub(super) shared_end: u32,
+    /// Whether there is a shared variable of unknown size.
+    pub(super) has_dynamic: bool,
 }
 
 impl<'a> Globals<'a> {
     pub(super) fn new(module: &Module<'a>, functions: &FxHashMap<&'a str, usize>) -> Self {
-        let mut globals =
-            Self { symbols: FxHashMap::default(), variables: Vec::new(), shared_end: layout::FIRST_SHARED };
+        let mut globals = Self {
+            symbols: FxHashMap::default(),
+            variables: Vec::new(),
+            shared_end: layout::FIRST_SHARED,
+            has_dynamic: false,
+        };
         for (&name, &number) in functions {
             globals.symbols.insert(name, Symbol::Function(number));
         }
@@ -57,6 +63,7 @@ impl<'a> Globals<'a> {
             let symbol = match text.of(declaration.space) {
                 b".shared" => {
                     let is_dynamic = declaration.linkage.iter().any(|&word| text.of(word) == b".extern") || bytes == 0;
+                    self.has_dynamic |= is_dynamic;
                     let offset = if is_dynamic {
                         DYNAMIC
                     } else {

@@ -28,6 +28,7 @@ use rustc_hash::FxHashMap;
 
 pub(super) use self::webs::Webs;
 
+use super::layout;
 use super::program::{Program, function_address};
 use super::source::Sources;
 use crate::ptx::Module;
@@ -49,6 +50,9 @@ pub(super) fn decode(module: &Module<'_>) -> Program {
     }
     program.variables.append(&mut globals.variables);
     program.dynamic_shared = globals.shared_end.next_multiple_of(16);
+    // The hardware gives shared memory in pieces.
+    let end = program.dynamic_shared.next_multiple_of(layout::SHARED_GRANULARITY);
+    program.shared_end = if globals.has_dynamic { layout::SHARED_BYTES } else { end };
     globals::resolve_dynamic(&mut program);
     for function in &mut program.functions {
         kinds::find(function);

@@ -6,7 +6,6 @@ use super::place::{MOST_LOCAL, Target, generic};
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
-use crate::emulate::layout;
 use crate::emulate::memory::{Stamp, View, Write, note};
 use crate::emulate::program::{Access, Address, Carried, Order, Space};
 use crate::emulate::types::{Kind, signed};
@@ -29,7 +28,7 @@ pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lan
     };
     let is_inside = match target {
         Target::Global(at) => (4096..u64::MAX - 4096).contains(&at),
-        Target::Shared(offset) => offset < layout::SHARED_BYTES,
+        Target::Shared(offset) => offset < world.program.shared_end,
         Target::Local(offset) => u64::from(offset) < MOST_LOCAL,
     };
     match target {

@@ -1,6 +1,6 @@
 //! Two programs: what is the same, what differs, and what is not comparable.
 
-use super::{file, program};
+use super::{file, launches, program, stores};
 use crate::emulate::{Comparison, Launches, Verdict, compare_programs};
 
 fn compared(first: &str, second: &str) -> Comparison {
@@ -107,6 +107,17 @@ fn known_launches() {
     assert!(!stores.stores.is_empty() && stores.stores.iter().all(|store| store.bits == 640), "{stores:?}");
     let said = file("", text).replace(".param .u32 n)\n", ".param .u32 n)\n.maxntid 128, 1, 1\n");
     assert_eq!(run(&said).shape[1], [128, 1, 1]);
+}
+
+/// Shared memory ends behind the variables of a program, unless one has an unknown size: threads that are too many for an array
+/// go too far.
+#[test]
+fn the_end_of_shared_memory() {
+    let body = "mov.u32 %r0, part; mad.lo.u32 %r0, %t, 4, %r0; st.shared.u32 [%r0], %t;";
+    let part = ".shared .align 4 .b32 part[32];";
+    let rest = format!("{part}\n.extern .shared .align 16 .b8 rest[];");
+    let fits = |before: &str, threads| stores(&file(before, body), &launches(threads, &[1])).is_ok();
+    assert!(fits(part, 32) && !fits(part, 64) && fits(&rest, 64));
 }
 
 /// Both programs together run no more than is allowed, whatever they are, and the launches that this leaves out are not
