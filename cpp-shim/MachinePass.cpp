@@ -96,7 +96,7 @@ public:
     if (Scope == NVPTX_RA_SCOPE_NOTHING ||
         (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()) ||
         (Scope == NVPTX_RA_SCOPE_SHARED && !accessesShared()) ||
-        (Scope == NVPTX_RA_SCOPE_LONG && MF.getInstructionCount() < 100))
+        (Scope == NVPTX_RA_SCOPE_LONG && !isLong()))
       return false;
     Clock::time_point Start = Clock::now();
     const FlatFunction Flat = flatten(
@@ -163,6 +163,18 @@ private:
   bool hasPhis() const {
     return any_of(MF, [](const MachineBasicBlock &MBB) {
       return !MBB.empty() && MBB.front().isPHI();
+    });
+  }
+
+  /// Whether there are at least a hundred instructions. What describes a
+  /// variable is none, so that -g changes nothing.
+  bool isLong() const {
+    unsigned Count = 0;
+    return any_of(MF, [&](const MachineBasicBlock &MBB) {
+      return any_of(MBB, [&](const MachineInstr &MI) {
+        Count += !MI.isDebugInstr();
+        return Count >= 100;
+      });
     });
   }
 

@@ -175,3 +175,13 @@ fn inline_assembly_has_its_offset_in_its_text() {
     assert!(assembly("ld.global.b32 $0, [$1];").is_empty());
     assert!(assembly("mov.b64 $0, $1; ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1];").is_empty());
 }
+
+/// In PTX a scope stays as it is, and what is beside it does not.
+#[test]
+fn scopes_of_ptx_stay() {
+    let body = format!(
+        "{INDEX}\tmul.wide.u32 %rd2, %r1, 4;\n\tst.shared.b32 [%rd2], %r1;\n\tadd.s64 %rd3, %rd2, 64;\n\
+         \t{{ st.shared.b32 [%rd3], %r1; }}\n\tst.shared.b32 [%rd3+4], %r1;\n"
+    );
+    assert_eq!(addresses(&body), ["[%rd2]", "[%rd3]", "[%rd2+68]"]);
+}

@@ -17,6 +17,15 @@ pub fn assembly_text(function: &Function, inst: Inst) -> Option<&str> {
     }
 }
 
+/// The same of inline assembly of LLVM alone, whose text an edit can change: a scope of PTX has no sign ahead of it.
+pub fn changeable_text(function: &Function, inst: Inst) -> Option<&str> {
+    let is_of_llvm = |symbol| function.symbol(symbol).starts_with(ASSEMBLY_SIGN);
+    match function.operands(inst).first()?.value {
+        Value::Symbol(symbol) if is_of_llvm(symbol) => assembly_text(function, inst),
+        _ => None,
+    }
+}
+
 /// What LLVM prints ahead of a text.
 pub(in crate::function) const ASSEMBLY_SIGN: char = '&';
 

@@ -14,7 +14,8 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = lowered_function(u, &options)?;
     let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
-    let wanted = Wanted { needed: u.int_in_range(0..=8)?, eighths, least, widened_alone: u.ratio(1, 4)? };
+    let wanted =
+        Wanted { instructions: 0, needed: u.int_in_range(0..=8)?, eighths, least, widened_alone: u.ratio(1, 4)? };
     let classification = Classification::by_name(function.opcodes());
     let rematerialised = || rematerialise_above(&function, &classification, wanted);
     let outcome = rematerialised();

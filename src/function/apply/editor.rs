@@ -9,7 +9,7 @@ use super::layout::Layout;
 use super::shared_slots::SharedSlots;
 use super::split::SplitEdges;
 use super::{ApplyError, Origin};
-use crate::function::assembly::{ASSEMBLY_SIGN, assembly_text};
+use crate::function::assembly::{ASSEMBLY_SIGN, assembly_text, changeable_text};
 use crate::function::directives::{check_attribute, check_directive};
 use crate::function::shared_address::access;
 use crate::function::{
@@ -273,8 +273,8 @@ impl<'f> Editor<'f> {
 
     fn set_assembly(&mut self, inst: Inst, text: &str) -> Result<(), Reason> {
         self.known_inst(inst)?;
-        if assembly_text(&self.work, inst).is_none() {
-            return Err(format!("{inst} is not inline assembly"));
+        if changeable_text(&self.work, inst).is_none() {
+            return Err(format!("{inst} is not inline assembly of LLVM"));
         }
         if text.contains('\0') {
             return Err("the text has a character NUL, at which LLVM ends it".into());

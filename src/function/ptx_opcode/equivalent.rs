@@ -112,5 +112,7 @@ fn of_floats(words: &[&str], bits: u32, forms: &str) -> Option<String> {
 /// A conversion by its two types; how it rounds is an operand of LLVM's.
 fn conversion(words: &[&str]) -> Option<String> {
     let [.., to, from] = words else { return None };
-    (scalar_type(to).is_some() && scalar_type(from).is_some()).then(|| format!("CVT_{to}_{from}"))
+    // LLVM has saturation as an operand, too; but then the low bits of an integer are not those of the result.
+    let is_plain = !words.contains(&"sat");
+    (is_plain && scalar_type(to).is_some() && scalar_type(from).is_some()).then(|| format!("CVT_{to}_{from}"))
 }

@@ -115,7 +115,13 @@ mod tests {
         let others = ["ADD16rr", "MUL_HI_S32rr", "SRL64_ri", "ADDCCCi32rr", "INT_PTX_SREG_NTID_x"];
         let of_ptx =
             ["add.s16/rrr", "mul.hi.s32/rrr", "shr.u64/rri", "@add.s32/rrr", "add.cc.s32/rrr", "mov.u32/%ntid.x"];
-        for name in others.into_iter().chain(of_ptx).chain(["cvt.u32.u16/rr", "add.s32/rp", "add.s32/rsi"]) {
+        for name in others.into_iter().chain(of_ptx).chain([
+            "cvt.u32.u16/rr",
+            "cvt.sat.u32.u64/rr",
+            "cvt.sat.s32.s64/rr",
+            "add.s32/rp",
+            "add.s32/rsi",
+        ]) {
             assert_eq!(arithmetic(name), None, "{name}");
         }
     }

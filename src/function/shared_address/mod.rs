@@ -22,7 +22,7 @@ mod tests;
 pub use definitions::definitions;
 pub use sum::{Sum, Sums};
 
-use super::assembly::{assembly_text, operand_of, shared_access, takes_offset};
+use super::assembly::{changeable_text, operand_of, shared_access, takes_offset};
 use super::ptx_opcode::{PtxOpcode, bases_of_addresses};
 use super::{Function, Inst, MemorySpace, Operand, OperandFlags, VReg, Value};
 
@@ -42,7 +42,7 @@ pub struct Access {
 /// The access to shared memory that an instruction is, at a register and a number; of a copy from global memory, where it
 /// copies to. `None` for everything else, as accesses under a predicate.
 pub fn access(function: &Function, inst: Inst) -> Option<Access> {
-    if let Some(text) = assembly_text(function, inst) {
+    if let Some(text) = changeable_text(function, inst) {
         let said = shared_access(text)?;
         let number = operand_of(function.operands(inst), said.operand)?;
         let base = base_of(&function.operands(inst)[number])?;

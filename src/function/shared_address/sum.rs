@@ -164,7 +164,7 @@ impl<'f> Sums<'f> {
                 let is_sum = self.bits_of(left, depth).is_disjoint(self.bits_of(right, depth));
                 is_sum.then(|| Some(self.operand(left, depth)?.plus(&self.operand(right, depth)?)))?
             }
-            (Arithmetic::Same, [source, ..]) => self.operand(source, depth),
+            (Arithmetic::Same, [source, modes @ ..]) if modes.iter().all(is_zero) => self.operand(source, depth),
             // "A generic address maps to … by subtracting the window base" (PTX ISA, "Generic Addressing").
             (Arithmetic::IntoWindow, [source]) => Some(self.operand(source, depth)?.plus(&Sum::of_term(Term::Window))),
             (Arithmetic::OutOfWindow, [source]) => {
@@ -264,7 +264,7 @@ impl<'f> Sums<'f> {
                 Some(by) if bits(left).most() >> 31 == 0 => bits(left).shift_right(by),
                 _ => Bits::ANY,
             },
-            (Arithmetic::Same, [source, ..]) => bits(source),
+            (Arithmetic::Same, [source, modes @ ..]) if modes.iter().all(is_zero) => bits(source),
             (Arithmetic::AtMost(most), _) => Bits::at_most(most),
             _ => Bits::ANY,
         }
@@ -284,6 +284,11 @@ fn is_move(function: &Function, inst: Inst) -> bool {
     let name = function.opcodes().name(function.opcode(inst));
     let moved = name.strip_prefix("MOV_B32_").or_else(|| name.strip_prefix("MOV_B64_"));
     function.role(inst) == Role::Constant && matches!(moved, Some("i" | "sym"))
+}
+
+/// The mode of a conversion that neither rounds nor saturates.
+fn is_zero(operand: &Operand) -> bool {
+    operand.as_immediate() == Some(0)
 }
 
 /// A shift by a number of bits that a register of 32 has.

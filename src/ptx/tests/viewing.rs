@@ -214,3 +214,24 @@ fn results_come_with_the_wait() {
     let all = insts(&format!("{product} wgmma.wait_group.sync.aligned 0; st.global.b32 [%rd3], %r1;"));
     assert!(all[1].contains("tied") && all[1].contains("wgmma.wait_group"), "{all:?}");
 }
+
+/// A parameter of a device function is loaded as if nothing wrote it, unless the function takes the address of one; a kernel has its
+/// own in memory that nothing writes.
+#[test]
+fn parameters_that_may_be_written() {
+    let reads = |head: &str, body: &str| {
+        let text = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n{head}(.param .u64 q, .param .align 4 .b8 p[16])\n{{\n{REGISTERS}{body}\n\
+             ld.param.u32 %r1, [p+4];\nld.param.u32 %r2, [%rd2];\nret;\n}}\n"
+        );
+        view(&text)
+            .lines()
+            .filter(|line| line.contains("param") || line.contains("LD_i32"))
+            .filter(|line| line.contains(":: read"))
+            .count()
+    };
+    let takes = "mov.b64 %rd2, p; st.local.u32 [%rd2+4], 17;";
+    assert_eq!(reads(".func f", ""), 0);
+    assert_eq!(reads(".func f", takes), 2);
+    assert_eq!(reads(".visible .entry f", takes), 0);
+}

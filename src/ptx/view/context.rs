@@ -8,7 +8,7 @@ use crate::ptx::body::Body;
 use crate::ptx::file::File;
 use crate::ptx::parts::{Declaration, Parts};
 use crate::ptx::statement::{Statement, StatementKind};
-use crate::ptx::token::Token;
+use crate::ptx::token::{Token, TokenKind};
 
 /// The variables of shared memory by name, each with its bytes; `None`: the launch says how many.
 pub(in crate::ptx) type SharedVariables<'a> = FxHashMap<&'a str, Option<u64>>;
@@ -59,6 +59,8 @@ pub(super) struct Context<'f, 'a> {
     pub(super) file: &'f File<'a>,
     pub(super) names: Names<'a>,
     pub(super) parameters: FxHashSet<&'a str>,
+    /// It is a device function that takes the address of a parameter, through which it may write it.
+    pub(super) may_write_parameters: bool,
     pub(super) facts: &'f Facts<'a>,
     own_shared: SharedVariables<'a>,
     /// The variables of the function's stack.
@@ -81,6 +83,7 @@ impl<'f, 'a> Context<'f, 'a> {
             file,
             names: Names::default(),
             parameters: FxHashSet::default(),
+            may_write_parameters: false,
             facts,
             own_shared: SharedVariables::default(),
             slots: FxHashMap::default(),
@@ -98,6 +101,7 @@ impl<'f, 'a> Context<'f, 'a> {
                 }
             }
         }
+        context.may_write_parameters = text.of(body.parts.word) != b".entry" && context.takes_addresses(body);
         for &statement in declarations {
             match file.parts(statement) {
                 Some(Parts::Declaration(declaration)) if text.of(declaration.space) == b".reg" => {
@@ -111,6 +115,21 @@ impl<'f, 'a> Context<'f, 'a> {
             }
         }
         Ok(context)
+    }
+
+    /// Whether a parameter is named elsewhere than first in an address.
+    fn takes_addresses(&self, body: &Body) -> bool {
+        let (statements, text) = (self.file.statements(), self.file.text());
+        if self.parameters.is_empty() || body.statements.is_empty() {
+            return false;
+        }
+        let last = Statement(body.statements.end.0 - 1);
+        let tokens = (statements.first(body.statements.start).0..statements.end(text, last).0).map(Token);
+        let mut previous: &[u8] = b"";
+        tokens.filter(|&token| text.kind(token) != TokenKind::Trivia).any(|token| {
+            let ahead = std::mem::replace(&mut previous, text.of(token));
+            ahead != b"[" && self.parameters.contains(text.str(token))
+        })
     }
 
     /// Takes variables of the stack whose size is known; others stay symbols.

@@ -171,7 +171,8 @@ fn call(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction) {
     }
 }
 
-/// What the operands say of effects: a load of the function's own parameter is pure, and one of a call's result is not.
+/// What the operands say of effects: a load of the function's own parameter is pure unless the function may write it, and one of
+/// a call's result is not.
 fn finish_effects(context: &Context<'_, '_>, inst: &mut DraftInst, parts: &Instruction, mnemonic: &str) {
     let accesses_parameters = mnemonic.split('.').any(|word| word.starts_with("param"));
     if !accesses_parameters || !mnemonic.starts_with("ld.") {
@@ -186,9 +187,12 @@ fn finish_effects(context: &Context<'_, '_>, inst: &mut DraftInst, parts: &Instr
     });
     let Some(base) = base else { return };
     let word = context.file.text().str(base);
-    if context.parameters.contains(word) {
+    let is_result = !context.parameters.contains(word) && context.names.declaration(word).is_none();
+    if context.may_write_parameters && !is_result {
+        inst.effects = Effects::READ;
+    } else if context.parameters.contains(word) {
         inst.effects -= Effects::MAY_FAULT;
-    } else if context.names.declaration(word).is_none() {
+    } else if is_result {
         inst.effects = Effects::READ | Effects::CALL_SEQUENCE;
         inst.space = MemorySpace::Param;
     }

@@ -328,7 +328,8 @@ impl<'a> Walk<'_, '_, 'a> {
         text: String,
     ) -> Result<(), String> {
         inst.name = "INLINEASM".into();
-        let symbol = self.context.symbol(format!("&{text}"));
+        // Without the sign that LLVM prints ahead of a text: no edit can change this one.
+        let symbol = self.context.symbol(text);
         inst.push(ViewOperand::plain(Value::Symbol(symbol)));
         inst.push(ViewOperand::immediate(i64::from(!inst.effects.is_pure())));
         // Operands stand behind their descriptions.

@@ -6,7 +6,7 @@ use super::cost::{Costs, pays};
 use super::sources::{Extensions, is_at_hand, sources, words_read};
 use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE, Wanted};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, block_frequencies};
-use crate::function::{Block, Function, Inst, Operand, VReg};
+use crate::function::{Block, Function, Inst, Operand, Role, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::Pressure;
@@ -72,7 +72,7 @@ pub(super) fn choose(
     occurrences: &Occurrences,
     wanted: Wanted,
 ) -> Vec<Chosen> {
-    if !may_hold(function, wanted.needed) {
+    if instructions(function) < wanted.instructions || !may_hold(function, wanted.needed) {
         return Vec::new();
     }
     let cfg = Cfg::new(function);
@@ -97,7 +97,7 @@ pub(super) fn choose(
     candidates.sort_unstable();
     let none = || IndexVec::filled(false, function.num_regs());
     let mut settled = Settled { gone: none(), held: none(), extensions: Extensions::default() };
-    let mut left = MOST_OF_A_VALUE.max(function.num_insts() / INSTRUCTIONS_FOR_EACH);
+    let mut left = MOST_OF_A_VALUE.max(instructions(function) / INSTRUCTIONS_FOR_EACH);
     for (cost, reg) in candidates {
         let considered = facts.consider(reg, (cost, &costs), &pressure, threshold, &settled);
         let is_short = |considered: &Considered| considered.value.clones().count() <= left.min(MOST_OF_A_VALUE);
@@ -114,6 +114,11 @@ pub(super) fn choose(
         }
     }
     chosen
+}
+
+/// How many instructions a function has; what a variable is makes none.
+fn instructions(function: &Function) -> usize {
+    function.insts().filter(|&inst| function.role(inst) != Role::Debug).count()
 }
 
 /// Whether so many words can be live at all: no more are than instructions write.

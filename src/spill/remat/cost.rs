@@ -41,7 +41,9 @@ impl<'a> Costs<'a> {
         }
         // The view says that nothing writes it, and the hardware has it in constant memory.
         let spaces = [self.function.memory_space(inst), named_space(operands)];
-        let is_parameter = info.purity == Purity::Reads && spaces.contains(&MemorySpace::Param);
+        // A device function may write its own.
+        let is_parameter =
+            self.function.kernel().is_some() && info.purity == Purity::Reads && spaces.contains(&MemorySpace::Param);
         if is_parameter { Some(RematCost(1)) } else { info.remat }
     }
 }

@@ -30,6 +30,9 @@ pub(crate) use sources::{has_sources, sources};
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
 const FREE: u32 = 32;
 
+/// What is shorter holds little, and need not be looked at.
+const LONG: usize = 100;
+
 /// Where more words are live than there are registers, points with so many eighths of these are full, too: ptxas has an order of
 /// its own.
 const FULL_EIGHTHS: u32 = 6;
@@ -57,6 +60,8 @@ pub struct Outcome {
 /// Which points are full, and what frees them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
+    /// None is full in a function with fewer instructions.
+    pub(crate) instructions: usize,
     /// None is full unless so many words are live somewhere.
     pub(crate) needed: u32,
     /// Of the words that are live where most is, so many eighths are live there.
@@ -75,12 +80,12 @@ pub fn rematerialise(
     wanted: config::Remat,
     registers: u32,
 ) -> Outcome {
-    let above = |eighths| Wanted { needed: 0, eighths, least: FREE, widened_alone: false };
+    let above = |eighths| Wanted { instructions: 0, needed: 0, eighths, least: FREE, widened_alone: false };
     let wanted = match wanted {
         config::Remat::Off => return Outcome { edits: EditList::new(function), values: 0, extended: 0, added: 0 },
         config::Remat::Widened => {
             let least = registers * FULL_EIGHTHS / 8;
-            Wanted { needed: registers, eighths: 0, least, widened_alone: true }
+            Wanted { instructions: LONG, needed: registers, eighths: 0, least, widened_alone: true }
         }
         config::Remat::Peaks => above(7),
         config::Remat::High => above(4),

@@ -3,6 +3,7 @@
 ; option, and at -O0, everything stays as it is. The checker proves the edits, LLVM's machine verifier and ptxas take the code.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
+; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | cmp - %t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
 ; RUN: %llc-ra -nvptx-ra-remat=off -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=OFF
 ; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o %t.O0
@@ -66,6 +67,22 @@ define ptx_kernel void @rows(i32 %stride, ptr addrspace(1) %in, ptr addrspace(1)
   %v21 = load volatile i32, ptr addrspace(1) %in
   %v22 = load volatile i32, ptr addrspace(1) %in
   %v23 = load volatile i32, ptr addrspace(1) %in
+  %v24 = load volatile i32, ptr addrspace(1) %in
+  %v25 = load volatile i32, ptr addrspace(1) %in
+  %v26 = load volatile i32, ptr addrspace(1) %in
+  %v27 = load volatile i32, ptr addrspace(1) %in
+  %v28 = load volatile i32, ptr addrspace(1) %in
+  %v29 = load volatile i32, ptr addrspace(1) %in
+  %v30 = load volatile i32, ptr addrspace(1) %in
+  %v31 = load volatile i32, ptr addrspace(1) %in
+  %v32 = load volatile i32, ptr addrspace(1) %in
+  %v33 = load volatile i32, ptr addrspace(1) %in
+  %v34 = load volatile i32, ptr addrspace(1) %in
+  %v35 = load volatile i32, ptr addrspace(1) %in
+  %v36 = load volatile i32, ptr addrspace(1) %in
+  %v37 = load volatile i32, ptr addrspace(1) %in
+  %v38 = load volatile i32, ptr addrspace(1) %in
+  %v39 = load volatile i32, ptr addrspace(1) %in
   br label %end
 
 end:
@@ -93,6 +110,22 @@ end:
   store volatile i32 %v21, ptr addrspace(1) %out
   store volatile i32 %v22, ptr addrspace(1) %out
   store volatile i32 %v23, ptr addrspace(1) %out
+  store volatile i32 %v24, ptr addrspace(1) %out
+  store volatile i32 %v25, ptr addrspace(1) %out
+  store volatile i32 %v26, ptr addrspace(1) %out
+  store volatile i32 %v27, ptr addrspace(1) %out
+  store volatile i32 %v28, ptr addrspace(1) %out
+  store volatile i32 %v29, ptr addrspace(1) %out
+  store volatile i32 %v30, ptr addrspace(1) %out
+  store volatile i32 %v31, ptr addrspace(1) %out
+  store volatile i32 %v32, ptr addrspace(1) %out
+  store volatile i32 %v33, ptr addrspace(1) %out
+  store volatile i32 %v34, ptr addrspace(1) %out
+  store volatile i32 %v35, ptr addrspace(1) %out
+  store volatile i32 %v36, ptr addrspace(1) %out
+  store volatile i32 %v37, ptr addrspace(1) %out
+  store volatile i32 %v38, ptr addrspace(1) %out
+  store volatile i32 %v39, ptr addrspace(1) %out
   store volatile i64 %product0, ptr addrspace(1) %out
   store volatile i64 %product1, ptr addrspace(1) %out
   store volatile i64 %product2, ptr addrspace(1) %out
