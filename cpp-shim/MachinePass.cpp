@@ -167,7 +167,8 @@ private:
   }
 
   /// Whether there are at least a hundred instructions. What describes a
-  /// variable is none, so that -g changes nothing.
+  /// variable is none, so that -g changes nothing. src/spill/remat/mod.rs has
+  /// the same.
   bool isLong() const {
     unsigned Count = 0;
     return any_of(MF, [&](const MachineBasicBlock &MBB) {

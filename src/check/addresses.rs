@@ -45,8 +45,11 @@ fn moved(pair: &Pair<'_>, inst: Inst) -> Option<Moved> {
     let kept = pair.kept_in_place(Which::After, inst)?;
     let after = shared_address::access(pair.after.function, inst)?;
     let before = shared_address::access(pair.before.function, kept)?;
+    if before == after || before.number != after.number {
+        return None;
+    }
     let number = offset_operand(pair, (kept, before), (inst, after))?;
-    (before != after && before.number == after.number).then_some(Moved { inst, before, after, number })
+    Some(Moved { inst, before, after, number })
 }
 
 /// The operand that has the offset of an access. `None` if it is inline assembly with another text than the old one with

@@ -2,7 +2,8 @@
 
 use super::assembly_effects::loaded_space;
 use super::{Classification, Purity};
-use crate::function::{Effects, Function, Inst, Value};
+use crate::function::assembly::assembly_text;
+use crate::function::{Effects, Function, Inst};
 
 /// The function with inline assembly that loads and does nothing else as a mere read of memory, whether it is
 /// `volatile` or not; what names memory among its clobbers stays opaque. Two such loads need not keep their order, as
@@ -23,9 +24,8 @@ fn text<'a>(function: &'a Function, classification: &Classification, inst: Inst)
     let effects = function.effects(inst);
     let allowed = Effects::OPAQUE | Effects::TRAP | Effects::CONVERGENT;
     let is_unknown = effects.contains(Effects::OPAQUE) && allowed.contains(effects);
-    let Value::Symbol(symbol) = function.operands(inst).first().filter(|_| is_unknown)?.value else { return None };
-    let is_assembly = classification.of(function, inst).purity == Purity::InlineAsm;
-    is_assembly.then(|| function.symbol(symbol).trim_start_matches('&'))
+    let is_assembly = is_unknown && classification.of(function, inst).purity == Purity::InlineAsm;
+    if is_assembly { assembly_text(function, inst) } else { None }
 }
 
 #[cfg(test)]

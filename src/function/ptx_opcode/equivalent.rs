@@ -35,7 +35,7 @@ pub fn equivalent(name: &str) -> Option<String> {
     }
     let (bits, is_integer) = scalar_type(last)?;
     if base == "cvta" {
-        return (forms == "r").then(|| of_addresses(&words, bits))?;
+        return of_addresses(&words, bits).filter(|_| forms == "r");
     }
     let kind = last.as_bytes()[0];
     if is_integer { of_integers(&words, bits, kind, forms) } else { of_floats(&words, bits, forms) }

@@ -72,9 +72,6 @@ pub(super) fn choose(
     occurrences: &Occurrences,
     wanted: Wanted,
 ) -> Vec<Chosen> {
-    if instructions(function) < wanted.instructions || !may_hold(function, wanted.needed) {
-        return Vec::new();
-    }
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
     let loops = Loops::new(&cfg, &dominators);
@@ -121,10 +118,11 @@ fn instructions(function: &Function) -> usize {
     function.insts().filter(|&inst| function.role(inst) != Role::Debug).count()
 }
 
-/// Whether so many words can be live at all: no more are than instructions write.
-fn may_hold(function: &Function, words: u32) -> bool {
+/// Whether a point can be full at all: no more words are live than instructions write. O(operands).
+pub(super) fn may_be_full(function: &Function, wanted: Wanted) -> bool {
     let defs = function.insts().flat_map(|inst| function.operands(inst)).filter_map(Operand::def);
-    defs.map(|reg| function.class(reg).words()).sum::<u32>() >= words
+    instructions(function) >= wanted.instructions
+        && defs.map(|reg| function.class(reg).words()).sum::<u32>() >= wanted.needed
 }
 
 impl Facts<'_> {

@@ -22,7 +22,7 @@ use crate::analysis::Occurrences;
 use crate::config;
 use crate::function::{EditList, Function};
 use crate::target::Classification;
-use choice::choose;
+use choice::{choose, may_be_full};
 pub(crate) use clones::compute_again;
 pub(crate) use cost::{Costs, in_loads};
 pub(crate) use sources::{has_sources, sources};
@@ -30,7 +30,7 @@ pub(crate) use sources::{has_sources, sources};
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
 const FREE: u32 = 32;
 
-/// What is shorter holds little, and need not be looked at.
+/// What is shorter holds little, and need not be looked at: cpp-shim/MachinePass.cpp makes no view of it.
 const LONG: usize = 100;
 
 /// Where more words are live than there are registers, points with so many eighths of these are full, too: ptxas has an order of
@@ -55,6 +55,12 @@ pub struct Outcome {
     pub extended: usize,
     /// How many instructions there are more: clones less definitions that went.
     pub added: isize,
+}
+
+impl Outcome {
+    fn nothing(function: &Function) -> Self {
+        Self { edits: EditList::new(function), values: 0, extended: 0, added: 0 }
+    }
 }
 
 /// Which points are full, and what frees them.
@@ -82,7 +88,7 @@ pub fn rematerialise(
 ) -> Outcome {
     let above = |eighths| Wanted { instructions: 0, needed: 0, eighths, least: FREE, widened_alone: false };
     let wanted = match wanted {
-        config::Remat::Off => return Outcome { edits: EditList::new(function), values: 0, extended: 0, added: 0 },
+        config::Remat::Off => return Outcome::nothing(function),
         config::Remat::Widened => {
             let least = registers * FULL_EIGHTHS / 8;
             Wanted { instructions: LONG, needed: registers, eighths: 0, least, widened_alone: true }
@@ -95,10 +101,15 @@ pub fn rematerialise(
 
 /// Frees full points.
 pub(crate) fn rematerialise_above(function: &Function, classification: &Classification, wanted: Wanted) -> Outcome {
+    let mut outcome = Outcome::nothing(function);
+    // By default most functions end here.
+    if !may_be_full(function, wanted) {
+        return outcome;
+    }
     let occurrences = Occurrences::new(function, &|_| true);
     let chosen = choose((function, classification), &occurrences, wanted);
-    let extended = chosen.iter().map(|value| value.extended).sum();
-    let mut outcome = Outcome { edits: EditList::new(function), values: chosen.len(), extended, added: 0 };
+    outcome.values = chosen.len();
+    outcome.extended = chosen.iter().map(|value| value.extended).sum();
     for value in &chosen {
         let register = (value.reg, value.definition);
         outcome.added += compute_again(function, &occurrences, register, &value.groups, &mut outcome.edits);
