@@ -96,7 +96,8 @@ public:
     if (Scope == NVPTX_RA_SCOPE_NOTHING ||
         (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()) ||
         (Scope == NVPTX_RA_SCOPE_SHARED && !accessesShared()) ||
-        (Scope == NVPTX_RA_SCOPE_LONG && !isLong()))
+        (Scope == NVPTX_RA_SCOPE_LONG && !isLong()) ||
+        (Scope == NVPTX_RA_SCOPE_SIMD_VIDEO && !hasSimdVideo()))
       return false;
     Clock::time_point Start = Clock::now();
     const FlatFunction Flat = flatten(
@@ -180,6 +181,20 @@ private:
   }
 
   /// Inline assembly says in its text what it accesses.
+  /// Also of functions whose assembly only looks like it.
+  bool hasSimdVideo() const {
+    static constexpr StringLiteral Stems[] = {"vadd", "vsub",  "vset",    "vmin",
+                                              "vmax", "vavrg", "vabsdiff"};
+    return any_of(MF, [](const MachineBasicBlock &MBB) {
+      return any_of(MBB, [](const MachineInstr &MI) {
+        if (!MI.isInlineAsm())
+          return false;
+        StringRef Text = MI.getOperand(InlineAsm::MIOp_AsmString).getSymbolName();
+        return any_of(Stems, [&](StringRef Stem) { return Text.contains(Stem); });
+      });
+    });
+  }
+
   bool accessesShared() const {
     auto Accesses = [](const MachineInstr &MI) {
       if (MI.isInlineAsm()) {

@@ -142,6 +142,15 @@ void insertSchedule(TargetPassConfig &Config, const CompilationPtr &Within,
                       new LegacyPass<Schedule>(Within, /*WithAnalyses=*/false));
 }
 
+/// Puts the pass that computes SIMD video instructions in others into the
+/// pipeline, ahead of all that look at what is live: it only changes texts.
+void insertSimdVideo(TargetPassConfig &Config, const CompilationPtr &Within,
+                     CodeGenOptLevel Level) {
+  if (Level != CodeGenOptLevel::None)
+    Config.insertPass(&StackSlotColoringID, new LegacyPass<SimdVideo>(
+                                                Within, /*WithAnalyses=*/false));
+}
+
 /// Puts the pass that gives shared addresses one register into the pipeline,
 /// ahead of all that look at what is live: the coalescers leave each address
 /// one definition.
@@ -234,6 +243,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   if (Coalesces)
     insertCoalescer(*Config, Within, Wanted.position, Level);
   insertForecast(*Config, Within, Wanted, Level);
+  insertSimdVideo(*Config, Within, Level);
   insertSharedAddresses(*Config, Within, Level);
   insertRemat(*Config, Within, Level);
   insertSchedule(*Config, Within, Level);

@@ -309,6 +309,8 @@ const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, cons
 #define NVPTX_RA_SCOPE_WHOLE 2u
 #define NVPTX_RA_SCOPE_SHARED 3u /* everything of a function that accesses shared memory, and nothing of others */
 #define NVPTX_RA_SCOPE_LONG 4u   /* everything of a function of at least a hundred instructions, and nothing of others */
+#define NVPTX_RA_SCOPE_SIMD_VIDEO 5u /* everything of a function with SIMD video instructions in inline assembly, and
+                                        nothing of others */
 
 /* What the pass of the request reads of a function: NVPTX_RA_SCOPE_*. The request needs no view. */
 uint32_t nvptx_ra_scope(const nvptx_ra_request *request);

@@ -18,7 +18,7 @@ pub use register_names::{NamedLoad, NamedRegister, RegisterNames};
 pub use table::{
     APPLY_EDITS, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST, Injection, KeepInLoops,
     OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE,
-    SHARED_ADDRESSES, Scope, SpillTo, Trace,
+    SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};

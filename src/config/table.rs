@@ -167,6 +167,8 @@ flags! {
         "regalloc" => REGALLOC = 9,
         /// How many accesses to shared memory read another register.
         "shared-addresses" => SHARED_ADDRESSES = 10,
+        /// How many texts of inline assembly lose their SIMD video instructions.
+        "simd-video" => SIMD_VIDEO = 11,
     }
 }
 
@@ -286,6 +288,9 @@ pub const COPY_COALESCER: &str = "nvptx-copy-coalescer";
 /// The name of the pass that makes PHI webs conventional.
 pub const CSSA: &str = "nvptx-cssa";
 
+/// The name of the pass that computes SIMD video instructions in others.
+pub const SIMD_VIDEO: &str = "nvptx-simd-video";
+
 /// The name of the pass that gives shared addresses that differ by a number one register.
 pub const SHARED_ADDRESSES: &str = "nvptx-shared-addresses";
 
@@ -393,6 +398,11 @@ options! {
         "cssa-verbosity" => cssa_verbosity: u32 = 0, range 0..=2, unit "level";
         /// Prints the function before its PHIs are touched.
         "dump-before-cssa" => dump_before_cssa: bool = false;
+    }
+    Some(SIMD_VIDEO) => {
+        /// Computes SIMD video instructions (`vsub4`, `vset4` and their like, which clang's SIMD intrinsics are made of) on
+        /// whole words. ptxas takes up to 51 instructions for one, and 11 at most for what they become.
+        "simd-video" => simd_video: bool = true;
     }
     Some(SHARED_ADDRESSES) => {
         /// Lets accesses to shared memory whose addresses differ by a number read one register, with the number in the offset,

@@ -18,6 +18,7 @@ mod operand;
 mod parallel_copy;
 pub mod ptx_opcode;
 pub mod shared_address;
+pub mod simd_video;
 mod text;
 mod validate;
 

@@ -14,6 +14,7 @@ mod remat;
 mod rename;
 mod schedule;
 mod shared_addresses;
+mod simd_video;
 mod spilled;
 
 pub use forecast::{ModuleOutput, PlacedFinding, run_on_module, summarise_coalesced};
@@ -27,7 +28,7 @@ use std::time::Instant;
 use crate::check::{check, slots};
 use crate::config::{
     APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REGALLOC, REMAT, RENAME, SCHEDULE,
-    SHARED_ADDRESSES, Trace,
+    SHARED_ADDRESSES, SIMD_VIDEO, Trace,
 };
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
@@ -167,6 +168,7 @@ pub const PRINT_VIEW: &str = "print<nvptx-ra-view>";
 pub static PASSES: &[Pass] = &[
     Pass { name: CSSA, edits: true, run: cssa::run },
     Pass { name: COPY_COALESCER, edits: true, run: copy_coalescer::run },
+    Pass { name: SIMD_VIDEO, edits: true, run: simd_video::run },
     Pass { name: SHARED_ADDRESSES, edits: true, run: shared_addresses::run },
     Pass { name: REMAT, edits: true, run: remat::run },
     Pass { name: SCHEDULE, edits: true, run: schedule::run },
@@ -207,6 +209,8 @@ pub enum Scope {
     /// PHIs, terminators, of each block the first instruction behind its PHIs and the last, and whatever names a
     /// register that a PHI names. Other registers may lack their definition.
     Phis,
+    /// All of it if inline assembly may have SIMD video instructions, else nothing.
+    SimdVideo,
     /// All of it if it accesses shared memory, else nothing.
     Shared,
     /// All of it if it has at least a hundred instructions, else nothing.
@@ -219,6 +223,8 @@ pub enum Scope {
 pub fn scope(name: &str, config: &Config) -> Scope {
     match name {
         CSSA if !shows_the_function(config) => Scope::Phis,
+        SIMD_VIDEO if !config.simd_video => Scope::Nothing,
+        SIMD_VIDEO if !shows_the_function(config) => Scope::SimdVideo,
         SHARED_ADDRESSES if shared_addresses::is_idle(config) => Scope::Nothing,
         SHARED_ADDRESSES if !shows_the_function(config) => Scope::Shared,
         REMAT if remat::is_idle(config) => Scope::Nothing,

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{FunctionSummary, ModuleOutput, PassOutput, Remark, RunContext, Scope, run, run_on_module, scope};
-use crate::config::{Config, FORECAST, Layers, REGALLOC};
+use super::{
+    FunctionSummary, ModuleOutput, PassOutput, Remark, RunContext, Scope, run, run_on_module, scope, simd_video,
+};
+use crate::config::{Config, FORECAST, Layers, REGALLOC, SIMD_VIDEO};
 use crate::error::{Error, ErrorKind};
 use crate::ptx::{Module, Patch};
 use crate::spill::spiller::CalleeTable;
@@ -143,6 +145,13 @@ pub(super) fn run_step<'c>(
     for body in module.bodies() {
         let function = body.name(module.file());
         let Some(config) = config(function) else { continue };
+        if pass == SIMD_VIDEO {
+            let (one, statements) = simd_video::of_body(module, body, config);
+            output.edits += statements;
+            output.changed += usize::from(statements > 0);
+            patch.append(one);
+            continue;
+        }
         let remark = |message: String| PtxRemark { function: function.into(), pass: pass.to_owned(), message };
         let view = match module.view(body) {
             Ok(view) => view,

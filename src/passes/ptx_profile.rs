@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::ptx::run_step;
 use super::{PtxOutput, Scope, scope};
-use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCHEDULE, SHARED_ADDRESSES};
+use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO};
 use crate::error::Error;
 use crate::profile::{Entry, Profile, SMEM_SPILLING, Unfit, fingerprint};
 use crate::ptx::{Body, Module, Patch};
 use crate::target::PtxVersion;
 
 /// The passes that follow a function's choices, in the order in which LLVM's pipeline has them.
-const PASSES: [&str; 6] = [COPY_COALESCER, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, RENAME];
+const PASSES: [&str; 7] = [SIMD_VIDEO, COPY_COALESCER, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, RENAME];
 
 /// The name and the hash of each function that a module defines, in its order.
 pub fn functions_of_ptx(module: &Module<'_>) -> Vec<(String, String)> {

@@ -97,6 +97,21 @@ impl<'a> Module<'a> {
         edit(&self.file, body, view, edits)
     }
 
+    /// A function with other texts in place of instructions, wherever they stand in it, and how many have one. `None` leaves an
+    /// instruction as it is.
+    pub fn replace_instructions(&self, body: &Body, replacement: &dyn Fn(&str) -> Option<String>) -> (Patch, usize) {
+        let (text, statements) = (self.file.text(), self.file.statements());
+        let mut patch = Patch::default();
+        for statement in body.ids().filter(|&statement| statements.kind(statement) == StatementKind::Instruction) {
+            let start = text.start(text.skip_trivia(statements.first(statement)));
+            let end = text.start(statements.end(text, statement));
+            let old = std::str::from_utf8(&text.bytes()[start..end]).ok();
+            patch.pieces.extend(old.and_then(replacement).map(|new| (start, end, new.into_bytes())));
+        }
+        let count = patch.pieces.len();
+        (patch, count)
+    }
+
     /// Why a function keeps its instructions, whatever the edits. `None`: some edits can be made.
     pub fn why_kept(&self, body: &Body) -> Option<String> {
         self.facts.odd.map(str::to_owned).or_else(|| match self.view(body) {

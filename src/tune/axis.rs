@@ -13,6 +13,8 @@ pub enum Axis {
     Order,
     /// Loads in inline assembly that change places.
     AssemblyLoads,
+    /// SIMD video instructions as they are.
+    SimdVideo,
     /// Shared addresses that differ by a number, in registers of their own.
     SharedAddresses,
     /// Values that are computed again.
@@ -29,12 +31,13 @@ pub enum Axis {
 
 impl Axis {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Compiler,
         Self::Ahead,
         Self::Optimisations,
         Self::Order,
         Self::AssemblyLoads,
+        Self::SimdVideo,
         Self::SharedAddresses,
         Self::Remat,
         Self::Limit,

@@ -43,6 +43,8 @@ pub struct Passes {
     /// Whether copies are coalesced.
     coalesces: bool,
     names: Names,
+    /// Whether SIMD video instructions are computed in others.
+    expands_simd_video: bool,
     /// Whether shared addresses that differ by a number have one register.
     shares_addresses: bool,
     /// Where values are computed again, by the name of the option.
@@ -107,6 +109,7 @@ impl Passes {
         assembly_loads: false,
         coalesces: true,
         names: Names::Some,
+        expands_simd_video: true,
         shares_addresses: true,
         remat: "widened",
         max_registers: None,
@@ -246,6 +249,12 @@ impl Variant {
         Self::Passes(Passes { remat, ..self.passes() })
     }
 
+    /// The same with SIMD video instructions computed in others if they were not, and the other way round.
+    pub fn toggled_simd_video(&self) -> Self {
+        let passes = self.passes();
+        Self::Passes(Passes { expands_simd_video: !passes.expands_simd_video, ..passes })
+    }
+
     /// The same with one register for shared addresses that differ by a number if each had its own, and the other way round.
     pub fn toggled_shared_addresses(&self) -> Self {
         let passes = self.passes();
@@ -271,6 +280,7 @@ impl Variant {
             Axis::Optimisations => passes.optimisations.with_ahead(Ahead::STOCK) != default.optimisations,
             Axis::Order => self.has_order(),
             Axis::AssemblyLoads => passes.assembly_loads,
+            Axis::SimdVideo => passes.expands_simd_video != default.expands_simd_video,
             Axis::SharedAddresses => passes.shares_addresses != default.shares_addresses,
             Axis::Remat => passes.remat != default.remat,
             Axis::Limit => passes.max_registers.is_some(),
@@ -313,6 +323,9 @@ impl Variant {
         }
         if *assembly_loads {
             options.push("assembly-loads".into());
+        }
+        if !passes.expands_simd_video {
+            options.push("no-simd-video".into());
         }
         if !passes.shares_addresses {
             options.push("no-shared-addresses".into());
@@ -434,6 +447,8 @@ mod tests {
         assert_eq!((Variant::Linked(1).to_string(), Variant::Linked(1).with_limit(9).compiler()), ("also".into(), 1));
         assert_eq!(Variant::DEFAULT.to_string(), "default");
         assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
+        assert_eq!(Variant::DEFAULT.toggled_simd_video().to_string(), "no-simd-video");
+        assert_eq!(Variant::DEFAULT.toggled_simd_video().toggled_simd_video(), Variant::DEFAULT);
         assert_eq!(Variant::DEFAULT.toggled_shared_addresses().to_string(), "no-shared-addresses");
         assert_eq!(Variant::DEFAULT.toggled_shared_addresses().toggled_shared_addresses(), Variant::DEFAULT);
     }
@@ -451,6 +466,7 @@ mod tests {
             [[Axis::Order], [Axis::Order]]
         );
         assert_eq!(of(default.toggled_assembly_loads()), [Axis::AssemblyLoads]);
+        assert_eq!(of(default.toggled_simd_video()), [Axis::SimdVideo]);
         assert_eq!(of(default.toggled_shared_addresses()), [Axis::SharedAddresses]);
         assert_eq!(of(default.with_remat("peaks")), [Axis::Remat]);
         assert_eq!(of(default.with_limit(40)), [Axis::Limit]);

@@ -7,6 +7,7 @@ mod matrices;
 mod programs;
 mod records;
 mod search;
+mod simd_video;
 
 use super::launch::{Argument, Launches};
 use super::program::Program;

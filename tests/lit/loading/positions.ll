@@ -32,6 +32,7 @@
 ; BEFORE-NEXT: NVPTX resource forecast
 ; BEFORE-NEXT: Live Stack Slot Analysis
 ; BEFORE-NEXT: Stack Slot Coloring
+; BEFORE-NEXT: NVPTX SIMD video instructions
 ; BEFORE-NEXT: NVPTX shared addresses
 ; BEFORE-NEXT: NVPTX rematerialisation
 ; BEFORE-NEXT: NVPTX instruction order
@@ -46,6 +47,7 @@
 ; AFTER-NEXT: NVPTX resource forecast
 ; AFTER-NOT:  Live Interval Analysis
 ; AFTER:      Stack Slot Coloring
+; AFTER-NEXT: NVPTX SIMD video instructions
 ; AFTER-NEXT: NVPTX shared addresses
 ; AFTER-NEXT: NVPTX rematerialisation
 ; AFTER-NEXT: NVPTX instruction order

@@ -78,6 +78,7 @@ fn name(axis: Axis) -> &'static str {
         Axis::Optimisations => "LLVM's optimisations",
         Axis::Order => "order of instructions",
         Axis::AssemblyLoads => "loads of inline assembly move",
+        Axis::SimdVideo => "SIMD video instructions",
         Axis::SharedAddresses => "shared addresses",
         Axis::Remat => "values computed again",
         Axis::Limit => "limit of registers",

@@ -72,7 +72,7 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
 /// Two kernels: the first wins by an order with values computed again, and would win less by the order alone; the second
 /// wins by names.
 fn small() -> Search {
-    search(&["attention", HOSTILE], 18, |name, choice| match (name, choice) {
+    search(&["attention", HOSTILE], 20, |name, choice| match (name, choice) {
         ("attention", "order=late") => Some(figures(0, 16, 400)),
         ("attention", "order=bottom-up") => None,
         ("attention", "order=eager") => Some(figures(60, 32, 490)),

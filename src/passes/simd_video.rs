@@ -1,0 +1,40 @@
+//! `nvptx-simd-video`: computes SIMD video instructions in others, in LLVM's inline assembly and in PTX.
+
+use std::time::Instant;
+
+use super::{PassOutput, RunContext, traced};
+use crate::config::{Config, SIMD_VIDEO, Trace};
+use crate::error::Error;
+use crate::function::assembly::changeable_text;
+use crate::function::simd_video::expanded;
+use crate::function::{Edit, EditList, Function};
+use crate::ptx::{Body, Module, Patch};
+
+/// Runs the pass on LLVM's machine code.
+pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
+    if !context.config.simd_video {
+        return Ok(PassOutput::unchanged(function));
+    }
+    let start = Instant::now();
+    let changed = |inst| Some(Edit::SetAssembly { inst, text: expanded(changeable_text(function, inst)?)? });
+    let mut edits = EditList::new(function);
+    function.insts().filter_map(changed).for_each(|edit| edits.push(edit));
+    edits.finish();
+    let texts = edits.len();
+    let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
+    output.stats.lap("SIMD video instructions", start);
+    let wanted = context.config.trace;
+    let told = format!("{texts} texts without SIMD video instructions\n");
+    let own = if wanted.contains(Trace::SIMD_VIDEO) { told } else { String::new() };
+    output.output = traced(SIMD_VIDEO, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
+    Ok(output)
+}
+
+/// What the pass makes of a function of PTX, and how many statements change. It needs no view: a statement becomes a scope
+/// that reads and writes the same registers.
+pub(super) fn of_body(module: &Module<'_>, body: &Body, config: &Config) -> (Patch, usize) {
+    if !config.simd_video {
+        return (Patch::default(), 0);
+    }
+    module.replace_instructions(body, &expanded)
+}
