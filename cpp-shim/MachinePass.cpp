@@ -180,8 +180,7 @@ private:
     });
   }
 
-  /// Inline assembly says in its text what it accesses.
-  /// Also of functions whose assembly only looks like it.
+  /// Whether inline assembly may have SIMD video instructions, by their names.
   bool hasSimdVideo() const {
     static constexpr StringLiteral Stems[] = {"vadd", "vsub",  "vset",    "vmin",
                                               "vmax", "vavrg", "vabsdiff"};
@@ -195,6 +194,7 @@ private:
     });
   }
 
+  /// Inline assembly says in its text what it accesses.
   bool accessesShared() const {
     auto Accesses = [](const MachineInstr &MI) {
       if (MI.isInlineAsm()) {

@@ -52,11 +52,28 @@ static void mark(Loop &L, StringRef Name) {
       {property(Context, Name), property(Context, Own)}));
 }
 
+/// How often a loop runs that the source wants unrolled; 1 where it is not
+/// known, or nobody asks.
+static unsigned turnsAsked(Loop &L, ScalarEvolution &SE) {
+  if (hasUnrollTransformation(&L) != TM_ForcedByUser)
+    return 1;
+  unsigned Turns = SE.getSmallConstantTripCount(&L);
+  if (auto Asked = getOptionalIntLoopAttribute(&L, "llvm.loop.unroll.count"))
+    Turns = Turns ? std::min<unsigned>(Turns, *Asked) : *Asked;
+  return std::max(Turns, 1u);
+}
+
 /// Instructions as NVIDIA's compiler counts them: one of products of matrices
-/// counts as many as it has operands and results.
-static uint64_t nvidiaSize(const Loop &L) {
+/// counts as many as it has operands and results. A loop inside whose pragma is
+/// not yet obeyed counts as if it were unrolled: it was too large, but LLVM asks
+/// again when the loop is simplified, and unrolls it in each copy.
+static uint64_t nvidiaSize(Loop &L, const LoopInfo &LI, ScalarEvolution &SE) {
   uint64_t Size = 0;
-  for (const BasicBlock *Block : L.blocks())
+  for (Loop *Inner : L.getSubLoops())
+    Size += turnsAsked(*Inner, SE) * nvidiaSize(*Inner, LI, SE);
+  for (const BasicBlock *Block : L.blocks()) {
+    if (LI.getLoopFor(Block) != &L)
+      continue;
     for (const Instruction &I : *Block) {
       const auto *Call = dyn_cast<IntrinsicInst>(&I);
       const auto *Results =
@@ -67,19 +84,18 @@ static uint64_t nvidiaSize(const Loop &L) {
                !(Call && Call->isAssumeLikeIntrinsic()))
         ++Size;
     }
+  }
   return Size;
 }
 
 /// Cuts what the source asks for to what NVIDIA's compiler does: a power of two
 /// of turns.
-static bool cut(Loop &L, ScalarEvolution &SE) {
-  if (hasUnrollTransformation(&L) != TM_ForcedByUser)
+static bool cut(Loop &L, const LoopInfo &LI, ScalarEvolution &SE) {
+  unsigned Turns = turnsAsked(L, SE);
+  if (Turns == 1)
     return false;
-  unsigned Turns = SE.getSmallConstantTripCount(&L);
-  if (auto Asked = getOptionalIntLoopAttribute(&L, "llvm.loop.unroll.count"))
-    Turns = Turns ? std::min<unsigned>(Turns, *Asked) : *Asked;
-  uint64_t Size = nvidiaSize(L);
-  if (!Turns || !Size || Turns * Size <= MaxSize)
+  uint64_t Size = nvidiaSize(L, LI, SE);
+  if (!Size || Turns * Size <= MaxSize)
     return false;
   unsigned Fewer = 1;
   while (2 * Fewer * Size <= MaxSize && 2 * Fewer < Turns)
@@ -142,7 +158,7 @@ PreservedAnalyses UnrollChoice::run(Loop &L, LoopAnalysisManager &,
         mark(L, Disable);
       break;
     case NVPTX_RA_UNROLL_CUT:
-      cut(L, AR.SE);
+      cut(L, AR.LI, AR.SE);
       break;
     case NVPTX_RA_UNROLL_STACK:
       unrollOverStack(L, AR);

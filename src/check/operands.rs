@@ -78,7 +78,8 @@ fn check_symbols(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven,
     let (old, new) = (pair.before.function, pair.after.function);
     for (number, (was, is)) in (0u32..).zip(old.operands(before).iter().zip(new.operands(after))) {
         let (Value::Symbol(was), Value::Symbol(is)) = (was.value, is.value) else { continue };
-        if was != is && !addresses.contains(&(after, number)) && !is_expansion((old, before), (new, after)) {
+        let is_same_text = || number == 0 && is_expansion((old, before), (new, after));
+        if was != is && !addresses.contains(&(after, number)) && !is_same_text() {
             let reason = format!("{:?} in place of {:?} is not provably the same", new.symbol(is), old.symbol(was));
             let error = CheckError::at(ErrorKind::Operand, before, Some(after), reason);
             errors.push(CheckError { operand: Some(number), ..error });

@@ -146,7 +146,7 @@ pub(super) fn run_step<'c>(
         let function = body.name(module.file());
         let Some(config) = config(function) else { continue };
         if pass == SIMD_VIDEO {
-            let (one, statements) = simd_video::of_body(module, body, config);
+            let (one, statements) = simd_video::of_body(module, body, target, config);
             output.edits += statements;
             output.changed += usize::from(statements > 0);
             patch.append(one);

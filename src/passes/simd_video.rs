@@ -12,7 +12,7 @@ use crate::ptx::{Body, Module, Patch};
 
 /// Runs the pass on LLVM's machine code.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
-    if !context.config.simd_video {
+    if !context.config.simd_video || !has_lop3(&context.target) {
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
@@ -32,9 +32,16 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
 
 /// What the pass makes of a function of PTX, and how many statements change. It needs no view: a statement becomes a scope
 /// that reads and writes the same registers.
-pub(super) fn of_body(module: &Module<'_>, body: &Body, config: &Config) -> (Patch, usize) {
-    if !config.simd_video {
+pub(super) fn of_body(module: &Module<'_>, body: &Body, target: &str, config: &Config) -> (Patch, usize) {
+    if !config.simd_video || !has_lop3(target) {
         return (Patch::default(), 0);
     }
     module.replace_instructions(body, &expanded)
+}
+
+/// Whether a processor, as `sm_90a`, and every version of PTX that knows it have `lop3`: sm_50 has it from PTX 4.3 on, and LLVM
+/// writes 4.0 for sm_50.
+fn has_lop3(target: &str) -> bool {
+    let digits = target.trim_start_matches("sm_").trim_end_matches(|last: char| !last.is_ascii_digit());
+    digits.parse().is_ok_and(|number: u32| number >= 60)
 }

@@ -117,11 +117,10 @@ impl AssemblyEffects {
         if text.contains(['%', '#', '"']) || text.contains("/*") || constraints.contains(['*', 'm']) {
             return Self::Unknown;
         }
-        let has_scope = text.trim_start().starts_with('{');
         let mut declared = Vec::new();
         let mut all = None;
         for statement in statements(text) {
-            if let Some(declaration) = statement.strip_prefix(".reg").filter(|_| has_scope) {
+            if let Some(declaration) = statement.strip_prefix(".reg").filter(|_| is_in_scope(text, statement)) {
                 let names = declaration.trim_start().split_once(char::is_whitespace).map_or("", |(_, names)| names);
                 declared.extend(names.split(',').map(str::trim));
             } else {
@@ -163,6 +162,12 @@ impl AssemblyEffects {
             _ => Self::Unknown,
         }
     }
+}
+
+/// Whether a part of a text stands in braces.
+fn is_in_scope(text: &str, part: &str) -> bool {
+    let ahead = &text[..part.as_ptr() as usize - text.as_ptr() as usize];
+    ahead.matches('{').count() > ahead.matches('}').count()
 }
 
 /// The memory that a text reads, if it has nothing but weak loads and what computes; none for every other text.
@@ -223,6 +228,7 @@ mod tests {
         assert_eq!(of("dp4a.s32.s32 $0, $1, $2, $3;"), Computes);
         assert_eq!(of("{ .reg .b16 low,high;\n\t mov.b32 {low,high}, $1;\n\t cvt.f32.f16 $0, low;}"), Computes);
         assert_eq!(of("{.reg .pred p; setp.ne.b32 p, $1, 0; @p mov.b32 $0, 7; // a word\n}"), Computes);
+        assert_eq!(of("mov.b32 {$0}, $1; { .reg .b32 t; add.u32 t, $0, 1; mov.b32 $0, t; }"), Computes);
     }
 
     /// What a warp does together stays together; what reads is no mere computation.
@@ -288,6 +294,7 @@ mod tests {
             "mov.b32 scratch, $1;",
             "@flag mov.b32 $0, $1;",
             ".reg .pred p; setp.eq.b32 p, $1, 0; selp.b32 $0, 1, 0, p;",
+            "mov.b32 {$0}, $1; .reg .b32 t; mov.b32 t, $0;",
             "mov.u64 $0, array;",
             " // wait for regs: $0,$1",
             "",

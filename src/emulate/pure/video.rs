@@ -102,7 +102,8 @@ fn parts(mnemonic: &Mnemonic<'_>, stem: &str, bits: u32) -> Option<Pure> {
     }
     let [result, left, right] = *types.as_slice() else { return None };
     let function: Function = match stem {
-        // The ISA rounds the average up where both are unsigned and away from zero otherwise; that is left to the hash.
+        // Rounded up. The ISA rounds away from zero where an operand has a sign; that is left to the hash.
+        "avrg" if !left.is_signed() && !right.is_signed() => Box::new(|a, b| (a + b + 1) >> 1),
         "avrg" => return None,
         stem => arithmetic(stem)?,
     };

@@ -33,7 +33,8 @@ impl<'a> Sequence<'a> {
         let last = sequence.compute();
         let Self { statements, temporaries, .. } = sequence;
         // On one line: it may stand behind a comment that ends with the line.
-        format!("{{ .reg .b32 {NAME}<{temporaries}>;{statements} mov.b32 {result}, {last}; }}")
+        let names: Vec<String> = (0..temporaries).map(|number| format!("{NAME}{number}")).collect();
+        format!("{{ .reg .b32 {};{statements} mov.b32 {result}, {last}; }}", names.join(", "))
     }
 
     fn compute(&mut self) -> String {
@@ -211,4 +212,4 @@ impl<'a> Sequence<'a> {
 }
 
 /// What the names of the registers begin with.
-pub(super) const NAME: &str = "%nvptx_ra_part";
+pub(super) const NAME: &str = "nvptx_ra_part";

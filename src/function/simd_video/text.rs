@@ -3,10 +3,11 @@
 use super::operation::Operation;
 use super::sequence::{NAME, Sequence};
 
-/// The text with sequences in place of its SIMD video instructions. `None` where it has none that changes. Operands may be
-/// `$N`, as in LLVM's inline assembly, or PTX's names and numbers. O(bytes).
+/// The text with other instructions in place of its SIMD video instructions. `None`: the text stays. Operands may be `$N`, as in
+/// LLVM's inline assembly, or PTX's names. A text with comments stays, because what looks like an instruction may be a part of
+/// a comment. O(bytes).
 pub fn expanded(text: &str) -> Option<String> {
-    if text.contains(NAME) {
+    if ["//", "/*", NAME].iter().any(|word| text.contains(word)) {
         return None;
     }
     let mut out = String::new();
@@ -15,9 +16,9 @@ pub fn expanded(text: &str) -> Option<String> {
     while let Some(end) = rest.find(';') {
         let start = rest[..end].find(|c: char| !c.is_ascii_whitespace() && !"{}".contains(c)).unwrap_or(end);
         out.push_str(&rest[..start]);
-        match sequence(&rest[start..end]) {
-            Some(sequence) => {
-                out.push_str(&sequence);
+        match of_statement(&rest[start..end]) {
+            Some(scope) => {
+                out.push_str(&scope);
                 is_changed = true;
             }
             None => out.push_str(&rest[start..=end]),
@@ -28,16 +29,62 @@ pub fn expanded(text: &str) -> Option<String> {
     is_changed.then_some(out)
 }
 
-/// The sequence for a statement, which stands without its semicolon. A statement under a predicate has none.
-fn sequence(statement: &str) -> Option<String> {
+/// The scope for a statement, which is given without its semicolon. A statement under a predicate stays.
+fn of_statement(statement: &str) -> Option<String> {
     let (mnemonic, operands) = statement.split_once(|c: char| c.is_ascii_whitespace())?;
     let operation = Operation::of(mnemonic)?;
     let operands: Vec<&str> = operands.split(',').map(str::trim).collect();
     let [result, a, b, _addend] = operands[..] else { return None };
-    // Parts of registers are selected behind a dot.
-    let is_plain = |operand: &str| {
-        let digits = operand.strip_prefix(['$', '%', '-']).unwrap_or(operand);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
-    };
-    operands.iter().all(|operand| is_plain(operand)).then(|| Sequence::text(operation, result, a, b))
+    operands.iter().all(|operand| is_register(operand)).then(|| Sequence::text(operation, result, a, b))
+}
+
+/// Whether an operand is a whole register: a selector of parts stands behind a dot.
+fn is_register(operand: &str) -> bool {
+    let name = operand.strip_prefix(['$', '%', '_']).unwrap_or(operand);
+    let is_name = operand.starts_with(['$', '%', '_']) || name.starts_with(|c: char| c.is_ascii_alphabetic());
+    is_name && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands around an instruction stays.
+    #[test]
+    fn around_an_instruction() {
+        let text = expanded("{\n\tadd.u32 $0, $1, 1;\n\tvmax4.u32.u32.u32 $0,$1,$2,$3; }\n").expect("it changes");
+        let rest = text.strip_prefix("{\n\tadd.u32 $0, $1, 1;\n\t{ .reg .b32 nvptx_ra_part0, ").expect("the beginning");
+        assert!(rest.ends_with(" mov.b32 $0, nvptx_ra_part5; } }\n"), "{text}");
+        assert_eq!(expanded(&text), None, "done once");
+        let two =
+            expanded("vadd4.u32.u32.u32.sat a, b, c, d;vsub2.s32.s32.s32.sat %r1,%r1,%r1,%r2;").expect("it changes");
+        assert_eq!(two.matches(".reg").count(), 2);
+    }
+
+    /// What is no instruction on whole registers stays, and so does a text with comments.
+    #[test]
+    fn what_stays() {
+        for text in [
+            "vmax4.u32.u32.u32 $0.b3, $1, $2, $3;",
+            "vmax4.u32.u32.u32 $0, $1.b7654, $2, $3;",
+            "vmax4.u32.u32.u32 ${0:x}, $1, $2, $3;",
+            "vmax4.u32.u32.u32 $0, $1, 5, $3;",
+            "vmax4.u32.u32.u32 $0, $1, -5, $3;",
+            "vmax4.u32.u32.u32 $0, $1, $2;",
+            "vmax4.u32.u32.u32 $0, $1, $2, $3",
+            "@p vmax4.u32.u32.u32 $0, $1, $2, $3;",
+            "vmax4.u32.u32.u32.add $0, $1, $2, $3;",
+            "vmax4.s32.u32.u32 $0, $1, $2, $3;",
+            "vmax4.u32 $0, $1, $2, $3;",
+            "vabsdiff4.u32.u32.u32 $0, $1, $2, $3;",
+            "vavrg4.s32.s32.s32 $0, $1, $2, $3;",
+            "vset4.u32.u32.ltu $0, $1, $2, $3;",
+            "mov.b32 $0, $1; // see; vset4.u32.u32.eq a, b, c,\nret;",
+            "/* vset4; */ vset4.u32.u32.eq $0, $1, $2, $3;",
+            "vsub.s32.s32.s32.sat $0, $1, $2;",
+            "",
+        ] {
+            assert_eq!(expanded(text), None, "{text}");
+        }
+    }
 }

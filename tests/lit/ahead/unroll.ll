@@ -107,6 +107,40 @@ end:
   ret void
 }
 
+; A loop around it, of four turns, stays one: LLVM copied the inner loop four times, and unrolled each copy.
+; LLVM-LABEL: define {{.*}}@nested(
+; LLVM-COUNT-8000: store volatile
+; CHECK-LABEL: define {{.*}}@nested(
+; CHECK-COUNT-2048: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @nested(ptr %p) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %outer
+
+outer:
+  %j = phi i32 [ 0, %entry ], [ %following, %latch ]
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %outer ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  call void asm sideeffect "// one", ""()
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 4000
+  br i1 %is, label %loop, label %latch, !llvm.loop !3
+
+latch:
+  %following = add i32 %j, 1
+  %goes = icmp ult i32 %following, 4
+  br i1 %goes, label %outer, label %end, !llvm.loop !4
+
+end:
+  ret void
+}
+
 !0 = distinct !{!0, !2}
 !1 = distinct !{!1, !2}
 !2 = !{!"llvm.loop.unroll.enable"}
+!3 = distinct !{!3, !2}
+!4 = distinct !{!4, !2}

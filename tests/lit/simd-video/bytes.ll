@@ -5,12 +5,12 @@
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
 ; CHECK-LABEL: .entry bytes(
-; CHECK-NOT:   v{{sub4|set4|max4}}.{{[su]}}32.{{[su]}}32.{{[su]}}32.sat
-; CHECK:       { .reg .b32 %nvptx_ra_part<10>; or.b32 %nvptx_ra_part0, %r{{[0-9]+}}, 0x80808080; {{.*}} mov.b32 %r{{[0-9]+}}, %nvptx_ra_part9; }
+; CHECK-NOT:   vsub4.s32
+; CHECK:       { .reg .b32 nvptx_ra_part0, {{.*}}, nvptx_ra_part9; or.b32 nvptx_ra_part0, %r{{[0-9]+}}, 0x80808080; {{.*}} mov.b32 %r{{[0-9]+}}, nvptx_ra_part9; }
 ; CHECK-NOT:   vset4
-; CHECK:       { add.u32 [[SUM:%r[0-9]+]], %r{{[0-9]+}}, 1; { .reg .b32 %nvptx_ra_part<5>; {{.*}} }
+; CHECK:       { add.u32 [[SUM:%r[0-9]+]], %r{{[0-9]+}}, 1; { .reg .b32 nvptx_ra_part0, nvptx_ra_part1, nvptx_ra_part2, nvptx_ra_part3, nvptx_ra_part4; {{.*}} }
 ; CHECK-NOT:   vmax4
-; CHECK:       lop3.b32 %nvptx_ra_part5,
+; CHECK:       lop3.b32 nvptx_ra_part5,
 ; CHECK:       vsub4.u32.u32.u32 %r
 ; CHECK:       vmax2.s32.s32.s32 %r
 ; CHECK:       vmax4.s32.s32.s32 %r{{[0-9]+}}.b3,
@@ -19,6 +19,9 @@
 ;
 ; RUN: %llc-ra -nvptx-ra-simd-video=off -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=OFF
 ; OFF-NOT: nvptx_ra_part
+;
+; LLVM writes PTX 4.0 for sm_50, which has no lop3.
+; RUN: %llc-ra -mcpu=sm_50 %s -o - | FileCheck %s --check-prefix=OFF
 
 ; The same on PTX: nothing is left to do where it was done, and what llc leaves is done there.
 ; RUN: %llc-ra -nvptx-ra-simd-video=off -mcpu=sm_90 %s -o %t.off.ptx
