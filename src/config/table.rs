@@ -119,7 +119,7 @@ choices! {
         /// Nowhere.
         "off" => Off,
         /// Values of 64 bits that were computed from 32 alone, in functions in which more is live than a thread may have
-        /// registers, where at least six eighths of these are.
+        /// registers, where at least six eighths of these are; and comparisons, where more than ten predicates are live.
         "widened" => Widened,
         /// Where the pressure is at least seven eighths of the function's maximum.
         "peaks" => Peaks,

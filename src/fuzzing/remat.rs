@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 
 use super::trace::sound;
 use super::{Options, lowered_function, reached};
-use crate::function::Function;
+use crate::function::{Function, Inst};
 use crate::spill::remat::{Wanted, rematerialise_above};
 use crate::target::Classification;
 
@@ -14,20 +14,27 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = lowered_function(u, &options)?;
     let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
-    let wanted =
-        Wanted { instructions: 0, needed: u.int_in_range(0..=8)?, eighths, least, widened_alone: u.ratio(1, 4)? };
+    let (widened_alone, predicates) = (u.ratio(1, 4)?, u.int_in_range(0..=4)?);
+    let wanted = Wanted { instructions: 0, needed: u.int_in_range(0..=8)?, eighths, least, widened_alone, predicates };
     let classification = Classification::by_name(function.opcodes());
     let rematerialised = || rematerialise_above(&function, &classification, wanted);
     let outcome = rematerialised();
     let applied = sound(&function, &outcome.edits);
     let count = |function: &Function| function.num_insts() as isize;
     assert_eq!(count(&applied.function) - count(&function), outcome.added);
-    assert!(outcome.added <= 16.max(count(&function) / 16), "{} more", outcome.added);
+    let (values, comparisons) = (16.max(count(&function) / 16), 16.max(count(&function) / 4));
+    assert!(outcome.added <= values + comparisons, "{} more", outcome.added);
     assert_eq!(rematerialised().edits, outcome.edits, "the same again");
     reached("computed again", outcome.values > 0);
     reached("sunk", outcome.values as isize > outcome.added);
     reached("kept longer", outcome.extended > 0);
+    let comparisons = |function: &Function| function.insts().filter(|&inst| is_comparison(function, inst)).count();
+    reached("compared again", comparisons(&applied.function) > comparisons(&function));
     Ok(())
+}
+
+fn is_comparison(function: &Function, inst: Inst) -> bool {
+    function.opcodes().name(function.opcode(inst)).starts_with("SETP")
 }
 
 #[cfg(test)]
@@ -38,6 +45,6 @@ mod tests {
     /// It keeps the meaning of every function that can be drawn, and has something to do in some of them.
     #[test]
     fn keeps_the_meaning() {
-        explore(check_remat, 2_000, &[("computed again", 40), ("sunk", 10), ("kept longer", 5)]);
+        explore(check_remat, 2_000, &[("computed again", 40), ("sunk", 10), ("kept longer", 5), ("compared again", 2)]);
     }
 }

@@ -31,9 +31,18 @@ impl Pressure {
 
     /// The pressure of some registers.
     pub(crate) fn of(function: &Function, live: &LiveRanges, counts: impl Fn(VReg) -> bool) -> Self {
+        let words = |reg| if counts(reg) { function.class(reg).words() } else { 0 };
+        Self::weighted(function, live, words)
+    }
+
+    /// The pressure where each register counts as much as is said.
+    pub(crate) fn weighted(function: &Function, live: &LiveRanges, weight: impl Fn(VReg) -> u32) -> Self {
         let mut change = vec![0i64; function.num_insts() + 1];
-        for reg in function.regs().filter(|&reg| counts(reg)) {
-            let words = i64::from(function.class(reg).words());
+        for reg in function.regs() {
+            let words = i64::from(weight(reg));
+            if words == 0 {
+                continue;
+            }
             for segment in live.segments(reg) {
                 let range = instructions(segment);
                 change[range.start as usize] += words;

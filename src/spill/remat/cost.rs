@@ -4,6 +4,7 @@
 //! that computing may cost. A load is taken to cost 10 cycles outside of loops, and 4 in them, where the slot stays in
 //! the nearest cache.
 
+use crate::function::ptx_opcode::PtxOpcode;
 use crate::function::{Function, Inst, MemorySpace, Operand, OperandFlags, Role, Value};
 use crate::target::{Classification, Purity, RematCost, named_space};
 
@@ -45,6 +46,18 @@ impl<'a> Costs<'a> {
         let is_parameter =
             self.function.kernel().is_some() && info.purity == Purity::Reads && spaces.contains(&MemorySpace::Param);
         if is_parameter { Some(RematCost(1)) } else { info.remat }
+    }
+
+    /// Whether an instruction compares two values into one predicate, by an instruction or two of the hardware.
+    pub(super) fn is_comparison(&self, inst: Inst) -> bool {
+        let operands = self.function.operands(inst);
+        let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
+        let name = self.function.opcodes().name(self.function.opcode(inst));
+        let of_ptx = PtxOpcode::of(name).filter(|opcode| !opcode.is_guarded).map(|opcode| opcode.mnemonic);
+        let is_setp = name.starts_with("SETP_") || of_ptx.is_some_and(|mnemonic| mnemonic.starts_with("setp."));
+        // Of doubles, few processors compare many.
+        let is_quick = !name.contains("f64") && !name.contains("16x2");
+        is_alone && is_setp && is_quick && operands.iter().all(is_simple) && self.function.effects(inst).is_pure()
     }
 }
 

@@ -6,14 +6,20 @@
 //! reads means that it has sunk.
 //!
 //! In the order of the files:
+//! * [`facts`]: what is known of a function;
 //! * [`cost`]: what computing a value again costs, and where that pays;
+//! * [`chosen`]: what was chosen, and what can be chosen no more because of it;
 //! * [`choice`]: which values, the cheapest first;
+//! * [`predicates`]: which comparisons are made again;
 //! * [`mod@sources`]: what a definition reads, and where that is still at hand;
 //! * [`clones`]: the edits.
 
 mod choice;
+mod chosen;
 mod clones;
 mod cost;
+mod facts;
+mod predicates;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -22,9 +28,11 @@ use crate::analysis::Occurrences;
 use crate::config;
 use crate::function::{EditList, Function};
 use crate::target::Classification;
-use choice::{choose, may_be_full};
+use choice::may_be_full;
+use chosen::Choices;
 pub(crate) use clones::compute_again;
 pub(crate) use cost::{Costs, in_loads};
+use facts::Facts;
 pub(crate) use sources::{has_sources, sources};
 
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
@@ -43,6 +51,10 @@ pub(crate) const MOST_OF_A_VALUE: usize = 16;
 
 /// Clones of all values together are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.
 const INSTRUCTIONS_FOR_EACH: usize = 16;
+
+/// Where no more predicates are live at once, the order that ptxas makes keeps few of them as bits, and comparing again made more
+/// kernels longer than shorter.
+const MANY: u32 = 10;
 
 /// What rematerialisation did.
 #[derive(Debug)]
@@ -76,6 +88,8 @@ pub(crate) struct Wanted {
     pub(crate) least: u32,
     /// Values alone that were computed from narrower ones.
     pub(crate) widened_alone: bool,
+    /// Comparisons are made again where more predicates are live somewhere.
+    pub(crate) predicates: u32,
 }
 
 /// Computes values again where much is live. `registers`: how many a thread may have. The function must have left SSA form.
@@ -86,12 +100,13 @@ pub fn rematerialise(
     wanted: config::Remat,
     registers: u32,
 ) -> Outcome {
-    let above = |eighths| Wanted { instructions: 0, needed: 0, eighths, least: FREE, widened_alone: false };
+    let above =
+        |eighths| Wanted { instructions: 0, needed: 0, eighths, least: FREE, widened_alone: false, predicates: MANY };
     let wanted = match wanted {
         config::Remat::Off => return Outcome::nothing(function),
         config::Remat::Widened => {
             let least = registers * FULL_EIGHTHS / 8;
-            Wanted { instructions: LONG, needed: registers, eighths: 0, least, widened_alone: true }
+            Wanted { instructions: LONG, needed: registers, eighths: 0, least, widened_alone: true, predicates: MANY }
         }
         config::Remat::Peaks => above(7),
         config::Remat::High => above(4),
@@ -107,7 +122,11 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
         return outcome;
     }
     let occurrences = Occurrences::new(function, &|_| true);
-    let chosen = choose((function, classification), &occurrences, wanted);
+    let facts = Facts::new(function, classification, &occurrences);
+    let mut choices = Choices::none(function);
+    choice::choose(&facts, wanted, &mut choices);
+    predicates::choose(&facts, wanted.predicates, &mut choices);
+    let chosen = choices.values;
     outcome.values = chosen.len();
     outcome.extended = chosen.iter().map(|value| value.extended).sum();
     for value in &chosen {

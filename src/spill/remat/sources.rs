@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::analysis::{LiveRanges, Occurrence, Occurrences, Point};
+use crate::analysis::{LiveRanges, Occurrences, Point};
 use crate::function::ptx_opcode::equivalent;
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::spill::pressure::instructions;
@@ -28,14 +28,16 @@ pub(super) fn is_at_hand(live: &LiveRanges, source: VReg, definition: Inst, at: 
 /// How many words of a register anybody reads: of 64 bits one, if all that read it take the low half.
 pub(super) fn words_read(function: &Function, occurrences: &Occurrences, reg: VReg) -> u32 {
     let words = function.class(reg).words();
-    let takes_low_half = |read: &Occurrence| {
-        let name = function.opcodes().name(function.opcode(read.inst));
-        LOW_HALVES.contains(&equivalent(name).as_deref().unwrap_or(name))
-    };
     match words {
-        2 if occurrences.of(reg).iter().all(|one| one.is_def() || takes_low_half(one)) => 1,
+        2 if occurrences.of(reg).iter().all(|one| one.is_def() || takes_low_half(function, one.inst)) => 1,
         _ => words,
     }
+}
+
+/// Whether an instruction reads the low half of its operand alone.
+pub(super) fn takes_low_half(function: &Function, inst: Inst) -> bool {
+    let name = function.opcodes().name(function.opcode(inst));
+    LOW_HALVES.contains(&equivalent(name).as_deref().unwrap_or(name))
 }
 
 /// Conversions that read 32 bits of their operand.

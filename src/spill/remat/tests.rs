@@ -1,6 +1,6 @@
 //! What is computed again, and what is not.
 
-use super::{Wanted, rematerialise_above};
+use super::{MANY, Wanted, rematerialise_above};
 use crate::check::check;
 use crate::function::Function;
 use crate::target::Classification;
@@ -11,7 +11,7 @@ const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD
 /// The function with its values computed again wherever at least `least` words are live, and how many are.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
     let function = Function::parse(&format!("{HEAD}{body}end\n")).expect("a view");
-    let wanted = Wanted { instructions: 0, needed: 0, eighths: 0, least, widened_alone: false };
+    let wanted = Wanted { instructions: 0, needed: 0, eighths: 0, least, widened_alone: false, predicates: MANY };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;
@@ -130,7 +130,7 @@ fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     );
     let text = if by == "%0" { text } else { text.replace("  ST_i32 %0, 6 :: write\n", "") };
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = Wanted { instructions: 0, needed, eighths: 0, least: 5, widened_alone: true };
+    let wanted = Wanted { instructions: 0, needed, eighths: 0, least: 5, widened_alone: true, predicates: MANY };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     (outcome.values, outcome.extended)
@@ -147,4 +147,46 @@ fn wide_values_are_computed_from_narrow_ones() {
     assert_eq!(product(KERNEL, "%1", 0), (0, 0), "two words instead of two");
     assert_eq!(product(KERNEL, "8", 6), (1, 1));
     assert_eq!(product(KERNEL, "8", 99), (0, 0), "there is room");
+}
+
+/// A kernel with so many comparisons of a thread's number with numbers, each of which decides in two blocks of its own whether a store
+/// runs: how many comparisons are made again, and how many there are then.
+fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
+    let sum = |number: u32| if of_thread.is_empty() { "%0".to_owned() } else { format!("%{}", 100 + number) };
+    let mut text = format!(
+        "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode ADD32ri\nopcode SETP_i32ri\nopcode CBranch\nopcode ST_i32\n\
+         regs %0 B32{}{}\nbb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n",
+        " B1".repeat(99),
+        " B32".repeat(99),
+    );
+    for number in 1..=count {
+        if !of_thread.is_empty() {
+            text += &format!("  {} = {of_thread} %0, {number}\n", sum(number));
+        }
+        text += &format!("  %{number} = SETP_i32ri {}, {number}, 3\n", sum(number));
+    }
+    for block in 1..=2 * count {
+        let next = if block == 2 * count { String::new() } else { format!(" -> bb{}", block + 1) };
+        text += &format!("bb{block}: frequency 1.0 depth 0{next}\n  ST_i32 %{}, 1 :: write\n", (block - 1) % count + 1);
+    }
+    text += &format!("{last}end\n");
+    let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let wanted = Wanted { instructions: 0, needed: 99, eighths: 0, least: 99, widened_alone: true, predicates: MANY };
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
+    assert!(check(&function, &outcome.edits).is_ok());
+    let applied = outcome.edits.apply(&function).expect("the edits fit").function;
+    (outcome.values, applied.to_string().matches("= SETP").count())
+}
+
+/// Of more predicates than a thread has, those are compared again, in each block, that free the others from bits of registers. What is
+/// compared must be at hand, or computed by ptxas again; a load is none of that.
+#[test]
+fn comparisons_are_made_again() {
+    let is_live = "  ST_i32 %0, 9 :: write\n";
+    assert_eq!(comparisons(10, is_live, ""), (0, 10), "too few to matter");
+    let (values, count) = comparisons(20, is_live, "");
+    assert_eq!((values, count), (8, 28), "sixteen clones");
+    assert_eq!(comparisons(20, is_live, "ADD32ri").0, 10, "one clone for four instructions");
+    assert_eq!(comparisons(20, is_live, "LD_i32").0, 0);
+    assert_eq!(comparisons(20, "", "").0, 0);
 }

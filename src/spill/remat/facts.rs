@@ -1,0 +1,60 @@
+//! What is known of a function.
+
+use super::cost::Costs;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrence, Occurrences, block_frequencies};
+use crate::function::{Block, Function, Operand, Role, VReg};
+use crate::index::IndexVec;
+use crate::spill::single_definition::{definition_and_reads, dominates};
+use crate::target::{Asynchrony, Classification, asynchrony, is_fragment};
+
+/// A function with its analyses.
+pub(super) struct Facts<'a> {
+    pub(super) function: &'a Function,
+    pub(super) occurrences: &'a Occurrences,
+    pub(super) costs: Costs<'a>,
+    pub(super) dominators: Dominators,
+    pub(super) loops: Loops,
+    pub(super) frequencies: IndexVec<Block, f64>,
+    pub(super) live: LiveRanges,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(
+        function: &'a Function,
+        classification: &'a Classification,
+        occurrences: &'a Occurrences,
+    ) -> Self {
+        let cfg = Cfg::new(function);
+        let dominators = Dominators::new(function, &cfg);
+        let loops = Loops::new(&cfg, &dominators);
+        let frequencies = block_frequencies(function, &cfg, &dominators);
+        let all: Vec<VReg> = function.regs().collect();
+        let live = LiveRanges::new(function, &cfg, &dominators, occurrences, &all);
+        let costs = Costs::new(function, classification);
+        Self { function, occurrences, costs, dominators, loops, frequencies, live }
+    }
+
+    /// The only definition of a register that is read, where it stands ahead of all reads and a clone may take its place for each.
+    pub(super) fn definition_of_plain_reads(&self, reg: VReg) -> Option<Occurrence> {
+        let (definition, reads) = definition_and_reads(self.occurrences, reg)?;
+        let is_after = |read: &Occurrence| dominates(&self.dominators, &definition, read);
+        // A clone would stand ahead of its reader, and so behind the fence that orders what is done to fragments.
+        let is_fragment = |read: &Occurrence| {
+            asynchrony(self.function, read.inst) == Some(Asynchrony::Starts)
+                && is_fragment(self.function, self.operand(read))
+        };
+        let is_plain = |read: &Occurrence| {
+            read.is_use() && self.operand(read).tied.is_none() && is_after(read) && !is_fragment(read)
+        };
+        (!reads.is_empty() && reads.iter().all(is_plain)).then_some(definition)
+    }
+
+    fn operand(&self, read: &Occurrence) -> &Operand {
+        &self.function.operands(read.inst)[read.operand as usize]
+    }
+}
+
+/// How many instructions a function has; what a variable is makes none.
+pub(super) fn instructions(function: &Function) -> usize {
+    function.insts().filter(|&inst| function.role(inst) != Role::Debug).count()
+}
