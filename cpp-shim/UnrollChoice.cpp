@@ -25,6 +25,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include <optional>
@@ -69,8 +70,6 @@ static unsigned turnsAsked(Loop &L, ScalarEvolution &SE) {
 /// again when the loop is simplified, and unrolls it in each copy.
 static uint64_t nvidiaSize(Loop &L, const LoopInfo &LI, ScalarEvolution &SE) {
   uint64_t Size = 0;
-  for (Loop *Inner : L.getSubLoops())
-    Size += turnsAsked(*Inner, SE) * nvidiaSize(*Inner, LI, SE);
   for (const BasicBlock *Block : L.blocks()) {
     if (LI.getLoopFor(Block) != &L)
       continue;
@@ -85,6 +84,9 @@ static uint64_t nvidiaSize(Loop &L, const LoopInfo &LI, ScalarEvolution &SE) {
         ++Size;
     }
   }
+  for (Loop *Inner : L.getSubLoops())
+    Size = SaturatingMultiplyAdd<uint64_t>(turnsAsked(*Inner, SE),
+                                           nvidiaSize(*Inner, LI, SE), Size);
   return Size;
 }
 
@@ -95,7 +97,7 @@ static bool cut(Loop &L, const LoopInfo &LI, ScalarEvolution &SE) {
   if (Turns == 1)
     return false;
   uint64_t Size = nvidiaSize(L, LI, SE);
-  if (!Size || Turns * Size <= MaxSize)
+  if (!Size || SaturatingMultiply<uint64_t>(Turns, Size) <= MaxSize)
     return false;
   unsigned Fewer = 1;
   while (2 * Fewer * Size <= MaxSize && 2 * Fewer < Turns)

@@ -164,10 +164,11 @@ impl AssemblyEffects {
     }
 }
 
-/// Whether a part of a text stands in braces.
+/// Whether a part of a text stands in braces; those in comments are none. O(text).
 fn is_in_scope(text: &str, part: &str) -> bool {
     let ahead = &text[..part.as_ptr() as usize - text.as_ptr() as usize];
-    ahead.matches('{').count() > ahead.matches('}').count()
+    let code = || ahead.lines().flat_map(|line| line.split("//").next().unwrap_or_default().chars());
+    code().filter(|&c| c == '{').count() > code().filter(|&c| c == '}').count()
 }
 
 /// The memory that a text reads, if it has nothing but weak loads and what computes; none for every other text.
@@ -295,6 +296,7 @@ mod tests {
             "@flag mov.b32 $0, $1;",
             ".reg .pred p; setp.eq.b32 p, $1, 0; selp.b32 $0, 1, 0, p;",
             "mov.b32 {$0}, $1; .reg .b32 t; mov.b32 t, $0;",
+            "mov.b32 {$0}, $1; // {\n .reg .b32 t; mov.b32 t, $0;",
             "mov.u64 $0, array;",
             " // wait for regs: $0,$1",
             "",

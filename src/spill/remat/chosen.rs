@@ -11,7 +11,8 @@ pub(super) struct Chosen {
     /// Its only definition.
     pub(super) definition: Inst,
     pub(super) groups: Vec<Group>,
-    /// How many registers its clones read where these were not live.
+    /// How many registers its clones read where these were not live, and which are kept for that. What comparisons read, ptxas
+    /// computes again.
     pub(super) extended: usize,
 }
 

@@ -5,6 +5,8 @@
 //! Cooper and Torczon, "Rematerialization", 1992). A definition that then serves nobody goes, so that one group of
 //! reads means that it has sunk.
 //!
+//! Predicates have registers of their own, seven of them, and comparisons are made again for want of these.
+//!
 //! In the order of the files:
 //! * [`facts`]: what is known of a function;
 //! * [`cost`]: what computing a value again costs, and where that pays;

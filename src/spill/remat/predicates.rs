@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use super::MOST_OF_A_VALUE;
 use super::chosen::{Choices, Chosen};
 use super::facts::{Facts, instructions};
@@ -21,13 +23,17 @@ use crate::spill::pressure::Pressure;
 const REGISTERS: u32 = 7;
 
 /// Clones of all comparisons are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.
-const INSTRUCTIONS_FOR_EACH: usize = 4;
+const INSTRUCTIONS_FOR_A_CLONE: usize = 4;
 
-/// So many instructions may stand between an operand and what is live.
-const STEPS: u32 = 4;
+/// ptxas computes so many instructions again for the operands of a clone, all together.
+const STEPS: u32 = 1;
 
-/// Chooses predicates that are live, without being read, where more are live than there are, if somewhere more than `many` are; those
-/// with the fewest clones first. What is freed counts for the next. O(n log n) in operands and blocks.
+/// Halves of registers are followed so far.
+const HALVES: u32 = 4;
+
+/// Chooses predicates that are live, without being read, where more are live than there are, if somewhere more than `many` are. Those
+/// with the fewest clones come first, and those that other comparisons read come last. What is freed counts for the next.
+/// O(n log n) in operands and the blocks that registers are live into.
 pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
     let function = facts.function;
     let is_predicate = |reg| function.class(reg) == RegClass::B1;
@@ -35,14 +41,16 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
     if pressure.peak() <= many {
         return;
     }
+    let mut operands = Operands::new(facts);
     let mut values: Vec<(Chosen, Vec<Range<u32>>)> = function
         .regs()
         .filter(|&reg| is_predicate(reg))
-        .filter_map(|reg| considered(facts, reg, &pressure))
-        .filter(|(value, _)| value.clones().count() <= MOST_OF_A_VALUE)
+        .filter_map(|reg| considered(facts, &mut operands, reg, &pressure))
         .collect();
-    values.sort_by_key(|(value, _)| (value.clones().count(), value.reg));
-    let mut left = MOST_OF_A_VALUE.max(instructions(function) / INSTRUCTIONS_FOR_EACH);
+    let is_compared =
+        |reg| facts.occurrences.of(reg).iter().any(|one| one.is_use() && facts.costs.is_comparison(one.inst));
+    values.sort_by_cached_key(|(value, _)| (is_compared(value.reg), value.clones().count(), value.reg));
+    let mut left = MOST_OF_A_VALUE.max(instructions(function) / INSTRUCTIONS_FOR_A_CLONE);
     for (value, freed) in values {
         let is_full = freed.iter().any(|stretch| pressure.most_in(stretch) > REGISTERS.min(many));
         let clones = value.clones().count();
@@ -55,31 +63,74 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
 }
 
 /// A predicate with a clone of its comparison for each block that reads it, and what that frees.
-fn considered(facts: &Facts<'_>, reg: VReg, pressure: &Pressure) -> Option<(Chosen, Vec<Range<u32>>)> {
-    let definition = facts.definition_of_plain_reads(reg).filter(|one| facts.costs.is_comparison(one.inst))?;
+fn considered(
+    facts: &Facts<'_>,
+    operands: &mut Operands<'_>,
+    reg: VReg,
+    pressure: &Pressure,
+) -> Option<(Chosen, Vec<Range<u32>>)> {
+    let definition = *facts.occurrences.only_definition(reg).filter(|one| facts.costs.is_comparison(one.inst))?;
     let groups = group(facts.function, facts.occurrences.of(reg), pressure, u32::MAX);
-    let depth = facts.loops.depth(definition.block);
-    let can_be = |group: &Group| {
-        let steps = if facts.loops.depth(group.block) > depth { 0 } else { STEPS };
-        sources(facts.function, definition.inst)
-            .all(|source| is_there_again(facts, source, definition.inst, group, steps))
-    };
-    if !groups.iter().filter(|group| !group.has_definition).all(can_be) {
+    let value = Chosen { reg, definition: definition.inst, groups, extended: 0 };
+    if !(1..=MOST_OF_A_VALUE).contains(&value.clones().count()) {
         return None;
     }
-    let freed = freed(reg, std::iter::once(definition.inst), &groups, &facts.live);
-    Some((Chosen { reg, definition: definition.inst, groups, extended: 0 }, freed))
+    facts.definition_of_plain_reads(reg)?;
+    let depth = facts.loops.depth(definition.block);
+    // In a deeper loop, comparing takes as many instructions as testing a bit that was set ahead of the loop.
+    let can_be = |group: &Group| {
+        facts.loops.depth(group.block) <= depth && operands.steps(definition.inst, group, (STEPS, HALVES)).is_some()
+    };
+    if !value.clones().all(can_be) {
+        return None;
+    }
+    let freed = freed(reg, std::iter::once(definition.inst), &value.groups, &facts.live);
+    Some((value, freed))
 }
 
-/// Whether an operand of a comparison is live at a clone, or ptxas can compute it again there from what is, or from nothing, as a
-/// thread's number: it does that by itself. In a deeper loop that would be instructions more than a test of a bit.
-fn is_there_again(facts: &Facts<'_>, source: VReg, reader: Inst, group: &Group, steps: u32) -> bool {
-    if is_at_hand(&facts.live, source, reader, group.place) {
-        return true;
+/// What comparisons read, and how it was made.
+struct Operands<'a> {
+    facts: &'a Facts<'a>,
+    /// The cheap instruction that made the one value of a register, and what it costs ptxas; `None` where there is none.
+    made: FxHashMap<VReg, Option<(Inst, u32)>>,
+}
+
+impl<'a> Operands<'a> {
+    fn new(facts: &'a Facts<'a>) -> Self {
+        Self { facts, made: FxHashMap::default() }
     }
-    let Some(made) = facts.definition_of_plain_reads(source).filter(|_| steps > 0) else { return false };
-    let is_cheap =
-        takes_low_half(facts.function, made.inst) || facts.costs.of(made.inst).is_some_and(|cost| cost.0 <= 1);
-    is_cheap
-        && sources(facts.function, made.inst).all(|source| is_there_again(facts, source, made.inst, group, steps - 1))
+
+    /// How many instructions ptxas has to compute again for the operands that an instruction reads to be there at a clone. `None`:
+    /// more than `most`, or it cannot. What reads nothing, as a parameter or a thread's number, and the half of a register are there
+    /// at no cost.
+    fn steps(&mut self, reader: Inst, group: &Group, (most, halves): (u32, u32)) -> Option<u32> {
+        let mut all = 0;
+        for source in sources(self.facts.function, reader) {
+            if is_at_hand(&self.facts.live, source, reader, group.place) {
+                continue;
+            }
+            let (made, cost) = self.made(source)?;
+            let halves = halves.checked_sub(1)?;
+            all += cost;
+            if all > most {
+                return None;
+            }
+            all += self.steps(made, group, (most - all, halves))?;
+        }
+        Some(all)
+    }
+
+    fn made(&mut self, reg: VReg) -> Option<(Inst, u32)> {
+        let facts = self.facts;
+        *self.made.entry(reg).or_insert_with(|| {
+            let made = facts.occurrences.only_definition(reg)?.inst;
+            let is_half = takes_low_half(facts.function, made);
+            if !is_half && facts.costs.of(made).is_none_or(|cost| cost.0 > 1) {
+                return None;
+            }
+            facts.definition_of_plain_reads(reg)?;
+            let reads = sources(facts.function, made).next().is_some();
+            Some((made, u32::from(reads && !is_half)))
+        })
+    }
 }
