@@ -119,7 +119,7 @@ choices! {
         /// Nowhere.
         "off" => Off,
         /// Values of 64 bits that were computed from 32 alone, in functions in which more is live than a thread may have
-        /// registers, where at least six eighths of these are; and comparisons, where more than ten predicates are live.
+        /// registers, where at least six eighths of these are; and comparisons, where more than thirteen predicates are live.
         "widened" => Widened,
         /// Where the pressure is at least seven eighths of the function's maximum.
         "peaks" => Peaks,
@@ -413,7 +413,7 @@ options! {
         /// Computes constants, addresses, parameters and simple arithmetic again before their uses, instead of keeping
         /// them over points of high pressure, of 32 live words or more. What it is computed from is live there anyway, or
         /// takes fewer words. A value is computed again at most 16 times, and a function gets at most one such instruction
-        /// for 16 of its own. Also makes comparisons again in each block that reads their predicate, where more than ten
+        /// for 16 of its own. Also makes comparisons again in each block that reads their predicate, where more than thirteen
         /// predicates are live: one for four instructions at most. By default, functions of fewer than 100 instructions
         /// stay. Few of the kernels measured spill less with `peaks` and `high`; `nvptx-ra tune` tries them.
         "remat" => remat: Remat = Remat::Widened;

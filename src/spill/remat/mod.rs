@@ -56,7 +56,7 @@ const INSTRUCTIONS_FOR_EACH: usize = 16;
 
 /// Where no more predicates are live at once, the order that ptxas makes keeps few of them as bits, and comparing again made more
 /// kernels longer than shorter.
-const MANY: u32 = 10;
+const MANY: u32 = 13;
 
 /// What rematerialisation did.
 #[derive(Debug)]

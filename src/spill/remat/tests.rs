@@ -183,7 +183,7 @@ fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
 #[test]
 fn comparisons_are_made_again() {
     let is_live = "  ST_i32 %0, 9 :: write\n";
-    assert_eq!(comparisons(10, is_live, ""), (0, 10), "too few to matter");
+    assert_eq!(comparisons(13, is_live, ""), (0, 13), "too few to matter");
     let (values, count) = comparisons(20, is_live, "");
     assert_eq!((values, count), (8, 28), "sixteen clones");
     assert_eq!(comparisons(20, is_live, "ADD32ri").0, 10, "one clone for four instructions");

@@ -1,12 +1,12 @@
 ; Bounds of a thread's own that many loads and many stores depend on: more predicates than a thread has would be live between them.
-; The comparisons are made again for the stores. Ten predicates are left alone, and by the option all are. The checker proves the
+; The comparisons are made again for the stores. Thirteen predicates are left alone, and by the option all are. The checker proves the
 ; edits, LLVM's machine verifier and ptxas take the code.
 ; RUN: %python %S/Inputs/bounds.py 24 > %t.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.ll -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
 ; RUN: %llc-ra -nvptx-ra-remat=off -mcpu=sm_90 %t.ll -o - | FileCheck %s --check-prefix=OFF
-; RUN: %python %S/Inputs/bounds.py 10 > %t.few.ll
+; RUN: %python %S/Inputs/bounds.py 13 > %t.few.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.few.ll -o %t.few
 ; RUN: %llc-ra -nvptx-ra-remat=off -mcpu=sm_90 %t.few.ll -o - | cmp - %t.few
 ; CHECK-LABEL:    .entry bounds(
