@@ -7,6 +7,7 @@ use super::fatpoint::Knobs;
 use super::setting::Setting;
 use super::split::Splitting;
 use crate::error::{Error, ErrorKind};
+use crate::target::machine::processor_number;
 
 /// A set of constants.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,9 +162,7 @@ impl Preset {
 
     /// Sets what the processor of that name, `sm_75`, has otherwise: before sm_80 there are accumulators in rows of 8.
     pub fn for_processor(&mut self, name: &str) {
-        let number =
-            name.strip_prefix("sm_").map(|number| number.trim_end_matches(|last: char| !last.is_ascii_digit()));
-        if number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number < 80) {
+        if processor_number(name).is_some_and(|number| number < 80) {
             self.matrix_tuple = self.matrix_tuple.map(|_| 8);
         }
     }

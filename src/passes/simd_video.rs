@@ -9,10 +9,11 @@ use crate::function::assembly::changeable_text;
 use crate::function::simd_video::expanded;
 use crate::function::{Edit, EditList, Function};
 use crate::ptx::{Body, Module, Patch};
+use crate::target::machine::processor_number;
 
 /// Runs the pass on LLVM's machine code.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
-    if !context.config.simd_video || !has_lop3(&context.target) {
+    if is_idle(&context.config, &context.target) {
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
@@ -33,15 +34,14 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
 /// What the pass makes of a function of PTX, and how many statements change. It needs no view: a statement becomes a scope
 /// that reads and writes the same registers.
 pub(super) fn of_body(module: &Module<'_>, body: &Body, target: &str, config: &Config) -> (Patch, usize) {
-    if !config.simd_video || !has_lop3(target) {
+    if is_idle(config, target) {
         return (Patch::default(), 0);
     }
     module.replace_instructions(body, &expanded)
 }
 
-/// Whether a processor, as `sm_90a`, and every version of PTX that knows it have `lop3`: sm_50 has it from PTX 4.3 on, and LLVM
-/// writes 4.0 for sm_50.
-fn has_lop3(target: &str) -> bool {
-    let digits = target.trim_start_matches("sm_").trim_end_matches(|last: char| !last.is_ascii_digit());
-    digits.parse().is_ok_and(|number: u32| number >= 60)
+/// Whether the pass does nothing, whatever the function. It needs `lop3`: sm_50 has it from PTX 4.3 on, and LLVM writes 4.0 for
+/// sm_50. Every version of PTX that knows sm_60 has it.
+fn is_idle(config: &Config, target: &str) -> bool {
+    !config.simd_video || processor_number(target).is_none_or(|number| number < 60)
 }

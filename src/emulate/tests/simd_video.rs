@@ -41,7 +41,7 @@ fn computed(mnemonic: &str, sources: &[Lanes]) -> Lanes {
     results[0]
 }
 
-/// What a text gives that becomes of `mnemonic $0, $1, $2, 0`.
+/// What the text gives that `mnemonic $0, $1, $2, $3` becomes.
 fn computed_in_others(mnemonic: &str, a: Lanes, b: Lanes) -> Lanes {
     let text = expanded(&format!("{mnemonic} $0, $1, $2, $3;")).unwrap_or_else(|| panic!("{mnemonic} stays"));
     let mut values: FxHashMap<&str, Lanes> = FxHashMap::from_iter([("$1", a), ("$2", b)]);

@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Average,
     /// The magnitude of the difference.
     Distance {
-        /// Limited to the largest number of the part's type; else its low bits.
+        /// Limited to the largest number of the part's type, which has a sign; else its low bits.
         saturates: bool,
     },
 }

@@ -32,14 +32,12 @@ impl<'a> Sequence<'a> {
         let mut sequence = Self { operation, a, b, statements: String::new(), temporaries: 0 };
         let last = sequence.compute();
         let Self { statements, temporaries, .. } = sequence;
-        // On one line: it may stand behind a comment that ends with the line.
         let names: Vec<String> = (0..temporaries).map(|number| format!("{NAME}{number}")).collect();
         format!("{{ .reg .b32 {};{statements} mov.b32 {result}, {last}; }}", names.join(", "))
     }
 
     fn compute(&mut self) -> String {
-        let Operation { kind, is_signed, .. } = self.operation;
-        let (a, b) = (self.a, self.b);
+        let (a, b, kind) = (self.a, self.b, self.operation.kind);
         match kind {
             Kind::Add => self.saturated_sum(),
             Kind::Subtract => self.saturated_difference(),
@@ -78,7 +76,7 @@ impl<'a> Sequence<'a> {
                 let turned = self.lop3(&difference, &top, &mask, A ^ B ^ C);
                 let one = self.binary("and", &mask, &self.ones());
                 let distance = self.binary("add", &turned, &one);
-                if !saturates || !is_signed {
+                if !saturates {
                     return distance;
                 }
                 let mask = self.spread(&distance);

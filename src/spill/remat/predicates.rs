@@ -18,9 +18,7 @@ use super::sources::{is_at_hand, sources, takes_low_half};
 use crate::function::{Inst, RegClass, VReg};
 use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::Pressure;
-
-/// Predicates of a thread, without the one that is always true.
-const REGISTERS: u32 = 7;
+use crate::target::machine::PREDICATES;
 
 /// Clones of all comparisons are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.
 const INSTRUCTIONS_FOR_A_CLONE: usize = 4;
@@ -28,8 +26,8 @@ const INSTRUCTIONS_FOR_A_CLONE: usize = 4;
 /// ptxas computes so many instructions again for the operands of a clone, all together.
 const STEPS: u32 = 1;
 
-/// Halves of registers are followed so far.
-const HALVES: u32 = 4;
+/// Instructions that made operands of each other are followed so far, those at no cost included.
+const LONGEST_CHAIN: u32 = 4;
 
 /// Chooses predicates that are live, without being read, where more are live than there are, if somewhere more than `many` are. Those
 /// with the fewest clones come first, and those that other comparisons read come last. What is freed counts for the next.
@@ -52,7 +50,7 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
     values.sort_by_cached_key(|(value, _)| (is_compared(value.reg), value.clones().count(), value.reg));
     let mut left = MOST_OF_A_VALUE.max(instructions(function) / INSTRUCTIONS_FOR_A_CLONE);
     for (value, freed) in values {
-        let is_full = freed.iter().any(|stretch| pressure.most_in(stretch) > REGISTERS.min(many));
+        let is_full = freed.iter().any(|stretch| pressure.most_in(stretch) > PREDICATES.min(many));
         let clones = value.clones().count();
         if is_full && clones <= left && choices.allow(function, value.reg, value.definition) {
             left -= clones;
@@ -79,7 +77,8 @@ fn considered(
     let depth = facts.loops.depth(definition.block);
     // In a deeper loop, comparing takes as many instructions as testing a bit that was set ahead of the loop.
     let can_be = |group: &Group| {
-        facts.loops.depth(group.block) <= depth && operands.steps(definition.inst, group, (STEPS, HALVES)).is_some()
+        facts.loops.depth(group.block) <= depth
+            && operands.steps(definition.inst, group, (STEPS, LONGEST_CHAIN)).is_some()
     };
     if !value.clones().all(can_be) {
         return None;
@@ -103,19 +102,19 @@ impl<'a> Operands<'a> {
     /// How many instructions ptxas has to compute again for the operands that an instruction reads to be there at a clone. `None`:
     /// more than `most`, or it cannot. What reads nothing, as a parameter or a thread's number, and the half of a register are there
     /// at no cost.
-    fn steps(&mut self, reader: Inst, group: &Group, (most, halves): (u32, u32)) -> Option<u32> {
+    fn steps(&mut self, reader: Inst, group: &Group, (most, chain): (u32, u32)) -> Option<u32> {
         let mut all = 0;
         for source in sources(self.facts.function, reader) {
             if is_at_hand(&self.facts.live, source, reader, group.place) {
                 continue;
             }
             let (made, cost) = self.made(source)?;
-            let halves = halves.checked_sub(1)?;
+            let chain = chain.checked_sub(1)?;
             all += cost;
             if all > most {
                 return None;
             }
-            all += self.steps(made, group, (most - all, halves))?;
+            all += self.steps(made, group, (most - all, chain))?;
         }
         Some(all)
     }

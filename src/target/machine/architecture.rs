@@ -17,6 +17,8 @@ pub const WARP_SIZE: u32 = 32;
 pub const REGISTERS: u32 = 64 * 1024;
 /// The most registers of a thread: R0 to R254, for R255 reads as zero. \[G\] \[T\]
 pub const MAX_REGISTERS: u32 = 255;
+/// Predicates of a thread, P0 to P6, for P7 is always true; and of a warp. \[D\]
+pub const PREDICATES: u32 = 7;
 /// Registers are given to a warp in multiples of so many: 8 for each of its threads. \[H\]
 pub const REGISTER_GRANULARITY: u32 = 256;
 /// Parts of an SM, each with its share of the registers; a warp stays in one of them. \[H\]
@@ -201,9 +203,9 @@ impl Architecture {
         match file {
             RegisterFile::General => MAX_REGISTERS,
             RegisterFile::Uniform => self.uniform_registers,
-            RegisterFile::Predicate => 7,
+            RegisterFile::Predicate => PREDICATES,
             RegisterFile::UniformPredicate if self.uniform_registers == 0 => 0,
-            RegisterFile::UniformPredicate => 7,
+            RegisterFile::UniformPredicate => PREDICATES,
         }
     }
 
@@ -221,4 +223,9 @@ impl Architecture {
     pub fn carve_out(&self, bytes: u32) -> u32 {
         self.carve_outs.iter().copied().find(|size| *size >= bytes).unwrap_or(self.shared())
     }
+}
+
+/// The number of a processor of NVIDIA's by its name: 90 of `sm_90a`. `None`: it is no such name.
+pub fn processor_number(name: &str) -> Option<u32> {
+    name.strip_prefix("sm_")?.trim_end_matches(|last: char| !last.is_ascii_digit()).parse().ok()
 }

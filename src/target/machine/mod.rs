@@ -21,8 +21,8 @@ mod tests;
 pub const SHARED_COST: f64 = 0.6;
 
 pub use architecture::{
-    Architecture, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, REGISTER_GRANULARITY, REGISTERS, RegisterFile,
-    SHARED_PER_BLOCK, SUB_PARTITIONS, WARP_SIZE,
+    Architecture, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, PREDICATES, REGISTER_GRANULARITY, REGISTERS, RegisterFile,
+    SHARED_PER_BLOCK, SUB_PARTITIONS, WARP_SIZE, processor_number,
 };
 pub use occupancy::{BlockLimits, DEFAULT_THREADS, Launch, Limits, Occupancy};
 pub use register_limit::{CommandLine, Decider, Ignored, MIN_REGISTER_LIMIT, RegisterLimit};
