@@ -19,8 +19,10 @@
 //! # What makes the bound hold
 //! A copy that goes no longer reads its source, whose live range then may end earlier. So the live ranges that conflict
 //! here are without reads by copies that a third register might save, and copies that nobody else reads then are not
-//! counted. That is more freedom than there is: the optimum of this problem is a lower bound. Solutions, of this
-//! problem and of the one with all reads, count only where the symbolic checker proves the edits that they amount to.
+//! counted. What holds a copied value is sought in the live ranges of the function as it is, with the reads of useless
+//! copies: a coalescer may come to a copy before it deletes those. That is more freedom than there is: the optimum of
+//! this problem is a lower bound. Solutions, of this problem and of the one with all reads, count only where the
+//! symbolic checker proves the edits that they amount to.
 
 mod bound;
 mod problem;

@@ -77,16 +77,24 @@ impl Registers {
         wide_pairs::forward(program);
         let cfg = Cfg::new(function);
         let flow = Flow { dominators: Dominators::new(function, &cfg), cfg };
-        let (ranges, numbering, wanted) = loop {
-            let wanted = named_by_copies(program);
+        // Also registers that only copies name which are taken out: they may hold what another copies.
+        let wanted = named_by_copies(program);
+        let mut whole = None;
+        let (ranges, numbering) = loop {
             let live = flow.ranges(program, &wanted, &|_, _| false);
             let numbering = Numbering::new(program, &flow.cfg, &live.1, &wanted);
             let useless = useless_definitions(program, &flow.cfg, &live, &wanted);
             if !take_out(program, &live.1, &numbering, &useless, result) {
-                break (live.1, numbering, wanted);
+                break (live.1, numbering);
             }
+            // What is read by a useless copy alone is live up to it for a coalescer that has not taken it out yet.
+            whole.get_or_insert((live.1, numbering));
         };
-        let mut copies = copies_with_sources(program, &ranges, &numbering, &wanted);
+        let holding = match (&whole, conflicts) {
+            (Some((ranges, numbering)), Conflicts::AtLeast) => (ranges, numbering),
+            _ => (&ranges, &numbering),
+        };
+        let mut copies = copies_with_sources(program, holding, &wanted);
         for copy in &copies {
             result.copies.count += 1;
             result.copies.executed += function.frequency(copy.block);
@@ -204,8 +212,7 @@ fn take_out(
 /// The copies that stand, each with the registers that hold what it copies.
 fn copies_with_sources(
     program: &Program<'_>,
-    ranges: &LiveRanges,
-    numbering: &Numbering,
+    (ranges, numbering): (&LiveRanges, &Numbering),
     wanted: &[VReg],
 ) -> Vec<Copy> {
     let mut holders: HashMap<ValueNumber, Vec<VReg>> = HashMap::new();

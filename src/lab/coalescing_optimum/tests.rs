@@ -207,3 +207,13 @@ fn meetings_of_one_value_are_that_value() {
     let [_, copies, _, necessary] = counts(loops);
     assert_eq!((copies, necessary), (3, 0));
 }
+
+/// A copy that nobody needs may save one that runs more often, as long as it is there: %1 has the value where %2 gets it.
+#[test]
+fn a_useless_copy_may_hold_the_value() {
+    let rare = "bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD 0 :: read\n  %1 = COPY %0\n\
+        bb1: frequency 9.0 depth 0\n  %2 = COPY %0\n  %0 = COPY %1\n  %1 = COPY %2\n  %0 = LOAD 1 :: read\n\
+        STORE %1, %0 :: write\n  STORE %2, %0 :: write";
+    let found = found(&view(HEAD, rare));
+    assert_eq!((found.left.executed, found.necessary.executed), (1.0, 0.0), "{found:?}");
+}
