@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use nvptx_ra::config;
 use nvptx_ra::error::{Error, ErrorKind};
 
 use crate::kernel_names;
@@ -31,14 +32,20 @@ impl FromStr for DynamicShared {
             let problem = format!("'{bytes}' is no number of bytes");
             Error::new(ErrorKind::Option, problem, "say --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
         };
-        Ok(Self { kernel, bytes: bytes.parse().map_err(wrong)? })
+        Ok(Self::new(kernel, bytes.parse().map_err(wrong)?))
     }
 }
 
 impl DynamicShared {
+    /// More than any processor gives a block counts as the most that one gives: there is no room beside either, and no
+    /// launch. Triton's autotuner compiles such kernels, and drops them when their launch fails.
+    fn new(kernel: Option<String>, bytes: u32) -> Self {
+        Self { kernel, bytes: bytes.min(config::DynamicShared::MOST) }
+    }
+
     /// So many bytes for every kernel.
     pub(crate) fn of_all(bytes: u32) -> Self {
-        Self { kernel: None, bytes }
+        Self::new(None, bytes)
     }
 
     fn is_of(&self, kernel: &str) -> bool {
@@ -60,7 +67,7 @@ pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicSh
         std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let beside = metadata.map(|TritonMetadata { name, shared }| {
         log::info!("{}: launches of {name} add {shared} bytes of shared memory", path.display());
-        DynamicShared { kernel: Some(name), bytes: shared }
+        DynamicShared::new(Some(name), shared)
     });
     beside.into_iter().chain(options.iter().cloned()).collect()
 }
@@ -114,6 +121,19 @@ mod tests {
         assert_eq!((of(triton, &[]), of(triton, &["64"])), (Some(4096), Some(64)));
         assert_eq!(of(r#"{"shared": 4096, "name": "other"}"#, &[]), None);
         assert_eq!((of(r#"{"kernels": []}"#, &[]), of("", &[]), of("", &["8"])), (None, None, Some(8)));
+    }
+
+    /// What no launch can have is no error, whoever says it: options take it.
+    #[test]
+    fn more_than_there_is() {
+        let folder = tempfile::tempdir().expect("there is space");
+        std::fs::write(folder.path().join("k.json"), r#"{"name": "k", "shared": 786432}"#).expect("is writable");
+        let beside = all_said(&folder.path().join("k.llir"), &[]);
+        for all in [beside, said(&["k=786432"]), vec![DynamicShared::of_all(786_432)]] {
+            let bytes = bytes_of(&all, "k").expect("somebody says it");
+            assert!(config::assignments(&format!("dynamic-shared={bytes}"), config::Origin::CommandLine).is_ok());
+            assert!(bytes > 227 * 1024, "no block of {bytes} bytes may fit");
+        }
     }
 
     /// No number is an error that shows how to say it, a name that no kernel has one that names it.

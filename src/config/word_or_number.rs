@@ -88,8 +88,8 @@ word_or_number! {
             Unknown = "unknown": "A kernel that has dynamic shared memory is left alone.",
         }
         number {
-            /// So many: no processor gives a block more than 256 KB.
-            Bytes = 0..=256 * 1024
+            /// So many.
+            Bytes = 0..=DynamicShared::MOST
         }
     }
 }
@@ -119,6 +119,9 @@ impl Threads {
 }
 
 impl DynamicShared {
+    /// No processor gives a block more bytes.
+    pub const MOST: u32 = 256 * 1024;
+
     /// How many, if somebody says.
     pub fn bytes(self) -> Option<u32> {
         match self {
