@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{Config, OPTIONS};
 use crate::error::{Error, ErrorKind};
 use crate::printable::one_line;
 
@@ -19,6 +20,10 @@ pub struct Profile {
     version: u32,
     /// The processor that the choices were made for, e.g. `sm_90`.
     pub cpu: String,
+    /// [`defaults`] of the build that found the choices; empty where nobody says. A function that a choice leaves alone is
+    /// compiled by the defaults, and so is what a choice does not name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    defaults: String,
     /// Whether the hashes are of code ahead of LLVM's optimisations, so that clang replays the profile there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unoptimised: bool,
@@ -113,7 +118,7 @@ fn about(names: &[String], [one, many]: [String; 2], remedy: &str) -> Option<Str
 impl Profile {
     /// A profile for a processor.
     pub fn new(cpu: &str, functions: Vec<Entry>) -> Self {
-        Self { version: VERSION, cpu: cpu.to_owned(), unoptimised: false, functions }
+        Self { version: VERSION, cpu: cpu.to_owned(), defaults: defaults(), unoptimised: false, functions }
     }
 
     /// The same for code ahead of LLVM's optimisations.
@@ -125,6 +130,17 @@ impl Profile {
     #[must_use]
     pub fn with_functions(self, functions: Vec<Entry>) -> Self {
         Self { functions, ..self }
+    }
+
+    /// What there is to say of a replay; `None` where the profile fits all functions, and is of this build. `fate`, `again` and
+    /// `newer` are as for [`Unfit::warning`].
+    pub fn warning(&self, unfit: &Unfit, fate: [&str; 2], again: &str, newer: &str) -> Option<String> {
+        let is_of_another = !self.defaults.is_empty() && self.defaults != defaults();
+        let other = is_of_another.then(|| {
+            format!("made by an nvptx-ra with other defaults: the PTX may be another one than was found; {again}")
+        });
+        let parts: Vec<String> = unfit.warning(fate, again, newer).into_iter().chain(other).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// Reads a profile. An error says what is wrong and where, whatever the text.
@@ -162,6 +178,13 @@ impl Profile {
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.functions.iter().find(|entry| entry.name == name)
     }
+}
+
+/// The version of this build and the defaults of its options, as a [`fingerprint`].
+fn defaults() -> String {
+    let config = Config::default();
+    let values = OPTIONS.iter().map(|spec| format!("{}={}\n", spec.name, spec.value(&config)));
+    fingerprint(&format!("{}\n{}", env!("CARGO_PKG_VERSION"), values.collect::<String>()))
 }
 
 /// What of a function's IR, as LLVM prints it, says what it computes: without comments, without attributes, to which
@@ -229,6 +252,25 @@ mod tests {
         assert_eq!(Profile::parse(&text).expect(&text), sample());
         assert!(text.contains("\n# k: same\n# two | lines\nversion"), "{text}");
         assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
+    }
+
+    /// A profile of a build with other defaults may give another PTX, which is said. One that somebody wrote by hand has no
+    /// word of defaults.
+    #[test]
+    fn other_defaults() {
+        let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
+        let said = |text: &str, unfit: &Unfit| {
+            let profile = Profile::parse(text).expect(text);
+            profile.warning(unfit, ["stays", "stay"], "tune again", "update")
+        };
+        let other = text.replace(&defaults(), &fingerprint("other"));
+        assert_ne!(text, other);
+        assert_eq!(said(&text, &Unfit::default()), None);
+        assert_eq!(said(&text.replace(&format!("defaults = \"{}\"\n", defaults()), ""), &Unfit::default()), None);
+        let about = "made by an nvptx-ra with other defaults: the PTX may be another one than was found; tune again";
+        assert_eq!(said(&other, &Unfit::default()).as_deref(), Some(about));
+        let changed = Unfit { changed: vec!["k".into()], ..Unfit::default() };
+        assert_eq!(said(&other, &changed), Some(format!("'k' has changed and stays; tune again; {about}")));
     }
 
     /// Whatever is broken is said with its place, and is no panic.

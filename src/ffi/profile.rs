@@ -195,6 +195,7 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
         }
         return Ok((!is_said).then(|| said(&format!("{problem}; {AGAIN}"))));
     }
+    let is_said = profile.unoptimised && !matches!(stage, Stage::Ahead);
     let unfit = match stage {
         Stage::Ahead => replay_ahead_in(module, &profile),
         Stage::CodeGeneration(features) if !profile.unoptimised => replay_in(module, &profile, features),
@@ -204,7 +205,10 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
         },
     };
     let newer = format!("{AGAIN} without it, or use -mattr=+ptx{}", PtxVersion::SMEM_SPILLING.0);
-    let warning = unfit.warning(["gets the defaults", "get the defaults"], AGAIN, &newer);
+    let fate = ["gets the defaults", "get the defaults"];
+    // Of a profile for unoptimised code all else is said ahead of the optimisations.
+    let warning =
+        if is_said { unfit.warning(fate, AGAIN, &newer) } else { profile.warning(&unfit, fate, AGAIN, &newer) };
     Ok(warning.map(|warning| said(&warning)))
 }
 

@@ -40,6 +40,12 @@
 ; RUN: %nvptx-ra compile %s --cpu sm_80 --set profile=%t/ra.toml -o - 2>&1 | FileCheck %s --check-prefix=OTHER-CPU
 ; OTHER-CPU: nvptx-ra: {{.*}}ra.toml: made for sm_90, and this is sm_80: every function gets the defaults
 ;
+; A profile of a build with other defaults is replayed, with a warning: the PTX may be another one.
+; RUN: sed 's/^defaults = "./&x/' %t/ra.toml > %t/older.toml
+; RUN: %nvptx-ra compile %s --cpu sm_90 --set profile=%t/older.toml -o %t/older.ptx 2>&1 | FileCheck %s --check-prefix=OLDER
+; OLDER: nvptx-ra: {{.*}}older.toml: made by an nvptx-ra with other defaults: {{.*}}; run nvptx-ra tune again
+; RUN: cmp %t/tuned.ptx %t/older.ptx
+;
 ; A profile that is broken or not there is said once and changes nothing; strict makes that an error.
 ; RUN: sed 's/version = 1/version = 9/' %t/ra.toml > %t/broken.toml
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set profile=%t/broken.toml -o %t/unprofiled.ptx 2>&1 | FileCheck %s --check-prefix=BROKEN
