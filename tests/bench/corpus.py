@@ -17,6 +17,13 @@ def folder_of(arch):
     return FOLDER / arch
 
 
+def unoptimised(path):
+    """The path of a CUDA module as clang's front end leaves it; empty where there is none."""
+    path = Path(path)
+    found = path.parent.with_name(f"{path.parent.name}-unoptimised") / path.name
+    return str(found) if path.suffix == ".bc" and found.exists() else ""
+
+
 def modules(folder=None, globs=(), subset=None, arch="sm_90"):
     """The paths of the modules in a folder, sorted: those whose name one of the globs matches, or, where none is given,
     all, but of what `make corpus` brings not those that are held out."""

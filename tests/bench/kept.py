@@ -37,13 +37,14 @@ import traffic
 import tuning
 from plan import CICC, STOCK, Compiler
 
-PRAGMA, AUTO, SAID, BUDGETS, TUNE = "pragma", "auto", "said", "budgets", "tune"
+PRAGMA, AUTO, SAID, BUDGETS, TUNE, AHEAD = "pragma", "auto", "said", "budgets", "tune", "ahead"
 WAYS = {
     PRAGMA: 'stock with NVIDIA\'s pragma "enable_smem_spilling", stock where ptxas refuses it',
     AUTO: "regalloc=auto, and nothing said of the launch",
     SAID: "regalloc=auto, with threads and dynamic shared memory as far as launches.py knows them",
     BUDGETS: "the best of regalloc=255 with a slack of 12, 24, 48 and 80, the launch said",
     TUNE: "nvptx-ra tune, which tries the pass among other things, the launch said",
+    AHEAD: "the same, on modules as clang's front end leaves them where there are such (fetch.py --unoptimised)",
     CICC: "NVIDIA's compiler, where it compiles the kernel",
 }
 SLACKS = (12, 24, 48, 80)
@@ -64,6 +65,7 @@ class Kernel:
     path: str
     launch: launches.Launch
     is_triton: bool
+    unoptimised: str = ""  # the path of its module ahead of LLVM's optimisations, where there is one
 
     @property
     def key(self):
@@ -143,26 +145,42 @@ def has_option(name):
     return name in OPTIONS
 
 
-def tuned_text(kernel, plan, arguments):
-    """(error, PTX) of `nvptx-ra tune` on a kernel."""
+def tuned_text(kernel, plan, arguments, path):
+    """(error, PTX) of `nvptx-ra tune` on a kernel in a module. What is found ahead of the optimisations is replayed."""
     cpu = plan.cpu_of(kernel.module)
     words = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={cpu}"]
     words += [f"--runs={arguments.runs}", "--jobs=1", f"--kernel={kernel.name}"]
     words += [] if kernel.launch.dynamic is None else [f"--dynamic-shared={kernel.launch.dynamic}"]
     words += [] if kernel.launch.threads is None else [f"--threads={kernel.launch.threads}"]
     programs = [cache.file_hash(program) for program in (arguments.tool, plan.tools.ptxas)]
-    key = cache.key_of("kept tune", cache.file_hash(kernel.path), words, programs)
+    key = cache.key_of("kept tune", cache.file_hash(path), words, programs)
     store = cache.Cache(plan.cache)
     if (text := store.get_text(key)) is None:
         with tempfile.TemporaryDirectory() as folder:
-            ptx = Path(folder, "tuned.ptx")
-            command = [arguments.tool, "tune", kernel.path, *words, f"--output={ptx}"]
+            ptx, profile = Path(folder, "tuned.ptx"), Path(folder, "profile.toml")
+            command = [arguments.tool, "tune", path, *words, f"--output={ptx}", f"--profile={profile}"]
             outcome = tools.run(command, timeout=None)  # what a variant may take is the tool's to say
             if outcome.error:
                 return outcome.error, ""
             text = ptx.read_text(encoding="utf8")
+            if path == kernel.unoptimised and (error := replayed_otherwise(text, path, profile, cpu, plan)):
+                return error, ""
         store.put_text(key, text)
     return "", text
+
+
+def replayed_otherwise(text, path, profile, cpu, plan):
+    """What is wrong with clang's replay of a profile on a module ahead of its optimisations; empty where its PTX is the
+    same. Comments may differ: clang keeps the names of values that bitcode has."""
+    clang = os.path.join(os.path.dirname(plan.tools.llc), "clang")
+    command = [clang, "-x", "ir", "--target=nvptx64-nvidia-cuda", f"-march={cpu}", f"-O{plan.level}", "-w"]
+    output = profile.with_name("replayed.ptx")
+    command += ["-Xclang", "-target-feature", "-Xclang", plan.attributes, "-ffp-contract=fast", "-S", path]
+    command += [f"-fpass-plugin={plan.tools.plugin}", "-mllvm", f"-nvptx-ra-profile={profile}", "-o", str(output)]
+    if error := tools.run(command, timeout=None).error:
+        return error
+    bare = lambda ptx: re.sub(r"//.*", "", ptx).split()  # noqa: E731
+    return "" if bare(output.read_text(encoding="utf8")) == bare(text) else "clang replays it otherwise"
 
 
 def cicc_text(kernel, plan):
@@ -217,7 +235,9 @@ def figures_of(kernel, plan, arguments):
             judged = [judge(way, *compiled(kernel, each, plan)) for each in options]
             found[way] = best(stock, judged) if all(judged) else None
         elif way == TUNE:
-            found[way] = judge(way, *tuned_text(kernel, plan, arguments))
+            found[way] = judge(way, *tuned_text(kernel, plan, arguments, kernel.path))
+        elif way == AHEAD:
+            found[way] = judge(way, *tuned_text(kernel, plan, arguments, kernel.unoptimised or kernel.path))
         elif not kernel.is_triton and (theirs := cicc_text(kernel, plan)):
             found[way] = judge(way, "", theirs[1], kernel=replace(kernel, name=theirs[0]))
     return {way: figures for way, figures in found.items() if figures}, wrong
@@ -259,11 +279,15 @@ def wanted(plan, arguments):
     kernels = []
     for module, path, name, names in spilling:
         own, error = reduced(path, name, names, plan)
+        unoptimised = ""
+        if AHEAD in arguments.ways and (all_of_it := corpus.unoptimised(path)):
+            unoptimised, error_ahead = reduced(all_of_it, name, names, plan)
+            error = error or error_ahead
         if error:
             wrong.append((module, name, STOCK, error))
         else:
             is_triton = Path(path).suffix == ".ll"
-            kernels.append(Kernel(module, name, own, launches.launch_of(path, name), is_triton))
+            kernels.append(Kernel(module, name, own, launches.launch_of(path, name), is_triton, unoptimised))
     return kernels, wrong
 
 
@@ -362,7 +386,7 @@ def main():
         plan.tools.llc,
         plan.tools.plugin,
         plan.tools.ptxas,
-        *([arguments.tool] if TUNE in arguments.ways else []),
+        *([arguments.tool] if {TUNE, AHEAD} & set(arguments.ways) else []),
     )
     before = state_of(programs)
     kernels, wrong = wanted(plan, arguments)

@@ -32,6 +32,17 @@ class Modules(unittest.TestCase):
     def test_nothing_is_held_out_of_a_folder_of_ones_own(self):
         self.assertEqual(self.names(), ["fla__a", "ggml__b", "vllm__c"])
 
+    def test_a_module_of_cuda_may_stand_in_the_folder_beside_it_as_the_front_end_leaves_it(self):
+        module = self.folder / "ggml__b.bc"
+        self.assertEqual(corpus.unoptimised(module), "")
+        beside = Path(self.enterContext(tempfile.TemporaryDirectory(dir=self.folder)), "sm_90")
+        for folder in (beside, beside.with_name("sm_90-unoptimised")):
+            folder.mkdir()
+            (folder / module.name).touch()
+        found = corpus.unoptimised(beside / module.name)
+        self.assertEqual(found, str(beside.with_name("sm_90-unoptimised") / module.name))
+        self.assertEqual(corpus.unoptimised(beside / "fla__a.ll"), "")
+
 
 class Sources(unittest.TestCase):
     def test_each_has_a_name_of_its_own_a_lineage_a_licence_and_a_place_to_come_from(self):

@@ -4,10 +4,12 @@ import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import kept
 import launches
 import ptx
+import tools
 import traffic
 from machine_code import Block, Instruction
 
@@ -170,6 +172,20 @@ class Table(unittest.TestCase):
         fewer_warps, fewer_bytes, shorter = figures(0, 90, 8), figures(8, 120), figures(8, 110)
         self.assertIs(kept.best(stock, [fewer_warps, fewer_bytes, shorter]), shorter)
         self.assertIs(kept.best(stock, [fewer_warps]), stock)
+
+    def test_a_replay_may_differ_in_comments_and_in_nothing_else(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        plan = SimpleNamespace(tools=SimpleNamespace(llc="bin/llc", plugin="p.so"), level=3, attributes="+ptx88")
+        for text, error in (("$L1:  // %exit\nret;\n", ""), ("$L1:\nexit;\n", "clang replays it otherwise")):
+
+            def replay(command, timeout, text=text):
+                self.assertEqual(command[0], "bin/clang")
+                Path(command[-1]).write_text(text, encoding="utf8")
+                return tools.Outcome("", "", 0.0)
+
+            with mock.patch.object(tools, "run", replay):
+                said = kept.replayed_otherwise("$L1:\n\nret;\n", "k.bc", folder / "profile.toml", "sm_90", plan)
+            self.assertEqual(said, error)
 
 
 if __name__ == "__main__":
