@@ -148,8 +148,8 @@ def has_option(name):
 def tuned_text(kernel, plan, arguments, path):
     """(error, PTX) of `nvptx-ra tune` on a kernel in a module. What is found ahead of the optimisations is replayed."""
     cpu = plan.cpu_of(kernel.module)
-    words = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={cpu}"]
-    words += [f"--runs={arguments.runs}", "--jobs=1", f"--kernel={kernel.name}"]
+    target = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={cpu}"]
+    words = [*target, f"--runs={arguments.runs}", "--jobs=1", f"--kernel={kernel.name}"]
     words += [] if kernel.launch.dynamic is None else [f"--dynamic-shared={kernel.launch.dynamic}"]
     words += [] if kernel.launch.threads is None else [f"--threads={kernel.launch.threads}"]
     programs = [cache.file_hash(program) for program in (arguments.tool, plan.tools.ptxas)]
@@ -163,24 +163,19 @@ def tuned_text(kernel, plan, arguments, path):
             if outcome.error:
                 return outcome.error, ""
             text = ptx.read_text(encoding="utf8")
-            if path == kernel.unoptimised and (error := replayed_otherwise(text, path, profile, cpu, plan)):
+            if path == kernel.unoptimised and (error := replayed_otherwise(text, path, profile, target, arguments)):
                 return error, ""
         store.put_text(key, text)
     return "", text
 
 
-def replayed_otherwise(text, path, profile, cpu, plan):
-    """What is wrong with clang's replay of a profile on a module ahead of its optimisations; empty where its PTX is the
-    same. Comments may differ: clang keeps the names of values that bitcode has."""
-    clang = os.path.join(os.path.dirname(plan.tools.llc), "clang")
-    command = [clang, "-x", "ir", "--target=nvptx64-nvidia-cuda", f"-march={cpu}", f"-O{plan.level}", "-w"]
+def replayed_otherwise(text, path, profile, words, arguments):
+    """What is wrong with the replay of a profile on a module ahead of its optimisations; empty where the PTX is the same."""
     output = profile.with_name("replayed.ptx")
-    command += ["-Xclang", "-target-feature", "-Xclang", plan.attributes, "-ffp-contract=fast", "-S", path]
-    command += [f"-fpass-plugin={plan.tools.plugin}", "-mllvm", f"-nvptx-ra-profile={profile}", "-o", str(output)]
+    command = [arguments.tool, "compile", path, *words, "--optimise=yes", f"--set=profile={profile}", "-o", str(output)]
     if error := tools.run(command, timeout=None).error:
         return error
-    bare = lambda ptx: re.sub(r"//.*", "", ptx).split()  # noqa: E731
-    return "" if bare(output.read_text(encoding="utf8")) == bare(text) else "clang replays it otherwise"
+    return "" if output.read_text(encoding="utf8") == text else "it is replayed otherwise"
 
 
 def cicc_text(kernel, plan):
