@@ -13,9 +13,12 @@
 #include "UnrollChoice.h"
 
 #include "nvptx_ra.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Analysis/CodeMetrics.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -28,14 +31,18 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
 #include <optional>
 
 using namespace llvm;
 
 namespace nvptx_ra {
 
-/// The size up to which a pragma is obeyed, NVIDIA's and LLVM's.
-static constexpr uint64_t MaxSize = 16 * 1024;
+/// The size up to which NVIDIA's compiler obeys a pragma, in LLVM's estimate,
+/// and the size up to which LLVM does
+/// (docs/notebook/2026-11-27-how-nvidias-compiler-unrolls.md).
+static constexpr uint64_t MaxSize = 32 * 1024;
+static constexpr uint64_t MaxSizeOfLlvm = 16 * 1024 - 1;
 
 static constexpr StringLiteral Disable = "llvm.loop.unroll.disable";
 static constexpr StringLiteral Full = "llvm.loop.unroll.full";
@@ -64,52 +71,92 @@ static unsigned turnsAsked(Loop &L, ScalarEvolution &SE) {
   return std::max(Turns, 1u);
 }
 
-/// Instructions as NVIDIA's compiler counts them: one of products of matrices
-/// counts as many as it has operands and results. A loop inside whose pragma is
-/// not yet obeyed counts as if it were unrolled: it was too large, but LLVM asks
-/// again when the loop is simplified, and unrolls it in each copy.
-static uint64_t nvidiaSize(Loop &L, const LoopInfo &LI, ScalarEvolution &SE) {
+/// What products of matrices count for beyond LLVM's one: as many as they have
+/// operands and results.
+static uint64_t sizeOfMatrices(const Loop &L) {
   uint64_t Size = 0;
-  for (const BasicBlock *Block : L.blocks()) {
-    if (LI.getLoopFor(Block) != &L)
-      continue;
-    for (const Instruction &I : *Block) {
-      const auto *Call = dyn_cast<IntrinsicInst>(&I);
-      const auto *Results =
-          Call ? dyn_cast<StructType>(Call->getType()) : nullptr;
-      if (Results)
-        Size += Call->arg_size() + Results->getNumElements();
-      else if (!isa<PHINode, DbgInfoIntrinsic, ExtractValueInst>(I) &&
-               !(Call && Call->isAssumeLikeIntrinsic()))
-        ++Size;
-    }
-  }
-  for (Loop *Inner : L.getSubLoops())
-    Size = SaturatingMultiplyAdd<uint64_t>(turnsAsked(*Inner, SE),
-                                           nvidiaSize(*Inner, LI, SE), Size);
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block)
+      if (const auto *Call = dyn_cast<IntrinsicInst>(&I))
+        if (const auto *Results = dyn_cast<StructType>(Call->getType()))
+          Size += Call->arg_size() + Results->getNumElements() - 1;
   return Size;
 }
 
-/// Cuts what the source asks for to what NVIDIA's compiler does: a power of two
-/// of turns.
-static bool cut(Loop &L, const LoopInfo &LI, ScalarEvolution &SE) {
-  unsigned Turns = turnsAsked(L, SE);
-  if (Turns == 1)
+/// The turns that NVIDIA's compiler unrolls of a loop; `Fits` says whether so
+/// many do. All of them, or a power of two that divides them, or four or two of
+/// an odd number; but all or none where a loop is left inside.
+static unsigned turnsUnrolled(const Loop &L, unsigned Turns,
+                              function_ref<bool(uint64_t)> Fits) {
+  if (Fits(Turns))
+    return Turns;
+  if (!L.isInnermost())
+    return 1;
+  unsigned Part = Turns % 2 ? 4 : 1u << llvm::countr_zero(Turns);
+  while (Part > 1 && (Part >= Turns || !Fits(Part)))
+    Part /= 2;
+  return Part;
+}
+
+/// The comparison and the branch at the end of a turn.
+static constexpr unsigned End = 2;
+
+/// The instructions of a turn without those of its end, in LLVM's estimate;
+/// none where the loop cannot be unrolled.
+static std::optional<uint64_t> sizeOfTurn(const Loop &L,
+                                          LoopStandardAnalysisResults &AR) {
+  SmallPtrSet<const Value *, 32> Ephemeral;
+  CodeMetrics::collectEphemeralValues(&L, &AR.AC, Ephemeral);
+  UnrollCostEstimator Estimator(&L, AR.TTI, Ephemeral, End);
+  if (!Estimator.canUnroll())
+    return std::nullopt;
+  return Estimator.getRolledLoopSize() - End;
+}
+
+/// What loops inside gain when those are unrolled that LLVM unrolls in part: it
+/// does so later, and NVIDIA's compiler has done so already.
+static uint64_t sizeToCome(const Loop &L, LoopStandardAnalysisResults &AR) {
+  uint64_t Size = 0;
+  for (const Loop *Inner : L.getSubLoops()) {
+    uint64_t Own = sizeToCome(*Inner, AR);
+    uint64_t Turns =
+        getOptionalIntLoopAttribute(Inner, "llvm.loop.unroll.count").value_or(1);
+    Size = SaturatingMultiplyAdd<uint64_t>(
+        std::max<uint64_t>(Turns, 1) - 1,
+        sizeOfTurn(*Inner, AR).value_or(0) + sizeOfMatrices(*Inner) + Own,
+        SaturatingAdd(Size, Own));
+  }
+  return Size;
+}
+
+/// Has LLVM unroll a loop that the source wants unrolled as often as NVIDIA's
+/// compiler does. The loops inside were seen ahead of it, so that none is left
+/// there that LLVM asks again about once it is simplified: it would unroll that
+/// in each copy.
+static bool unrollAsNvidia(Loop &L, LoopStandardAnalysisResults &AR) {
+  unsigned Turns = turnsAsked(L, AR.SE);
+  std::optional<uint64_t> Size = Turns > 1 ? sizeOfTurn(L, AR) : std::nullopt;
+  if (!Size)
     return false;
-  uint64_t Size = nvidiaSize(L, LI, SE);
-  if (!Size || SaturatingMultiply<uint64_t>(Turns, Size) <= MaxSize)
+  uint64_t NvidiaSize =
+      SaturatingAdd(*Size + sizeOfMatrices(L), sizeToCome(L, AR));
+  auto FitsOf = [](uint64_t Turn, uint64_t Most) {
+    return [=](uint64_t Count) {
+      return SaturatingMultiplyAdd<uint64_t>(Count, Turn, End) <= Most;
+    };
+  };
+  unsigned Count = turnsUnrolled(L, Turns, FitsOf(NvidiaSize, MaxSize));
+  // LLVM comes to that itself.
+  if (Count == Turns && FitsOf(*Size, MaxSizeOfLlvm)(Turns))
     return false;
-  unsigned Fewer = 1;
-  while (2 * Fewer * Size <= MaxSize && 2 * Fewer < Turns)
-    Fewer *= 2;
   LLVMContext &Context = L.getHeader()->getContext();
-  Metadata *Count[] = {
+  Metadata *Property[] = {
       MDString::get(Context, "llvm.loop.unroll.count"),
       ConstantAsMetadata::get(
-          ConstantInt::get(Type::getInt32Ty(Context), Fewer))};
+          ConstantInt::get(Type::getInt32Ty(Context), Count))};
   L.setLoopID(makePostTransformationMetadata(
       Context, L.getLoopID(), {"llvm.loop.unroll."},
-      {MDNode::get(Context, Count)}));
+      {MDNode::get(Context, Property)}));
   return true;
 }
 
@@ -141,7 +188,7 @@ static bool unrollOverStack(Loop &L, LoopStandardAnalysisResults &AR) {
                               &L);
   if (Metrics.notDuplicatable || !Metrics.NumInsts.isValid() ||
       Metrics.Convergence == ConvergenceKind::Uncontrolled ||
-      uint64_t(Metrics.NumInsts.getValue()) * Turns >= MaxSize)
+      uint64_t(Metrics.NumInsts.getValue()) * Turns > MaxSizeOfLlvm)
     return false;
   mark(L, Full);
   return true;
@@ -160,7 +207,7 @@ PreservedAnalyses UnrollChoice::run(Loop &L, LoopAnalysisManager &,
         mark(L, Disable);
       break;
     case NVPTX_RA_UNROLL_CUT:
-      cut(L, AR.LI, AR.SE);
+      unrollAsNvidia(L, AR);
       break;
     case NVPTX_RA_UNROLL_STACK:
       unrollOverStack(L, AR);

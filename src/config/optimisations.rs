@@ -23,7 +23,7 @@ choices! {
         "llvm" => Llvm,
         /// Only those that the source asks for.
         "asked" => Asked,
-        /// Those that LLVM unrolls, but loops with a pragma only up to the size at which NVIDIA's compiler stops.
+        /// Those that LLVM unrolls, but loops with a pragma as often as NVIDIA's compiler does.
         "cut" => Cut,
         /// Those and all loops over arrays on the stack.
         "stack" => Stack,

@@ -84,11 +84,13 @@ end:
   ret void
 }
 
-; Of 4,000 turns with five instructions each, 2,048 fit NVIDIA's size.
+; A turn has four instructions beside text that is none, and two of them end it. Of 16,384 turns, half fit NVIDIA's size: a power of two that divides them.
 ; LLVM-LABEL: define {{.*}}@cut(
-; LLVM-COUNT-4000: store volatile
+; LLVM-COUNT-4096: store volatile
+; LLVM-NOT: store volatile
+; LLVM: ret void
 ; CHECK-LABEL: define {{.*}}@cut(
-; CHECK-COUNT-2048: store volatile
+; CHECK-COUNT-8192: store volatile
 ; CHECK-NOT: store volatile
 ; CHECK: ret void
 define ptx_kernel void @cut(ptr %p) "nvptx-ra"="unroll=cut" {
@@ -100,21 +102,113 @@ loop:
   store volatile i32 %i, ptr %p
   call void asm sideeffect "// one", ""()
   %next = add i32 %i, 1
-  %is = icmp ult i32 %next, 4000
+  %is = icmp ult i32 %next, 16384
   br i1 %is, label %loop, label %end, !llvm.loop !1
 
 end:
   ret void
 }
 
-; A loop around it, of four turns, stays one: LLVM copied the inner loop four times, and unrolled each copy.
-; LLVM-LABEL: define {{.*}}@nested(
-; LLVM-COUNT-8000: store volatile
-; CHECK-LABEL: define {{.*}}@nested(
-; CHECK-COUNT-2048: store volatile
+; All 10,000 turns fit NVIDIA's size and not LLVM's, which unrolls 5,000.
+; LLVM-LABEL: define {{.*}}@more(
+; LLVM-COUNT-5000: store volatile
+; LLVM-NOT: store volatile
+; LLVM: ret void
+; CHECK-LABEL: define {{.*}}@more(
+; CHECK-COUNT-10000: store volatile
 ; CHECK-NOT: store volatile
 ; CHECK: ret void
-define ptx_kernel void @nested(ptr %p) "nvptx-ra"="unroll=cut" {
+define ptx_kernel void @more(ptr %p) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  call void asm sideeffect "// one", ""()
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 10000
+  br i1 %is, label %loop, label %end, !llvm.loop !5
+
+end:
+  ret void
+}
+
+; Of an odd number of turns, four; LLVM takes the largest divisor.
+; LLVM-LABEL: define {{.*}}@odd(
+; LLVM-COUNT-6667: store volatile
+; LLVM-NOT: store volatile
+; LLVM: ret void
+; CHECK-LABEL: define {{.*}}@odd(
+; CHECK-COUNT-4: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @odd(ptr %p) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 20001
+  br i1 %is, label %loop, label %end, !llvm.loop !8
+
+end:
+  ret void
+}
+
+; A loop that has a loop inside, of turns that nobody knows, is unrolled wholly or not at all. LLVM unrolls two of eight
+; turns, and twice as many would fit NVIDIA's size.
+; LLVM-LABEL: define {{.*}}@nested(
+; LLVM-COUNT-10000: store volatile
+; LLVM-NOT: store volatile
+; LLVM: ret void
+; CHECK-LABEL: define {{.*}}@nested(
+; CHECK-COUNT-5000: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @nested(ptr %p, i32 %n) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %outer
+
+outer:
+  %j = phi i32 [ 0, %entry ], [ %following, %latch ]
+  br label %middle
+
+middle:
+  %k = phi i32 [ 0, %outer ], [ %second, %turned ]
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %middle ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  call void asm sideeffect "// one", ""()
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 5000
+  br i1 %is, label %loop, label %turned, !llvm.loop !3
+
+turned:
+  %second = add i32 %k, 1
+  %again = icmp ult i32 %second, %n
+  br i1 %again, label %middle, label %latch, !llvm.loop !6
+
+latch:
+  %following = add i32 %j, 1
+  %goes = icmp ult i32 %following, 8
+  br i1 %goes, label %outer, label %end, !llvm.loop !4
+
+end:
+  ret void
+}
+
+; What a loop inside is to be unrolled in part counts: 8,192 turns of it, and eight times as many do not fit.
+; LLVM-LABEL: define {{.*}}@part(
+; CHECK-LABEL: define {{.*}}@part(
+; CHECK-COUNT-8192: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @part(ptr %p) "nvptx-ra"="unroll=cut" {
 entry:
   br label %outer
 
@@ -125,15 +219,14 @@ outer:
 loop:
   %i = phi i32 [ 0, %outer ], [ %next, %loop ]
   store volatile i32 %i, ptr %p
-  call void asm sideeffect "// one", ""()
   %next = add i32 %i, 1
-  %is = icmp ult i32 %next, 4000
-  br i1 %is, label %loop, label %latch, !llvm.loop !3
+  %is = icmp ult i32 %next, 16384
+  br i1 %is, label %loop, label %latch, !llvm.loop !9
 
 latch:
   %following = add i32 %j, 1
-  %goes = icmp ult i32 %following, 4
-  br i1 %goes, label %outer, label %end, !llvm.loop !4
+  %goes = icmp ult i32 %following, 8
+  br i1 %goes, label %outer, label %end, !llvm.loop !10
 
 end:
   ret void
@@ -144,3 +237,9 @@ end:
 !2 = !{!"llvm.loop.unroll.enable"}
 !3 = distinct !{!3, !2}
 !4 = distinct !{!4, !2}
+!5 = distinct !{!5, !2}
+!6 = distinct !{!6, !7}
+!7 = !{!"llvm.loop.unroll.disable"}
+!8 = distinct !{!8, !2}
+!9 = distinct !{!9, !2}
+!10 = distinct !{!10, !2}
