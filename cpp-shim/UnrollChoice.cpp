@@ -17,8 +17,8 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Analysis/CodeMetrics.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -46,6 +46,7 @@ static constexpr uint64_t MaxSizeOfLlvm = 16 * 1024 - 1;
 
 static constexpr StringLiteral Disable = "llvm.loop.unroll.disable";
 static constexpr StringLiteral Full = "llvm.loop.unroll.full";
+static constexpr StringLiteral Part = "llvm.loop.unroll.count";
 /// Beside a mark of ours: it is not the source's.
 static constexpr StringLiteral Own = "nvptx-ra.unroll";
 
@@ -66,7 +67,7 @@ static unsigned turnsAsked(Loop &L, ScalarEvolution &SE) {
   if (hasUnrollTransformation(&L) != TM_ForcedByUser)
     return 1;
   unsigned Turns = SE.getSmallConstantTripCount(&L);
-  if (auto Asked = getOptionalIntLoopAttribute(&L, "llvm.loop.unroll.count"))
+  if (auto Asked = getOptionalIntLoopAttribute(&L, Part))
     Turns = Turns ? std::min<unsigned>(Turns, *Asked) : *Asked;
   return std::max(Turns, 1u);
 }
@@ -92,10 +93,10 @@ static unsigned turnsUnrolled(const Loop &L, unsigned Turns,
     return Turns;
   if (!L.isInnermost())
     return 1;
-  unsigned Part = Turns % 2 ? 4 : 1u << llvm::countr_zero(Turns);
-  while (Part > 1 && (Part >= Turns || !Fits(Part)))
-    Part /= 2;
-  return Part;
+  unsigned Fewer = Turns % 2 ? 4 : 1u << llvm::countr_zero(Turns);
+  while (Fewer > 1 && (Fewer >= Turns || !Fits(Fewer)))
+    Fewer /= 2;
+  return Fewer;
 }
 
 /// The comparison and the branch at the end of a turn.
@@ -119,8 +120,7 @@ static uint64_t sizeToCome(const Loop &L, LoopStandardAnalysisResults &AR) {
   uint64_t Size = 0;
   for (const Loop *Inner : L.getSubLoops()) {
     uint64_t Own = sizeToCome(*Inner, AR);
-    uint64_t Turns =
-        getOptionalIntLoopAttribute(Inner, "llvm.loop.unroll.count").value_or(1);
+    uint64_t Turns = getOptionalIntLoopAttribute(Inner, Part).value_or(1);
     Size = SaturatingMultiplyAdd<uint64_t>(
         std::max<uint64_t>(Turns, 1) - 1,
         sizeOfTurn(*Inner, AR).value_or(0) + sizeOfMatrices(*Inner) + Own,
@@ -151,7 +151,7 @@ static bool unrollAsNvidia(Loop &L, LoopStandardAnalysisResults &AR) {
     return false;
   LLVMContext &Context = L.getHeader()->getContext();
   Metadata *Property[] = {
-      MDString::get(Context, "llvm.loop.unroll.count"),
+      MDString::get(Context, Part),
       ConstantAsMetadata::get(
           ConstantInt::get(Type::getInt32Ty(Context), Count))};
   L.setLoopID(makePostTransformationMetadata(
