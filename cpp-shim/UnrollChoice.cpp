@@ -54,22 +54,25 @@ static MDNode *property(LLVMContext &Context, StringRef Name) {
   return MDNode::get(Context, MDString::get(Context, Name));
 }
 
-static void mark(Loop &L, StringRef Name) {
+/// Has the loop one property more, until the end, and none that begin with
+/// `Without`.
+static void mark(Loop &L, StringRef Name, ArrayRef<StringRef> Without = {}) {
   LLVMContext &Context = L.getHeader()->getContext();
   L.setLoopID(makePostTransformationMetadata(
-      Context, L.getLoopID(), {},
+      Context, L.getLoopID(), Without,
       {property(Context, Name), property(Context, Own)}));
 }
 
-/// How often a loop runs that the source wants unrolled; 1 where it is not
-/// known, or nobody asks.
-static unsigned turnsAsked(Loop &L, ScalarEvolution &SE) {
-  if (hasUnrollTransformation(&L) != TM_ForcedByUser)
-    return 1;
-  unsigned Turns = SE.getSmallConstantTripCount(&L);
-  if (auto Asked = getOptionalIntLoopAttribute(&L, Part))
-    Turns = Turns ? std::min<unsigned>(Turns, *Asked) : *Asked;
-  return std::max(Turns, 1u);
+/// How often a loop runs that the source wants unrolled, or at most; 0 where
+/// nobody knows.
+static unsigned knownTurns(const Loop &L, ScalarEvolution &SE) {
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  unsigned Least = 0;
+  for (const BasicBlock *Block : Exiting)
+    if (unsigned Turns = SE.getSmallConstantTripCount(&L, Block))
+      Least = Least ? std::min(Least, Turns) : Turns;
+  return Least;
 }
 
 /// What products of matrices count for beyond LLVM's one: as many as they have
@@ -84,17 +87,19 @@ static uint64_t sizeOfMatrices(const Loop &L) {
   return Size;
 }
 
-/// The turns that NVIDIA's compiler unrolls of a loop; `Fits` says whether so
-/// many do. All of them, or a power of two that divides them, or four or two of
-/// an odd number; but all or none where a loop is left inside.
-static unsigned turnsUnrolled(const Loop &L, unsigned Turns,
+/// The turns that NVIDIA's compiler unrolls of a loop of so many turns, or an
+/// unknown number, 0, where up to `Asked` are asked for; `Fits` says whether so
+/// many do. As many as asked for; else a power of two that divides all turns, or
+/// four or two of an odd number, or two of an unknown one; but as many or none
+/// where a loop is left inside.
+static unsigned turnsUnrolled(const Loop &L, unsigned Turns, unsigned Asked,
                               function_ref<bool(uint64_t)> Fits) {
-  if (Fits(Turns))
-    return Turns;
+  if (Fits(Asked))
+    return Asked;
   if (!L.isInnermost())
     return 1;
-  unsigned Fewer = Turns % 2 ? 4 : 1u << llvm::countr_zero(Turns);
-  while (Fewer > 1 && (Fewer >= Turns || !Fits(Fewer)))
+  unsigned Fewer = !Turns ? 2 : Turns % 2 ? 4 : 1u << llvm::countr_zero(Turns);
+  while (Fewer > 1 && (Fewer >= Asked || !Fits(Fewer)))
     Fewer /= 2;
   return Fewer;
 }
@@ -102,16 +107,16 @@ static unsigned turnsUnrolled(const Loop &L, unsigned Turns,
 /// The comparison and the branch at the end of a turn.
 static constexpr unsigned End = 2;
 
-/// The instructions of a turn without those of its end, in LLVM's estimate;
-/// none where the loop cannot be unrolled.
-static std::optional<uint64_t> sizeOfTurn(const Loop &L,
-                                          LoopStandardAnalysisResults &AR) {
+/// The instructions of a turn without those of its end, in LLVM's estimate.
+static uint64_t sizeOfTurn(const UnrollCostEstimator &Estimator) {
+  return Estimator.getRolledLoopSize() - End;
+}
+
+static UnrollCostEstimator estimate(const Loop &L,
+                                    LoopStandardAnalysisResults &AR) {
   SmallPtrSet<const Value *, 32> Ephemeral;
   CodeMetrics::collectEphemeralValues(&L, &AR.AC, Ephemeral);
-  UnrollCostEstimator Estimator(&L, AR.TTI, Ephemeral, End);
-  if (!Estimator.canUnroll())
-    return std::nullopt;
-  return Estimator.getRolledLoopSize() - End;
+  return UnrollCostEstimator(&L, AR.TTI, Ephemeral, End);
 }
 
 /// What loops inside gain when those are unrolled that LLVM unrolls in part: it
@@ -121,9 +126,11 @@ static uint64_t sizeToCome(const Loop &L, LoopStandardAnalysisResults &AR) {
   for (const Loop *Inner : L.getSubLoops()) {
     uint64_t Own = sizeToCome(*Inner, AR);
     uint64_t Turns = getOptionalIntLoopAttribute(Inner, Part).value_or(1);
+    UnrollCostEstimator Estimator = estimate(*Inner, AR);
+    uint64_t Turn = Estimator.canUnroll() ? sizeOfTurn(Estimator) : 0;
     Size = SaturatingMultiplyAdd<uint64_t>(
         std::max<uint64_t>(Turns, 1) - 1,
-        sizeOfTurn(*Inner, AR).value_or(0) + sizeOfMatrices(*Inner) + Own,
+        SaturatingAdd(Turn + sizeOfMatrices(*Inner), Own),
         SaturatingAdd(Size, Own));
   }
   return Size;
@@ -134,21 +141,35 @@ static uint64_t sizeToCome(const Loop &L, LoopStandardAnalysisResults &AR) {
 /// there that LLVM asks again about once it is simplified: it would unroll that
 /// in each copy.
 static bool unrollAsNvidia(Loop &L, LoopStandardAnalysisResults &AR) {
-  unsigned Turns = turnsAsked(L, AR.SE);
-  std::optional<uint64_t> Size = Turns > 1 ? sizeOfTurn(L, AR) : std::nullopt;
-  if (!Size)
+  if (hasUnrollTransformation(&L) != TM_ForcedByUser)
     return false;
+  unsigned Turns = knownTurns(L, AR.SE), Asked = Turns;
+  if (auto Number = getOptionalIntLoopAttribute(&L, Part))
+    Asked = Turns ? std::min<unsigned>(Turns, *Number) : *Number;
+  UnrollCostEstimator Estimator = estimate(L, AR);
+  if (Asked < 2 || !Estimator.canUnroll())
+    return false;
+  uint64_t Size = sizeOfTurn(Estimator);
   uint64_t NvidiaSize =
-      SaturatingAdd(*Size + sizeOfMatrices(L), sizeToCome(L, AR));
+      SaturatingAdd(Size + sizeOfMatrices(L), sizeToCome(L, AR));
   auto FitsOf = [](uint64_t Turn, uint64_t Most) {
     return [=](uint64_t Count) {
       return SaturatingMultiplyAdd<uint64_t>(Count, Turn, End) <= Most;
     };
   };
-  unsigned Count = turnsUnrolled(L, Turns, FitsOf(NvidiaSize, MaxSize));
+  unsigned Count = turnsUnrolled(L, Turns, Asked, FitsOf(NvidiaSize, MaxSize));
   // LLVM comes to that itself.
-  if (Count == Turns && FitsOf(*Size, MaxSizeOfLlvm)(Turns))
+  if (Count == Asked && FitsOf(Size, MaxSizeOfLlvm)(Asked))
     return false;
+  // LLVM leaves no rest where all threads of a warp must take part.
+  if (!Estimator.ConvergenceAllowsRuntime && (!Turns || Turns % Count))
+    Count = Turns ? 1u << std::min(llvm::countr_zero(Turns),
+                                   llvm::countr_zero(Count))
+                  : 1;
+  if (Count == 1) {
+    mark(L, Disable, {"llvm.loop.unroll."});
+    return true;
+  }
   LLVMContext &Context = L.getHeader()->getContext();
   Metadata *Property[] = {
       MDString::get(Context, Part),

@@ -132,12 +132,12 @@ impl Profile {
         Self { functions, ..self }
     }
 
-    /// What there is to say of a replay; `None` where the profile fits all functions, and is of this build. `fate`, `again` and
+    /// What there is to say of a replay that chose for some function; `None` where the profile fits all functions, and is of this build. `fate`, `again` and
     /// `newer` are as for [`Unfit::warning`].
     pub fn warning(&self, unfit: &Unfit, fate: [&str; 2], again: &str, newer: &str) -> Option<String> {
-        let is_of_another = !self.defaults.is_empty() && self.defaults != defaults();
+        let is_of_another = ![String::new(), defaults()].contains(&self.defaults);
         let other = is_of_another.then(|| {
-            format!("made by an nvptx-ra with other defaults: the PTX may be another one than was found; {again}")
+            format!("made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was found; {again}")
         });
         let parts: Vec<String> = unfit.warning(fate, again, newer).into_iter().chain(other).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -266,8 +266,10 @@ mod tests {
         let other = text.replace(&defaults(), &fingerprint("other"));
         assert_ne!(text, other);
         assert_eq!(said(&text, &Unfit::default()), None);
-        assert_eq!(said(&text.replace(&format!("defaults = \"{}\"\n", defaults()), ""), &Unfit::default()), None);
-        let about = "made by an nvptx-ra with other defaults: the PTX may be another one than was found; tune again";
+        let by_hand = text.replace(&format!("defaults = \"{}\"\n", defaults()), "");
+        assert!(!by_hand.contains("defaults"), "{by_hand}");
+        assert_eq!(said(&by_hand, &Unfit::default()), None);
+        let about = "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was found; tune again";
         assert_eq!(said(&other, &Unfit::default()).as_deref(), Some(about));
         let changed = Unfit { changed: vec!["k".into()], ..Unfit::default() };
         assert_eq!(said(&other, &changed), Some(format!("'k' has changed and stays; tune again; {about}")));

@@ -32,20 +32,14 @@ impl FromStr for DynamicShared {
             let problem = format!("'{bytes}' is no number of bytes");
             Error::new(ErrorKind::Option, problem, "say --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
         };
-        Ok(Self::new(kernel, bytes.parse().map_err(wrong)?))
+        Ok(Self { kernel, bytes: bytes.parse().map_err(wrong)? })
     }
 }
 
 impl DynamicShared {
-    /// More than any processor gives a block counts as the most that one gives: there is no room beside either, and no
-    /// launch. Triton's autotuner compiles such kernels, and drops them when their launch fails.
-    fn new(kernel: Option<String>, bytes: u32) -> Self {
-        Self { kernel, bytes: bytes.min(config::DynamicShared::MOST) }
-    }
-
     /// So many bytes for every kernel.
     pub(crate) fn of_all(bytes: u32) -> Self {
-        Self::new(None, bytes)
+        Self { kernel: None, bytes }
     }
 
     fn is_of(&self, kernel: &str) -> bool {
@@ -67,7 +61,7 @@ pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicSh
         std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let beside = metadata.map(|TritonMetadata { name, shared }| {
         log::info!("{}: launches of {name} add {shared} bytes of shared memory", path.display());
-        DynamicShared::new(Some(name), shared)
+        DynamicShared { kernel: Some(name), bytes: shared }
     });
     beside.into_iter().chain(options.iter().cloned()).collect()
 }
@@ -75,6 +69,13 @@ pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicSh
 /// The bytes that a launch of the kernel adds, if anything is said of it; the last that is said counts.
 pub(crate) fn bytes_of(said: &[DynamicShared], kernel: &str) -> Option<u32> {
     said.iter().rfind(|one| one.is_of(kernel)).map(|one| one.bytes)
+}
+
+/// The option of the passes that says so many bytes. More than any processor gives a block is said as the most that one
+/// gives: there is no room beside either, and no launch. Triton's autotuner compiles such kernels, and drops them when
+/// their launch fails.
+pub(crate) fn as_option(bytes: u32) -> String {
+    format!("dynamic-shared={}", bytes.min(config::DynamicShared::MOST))
 }
 
 /// An error where something is said of kernels that are not there. `input` is the module's name, for the message.
@@ -123,17 +124,14 @@ mod tests {
         assert_eq!((of(r#"{"kernels": []}"#, &[]), of("", &[]), of("", &["8"])), (None, None, Some(8)));
     }
 
-    /// What no launch can have is no error, whoever says it: options take it.
+    /// What no launch can have is no error: the option takes it, and there is no room beside it.
     #[test]
     fn more_than_there_is() {
-        let folder = tempfile::tempdir().expect("there is space");
-        std::fs::write(folder.path().join("k.json"), r#"{"name": "k", "shared": 786432}"#).expect("is writable");
-        let beside = all_said(&folder.path().join("k.llir"), &[]);
-        for all in [beside, said(&["k=786432"]), vec![DynamicShared::of_all(786_432)]] {
-            let bytes = bytes_of(&all, "k").expect("somebody says it");
-            assert!(config::assignments(&format!("dynamic-shared={bytes}"), config::Origin::CommandLine).is_ok());
-            assert!(bytes > 227 * 1024, "no block of {bytes} bytes may fit");
+        for bytes in [0, 4_096, 262_144] {
+            assert_eq!(as_option(bytes), format!("dynamic-shared={bytes}"));
         }
+        assert_eq!(as_option(786_432), "dynamic-shared=262144");
+        assert!(config::assignments(&as_option(786_432), config::Origin::CommandLine).is_ok());
     }
 
     /// No number is an error that shows how to say it, a name that no kernel has one that names it.

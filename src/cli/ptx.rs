@@ -124,7 +124,11 @@ fn replay(
     let (output, unfit) = replay_linked(name, content, others, &profile, options, target)?;
     let newest = PtxVersion::SMEM_SPILLING.0;
     let newer = format!("{again} without it, or make PTX of version {}.{}", newest / 10, newest % 10);
-    if let Some(warning) = profile.warning(&unfit, ["keeps its text", "keep their text"], again, &newer) {
+    let fate = ["keeps its text", "keep their text"];
+    let is_chosen = output.text != content;
+    let warning =
+        if is_chosen { profile.warning(&unfit, fate, again, &newer) } else { unfit.warning(fate, again, &newer) };
+    if let Some(warning) = warning {
         say!("nvptx-ra: {}: {warning}", path.display());
     }
     Ok(output)

@@ -206,9 +206,14 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
     };
     let newer = format!("{AGAIN} without it, or use -mattr=+ptx{}", PtxVersion::SMEM_SPILLING.0);
     let fate = ["gets the defaults", "get the defaults"];
+    let has_choice = |name: &String| profile.entry(name).is_some() && !unfit.changed.contains(name);
+    let is_chosen = module.definitions().any(|function| has_choice(&function.name()));
     // Of a profile for unoptimised code all else is said ahead of the optimisations.
-    let warning =
-        if is_said { unfit.warning(fate, AGAIN, &newer) } else { profile.warning(&unfit, fate, AGAIN, &newer) };
+    let warning = if is_said || !is_chosen {
+        unfit.warning(fate, AGAIN, &newer)
+    } else {
+        profile.warning(&unfit, fate, AGAIN, &newer)
+    };
     Ok(warning.map(|warning| said(&warning)))
 }
 

@@ -153,7 +153,8 @@ def tuned_text(kernel, plan, arguments, path):
     words += [] if kernel.launch.dynamic is None else [f"--dynamic-shared={kernel.launch.dynamic}"]
     words += [] if kernel.launch.threads is None else [f"--threads={kernel.launch.threads}"]
     programs = [cache.file_hash(program) for program in (arguments.tool, plan.tools.ptxas)]
-    key = cache.key_of("kept tune", cache.file_hash(path), words, programs)
+    is_ahead = path == kernel.unoptimised
+    key = cache.key_of("kept ahead" if is_ahead else "kept tune", cache.file_hash(path), words, programs)
     store = cache.Cache(plan.cache)
     if (text := store.get_text(key)) is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +164,7 @@ def tuned_text(kernel, plan, arguments, path):
             if outcome.error:
                 return outcome.error, ""
             text = ptx.read_text(encoding="utf8")
-            if path == kernel.unoptimised and (error := replayed_otherwise(text, path, profile, target, arguments)):
+            if is_ahead and (error := replayed_otherwise(text, path, profile, target, arguments)):
                 return error, ""
         store.put_text(key, text)
     return "", text

@@ -9,6 +9,8 @@ use nvptx_ra::passes::{self, RunContext};
 use nvptx_ra::target::Classification;
 use nvptx_ra::target::machine::Architecture;
 
+use crate::dynamic_shared::as_option;
+
 /// The slots of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slots {
@@ -27,7 +29,7 @@ pub(super) fn slots(
     architecture: &Architecture,
     dynamic_shared: Option<u32>,
 ) -> Result<Option<Slots>, Error> {
-    let said = dynamic_shared.map_or(String::new(), |bytes| format!(";dynamic-shared={bytes}"));
+    let said = dynamic_shared.map_or(String::new(), |bytes| format!(";{}", as_option(bytes)));
     let parameters = format!("regalloc=auto{said}");
     let config = Config::resolve(&Layers { parameters: &parameters, ..Layers::default() })?;
     let context = RunContext::new(config, Arc::clone(classification), architecture.name);

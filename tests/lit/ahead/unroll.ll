@@ -9,6 +9,7 @@ target triple = "nvptx64-nvidia-cuda"
 
 ; NO-MARKS-NOT: nvptx-ra.unroll
 ; NO-MARKS-NOT: nvptx-ra-unroll
+; NO-MARKS-NOT: !"llvm.loop.unroll.count", i32 1}
 
 ; LLVM unrolls the loop; the kernel asks for none.
 ; LLVM-LABEL: define {{.*}}@asked(
@@ -203,7 +204,6 @@ end:
 }
 
 ; What a loop inside is to be unrolled in part counts: 8,192 turns of it, and eight times as many do not fit.
-; LLVM-LABEL: define {{.*}}@part(
 ; CHECK-LABEL: define {{.*}}@part(
 ; CHECK-COUNT-8192: store volatile
 ; CHECK-NOT: store volatile
@@ -232,6 +232,85 @@ end:
   ret void
 }
 
+; Of 100,000 turns, 40,000 are asked for and do not fit: 32 divides all turns.
+; LLVM-LABEL: define {{.*}}@asked_number(
+; LLVM-COUNT-40000: store volatile
+; CHECK-LABEL: define {{.*}}@asked_number(
+; CHECK-COUNT-32: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @asked_number(ptr %p) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 100000
+  br i1 %is, label %loop, label %end, !llvm.loop !11
+
+end:
+  ret void
+}
+
+; A loop that may be left early has at most 16,384 turns, of five instructions each.
+; LLVM-LABEL: define {{.*}}@breaks(
+; LLVM-COUNT-2048: store volatile
+; LLVM-NOT: store volatile
+; LLVM: ret void
+; CHECK-LABEL: define {{.*}}@breaks(
+; CHECK-COUNT-4096: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @breaks(ptr %p) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %more ]
+  store volatile i32 %i, ptr %p
+  %v = load volatile i32, ptr %p
+  %leaves = icmp eq i32 %v, 77
+  br i1 %leaves, label %left, label %more
+
+left:
+  call void asm sideeffect "// left", ""()
+  ret void
+
+more:
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 16384
+  br i1 %is, label %loop, label %end, !llvm.loop !12
+
+end:
+  ret void
+}
+
+; LLVM leaves no rest of a loop in which all threads of a warp take part, so of an odd number of turns one stays, and nothing
+; tells ptxas so.
+; CHECK-LABEL: define {{.*}}@together(
+; CHECK: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @together(ptr %p) "nvptx-ra"="unroll=cut" {
+entry:
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  store volatile i32 %i, ptr %p
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %next = add i32 %i, 1
+  %is = icmp ult i32 %next, 20001
+  br i1 %is, label %loop, label %end, !llvm.loop !13
+
+end:
+  ret void
+}
+
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+
 !0 = distinct !{!0, !2}
 !1 = distinct !{!1, !2}
 !2 = !{!"llvm.loop.unroll.enable"}
@@ -243,3 +322,7 @@ end:
 !8 = distinct !{!8, !2}
 !9 = distinct !{!9, !2}
 !10 = distinct !{!10, !2}
+!11 = distinct !{!11, !14}
+!12 = distinct !{!12, !2}
+!13 = distinct !{!13, !2}
+!14 = !{!"llvm.loop.unroll.count", i32 40000}
