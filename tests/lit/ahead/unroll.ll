@@ -258,11 +258,9 @@ end:
 ; LLVM-LABEL: define {{.*}}@breaks(
 ; LLVM-COUNT-2048: store volatile
 ; LLVM-NOT: store volatile
-; LLVM: ret void
 ; CHECK-LABEL: define {{.*}}@breaks(
 ; CHECK-COUNT-4096: store volatile
 ; CHECK-NOT: store volatile
-; CHECK: ret void
 define ptx_kernel void @breaks(ptr %p) "nvptx-ra"="unroll=cut" {
 entry:
   br label %loop
@@ -289,6 +287,7 @@ end:
 
 ; LLVM leaves no rest of a loop in which all threads of a warp take part, so of an odd number of turns one stays, and nothing
 ; tells ptxas so.
+; LLVM-LABEL: define {{.*}}@together(
 ; CHECK-LABEL: define {{.*}}@together(
 ; CHECK: store volatile
 ; CHECK-NOT: store volatile
