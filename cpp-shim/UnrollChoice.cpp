@@ -44,6 +44,8 @@ namespace nvptx_ra {
 static constexpr uint64_t MaxSize = 32 * 1024;
 static constexpr uint64_t MaxSizeOfLlvm = 16 * 1024 - 1;
 
+/// What the names of all properties of unrolling begin with.
+static constexpr StringLiteral Unroll = "llvm.loop.unroll.";
 static constexpr StringLiteral Disable = "llvm.loop.unroll.disable";
 static constexpr StringLiteral Full = "llvm.loop.unroll.full";
 static constexpr StringLiteral Part = "llvm.loop.unroll.count";
@@ -54,13 +56,18 @@ static MDNode *property(LLVMContext &Context, StringRef Name) {
   return MDNode::get(Context, MDString::get(Context, Name));
 }
 
-/// Has the loop one property more, until the end, and none that begin with
-/// `Without`.
+/// Gives a loop further properties in place of those that begin with `Without`.
+static void change(Loop &L, ArrayRef<StringRef> Without,
+                   ArrayRef<MDNode *> To) {
+  LLVMContext &Context = L.getHeader()->getContext();
+  L.setLoopID(
+      makePostTransformationMetadata(Context, L.getLoopID(), Without, To));
+}
+
+/// The same for a property of ours, which goes at the end.
 static void mark(Loop &L, StringRef Name, ArrayRef<StringRef> Without = {}) {
   LLVMContext &Context = L.getHeader()->getContext();
-  L.setLoopID(makePostTransformationMetadata(
-      Context, L.getLoopID(), Without,
-      {property(Context, Name), property(Context, Own)}));
+  change(L, Without, {property(Context, Name), property(Context, Own)});
 }
 
 /// How often a loop runs that the source wants unrolled, or at most; 0 where
@@ -89,9 +96,9 @@ static uint64_t sizeOfMatrices(const Loop &L) {
 
 /// The turns that NVIDIA's compiler unrolls of a loop of so many turns, or an
 /// unknown number, 0, where up to `Asked` are asked for; `Fits` says whether so
-/// many do. As many as asked for; else a power of two that divides all turns, or
-/// four or two of an odd number, or two of an unknown one; but as many or none
-/// where a loop is left inside.
+/// many do. As many as asked for; else a power of two that divides all turns,
+/// or four or two of an odd number, or two of an unknown one; but as many or
+/// none where a loop is left inside.
 static unsigned turnsUnrolled(const Loop &L, unsigned Turns, unsigned Asked,
                               function_ref<bool(uint64_t)> Fits) {
   if (Fits(Asked))
@@ -140,15 +147,17 @@ static uint64_t sizeToCome(const Loop &L, LoopStandardAnalysisResults &AR) {
 /// compiler does. The loops inside were seen ahead of it, so that none is left
 /// there that LLVM asks again about once it is simplified: it would unroll that
 /// in each copy.
-static bool unrollAsNvidia(Loop &L, LoopStandardAnalysisResults &AR) {
+static void unrollAsNvidia(Loop &L, LoopStandardAnalysisResults &AR) {
   if (hasUnrollTransformation(&L) != TM_ForcedByUser)
-    return false;
+    return;
   unsigned Turns = knownTurns(L, AR.SE), Asked = Turns;
   if (auto Number = getOptionalIntLoopAttribute(&L, Part))
     Asked = Turns ? std::min<unsigned>(Turns, *Number) : *Number;
+  if (Asked < 2)
+    return;
   UnrollCostEstimator Estimator = estimate(L, AR);
-  if (Asked < 2 || !Estimator.canUnroll())
-    return false;
+  if (!Estimator.canUnroll())
+    return;
   uint64_t Size = sizeOfTurn(Estimator);
   uint64_t NvidiaSize =
       SaturatingAdd(Size + sizeOfMatrices(L), sizeToCome(L, AR));
@@ -160,25 +169,19 @@ static bool unrollAsNvidia(Loop &L, LoopStandardAnalysisResults &AR) {
   unsigned Count = turnsUnrolled(L, Turns, Asked, FitsOf(NvidiaSize, MaxSize));
   // LLVM comes to that itself.
   if (Count == Asked && FitsOf(Size, MaxSizeOfLlvm)(Asked))
-    return false;
+    return;
   // LLVM leaves no rest where all threads of a warp must take part.
   if (!Estimator.ConvergenceAllowsRuntime && (!Turns || Turns % Count))
     Count = Turns ? 1u << std::min(llvm::countr_zero(Turns),
                                    llvm::countr_zero(Count))
                   : 1;
-  if (Count == 1) {
-    mark(L, Disable, {"llvm.loop.unroll."});
-    return true;
-  }
+  if (Count == 1)
+    return mark(L, Disable, {Unroll});
   LLVMContext &Context = L.getHeader()->getContext();
-  Metadata *Property[] = {
-      MDString::get(Context, Part),
-      ConstantAsMetadata::get(
-          ConstantInt::get(Type::getInt32Ty(Context), Count))};
-  L.setLoopID(makePostTransformationMetadata(
-      Context, L.getLoopID(), {"llvm.loop.unroll."},
-      {MDNode::get(Context, Property)}));
-  return true;
+  auto *Number = ConstantInt::get(Type::getInt32Ty(Context), Count);
+  change(L, {Unroll},
+         {MDNode::get(Context, {MDString::get(Context, Part),
+                                ConstantAsMetadata::get(Number)})});
 }
 
 /// Whether an access of the loop has an address in a stack variable that
@@ -196,23 +199,16 @@ static bool walksStack(const Loop &L) {
 
 /// Has LLVM unroll a loop wholly that it can unroll so far: of one that it
 /// cannot it would warn.
-static bool unrollOverStack(Loop &L, LoopStandardAnalysisResults &AR) {
+static void unrollOverStack(Loop &L, LoopStandardAnalysisResults &AR) {
   unsigned Turns = AR.SE.getSmallConstantTripCount(&L);
   if (Turns < 2 || hasUnrollTransformation(&L) != TM_Unspecified ||
       !walksStack(L))
-    return false;
-  SmallPtrSet<const Value *, 32> Ephemeral;
-  CodeMetrics::collectEphemeralValues(&L, &AR.AC, Ephemeral);
-  CodeMetrics Metrics;
-  for (const BasicBlock *Block : L.blocks())
-    Metrics.analyzeBasicBlock(Block, AR.TTI, Ephemeral, /*PrepareForLTO=*/false,
-                              &L);
-  if (Metrics.notDuplicatable || !Metrics.NumInsts.isValid() ||
-      Metrics.Convergence == ConvergenceKind::Uncontrolled ||
-      uint64_t(Metrics.NumInsts.getValue()) * Turns > MaxSizeOfLlvm)
-    return false;
-  mark(L, Full);
-  return true;
+    return;
+  UnrollCostEstimator Estimator = estimate(L, AR);
+  if (Estimator.canUnroll() &&
+      Estimator.Convergence != ConvergenceKind::Uncontrolled &&
+      Estimator.getRolledLoopSize() * Turns <= MaxSizeOfLlvm)
+    mark(L, Full);
 }
 
 PreservedAnalyses UnrollChoice::run(Loop &L, LoopAnalysisManager &,
@@ -241,11 +237,9 @@ PreservedAnalyses UnrollChoice::run(Loop &L, LoopAnalysisManager &,
 }
 
 static void unmark(Loop &L, bool AtEnd) {
-  if (!findOptionMDForLoop(&L, Own) || (!AtEnd && !findOptionMDForLoop(&L, Full)))
-    return;
-  LLVMContext &Context = L.getHeader()->getContext();
-  L.setLoopID(makePostTransformationMetadata(Context, L.getLoopID(),
-                                             {Own, Full, Disable}, {}));
+  bool IsToGo = AtEnd || findOptionMDForLoop(&L, Full);
+  if (IsToGo && findOptionMDForLoop(&L, Own))
+    change(L, {Own, Full, Disable}, {});
 }
 
 PreservedAnalyses UnrollChoiceEnd::run(Function &F,

@@ -132,12 +132,22 @@ impl Profile {
         Self { functions, ..self }
     }
 
-    /// What there is to say of a replay that chose for some function; `None` where the profile fits all functions, and is of this build. `fate`, `again` and
-    /// `newer` are as for [`Unfit::warning`].
-    pub fn warning(&self, unfit: &Unfit, fate: [&str; 2], again: &str, newer: &str) -> Option<String> {
+    /// What there is to say of a replay, which may have chosen for some function; `None` where the profile fits all
+    /// functions, and is of this build if it chose. `fate`, `again` and `newer` are as for [`Unfit::warning`].
+    pub fn warning(
+        &self,
+        has_chosen: bool,
+        unfit: &Unfit,
+        fate: [&str; 2],
+        again: &str,
+        newer: &str,
+    ) -> Option<String> {
         let is_of_another = ![String::new(), defaults()].contains(&self.defaults);
-        let other = is_of_another.then(|| {
-            format!("made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was found; {again}")
+        let other = (has_chosen && is_of_another).then(|| {
+            format!(
+                "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was \
+                found; {again}"
+            )
         });
         let parts: Vec<String> = unfit.warning(fate, again, newer).into_iter().chain(other).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -261,7 +271,7 @@ mod tests {
         let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
         let said = |text: &str, unfit: &Unfit| {
             let profile = Profile::parse(text).expect(text);
-            profile.warning(unfit, ["stays", "stay"], "tune again", "update")
+            profile.warning(true, unfit, ["stays", "stay"], "tune again", "update")
         };
         let other = text.replace(&defaults(), &fingerprint("other"));
         assert_ne!(text, other);
@@ -269,9 +279,12 @@ mod tests {
         let by_hand = text.replace(&format!("defaults = \"{}\"\n", defaults()), "");
         assert!(!by_hand.contains("defaults"), "{by_hand}");
         assert_eq!(said(&by_hand, &Unfit::default()), None);
-        let about = "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was found; tune again";
+        let about = "made by an nvptx-ra of another version or with other defaults: the PTX may be another one than was \
+            found; tune again";
         assert_eq!(said(&other, &Unfit::default()).as_deref(), Some(about));
         let changed = Unfit { changed: vec!["k".into()], ..Unfit::default() };
+        let unused = Profile::parse(&other).expect(&other);
+        assert_eq!(unused.warning(false, &Unfit::default(), ["stays", "stay"], "tune again", "update"), None);
         assert_eq!(said(&other, &changed), Some(format!("'k' has changed and stays; tune again; {about}")));
     }
 

@@ -125,10 +125,8 @@ fn replay(
     let newest = PtxVersion::SMEM_SPILLING.0;
     let newer = format!("{again} without it, or make PTX of version {}.{}", newest / 10, newest % 10);
     let fate = ["keeps its text", "keep their text"];
-    let is_chosen = output.text != content;
-    let warning =
-        if is_chosen { profile.warning(&unfit, fate, again, &newer) } else { unfit.warning(fate, again, &newer) };
-    if let Some(warning) = warning {
+    let has_chosen = output.text != content;
+    if let Some(warning) = profile.warning(has_chosen, &unfit, fate, again, &newer) {
         say!("nvptx-ra: {}: {warning}", path.display());
     }
     Ok(output)

@@ -118,8 +118,9 @@ choices! {
     pub enum Remat {
         /// Nowhere.
         "off" => Off,
-        /// Values of 64 bits that were computed from 32 alone, in functions in which more is live than a thread may have
-        /// registers, where at least six eighths of these are; and comparisons, where more than thirteen predicates are live.
+        /// Values of 64 bits that were computed from 32 alone, where at least six eighths of a thread's registers are live, in
+        /// functions in which more is live somewhere than a thread may have. Comparisons, where more than thirteen predicates
+        /// are live.
         "widened" => Widened,
         /// Where the pressure is at least seven eighths of the function's maximum.
         "peaks" => Peaks,

@@ -195,7 +195,6 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
         }
         return Ok((!is_said).then(|| said(&format!("{problem}; {AGAIN}"))));
     }
-    let is_said = profile.unoptimised && !matches!(stage, Stage::Ahead);
     let unfit = match stage {
         Stage::Ahead => replay_ahead_in(module, &profile),
         Stage::CodeGeneration(features) if !profile.unoptimised => replay_in(module, &profile, features),
@@ -206,14 +205,11 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
     };
     let newer = format!("{AGAIN} without it, or use -mattr=+ptx{}", PtxVersion::SMEM_SPILLING.0);
     let fate = ["gets the defaults", "get the defaults"];
+    // Of a profile for unoptimised code it is said ahead of the optimisations.
+    let is_said = profile.unoptimised && !matches!(stage, Stage::Ahead);
     let has_choice = |name: &String| profile.entry(name).is_some() && !unfit.changed.contains(name);
-    let is_chosen = module.definitions().any(|function| has_choice(&function.name()));
-    // Of a profile for unoptimised code all else is said ahead of the optimisations.
-    let warning = if is_said || !is_chosen {
-        unfit.warning(fate, AGAIN, &newer)
-    } else {
-        profile.warning(&unfit, fate, AGAIN, &newer)
-    };
+    let has_chosen = !is_said && module.definitions().any(|function| has_choice(&function.name()));
+    let warning = profile.warning(has_chosen, &unfit, fate, AGAIN, &newer);
     Ok(warning.map(|warning| said(&warning)))
 }
 

@@ -10,17 +10,19 @@ from tools import ROOT
 
 LIST = Path(__file__).with_name("corpus.toml")
 FOLDER = ROOT / "target/corpus"
+UNOPTIMISED = "-unoptimised"  # behind the name of a folder
 
 
-def folder_of(arch):
-    """Where the modules for a processor are: clang compiles for one at a time."""
-    return FOLDER / arch
+def folder_of(arch, is_unoptimised=False):
+    """Where the modules for a processor are: clang compiles for one at a time. CUDA's as clang's front end leaves them have
+    a folder of their own."""
+    return FOLDER / (arch + UNOPTIMISED * is_unoptimised)
 
 
 def unoptimised(path):
     """The path of a CUDA module as clang's front end leaves it; empty where there is none."""
     path = Path(path)
-    found = path.parent.with_name(f"{path.parent.name}-unoptimised") / path.name
+    found = path.parent.with_name(path.parent.name + UNOPTIMISED) / path.name
     return str(found) if path.suffix == ".bc" and found.exists() else ""
 
 

@@ -115,7 +115,7 @@ def main():
     is_chosen = lambda s: s["name"] in options.sources if options.sources else not s.get("held_out")  # noqa: E731
     chosen = [source for source in listed["source"] if is_chosen(source)]
     cuda = os.environ.get("CUDA_PATH") or tools.ROOT / "target/cuda"
-    modules = corpus.folder_of(f"{options.arch}-unoptimised" if options.unoptimised else options.arch)
+    modules = corpus.folder_of(options.arch, options.unoptimised)
     (modules / "cicc").mkdir(parents=True, exist_ok=True)
     check_space(modules)
 

@@ -147,8 +147,7 @@ def has_option(name):
 
 def tuned_text(kernel, plan, arguments, path):
     """(error, PTX) of `nvptx-ra tune` on a kernel in a module. What is found ahead of the optimisations is replayed."""
-    cpu = plan.cpu_of(kernel.module)
-    target = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={cpu}"]
+    target = tuning.tool_flags(kernel.module, plan)
     words = [*target, f"--runs={arguments.runs}", "--jobs=1", f"--kernel={kernel.name}"]
     words += [] if kernel.launch.dynamic is None else [f"--dynamic-shared={kernel.launch.dynamic}"]
     words += [] if kernel.launch.threads is None else [f"--threads={kernel.launch.threads}"]

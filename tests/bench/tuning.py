@@ -100,9 +100,14 @@ def jobs_of(kernels):
             yield module, names[start : start + KERNELS_OF_A_JOB]
 
 
+def tool_flags(module, plan):
+    """What the tool is told of the target, as measure.llc_flags() tells llc."""
+    return [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
+
+
 def tuned(module, names, plan, arguments):
     """{"module", "error", "kernels": what tune --json says of each, "same": whether llc replays the profile}."""
-    flags = [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
+    flags = tool_flags(module, plan)
     with tempfile.TemporaryDirectory() as folder:
         ptx, profile = Path(folder, "tuned.ptx"), Path(folder, "profile.toml")
         search = [arguments.tool, "tune", plan.modules[module], *flags, f"--runs={arguments.runs}", "--jobs=1"]
