@@ -10,6 +10,7 @@
 
 #include "Apply.h"
 #include "Compat.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"
@@ -84,12 +85,12 @@ private:
     llvm::Register Address;
     llvm::MachineMemOperand *Memory;
   };
-  /// The register that an access to a slot stores or loads: of a predicate one
-  /// of 16 bits.
-  llvm::Register accessedRegister(const nvptx_ra_edit &E);
-  /// Puts the conversions between predicates and these registers in front of
-  /// stores and behind loads, once the instructions have their order.
-  void convertPredicates();
+  /// The registers that an access to a slot stores or loads: of a predicate one
+  /// of 16 bits, of 128 bits the halves.
+  llvm::SmallVector<llvm::Register, 2> accessedRegisters(const nvptx_ra_edit &E);
+  /// Puts the conversions between registers and these in front of stores and
+  /// behind loads, once the instructions have their order.
+  void convertRegisters();
   /// An access to the slot and, with several registers, to those behind it.
   SlotAccess accessSlot(uint32_t Reg, uint32_t Slot,
                         llvm::MachineMemOperand::Flags Flags,
@@ -97,6 +98,11 @@ private:
   /// Ends a store or load behind its registers.
   static void endStore(llvm::MachineInstrBuilder &MIB, const SlotAccess &Access);
   static void endLoad(llvm::MachineInstrBuilder &MIB, const SlotAccess &Access);
+  /// A store to or a load from a slot that is a bit of a register.
+  llvm::MachineInstr *insertBitAccess(const nvptx_ra_edit &E,
+                                      const nvptx_ra_edit &Slot);
+  /// Puts in front of these what they read, and sets no bit at the entry.
+  void completeBits();
   uint32_t classOf(llvm::Register Reg) const;
   llvm::StringRef text(const nvptx_ra_edit &E) const {
     return llvm::StringRef(Response.text.data + E.a, E.b - E.a);
@@ -136,9 +142,20 @@ private:
   llvm::SmallVector<const nvptx_ra_edit *, 0> SharedSlots;
   /// By the bytes of a row: 2, 4, 8 and 16.
   std::array<llvm::Register, 4> SharedAddresses;
-  /// Stores and loads of predicates.
+  /// Stores and loads of predicates and of 128 bits.
   llvm::SmallVector<std::pair<llvm::MachineInstr *, llvm::Register>, 0>
-      Predicates;
+      Converted;
+  /// The slots that are bits, and the registers that they are bits of: made
+  /// when they are first accessed, behind the registers of the edits.
+  llvm::DenseMap<uint32_t, const nvptx_ra_edit *> BitSlots;
+  llvm::SmallVector<llvm::Register, 0> Words;
+  /// Accesses to bits, each with its slot and its predicate.
+  struct BitAccess {
+    llvm::MachineInstr *MI;
+    const nvptx_ra_edit *Slot;
+    llvm::Register Predicate;
+  };
+  llvm::SmallVector<BitAccess, 0> BitAccesses;
   llvm::SmallVector<llvm::Register, 0> Touched;
   /// Registers that lost a definition.
   llvm::SmallVector<llvm::Register, 0> LostDefs;

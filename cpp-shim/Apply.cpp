@@ -204,6 +204,10 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
     FirstSharedSlot = std::min(FirstSharedSlot, E.id);
     SharedSlots.push_back(&E);
     return;
+  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
+    BitSlots[E.id] = &E;
+    Words.resize(std::max<size_t>(Words.size(), E.a + 1));
+    return;
   case NVPTX_RA_EDIT_SPLIT_EDGE:
     return splitEdge(E);
   case NVPTX_RA_EDIT_INSERT_COPY:
@@ -292,7 +296,8 @@ void Applier::apply() {
   });
   for_each(make_range(Edits.begin(), FirstMerge),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });
-  convertPredicates();
+  convertRegisters();
+  completeBits();
   computeSlotAddresses();
   auto Rest = make_range(FirstMerge, Edits.end());
   for_each(make_filter_range(Rest, IsDelete),

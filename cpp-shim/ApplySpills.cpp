@@ -174,7 +174,8 @@ Applier::SlotAccess Applier::accessSlot(uint32_t Reg, uint32_t Slot,
                                         unsigned Registers) {
   uint32_t Class = classOf(reg(Reg));
   uint64_t Size = spillSize(Class);
-  int64_t Bits = static_cast<int64_t>(Size * 8);
+  // 128 bits are stored as two halves.
+  int64_t Bits = static_cast<int64_t>(std::min<uint64_t>(Size, 8) * 8);
   if (const nvptx_ra_edit *Shared = sharedSlot(Slot)) {
     // ptxas does not undo a volatile store. Loads may move: ptxas finds a
     // place where a register is free.
@@ -218,29 +219,42 @@ void Applier::endLoad(MachineInstrBuilder &MIB, const SlotAccess &Access) {
       .addMemOperand(Access.Memory);
 }
 
-Register Applier::accessedRegister(const nvptx_ra_edit &E) {
-  return classOf(reg(E.a)) == PredicateClass
-             ? MRI.createVirtualRegister(Classes[B16Class])
-             : reg(E.a);
+SmallVector<Register, 2> Applier::accessedRegisters(const nvptx_ra_edit &E) {
+  uint32_t Class = classOf(reg(E.a));
+  if (Class != PredicateClass && Class != B128Class)
+    return {reg(E.a)};
+  SmallVector<Register, 2> Registers;
+  unsigned Number = Class == B128Class ? 2 : 1;
+  const TargetRegisterClass *Stored =
+      Classes[Class == B128Class ? B64Class : B16Class];
+  for (unsigned Part = 0; Part != Number; ++Part)
+    Registers.push_back(MRI.createVirtualRegister(Stored));
+  return Registers;
 }
 
 MachineInstr *Applier::insertSpill(const nvptx_ra_edit &E) {
+  if (const nvptx_ra_edit *Slot = BitSlots.lookup(E.b))
+    return insertBitAccess(E, *Slot);
   SlotAccess Access = accessSlot(E.a, E.b, MachineMemOperand::MOStore);
-  MachineInstrBuilder Store = build(E, Opcodes.spilling().Store[Access.Class])
-                                  .addReg(accessedRegister(E));
+  MachineInstrBuilder Store = build(E, Opcodes.spilling().Store[Access.Class]);
+  for (Register Reg : accessedRegisters(E))
+    Store.addReg(Reg);
   endStore(Store, Access);
-  if (Access.Class == PredicateClass)
-    Predicates.push_back({Store, reg(E.a)});
+  if (Store.getReg(0) != reg(E.a))
+    Converted.push_back({Store, reg(E.a)});
   return Store;
 }
 
 MachineInstr *Applier::insertReload(const nvptx_ra_edit &E) {
+  if (const nvptx_ra_edit *Slot = BitSlots.lookup(E.b))
+    return insertBitAccess(E, *Slot);
   SlotAccess Access = accessSlot(E.a, E.b, MachineMemOperand::MOLoad);
-  MachineInstrBuilder Load = build(E, Opcodes.spilling().Load[Access.Class])
-                                 .addDef(accessedRegister(E));
+  MachineInstrBuilder Load = build(E, Opcodes.spilling().Load[Access.Class]);
+  for (Register Reg : accessedRegisters(E))
+    Load.addDef(Reg);
   endLoad(Load, Access);
-  if (Access.Class == PredicateClass)
-    Predicates.push_back({Load, reg(E.a)});
+  if (Load.getReg(0) != reg(E.a))
+    Converted.push_back({Load, reg(E.a)});
   return Load;
 }
 
@@ -267,22 +281,98 @@ MachineInstr *Applier::insertWide(const nvptx_ra_edit &E) {
   return MIB;
 }
 
-void Applier::convertPredicates() {
+MachineInstr *Applier::insertBitAccess(const nvptx_ra_edit &E,
+                                       const nvptx_ra_edit &Slot) {
   const SpillOpcodes &Spilling = Opcodes.spilling();
-  for (auto [MI, Predicate] : Predicates) {
+  auto NewNumber = [&] {
+    return MRI.createVirtualRegister(Classes[B32Class]);
+  };
+  Register &Word = Words[Slot.a];
+  if (!Word)
+    Word = NewNumber();
+  bool IsStore = E.kind == NVPTX_RA_EDIT_INSERT_SPILL;
+  MachineInstr *MI = IsStore ? build(E, Spilling.Or)
+                                   .addDef(Word)
+                                   .addReg(NewNumber())
+                                   .addReg(NewNumber())
+                             : build(E, Spilling.Test)
+                                   .addDef(reg(E.a))
+                                   .addReg(NewNumber())
+                                   .addImm(0)
+                                   .addImm(NotEqual);
+  BitAccesses.push_back({MI, &Slot, reg(E.a)});
+  return MI;
+}
+
+void Applier::completeBits() {
+  const SpillOpcodes &Spilling = Opcodes.spilling();
+  for (const BitAccess &Access : BitAccesses) {
+    MachineInstr *MI = Access.MI;
     MachineBasicBlock &Block = *MI->getParent();
-    Register Number = MI->getOperand(0).getReg();
-    if (MI->mayStore())
-      BuildMI(Block, MI, DebugLoc(), TII.get(Spilling.FromPredicate), Number)
+    Register Word = Words[Access.Slot->a];
+    int64_t Mask = static_cast<int32_t>(1u << Access.Slot->b);
+    bool IsStore = MI->getOpcode() == Spilling.Or;
+    // A constant is set directly in front of its store, and needs no predicate.
+    if (const MachineInstr *Ahead = MI->getPrevNode();
+        IsStore && Ahead && Ahead->getOpcode() == Spilling.Constant &&
+        Ahead->getOperand(0).getReg() == Access.Predicate &&
+        Ahead->getOperand(1).isImm()) {
+      bool IsSet = Ahead->getOperand(1).getImm() & 1;
+      BuildMI(Block, MI, DebugLoc(),
+              TII.get(IsSet ? Spilling.Set : Spilling.And), Word)
+          .addReg(Word)
+          .addImm(IsSet ? Mask : ~Mask);
+      MI->eraseFromParent();
+      continue;
+    }
+    if (IsStore)
+      BuildMI(Block, MI, DebugLoc(), TII.get(Spilling.Select),
+              MI->getOperand(2).getReg())
+          .addImm(Mask)
+          .addImm(0)
+          .addReg(Access.Predicate);
+    BuildMI(Block, MI, DebugLoc(), TII.get(Spilling.And),
+            MI->getOperand(1).getReg())
+        .addReg(Word)
+        .addImm(IsStore ? ~Mask : Mask);
+  }
+  MachineBasicBlock &Entry = MF.front();
+  auto Place =
+      LastDirective ? std::next(LastDirective->getIterator()) : Entry.begin();
+  for (Register Word : make_filter_range(
+           Words, [](Register Word) { return Word.isValid(); }))
+    BuildMI(Entry, Place, DebugLoc(), TII.get(Spilling.Zero), Word).addImm(0);
+}
+
+void Applier::convertRegisters() {
+  const SpillOpcodes &Spilling = Opcodes.spilling();
+  for (auto [MI, Reg] : Converted) {
+    MachineBasicBlock &Block = *MI->getParent();
+    bool IsStore = MI->mayStore();
+    auto Place = IsStore ? MI->getIterator() : std::next(MI->getIterator());
+    auto Convert = [&](unsigned Opcode) {
+      return BuildMI(Block, Place, DebugLoc(), TII.get(Opcode));
+    };
+    Register First = MI->getOperand(0).getReg();
+    if (classOf(Reg) == B128Class) {
+      Register Second = MI->getOperand(1).getReg();
+      if (IsStore)
+        Convert(Spilling.Split).addDef(First).addDef(Second).addReg(Reg);
+      else
+        Convert(Spilling.Join).addDef(Reg).addReg(First).addReg(Second);
+    } else if (IsStore) {
+      Convert(Spilling.FromPredicate)
+          .addDef(First)
           .addImm(1)
           .addImm(0)
-          .addReg(Predicate);
-    else
-      BuildMI(Block, std::next(MI->getIterator()), DebugLoc(),
-              TII.get(Spilling.ToPredicate), Predicate)
-          .addReg(Number)
+          .addReg(Reg);
+    } else {
+      Convert(Spilling.ToPredicate)
+          .addDef(Reg)
+          .addReg(First)
           .addImm(0)
           .addImm(NotEqual);
+    }
   }
 }
 

@@ -36,7 +36,7 @@ constexpr KindInfo Kinds[] = {
     {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
     {"create shared array", 0}, {"create shared slot", 0},
     {"insert wide spill", 1}, {"insert wide reload", 1},
-    {"set address", 4},   {"set assembly", 4},
+    {"set address", 4},   {"set assembly", 4},     {"create bit slot", 0},
 };
 
 /// The lines of PTX and the attributes that edits may give to a function: those
@@ -69,8 +69,8 @@ Reason EditChecker::createSlot(const nvptx_ra_edit &E) {
     return "the size is not between 1 and 2^31 - 1";
   if (!isPowerOf2_32(E.a))
     return "the alignment is not a power of two";
-  if (!SharedRows.empty())
-    return "slots in local memory come ahead of those in shared memory";
+  if (!SharedRows.empty() || !Bits.empty())
+    return "slots in local memory come ahead of all others";
   NewSlots.push_back({static_cast<uint64_t>(E.value), E.a, 0, 0});
   return nullptr;
 }
@@ -91,8 +91,10 @@ Reason EditChecker::createSharedSlot(const nvptx_ra_edit &E) {
     return "not the next free slot";
   if (!SharedArray)
     return "the function has no array in shared memory";
-  if ((E.a != 2 && E.a != 4 && E.a != 8) || E.b % E.a != 0)
-    return "the slot has other than 2, 4 or 8 bytes at a multiple of them";
+  if (!Bits.empty())
+    return "slots in memory come ahead of bits";
+  if ((E.a != 2 && E.a != 4 && E.a != 8 && E.a != 16) || E.b % E.a != 0)
+    return "the slot has other than 2, 4, 8 or 16 bytes at a multiple of them";
   if (E.value != E.a && ((E.value != 8 && E.value != 16) || E.value < E.a))
     return "the row has other than the slot's bytes, 8 or 16 for each thread";
   uint32_t Bytes = static_cast<uint32_t>(E.value), Start = E.b / Bytes * Bytes;
@@ -110,6 +112,20 @@ Reason EditChecker::createSharedSlot(const nvptx_ra_edit &E) {
   SharedRows.try_emplace(Start, SharedRow{Bytes, 0, End}).first->second.Used |=
       Used;
   NewSlots.push_back({E.a, E.a, E.b, Bytes});
+  return nullptr;
+}
+
+Reason EditChecker::createBitSlot(const nvptx_ra_edit &E) {
+  if (E.id != View.num_slots + NewSlots.size())
+    return "not the next free slot";
+  if (compat::isSSA(MF))
+    return "bits change a register, and the function is in SSA form";
+  if (E.b >= 32 || E.a > NumWords)
+    return "not one of 32 bits of a word so far or of the next";
+  if (!Bits.insert({E.a, E.b}).second)
+    return "the bit is another slot's";
+  NumWords = std::max(NumWords, E.a + 1);
+  NewSlots.push_back({1, 1, 0, 0, /*IsBit=*/true});
   return nullptr;
 }
 
@@ -169,6 +185,8 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
     return createSharedArray(E);
   case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
     return createSharedSlot(E);
+  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
+    return createBitSlot(E);
   case NVPTX_RA_EDIT_SPLIT_EDGE:
     return splitEdge(E);
   case NVPTX_RA_EDIT_INSERT_COPY:

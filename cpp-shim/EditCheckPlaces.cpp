@@ -25,7 +25,7 @@ Type *movedFloatType(MachineFunction &MF, unsigned Opcode) {
 }
 
 uint64_t spillSize(uint32_t Class) {
-  constexpr uint64_t Sizes[NumClasses] = {2, 2, 4, 8, 0};
+  constexpr uint64_t Sizes[NumClasses] = {2, 2, 4, 8, 16};
   return Class < NumClasses ? Sizes[Class] : 0;
 }
 
@@ -133,8 +133,15 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
     return "the slot is the function's own";
   uint32_t Class = classOf(E.a);
   if (spillSize(Class) == 0)
-    return "PTX does not store 128 bits at once: spill the parts";
+    return "no such register, or none of a known class";
   const NewSlot &Slot = NewSlots[E.b - View.num_slots];
+  if (Slot.IsBit) {
+    if (Class != PredicateClass)
+      return "a bit holds a predicate";
+    return Opcodes.spilling().hasBits()
+               ? nullptr
+               : "this LLVM lacks an opcode that spilling needs";
+  }
   if (Slot.Size < spillSize(Class))
     return "the slot is too small";
   if (Slot.isShared() && Slot.Size != spillSize(Class))
@@ -145,7 +152,9 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
   bool IsPredicate = Class == PredicateClass;
   if (Opcode == SpillOpcodes::None ||
       (IsPredicate && (Spilling.FromPredicate == SpillOpcodes::None ||
-                       Spilling.ToPredicate == SpillOpcodes::None)))
+                       Spilling.ToPredicate == SpillOpcodes::None)) ||
+      (Class == B128Class && (Spilling.Split == SpillOpcodes::None ||
+                              Spilling.Join == SpillOpcodes::None)))
     return "this LLVM lacks an opcode that spilling needs";
   return nullptr;
 }

@@ -43,6 +43,7 @@ private:
   Reason createSlot(const nvptx_ra_edit &E);
   Reason createSharedArray(const nvptx_ra_edit &E);
   Reason createSharedSlot(const nvptx_ra_edit &E);
+  Reason createBitSlot(const nvptx_ra_edit &E);
   Reason splitEdge(const nvptx_ra_edit &E);
   Reason insertion(const nvptx_ra_edit &E);
   Reason insertCopy(const nvptx_ra_edit &E);
@@ -103,6 +104,8 @@ private:
     uint32_t Alignment;
     /// In shared memory, where it lies; in local memory 0.
     uint32_t Offset, Row;
+    /// A bit of a register, in no memory.
+    bool IsBit = false;
     bool isShared() const { return Row != 0; }
   };
   llvm::SmallVector<NewSlot, 0> NewSlots;
@@ -115,6 +118,9 @@ private:
   };
   /// By the offset.
   std::map<uint32_t, SharedRow> SharedRows;
+  /// The words and bits of the slots that are bits.
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> Bits;
+  uint32_t NumWords = 0;
   llvm::SmallVector<uint32_t, 0> NewInsts;  // blocks
   llvm::DenseMap<uint32_t, uint32_t> Moved; // instruction to block
   llvm::DenseMap<uint32_t, int64_t> Growth; // block to instructions gained

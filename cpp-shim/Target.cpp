@@ -106,6 +106,15 @@ const SpillOpcodes &OpcodeTable::spilling() const {
       auto *Place = StringSwitch<unsigned *>(Info.getName(Opcode))
                         .Case("SELP_b16ii", &Spilling.FromPredicate)
                         .Case("SETP_i16ri", &Spilling.ToPredicate)
+                        .Case("MOV_B32_i", &Spilling.Zero)
+                        .Case("SELP_b32ii", &Spilling.Select)
+                        .Case("AND_b32ri", &Spilling.And)
+                        .Case("OR_b32rr", &Spilling.Or)
+                        .Case("OR_b32ri", &Spilling.Set)
+                        .Case("SETP_i32ri", &Spilling.Test)
+                        .Case("MOV_B1_i", &Spilling.Constant)
+                        .Case("I128toV2I64", &Spilling.Split)
+                        .Case("V2I64toI128", &Spilling.Join)
                         .Case("LD_i16", &Spilling.Load[1])
                         .Case("LD_i32", &Spilling.Load[2])
                         .Case("LD_i64", &Spilling.Load[3])
@@ -124,6 +133,8 @@ const SpillOpcodes &OpcodeTable::spilling() const {
     }
     Spilling.Load[PredicateClass] = Spilling.Load[B16Class];
     Spilling.Store[PredicateClass] = Spilling.Store[B16Class];
+    Spilling.Load[B128Class] = Spilling.WideLoad[2];
+    Spilling.Store[B128Class] = Spilling.WideStore[2];
   });
   return Spilling;
 }

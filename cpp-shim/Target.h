@@ -37,7 +37,8 @@ namespace nvptx_ra {
 constexpr unsigned NumClasses = 5;
 constexpr uint32_t OtherClass = 255;
 /// Those that the shim itself has to do with.
-constexpr uint32_t PredicateClass = 0, B16Class = 1, B32Class = 2;
+constexpr uint32_t PredicateClass = 0, B16Class = 1, B32Class = 2, B64Class = 3,
+                   B128Class = 4;
 
 /// What the shim itself must know of an instruction that it meets.
 enum class OpcodeRole : uint8_t {
@@ -56,12 +57,22 @@ struct SpillOpcodes {
 
   /// A predicate as a number of 16 bits, and such a number as a predicate.
   unsigned FromPredicate = None, ToPredicate = None;
-  /// By register class. A predicate has those of 16 bits.
+  /// A register of 128 bits as two of 64, and two as one.
+  unsigned Split = None, Join = None;
+  /// By register class. A predicate has those of 16 bits, and 128 bits those of
+  /// two registers of 64.
   std::array<unsigned, NumClasses> Load{None, None, None, None, None},
       Store{None, None, None, None, None};
   /// Two registers of 32 bits, four of them, and two of 64 bits.
   std::array<unsigned, 3> WideLoad{None, None, None},
       WideStore{None, None, None};
+  /// What sets and reads the bits of a register that holds predicates.
+  unsigned Zero = None, Select = None, And = None, Or = None, Set = None,
+           Test = None, Constant = None;
+
+  bool hasBits() const {
+    return !llvm::is_contained({Zero, Select, And, Or, Set, Test, Constant}, None);
+  }
 };
 
 /// The place of so many registers with so many bytes in all among these.

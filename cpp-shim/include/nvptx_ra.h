@@ -192,6 +192,7 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_CREATE_SHARED_ARRAY 18u /* a: threads, b: bytes */
 /* id, a: bytes of a thread, b: offset, value: bytes of each thread's part of its row */
 #define NVPTX_RA_EDIT_CREATE_SHARED_SLOT 19u
+#define NVPTX_RA_EDIT_CREATE_BIT_SLOT 24u /* id, a: number of the word, b: number of the bit */
 /* id, block, before, a, b: range of edits.numbers, each register with its slot */
 #define NVPTX_RA_EDIT_INSERT_WIDE_SPILL 20u
 #define NVPTX_RA_EDIT_INSERT_WIDE_RELOAD 21u

@@ -130,6 +130,18 @@ choices! {
 }
 
 choices! {
+    /// Which predicates are kept as bits of general registers.
+    pub enum BitSpill {
+        /// None.
+        "off" => Off,
+        /// Those that several instructions define, on paths of their own. ptxas cannot compare these again.
+        "auto" => Auto,
+        /// All that are read in other blocks. ptxas may compare again for less than a bit costs; `nvptx-ra tune` tries it.
+        "on" => On,
+    }
+}
+
+choices! {
     /// A fault to provoke, so that the handling of faults can be tested.
     pub enum Injection {
         /// No fault.
@@ -418,6 +430,9 @@ options! {
         /// predicates are live: one for four instructions at most. By default, functions of fewer than 100 instructions
         /// stay. Few of the kernels measured spill less with `peaks` and `high`; `nvptx-ra tune` tries them.
         "remat" => remat: Remat = Remat::Widened;
+        /// Keeps predicates that are read in other blocks as bits of general registers, where more than thirteen of them are
+        /// live. What can be compared again is compared again. With `remat=off` there are none.
+        "bit-spill" => bit_spill: BitSpill = BitSpill::Auto;
     }
     Some(SCHEDULE) => {
         /// The order of the instructions in each block. The best order differs from kernel to kernel; `nvptx-ra tune`

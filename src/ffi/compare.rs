@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use crate::error::Error;
 use crate::function::{
-    Block, Effects, Function, Inst, Operand, OperandFlags, RegClass, Role, Slot, Symbol, VReg, Value,
+    BitPlace, Block, Effects, Function, Inst, Operand, OperandFlags, RegClass, Role, Slot, Symbol, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -35,6 +35,8 @@ struct Comparison<'a> {
     defined: IndexVec<VReg, bool>,
     /// The registers of the shim that hold an address for slots.
     addresses: HashMap<VReg, Address>,
+    /// The registers of the shim that hold predicates, by their numbers.
+    words: HashMap<VReg, u32>,
     /// Where the shim defines registers of its own.
     own_definitions: HashMap<VReg, Inst>,
 }
@@ -60,6 +62,7 @@ impl<'a> Comparison<'a> {
             symbols: Default::default(),
             defined,
             addresses: addresses(found, wanted.num_regs()),
+            words: words(found, wanted.num_regs()),
             own_definitions: own_definitions(found, wanted.num_regs()),
         }
     }
@@ -103,13 +106,15 @@ impl<'a> Comparison<'a> {
     }
 
     /// The instructions of a block that are compared.
-    fn compared(&self, function: &'a Function, block: Block) -> impl Iterator<Item = Inst> + use<'a> {
+    fn compared<'s>(&'s self, function: &'a Function, block: Block) -> impl Iterator<Item = Inst> + use<'a, 's> {
         let own = self.wanted.num_regs();
         function.block_insts(block).filter(move |&inst| {
             let operands = function.operands(inst);
             let is_branch = function.effects(inst).contains(Effects::TERMINATOR)
                 && matches!(operands, [Operand { value: Value::Block(_), .. }]);
-            let is_address = operands.iter().find_map(Operand::def).is_some_and(|reg| reg.index() >= own);
+            let is_word = |reg: VReg| self.words.contains_key(&reg) && name(function, inst) != "MOV_B32_i";
+            let is_own = |reg: VReg| reg.index() >= own && !is_word(reg);
+            let is_address = operands.iter().find_map(Operand::def).is_some_and(is_own);
             let is_directive = block.index() == 0
                 && function.opcodes().name(function.opcode(inst)) == "INLINEASM"
                 && operands.len() <= DIRECTIVE_OPERANDS;
@@ -146,9 +151,21 @@ impl<'a> Comparison<'a> {
     /// A spill or reload is a store or load whose address is computed at the entry. A predicate is converted beside it.
     fn slot_access(&self, role: Role, wanted: Inst, found: Inst) -> Result<(), String> {
         let expected = self.wanted.operands(wanted);
+        let bit = |operand: &Operand| match operand.value {
+            Value::Slot(slot) => self.wanted.slot(slot).bit,
+            _ => None,
+        };
         let same = match (expected, self.access(role, expected, found)) {
+            ([register, slot], _) if bit(slot).is_some() => {
+                let is_access = |place| {
+                    self.is_bit_access(role, place, register.value, found)
+                        || self.is_constant_bit(role, place, (wanted, register.reg()), found)
+                };
+                bit(slot).is_some_and(is_access)
+            }
             ([_, Operand { value: Value::Slot(slot), .. }, rest @ ..], Some(access)) => {
-                self.is_access(role, *slot, access) && self.has_registers(rest, access)
+                let halves = usize::from(expected[0].reg().is_some_and(|reg| self.wanted.class(reg) == RegClass::B128));
+                self.is_access(role, *slot, access) && self.has_registers(rest, access, 1 + halves)
             }
             _ => false,
         };
@@ -163,7 +180,11 @@ impl<'a> Comparison<'a> {
     /// The instruction that stores or loads the expected register, or the number that stands for it.
     fn access(&self, role: Role, expected: &[Operand], found: Inst) -> Option<Inst> {
         let (register, first) = (expected.first()?, self.found.operands(found).first()?);
-        if self.wanted.class(register.reg()?) != RegClass::B1 {
+        let class = self.wanted.class(register.reg()?);
+        if class == RegClass::B128 {
+            return self.access_by_halves(role, register.value, found);
+        }
+        if class != RegClass::B1 {
             return (register.reg() == first.reg() && register.is_def() == first.is_def()).then_some(found);
         }
         let number = |number| Value::Immediate(number);
@@ -184,11 +205,69 @@ impl<'a> Comparison<'a> {
         (is_beside && (name(self.found, conversion), values) == wanted).then_some(access)
     }
 
-    /// Whether an access stores or loads, behind its first register, the registers of the slots behind its first and no
+    /// The instruction that stores or loads the halves of a register of 128 bits, which is taken apart directly in front of a store
+    /// and put together directly behind a load.
+    fn access_by_halves(&self, role: Role, register: Value, found: Inst) -> Option<Inst> {
+        let before = Inst(found.0.checked_sub(1)?);
+        let (access, conversion) = if role == Role::Spill { (found, before) } else { (before, found) };
+        let values = |inst| self.found.operands(inst).iter().map(|operand| operand.value);
+        let halves: Vec<Value> = values(access).take(2).collect();
+        let wanted: (_, Vec<Value>) = match role {
+            Role::Spill => ("I128toV2I64", halves.into_iter().chain([register]).collect()),
+            _ => ("V2I64toI128", [register].into_iter().chain(halves).collect()),
+        };
+        ((name(self.found, conversion), values(conversion).collect()) == wanted).then_some(access)
+    }
+
+    /// Whether an instruction sets a bit to a predicate or a predicate to a bit, with what it reads directly in front of it.
+    fn is_bit_access(&self, role: Role, place: BitPlace, predicate: Value, found: Inst) -> bool {
+        let number = |number: i32| Value::Immediate(number.into());
+        let values = |inst| self.found.operands(inst).iter().map(|operand| operand.value).collect::<Vec<_>>();
+        let code = |ahead: u32| {
+            let inst = Inst(found.0.checked_sub(ahead)?);
+            Some((name(self.found, inst), values(inst)))
+        };
+        let Some((_, operands)) = code(0) else { return false };
+        let (Some((and, masked)), [result, rest @ ..]) = (code(1), &operands[..]) else { return false };
+        let (Some(&part), Some(&word)) = (masked.first(), masked.get(1)) else { return false };
+        let is_word = |value: Value| matches!(value, Value::Reg(reg) if self.words.get(&reg) == Some(&place.word));
+        let is_masked = |mask: i32| and == "AND_b32ri" && is_word(word) && masked.get(2) == Some(&number(mask));
+        if role == Role::Reload {
+            return is_masked(place.mask())
+                && (name(self.found, found), *result) == ("SETP_i32ri", predicate)
+                && rest == [part, number(0), number(1)];
+        }
+        let Some((select, selected)) = code(2) else { return false };
+        is_masked(!place.mask())
+            && (name(self.found, found), *result) == ("OR_b32rr", word)
+            && (select, rest.len()) == ("SELP_b32ii", 2)
+            && rest[0] == part
+            && selected == [rest[1], number(place.mask()), number(0), predicate]
+    }
+
+    /// Whether an instruction sets a bit to the constant that the predicate is set to directly ahead.
+    fn is_constant_bit(
+        &self,
+        role: Role,
+        place: BitPlace,
+        (wanted, predicate): (Inst, Option<VReg>),
+        found: Inst,
+    ) -> bool {
+        let constant = predicate.and_then(|predicate| self.wanted.constant_ahead(wanted, predicate));
+        let (Some(constant), [to, from, mask]) = (constant, self.found.operands(found)) else { return false };
+        let expected = if constant { ("OR_b32ri", place.mask()) } else { ("AND_b32ri", !place.mask()) };
+        let is_word = |reg: VReg| self.words.get(&reg) == Some(&place.word);
+        role == Role::Spill
+            && to.def().is_some_and(is_word)
+            && from.value == to.value
+            && (name(self.found, found), mask.value) == (expected.0, Value::Immediate(expected.1.into()))
+    }
+
+    /// Whether an access stores or loads, behind so many registers of its first slot, the registers of the slots behind its first and no
     /// others. That those slots lie beside the first was checked with the edits.
-    fn has_registers(&self, rest: &[Operand], access: Inst) -> bool {
+    fn has_registers(&self, rest: &[Operand], access: Inst, first: usize) -> bool {
         let accessed = self.found.operands(access).iter().filter(|operand| operand.reg().is_some());
-        let mut accessed: Vec<&Operand> = accessed.skip(1).collect();
+        let mut accessed: Vec<&Operand> = accessed.skip(first).collect();
         // The last register is the address.
         accessed.pop();
         let wanted = rest.iter().step_by(2);
@@ -234,6 +313,14 @@ impl<'a> Comparison<'a> {
             _ => expected == actual,
         }
     }
+}
+
+/// The registers from the number `own` on that the entry sets to 0, in their order.
+fn words(found: &Function, own: usize) -> HashMap<VReg, u32> {
+    let entry = found.blocks().take(1).flat_map(|entry| found.block_insts(entry));
+    let zeros = entry.filter(|&inst| name(found, inst) == "MOV_B32_i");
+    let is_own = |reg: &VReg| reg.index() >= own;
+    zeros.filter_map(|inst| found.operands(inst).first()?.def().filter(is_own)).zip(0..).collect()
 }
 
 /// The registers from the number `own` on that assembly at the entry sets, in their order: those that its text makes by

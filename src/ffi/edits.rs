@@ -1,7 +1,7 @@
 //! From an [`EditList`] to the ABI's flat edits.
 
 use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
-use crate::function::{Edit, EditList, Inst, Position, SharedArray, Slot, VReg, Value};
+use crate::function::{BitPlace, Edit, EditList, Inst, Position, SharedArray, Slot, VReg, Value};
 
 /// Edits as they cross, with the pools that they refer to.
 #[derive(Debug, Default)]
@@ -55,6 +55,9 @@ impl RawEdits {
                 value: row.into(),
                 ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT)
             },
+            Edit::CreateBitSlot { slot, place: BitPlace { word, bit } } => {
+                nvptx_ra_edit { id: slot.0, a: word, b: bit, ..blank(abi::NVPTX_RA_EDIT_CREATE_BIT_SLOT) }
+            }
             Edit::SplitEdge { block, from, to } => {
                 nvptx_ra_edit { id: block.0, block: from.0, a: to.0, ..blank(abi::NVPTX_RA_EDIT_SPLIT_EDGE) }
             }

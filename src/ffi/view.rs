@@ -185,7 +185,7 @@ unsafe fn read_slots(slots: &[abi::nvptx_ra_slot]) -> Result<IndexVec<Slot, Slot
         // SAFETY: the caller promises the string.
         let name = unsafe { abi::text(slot.name) };
         let name = (!name.is_empty()).then(|| name.into());
-        Ok(SlotData { size: slot.size, align: slot.align, name, line: slot.line, shared: None })
+        Ok(SlotData { size: slot.size, align: slot.align, name, line: slot.line, shared: None, bit: None })
     };
     slots.iter().enumerate().map(read).collect()
 }

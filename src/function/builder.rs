@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Block, BlockData, Effects, Function, Inst, LaunchBounds, MemorySpace, Opcode, OpcodeTable, Operand, RegClass,
-    RegData, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg,
+    BitPlace, Block, BlockData, Effects, Function, Inst, LaunchBounds, MemorySpace, Opcode, OpcodeTable, Operand,
+    RegClass, RegData, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -67,7 +67,7 @@ impl FunctionBuilder {
 
     /// Declares a stack slot with the variable in it and the line of its declaration, 0 where that is unknown.
     pub fn named_slot(&mut self, size: u64, align: u64, name: Option<&str>, line: u32) -> Slot {
-        self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line, shared: None })
+        self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line, shared: None, bit: None })
     }
 
     /// Declares a symbol.
@@ -88,6 +88,11 @@ impl FunctionBuilder {
     /// Puts a slot into shared memory.
     pub(crate) fn place_in_shared(&mut self, slot: Slot, place: SharedPlace) {
         self.function.slots[slot].shared = Some(place);
+    }
+
+    /// Makes a slot a bit of a general register.
+    pub(crate) fn make_bit(&mut self, slot: Slot, place: BitPlace) {
+        self.function.slots[slot].bit = Some(place);
     }
 
     /// Begins the next block. Successors may name blocks that are begun later.

@@ -7,7 +7,7 @@
 //! [`EditList`]: super::EditList
 //! [`EditList::apply`]: super::EditList::apply
 
-use super::{Block, Inst, Opcode, RegClass, SharedArray, Slot, VReg, Value};
+use super::{BitPlace, Block, Inst, Opcode, RegClass, SharedArray, Slot, VReg, Value};
 
 /// A place in a block: before an instruction of the view, or at the block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ pub enum Edit {
     },
     /// An array in shared memory, with room for slots of each thread of a block. A kernel gets one at most.
     CreateSharedArray(SharedArray),
-    /// A new slot in the shared array, of 2, 4 or 8 bytes. `slot` is the next free id; slots in local memory come first.
+    /// A new slot in the shared array, of 2, 4, 8 or 16 bytes. `slot` is the next free id; slots in local memory come first.
     /// It is the only slot of its row, or one of the slots in a row of 8 or 16 bytes for each thread.
     CreateSharedSlot {
         /// The id it gets.
@@ -52,6 +52,13 @@ pub enum Edit {
         offset: u32,
         /// Bytes of each thread's part of the row: the size, or 8 or 16 and more than the size.
         row: u32,
+    },
+    /// A new slot for a predicate: one bit of a general register. `slot` is the next free id; slots in memory come first.
+    CreateBitSlot {
+        /// The id it gets.
+        slot: Slot,
+        /// Which bit: no other slot's, of one of the registers so far or of the next.
+        place: BitPlace,
     },
     /// A new, empty block on an edge, laid out after all others, that goes on to `to`. `block` is the next free id.
     SplitEdge {
@@ -97,7 +104,7 @@ pub enum Edit {
         /// The register written.
         dst: VReg,
     },
-    /// A store of `reg` to a slot; a predicate is stored as a number of 16 bits.
+    /// A store of `reg` to a slot; a predicate is stored to memory as a number of 16 bits.
     InsertSpill {
         /// The id it gets.
         inst: Inst,
@@ -232,6 +239,7 @@ impl Edit {
             Edit::CreateSlot { .. } => "create-slot",
             Edit::CreateSharedArray(_) => "create-shared-array",
             Edit::CreateSharedSlot { .. } => "create-shared-slot",
+            Edit::CreateBitSlot { .. } => "create-bit-slot",
             Edit::SplitEdge { .. } => "split-edge",
             Edit::InsertCopy { .. } => "insert-copy",
             Edit::InsertConstant { .. } => "insert-constant",
@@ -261,6 +269,7 @@ impl Edit {
             | Edit::CreateSlot { .. }
             | Edit::CreateSharedArray(_)
             | Edit::CreateSharedSlot { .. }
+            | Edit::CreateBitSlot { .. }
             | Edit::SplitEdge { .. } => 0,
             Edit::InsertCopy { .. }
             | Edit::InsertConstant { .. }
@@ -284,13 +293,13 @@ impl Edit {
 }
 
 impl RegClass {
-    /// How many bytes of memory a spilled register of the class takes; `None` if PTX does not store it at once. A
-    /// predicate is stored as a number of 16 bits.
+    /// How many bytes of memory a spilled register of the class takes; `None` if nothing is known of it. A
+    /// predicate is stored to memory as a number of 16 bits.
     pub fn spilled_bytes(self) -> Option<u32> {
         match self {
             Self::B1 => Some(2),
-            Self::B16 | Self::B32 | Self::B64 => Some(self.bits() / 8),
-            Self::B128 | Self::Other => None,
+            Self::B16 | Self::B32 | Self::B64 | Self::B128 => Some(self.bits() / 8),
+            Self::Other => None,
         }
     }
 }

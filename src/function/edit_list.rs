@@ -1,6 +1,6 @@
 //! A list of edits, and the ids of what they create.
 
-use super::{Block, Edit, Function, Inst, Opcode, Position, RegClass, SharedPlace, Slot, VReg, Value};
+use super::{BitPlace, Block, Edit, Function, Inst, Opcode, Position, RegClass, SharedPlace, Slot, VReg, Value};
 use crate::index::EntityIndex;
 
 /// Edits in the order of their phases; within a phase in the order in which they were made.
@@ -85,6 +85,13 @@ impl EditList {
     pub fn create_slot_of_row(&mut self, size: u32, SharedPlace { offset, row }: SharedPlace) -> Slot {
         let slot = next(&mut self.next_slot);
         self.edits.push(Edit::CreateSharedSlot { slot, size, offset, row });
+        slot
+    }
+
+    /// A new slot that is a bit of a general register.
+    pub fn create_bit_slot(&mut self, place: BitPlace) -> Slot {
+        let slot = next(&mut self.next_slot);
+        self.edits.push(Edit::CreateBitSlot { slot, place });
         slot
     }
 

@@ -148,8 +148,27 @@ pub struct SlotData {
     pub name: Option<Box<str>>,
     /// The line of the function's file where the variable is declared; 0 where unknown.
     pub line: u32,
-    /// Where it lies, if the slot is in the function's [`SharedArray`]; `None`: it is in local memory.
+    /// Where it lies, if the slot is in the function's [`SharedArray`]; otherwise it is in local memory or a bit.
     pub shared: Option<SharedPlace>,
+    /// Which bit it is, if it is one of a register of 32 bits that holds predicates.
+    pub bit: Option<BitPlace>,
+}
+
+/// Which bit of which of the registers of 32 bits that hold predicates. These registers are none of the function's: each of its
+/// bits is a slot, and nothing else reads or writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BitPlace {
+    /// The register's number among them.
+    pub word: u32,
+    /// From 0 to 31.
+    pub bit: u32,
+}
+
+impl BitPlace {
+    /// A number with this bit alone.
+    pub fn mask(self) -> i32 {
+        1i32.wrapping_shl(self.bit)
+    }
 }
 
 /// Where a slot lies in the array in shared memory.
@@ -393,6 +412,18 @@ impl Function {
     /// functions name is no symbol here.
     pub fn shared_bytes(&self, symbol: Symbol) -> u64 {
         self.symbols[symbol].shared_bytes
+    }
+
+    /// The value of a predicate that the instruction directly ahead sets to a constant.
+    pub(crate) fn constant_ahead(&self, inst: Inst, predicate: VReg) -> Option<bool> {
+        let ahead = Inst(inst.0.checked_sub(1)?);
+        let is_of_block = self.block_of(ahead) == self.block_of(inst);
+        match (self.role(ahead), self.operands(ahead)) {
+            (Role::Constant, &[to, Operand { value: Value::Immediate(value), .. }]) => {
+                (is_of_block && to.def() == Some(predicate)).then_some(value & 1 != 0)
+            }
+            _ => None,
+        }
     }
 
     /// The static shared memory that the function itself names; each variable once, with whatever offset it is named.

@@ -35,13 +35,15 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let start = Instant::now();
     let registers = registers(function, context);
     let wanted = context.config.remat;
-    let Outcome { edits, values, extended, added } =
-        rematerialise(function, &context.classification, wanted, registers);
+    let Outcome { edits, values, extended, bits, added } =
+        rematerialise(function, &context.classification, wanted, context.config.bit_spill, registers);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("remat", start);
     let wanted = context.config.trace;
-    let told =
-        format!("{values} values computed again, {extended} registers kept longer for it, {added:+} instructions\n");
+    let told = format!(
+        "{values} values computed again, {extended} registers kept longer for it, {bits} predicates kept as bits, {added:+} \
+         instructions\n"
+    );
     let own = if wanted.contains(Trace::REMAT) { told } else { String::new() };
     output.output = traced(REMAT, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
     Ok(output)

@@ -1,7 +1,10 @@
-//! What to do about values that have no register: computing them again ([`remat`]), or moving them out of the way, to
-//! memory too ([`spiller`]).
+//! What to do about values that have no register: computing them again ([`remat`]), moving them out of the way, to memory too
+//! ([`spiller`]), or keeping predicates as bits of general registers ([`bits`]).
 
+pub(crate) mod at;
+pub(crate) mod bits;
 pub(crate) mod groups;
+pub(crate) mod packing;
 pub(crate) mod pressure;
 pub mod remat;
 pub(crate) mod single_definition;

@@ -17,7 +17,7 @@ pub enum Axis {
     SimdVideo,
     /// Shared addresses that differ by a number, in registers of their own.
     SharedAddresses,
-    /// Values that are computed again.
+    /// Values that are computed again, and predicates kept as bits.
     Remat,
     /// `.maxnreg`.
     Limit,

@@ -49,6 +49,8 @@ pub struct Passes {
     shares_addresses: bool,
     /// Where values are computed again, by the name of the option.
     remat: &'static str,
+    /// Where predicates are kept as bits, by the name of the option.
+    bits: &'static str,
     /// `.maxnreg`; `None` leaves the kernel's own.
     max_registers: Option<u32>,
     /// Whether ptxas may spill to shared memory.
@@ -112,6 +114,7 @@ impl Passes {
         expands_simd_video: true,
         shares_addresses: true,
         remat: "widened",
+        bits: "auto",
         max_registers: None,
         smem_spilling: false,
         kept: None,
@@ -249,6 +252,11 @@ impl Variant {
         Self::Passes(Passes { remat, ..self.passes() })
     }
 
+    /// The same with predicates kept as bits elsewhere.
+    pub fn with_bits(&self, bits: &'static str) -> Self {
+        Self::Passes(Passes { bits, ..self.passes() })
+    }
+
     /// The same with SIMD video instructions computed in others if they were not, and the other way round.
     pub fn toggled_simd_video(&self) -> Self {
         let passes = self.passes();
@@ -282,7 +290,7 @@ impl Variant {
             Axis::AssemblyLoads => passes.assembly_loads,
             Axis::SimdVideo => passes.expands_simd_video != default.expands_simd_video,
             Axis::SharedAddresses => passes.shares_addresses != default.shares_addresses,
-            Axis::Remat => passes.remat != default.remat,
+            Axis::Remat => passes.remat != default.remat || passes.bits != default.bits,
             Axis::Limit => passes.max_registers.is_some(),
             Axis::Names => passes.names != default.names || passes.coalesces != default.coalesces,
             Axis::Kept => passes.kept.is_some(),
@@ -332,6 +340,9 @@ impl Variant {
         }
         if *remat != Passes::DEFAULT.remat {
             options.push(format!("remat={remat}"));
+        }
+        if passes.bits != Passes::DEFAULT.bits {
+            options.push(format!("bit-spill={}", passes.bits));
         }
         if let Some(kept) = kept {
             let Kept {
@@ -469,6 +480,7 @@ mod tests {
         assert_eq!(of(default.toggled_simd_video()), [Axis::SimdVideo]);
         assert_eq!(of(default.toggled_shared_addresses()), [Axis::SharedAddresses]);
         assert_eq!(of(default.with_remat("peaks")), [Axis::Remat]);
+        assert_eq!(of(default.with_bits("on")), [Axis::Remat]);
         assert_eq!(of(default.with_limit(40)), [Axis::Limit]);
         assert_eq!(of(default.with_registers(Names::Llvm, true)), [Axis::Names]);
         assert_eq!(of(default.with_registers(Names::Some, false)), [Axis::Names]);

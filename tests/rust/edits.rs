@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Tests of edits that are refused; the others are of edits that are applied.
-const REFUSALS: [&str; 4] = ["refused.test", "refused-shared.test", "refused-wide.test", "unproven.test"];
+const REFUSALS: [&str; 5] =
+    ["refused.test", "refused-bits.test", "refused-shared.test", "refused-wide.test", "unproven.test"];
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)

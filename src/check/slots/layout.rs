@@ -1,7 +1,9 @@
 //! Where slots lie, and whether accesses are as wide as their slot.
 
+use std::collections::BTreeMap;
+
 use super::finding::{Finding, FindingKind, Place};
-use crate::function::{Edit, EditList, Function, Position, SharedArray, SharedPlace, Slot, VReg};
+use crate::function::{BitPlace, Edit, EditList, Function, Position, RegClass, SharedArray, SharedPlace, Slot, VReg};
 
 /// A slot that an edit makes.
 struct Made {
@@ -10,6 +12,8 @@ struct Made {
     align: u64,
     /// Of a slot in shared memory.
     place: Option<SharedPlace>,
+    /// Whether it is a bit of a general register.
+    is_bit: bool,
 }
 
 /// A slot in the shared array. All threads' parts of its row lie from `start` up to `end`.
@@ -29,14 +33,19 @@ pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut array: Option<SharedArray> = None;
     let mut parts = Vec::new();
     let mut made: Vec<Made> = Vec::new();
+    let mut bits = BTreeMap::new();
     for edit in edits.edits() {
         match *edit {
             Edit::CreateSharedArray(new) => array = Some(new),
-            Edit::CreateSlot { slot, size, align } => made.push(Made { slot, size, align, place: None }),
+            Edit::CreateSlot { slot, size, align } => made.push(Made { slot, size, align, place: None, is_bit: false }),
             Edit::CreateSharedSlot { slot, size, offset, row } => {
                 let place = Some(SharedPlace { offset, row });
-                made.push(Made { slot, size: size.into(), align: size.into(), place });
+                made.push(Made { slot, size: size.into(), align: size.into(), place, is_bit: false });
                 parts.extend(part(slot, size.into(), (offset.into(), row.into()), array, &mut findings));
+            }
+            Edit::CreateBitSlot { slot, place } => {
+                made.push(Made { slot, size: 1, align: 1, place: None, is_bit: true });
+                check_bit(slot, place, &mut bits, &mut findings);
             }
             _ => {}
         }
@@ -61,6 +70,19 @@ pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Checks that a bit is one of 32, and no other slot's.
+fn check_bit(slot: Slot, place: BitPlace, bits: &mut BTreeMap<BitPlace, Slot>, findings: &mut Vec<Finding>) {
+    let BitPlace { word, bit } = place;
+    if bit >= u32::BITS {
+        let reason = format!("it is bit {bit} of word {word}, which has 32");
+        findings.push(about(FindingKind::Outside, slot, reason));
+    }
+    if let Some(other) = bits.insert(place, slot) {
+        let reason = format!("it is bit {bit} of word {word}, as {other} is");
+        findings.push(about(FindingKind::Overlap, slot, reason));
+    }
 }
 
 fn about(kind: FindingKind, slot: Slot, reason: String) -> Finding {
@@ -136,6 +158,13 @@ fn check_width(
         let (Some(made), Some(class)) = (of(slot), edits.class(before, reg)) else { return };
         let Some(bytes) = class.spilled_bytes().map(u64::from) else { return };
         all += bytes;
+        if made.is_bit {
+            if class != RegClass::B1 {
+                let reason = format!("it {verb} {bytes} bytes, as {} has, and the slot is one bit", class.name());
+                find(FindingKind::Width, reg, slot, reason);
+            }
+            continue;
+        }
         if made.size != bytes {
             let (name, size) = (class.name(), made.size);
             let reason = format!("it {verb} {bytes} bytes, as {name} has, and the slot has {size}");
@@ -184,7 +213,7 @@ fn is_beside(one: &Made, next: &Made) -> bool {
             one_at.row == next_at.row && u64::from(one_at.offset) + one.size == u64::from(next_at.offset)
         }
         // Local slots lie in the order in which they were made.
-        (None, None) => one.slot.0 + 1 == next.slot.0,
+        (None, None) => one.slot.0 + 1 == next.slot.0 && !one.is_bit && !next.is_bit,
         _ => false,
     }
 }

@@ -18,6 +18,11 @@ fn opcodes() -> Arc<OpcodeTable> {
         ("ST_i16", Role::Other),
         ("SELP_b16ii", Role::Other),
         ("SETP_i16ri", Role::Other),
+        ("MOV_B32_i", Role::Constant),
+        ("SELP_b32ii", Role::Other),
+        ("AND_b32ri", Role::Other),
+        ("OR_b32rr", Role::Other),
+        ("SETP_i32ri", Role::Other),
         ("INLINEASM", Role::Other),
         ("Return", Role::Other),
         ("GOTO", Role::Other),
@@ -214,5 +219,47 @@ fn predicates() {
             difference(&wanted, &wrong).contains("expected Spill")
                 || difference(&wanted, &wrong).contains("expected Reload")
         );
+    }
+}
+
+/// A bit is set and tested in the word that the entry makes, by its own mask, in the right sense, and in one piece.
+#[test]
+fn bits() {
+    let before = function_with(&[RegClass::B1; 2], 0, &[]);
+    let (end, [stored, loaded]) = (Position { block: Block(0), before: None }, [VReg(3), VReg(4)]);
+    let mut edits = EditList::new(&before);
+    let slot = edits.create_bit_slot(BitPlace { word: 0, bit: 31 });
+    edits.insert_spill(end, stored, slot);
+    edits.insert_reload(end, loaded, slot);
+    edits.finish();
+    let wanted = edits.apply(&before).expect("the edits fit").function;
+    let (mask, others) = (i64::from(i32::MIN), i64::from(i32::MAX));
+    let found = |source, masks: [i64; 3], comparison, is_apart: bool| {
+        let [word, bit, rest, tested] = [VReg(5), VReg(6), VReg(7), VReg(8)];
+        let (number, read, write) = (Operand::immediate, Operand::read, Operand::write);
+        let mut lines = vec![
+            line("MOV_B32_i", [write(word), number(0)]),
+            line("SELP_b32ii", [write(bit), number(masks[0]), number(0), read(source)]),
+            line("AND_b32ri", [write(rest), read(word), number(masks[1])]),
+            line("OR_b32rr", [write(word), read(rest), read(bit)]),
+            line("AND_b32ri", [write(tested), read(word), number(masks[2])]),
+            line("SETP_i32ri", [write(loaded), read(tested), number(0), number(comparison)]),
+        ];
+        if is_apart {
+            lines.swap(1, 2);
+        }
+        function_with(&[[RegClass::B1; 2].as_slice(), &[RegClass::B32; 4]].concat(), 0, &lines)
+    };
+    assert_eq!(compare(&wanted, &found(stored, [mask, others, mask], 1, false)), Ok(()));
+    for wrong in [
+        found(loaded, [mask, others, mask], 1, false),
+        found(stored, [1, others, mask], 1, false),
+        found(stored, [mask, -1, mask], 1, false),
+        found(stored, [mask, others, 1], 1, false),
+        found(stored, [mask, others, mask], 0, false),
+        found(stored, [mask, others, mask], 1, true),
+    ] {
+        let difference = difference(&wanted, &wrong);
+        assert!(difference.contains("expected Spill") || difference.contains("expected Reload"), "{difference}");
     }
 }

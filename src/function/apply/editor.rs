@@ -1,5 +1,6 @@
 //! Takes edits one by one, checks each, and collects what they ask for.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -13,8 +14,8 @@ use crate::function::assembly::{ASSEMBLY_SIGN, assembly_text, changeable_text};
 use crate::function::directives::{check_attribute, check_directive};
 use crate::function::shared_address::access;
 use crate::function::{
-    Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData, Role,
-    SharedArray, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg, Value,
+    BitPlace, Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData,
+    Role, SharedArray, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -32,6 +33,8 @@ pub(super) struct Editor<'f> {
     pub(super) merged: IndexVec<VReg, Option<(VReg, usize)>>,
     pub(super) deleted: IndexVec<Inst, bool>,
     pub(super) shared: SharedSlots,
+    /// The slots that are bits of general registers.
+    bits: BTreeSet<BitPlace>,
     /// The symbols by their text, once one is looked for.
     symbols: Option<FxHashMap<String, Symbol>>,
 }
@@ -48,6 +51,7 @@ impl<'f> Editor<'f> {
             merged: IndexVec::filled(None, before.num_regs()),
             deleted: IndexVec::filled(false, before.num_insts()),
             shared: SharedSlots::default(),
+            bits: BTreeSet::new(),
             symbols: None,
         }
     }
@@ -61,6 +65,7 @@ impl<'f> Editor<'f> {
             Edit::CreateSharedSlot { slot, size, offset, row } => {
                 self.create_shared_slot(slot, size, SharedPlace { offset, row })
             }
+            Edit::CreateBitSlot { slot, place } => self.create_bit_slot(slot, place),
             Edit::SplitEdge { block, from, to } => self.splits.add(self.before, index, block, from, to),
             Edit::InsertCopy { inst, at, dst, src } => self.insert_copy(inst, at, dst, src),
             Edit::InsertConstant { inst, at, opcode, dst, value } => self.insert_constant(inst, at, opcode, dst, value),
@@ -159,10 +164,10 @@ impl<'f> Editor<'f> {
                 i32::MAX
             ));
         }
-        if self.shared.has_slots() {
-            return Err(format!("{slot} is in local memory: its slots come ahead of those in shared memory"));
+        if self.shared.has_slots() || !self.bits.is_empty() {
+            return Err(format!("{slot} is in local memory: its slots come ahead of all others"));
         }
-        self.work.slots.push(SlotData { size, align, name: None, line: 0, shared: None });
+        self.work.slots.push(SlotData { size, align, name: None, line: 0, shared: None, bit: None });
         Ok(())
     }
 
@@ -175,9 +180,28 @@ impl<'f> Editor<'f> {
 
     fn create_shared_slot(&mut self, slot: Slot, size: u32, place: SharedPlace) -> Result<(), Reason> {
         next_id(slot, self.work.slots.next_id())?;
+        if !self.bits.is_empty() {
+            return Err(format!("{slot} is in memory: such slots come ahead of bits"));
+        }
         self.shared.add(size, place).map_err(|reason| format!("{slot} {reason}"))?;
         let size = u64::from(size);
-        self.work.slots.push(SlotData { size, align: size, name: None, line: 0, shared: Some(place) });
+        self.work.slots.push(SlotData { size, align: size, name: None, line: 0, shared: Some(place), bit: None });
+        Ok(())
+    }
+
+    fn create_bit_slot(&mut self, slot: Slot, place: BitPlace) -> Result<(), Reason> {
+        next_id(slot, self.work.slots.next_id())?;
+        let words = self.bits.last().map_or(0, |place| place.word + 1);
+        let BitPlace { word, bit } = place;
+        if bit >= u32::BITS || word > words {
+            return Err(format!(
+                "{slot} is bit {bit} of word {word}: need one of 32 bits of {words} words, or of the next"
+            ));
+        }
+        if !self.bits.insert(place) {
+            return Err(format!("{slot} is bit {bit} of word {word}, which another slot is"));
+        }
+        self.work.slots.push(SlotData { size: 1, align: 1, name: None, line: 0, shared: None, bit: Some(place) });
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::Origin;
 use super::editor::Editor;
 use super::ids::{Reason, next_id};
-use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, Role, Slot, VReg, Value};
+use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, RegClass, Role, Slot, VReg, Value};
 use crate::index::EntityIndex;
 
 impl Editor<'_> {
@@ -90,6 +90,14 @@ impl Editor<'_> {
         };
         if slot.index() < self.before.num_slots() {
             return Err(format!("{slot} belongs to the function: spill to slots made by CreateSlot"));
+        }
+        if data.bit.is_some() {
+            let name = class.name();
+            return if class == RegClass::B1 {
+                Ok(())
+            } else {
+                Err(format!("{slot} is one bit, {reg} of class {name}"))
+            };
         }
         if data.size < u64::from(bytes) {
             return Err(format!("{slot} has {} bytes, too few for {reg} of class {}", data.size, class.name()));

@@ -57,8 +57,8 @@ impl SharedSlots {
         let Some(array) = self.array else {
             return Err("has no array in shared memory: make that first".into());
         };
-        if !matches!(size, 2 | 4 | 8) || !offset.is_multiple_of(size) {
-            return Err(format!("has {size} bytes at offset {offset}: need 2, 4 or 8, and a multiple of that"));
+        if !matches!(size, 2 | 4 | 8 | 16) || !offset.is_multiple_of(size) {
+            return Err(format!("has {size} bytes at offset {offset}: need 2, 4, 8 or 16, and a multiple of that"));
         }
         if row != size && (!matches!(row, 8 | 16) || row < size) {
             return Err(format!("lies in a row of {row} bytes: need its {size} bytes, or 8 or 16"));

@@ -301,9 +301,9 @@ fn places_and_instructions_that_must_stay_are_refused() {
     });
     refused("power of two", |_, edits| _ = edits.create_slot(4, 3));
     refused("1 to 2147483647 bytes", |_, edits| _ = edits.create_slot(1 << 31, 4));
-    refused("class B128", |_, edits| {
+    refused("8 bytes, too few", |_, edits| {
         let wide = edits.create_register(RegClass::B128);
-        let slot = edits.create_slot(16, 16);
+        let slot = edits.create_slot(8, 16);
         edits.insert_spill(end(0), wide, slot);
     });
     refused("1 bytes, too few", |_, edits| {

@@ -10,7 +10,8 @@ use super::cursor::{Cursor, excerpt};
 use super::parse::{class_of, constant, opcode_name};
 use super::print::{print_opcode_name, print_value, quote};
 use crate::function::{
-    Block, Edit, EditList, Function, Inst, Opcode, OpcodeTable, Position, RegClass, SharedArray, Slot, VReg, Value,
+    BitPlace, Block, Edit, EditList, Function, Inst, Opcode, OpcodeTable, Position, RegClass, SharedArray, Slot, VReg,
+    Value,
 };
 
 /// Reads the edits to `function` out of a text that may have edits to others, too; `None` where it has none.
@@ -64,6 +65,10 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
             let (slot, size, offset) = (slot(line)?, labelled(line, "size")?, labelled(line, "offset")?);
             let row = if line.at_end() { size } else { labelled(line, "row")? };
             Edit::CreateSharedSlot { slot, size, offset, row }
+        }
+        "create-bit-slot" => {
+            let (slot, word) = (slot(line)?, labelled(line, "word")?);
+            Edit::CreateBitSlot { slot, place: BitPlace { word, bit: labelled(line, "bit")? } }
         }
         "split-edge" => Edit::SplitEdge {
             block: block(line)?,
@@ -204,6 +209,7 @@ impl Display for Line<'_> {
                 write!(f, "{slot} size {size} offset {offset}")?;
                 if row == size { Ok(()) } else { write!(f, " row {row}") }
             }
+            Edit::CreateBitSlot { slot, place: BitPlace { word, bit } } => write!(f, "{slot} word {word} bit {bit}"),
             Edit::SplitEdge { block, from, to } => write!(f, "{block} from {from} to {to}"),
             Edit::InsertCopy { inst, at, dst, src } => write!(f, "{inst} {at} {dst} {src}"),
             Edit::InsertConstant { inst, at, opcode, dst, value } => {
@@ -270,6 +276,7 @@ create-slot slot0 size 8 align 4
 create-shared-array threads 256 bytes 3072
 create-shared-slot slot1 size 8 offset 1024
 create-shared-slot slot2 size 4 offset 3072 row 16
+create-bit-slot slot3 word 0 bit 31
 split-edge bb3 from bb0 to bb2
 insert-copy i9 in bb0 before i3 %1 %2
 insert-constant i10 in bb1 %1 MOV_B32_i -7

@@ -10,8 +10,8 @@ use super::ParseError;
 use super::cursor::{Cursor, excerpt};
 use super::words::{self, BOUNDS, EFFECTS, FLAGS, ROLES, SPACES};
 use crate::function::{
-    Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, OpcodeTable, Operand, OperandFlags, RegClass,
-    Role, SharedPlace, Slot, Symbol, VReg, Value,
+    BitPlace, Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, OpcodeTable, Operand, OperandFlags,
+    RegClass, Role, SharedPlace, Slot, Symbol, VReg, Value,
 };
 
 /// Reads a function; `known` opcodes are added to its table.
@@ -192,6 +192,11 @@ impl Parser {
             let offset = line.number("an offset")?;
             let row = if line.eat_word("row") { line.number("bytes of a row")? } else { size as u32 };
             self.builder.place_in_shared(slot, SharedPlace { offset, row });
+        }
+        if line.eat_word("word") {
+            let word = line.number("a word's number")?;
+            line.expect("bit")?;
+            self.builder.make_bit(slot, BitPlace { word, bit: line.number("a bit's number")? });
         }
         self.slots += 1;
         Ok(())

@@ -3,7 +3,9 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::words::{self, BOUNDS, EFFECTS, FLAGS, REGS_PER_LINE, ROLES, SPACES};
-use crate::function::{Block, Function, Inst, MemorySpace, Operand, Role, SharedPlace, Slot, SlotData, Value};
+use crate::function::{
+    BitPlace, Block, Function, Inst, MemorySpace, Operand, Role, SharedPlace, Slot, SlotData, Value,
+};
 use crate::index::EntityIndex;
 
 impl Display for Function {
@@ -18,7 +20,7 @@ impl Display for Function {
         print_regs(self, f)?;
         for index in 0..self.num_slots() {
             let slot = Slot::new(index);
-            let SlotData { size, align, name, line, shared } = self.slot(slot);
+            let SlotData { size, align, name, line, shared, bit } = self.slot(slot);
             write!(f, "{slot} size {size} align {align}")?;
             if let Some(name) = name {
                 f.write_char(' ')?;
@@ -32,6 +34,9 @@ impl Display for Function {
                 if u64::from(*row) != *size {
                     write!(f, " row {row}")?;
                 }
+            }
+            if let Some(BitPlace { word, bit }) = bit {
+                write!(f, " word {word} bit {bit}")?;
             }
             f.write_char('\n')?;
         }

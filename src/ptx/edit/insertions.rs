@@ -57,9 +57,13 @@ pub(super) fn text_of(
         }
         (Role::Spill | Role::Reload, [_, slot, rest @ ..]) => {
             let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else { return Err("a slot is none".into()) };
+            let constant = function.constant_ahead(inst, value);
+            if let Some(code) = slots.bit_access(slot, function.role(inst), (registers.name(value), constant)) {
+                return Ok(code);
+            }
             let (space, address) = slots.access(slot, function.role(inst))?;
             if class(value) == RegClass::B1 {
-                return Err("predicates have no slots in the text".into());
+                return Err("predicates have no slots in memory in the text".into());
             }
             let names = (0..operands.len()).step_by(2).map(|at| Ok(registers.name(reg(at)?)));
             let names = names.collect::<Result<Vec<_>, String>>()?.join(", ");

@@ -77,7 +77,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         for (place, _) in ahead.filter_map(|id| self.lines.places_of(id)) {
             self.seen.insert(place);
         }
-        self.insert(entry, &(head.lines.clone() + &self.slots.addresses()));
+        self.insert(entry, &(head.lines.clone() + &self.slots.start()));
         let without_label = if self.num_splits() > 0 { self.without_label() } else { FxHashSet::default() };
         for block in self.view.function.blocks() {
             self.block(block, if without_label.contains(&block) { label_text(block) } else { String::new() })?;

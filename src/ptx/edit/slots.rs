@@ -6,7 +6,7 @@
 
 use super::begins_any_word;
 use super::registers::Registers;
-use crate::function::{Edit, EditList, RegClass, Role, SharedArray, Slot};
+use crate::function::{BitPlace, Edit, EditList, RegClass, Role, SharedArray, Slot};
 use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
@@ -19,6 +19,8 @@ enum Place {
     Local(u64),
     /// So many bytes behind the thread's part of rows of so many bytes for each thread.
     Shared { offset: u32, row: u32 },
+    /// A bit of one of the registers that hold predicates.
+    Bit(BitPlace),
 }
 
 /// The slots of an edited function.
@@ -35,7 +37,9 @@ pub(super) struct Slots {
     array: Option<(String, SharedArray)>,
     /// The registers that hold the thread's addresses in rows of 2, 4, 8 and 16 bytes.
     addresses: [Option<String>; 4],
-    /// The registers in which the thread's number is computed.
+    /// The registers that hold predicates.
+    words: Vec<String>,
+    /// The registers in which the thread's number and parts of predicates' registers are computed.
     scratch: String,
     /// The dimensions of a block, where they are known.
     shape: Option<[u32; 3]>,
@@ -65,6 +69,7 @@ impl Slots {
             local_address: None,
             array: None,
             addresses: [const { None }; 4],
+            words: Vec::new(),
             scratch: free("%nvptx_ra"),
             shape: shape(file, body),
         };
@@ -82,6 +87,12 @@ impl Slots {
                     slots.places.push(Place::Shared { offset, row });
                     slots.addresses[number_of(row)]
                         .get_or_insert_with(|| registers.create_with(file, body, RegClass::B32));
+                }
+                Edit::CreateBitSlot { place, .. } => {
+                    slots.places.push(Place::Bit(place));
+                    while slots.words.len() <= place.word as usize {
+                        slots.words.push(registers.create_with(file, body, RegClass::B32));
+                    }
                 }
                 _ => {}
             }
@@ -102,11 +113,11 @@ impl Slots {
         text
     }
 
-    /// The code at the function's start that computes the addresses: that of the local variable, and those of the thread's
-    /// parts, the array's own and the thread's number times the bytes of a row.
-    pub(super) fn addresses(&self) -> String {
+    /// The code at the function's start: no predicate is set in the registers that hold them; and the addresses, that of the
+    /// local variable, and those of the thread's parts, the array's own and the thread's number times the bytes of a row.
+    pub(super) fn start(&self) -> String {
         let scratch = &self.scratch;
-        let mut text = String::new();
+        let mut text: String = self.words.iter().map(|word| format!("\n\tmov.b32 {word}, 0;")).collect();
         if let Some(address) = &self.local_address {
             let local = &self.local;
             text += &format!(
@@ -171,8 +182,36 @@ impl Slots {
                 let space = if role == Role::Spill { ".volatile.shared" } else { ".shared" };
                 Ok((space, format!("[{address}+{offset}]")))
             }
+            Some(Place::Bit(_)) => Err(format!("{slot} is in no memory")),
             None => Err(format!("{slot} is none of the slots that the edits make")),
         }
+    }
+
+    /// What sets the bit of a slot to a predicate, whose value may be known, or a predicate to the bit; `None` for a slot in memory.
+    ///
+    /// ptxas makes one instruction of two that change the same register.
+    pub(super) fn bit_access(
+        &self,
+        slot: Slot,
+        role: Role,
+        (predicate, constant): (&str, Option<bool>),
+    ) -> Option<String> {
+        let number = slot.index().checked_sub(self.first)?;
+        let Some(Place::Bit(place)) = self.places.get(number) else { return None };
+        let (word, scratch, mask) = (self.words.get(place.word as usize)?, &self.scratch, place.mask());
+        let code = match role {
+            Role::Spill if constant == Some(true) => return Some(format!("or.b32 {word}, {word}, {mask};")),
+            Role::Spill if constant == Some(false) => return Some(format!("and.b32 {word}, {word}, {};", !mask)),
+            Role::Spill => {
+                let others = !mask;
+                format!(
+                    "selp.b32 {scratch}0, {mask}, 0, {predicate};\n\tand.b32 {scratch}1, {word}, {others};\n\t\
+                     or.b32 {word}, {scratch}1, {scratch}0;"
+                )
+            }
+            _ => format!("and.b32 {scratch}0, {word}, {mask};\n\tsetp.ne.s32 {predicate}, {scratch}0, 0;"),
+        };
+        Some(format!("{{ .reg .b32 {scratch}<2>;\n\t{code}\n\t}}"))
     }
 }
 

@@ -159,6 +159,35 @@ fn slots() {
     );
 }
 
+/// Predicates are kept as bits of a register that holds none at the start, which a jump to the first label does not reach.
+#[test]
+fn bits() {
+    let body = "\t.reg .pred \t%p<2>;\n\t.reg .b32 \t%r<2>;\n$first:\n\tmov.u32 \t%r1, %tid.x;\n\tsetp.eq.s32 \t%p1, %r1, 0;\n\t@%p1 bra \t$first;\n\tret;";
+    let edits = "create-bit-slot slot0 word 0 bit 5\ncreate-register %2 B1\n\
+        insert-spill i4 in bb1 before i2 %1 slot0\ninsert-reload i5 in bb1 before i2 %2 slot0\nset-register i2 operand 1 %2";
+    let text = kernel(body);
+    let after = edited(&text, edits).unwrap_or_else(|reason| panic!("{reason}"));
+    let (gone, new) = lines_of(&text, &after);
+    assert_eq!(gone, ["@%p1 bra $first;"]);
+    let expected = [
+        ".reg .pred %vp<1>;",
+        ".reg .b32 %vr<1>;",
+        "mov.b32 %vr0, 0;",
+        "{ .reg .b32 %nvptx_ra<2>;",
+        "selp.b32 %nvptx_ra0, 32, 0, %p1;",
+        "and.b32 %nvptx_ra1, %vr0, -33;",
+        "or.b32 %vr0, %nvptx_ra1, %nvptx_ra0;",
+        "}",
+        "{ .reg .b32 %nvptx_ra<2>;",
+        "and.b32 %nvptx_ra0, %vr0, 32;",
+        "setp.ne.s32 %vp0, %nvptx_ra0, 0;",
+        "}",
+        "@%vp0 bra $first;",
+    ];
+    assert_eq!(new, expected);
+    assert!(after.find("mov.b32 %vr0, 0;") < after.find("$first:"), "{after}");
+}
+
 /// A kernel whose blocks may have any size says how large they are, with an array that counts on it; slots of two bytes lie
 /// two bytes apart.
 #[test]

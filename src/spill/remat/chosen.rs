@@ -45,6 +45,11 @@ impl Choices {
         !self.held[reg] && !sources(function, definition).any(|source| self.gone[source])
     }
 
+    /// Whether nothing that was chosen has to do with a register.
+    pub(super) fn is_free(&self, reg: VReg) -> bool {
+        !self.held[reg] && !self.gone[reg]
+    }
+
     pub(super) fn add(&mut self, function: &Function, value: Chosen) {
         self.gone[value.reg] = true;
         sources(function, value.definition).for_each(|source| self.held[source] = true);

@@ -12,6 +12,7 @@ pub(super) struct Facts<'a> {
     pub(super) function: &'a Function,
     pub(super) occurrences: &'a Occurrences,
     pub(super) costs: Costs<'a>,
+    pub(super) cfg: Cfg,
     pub(super) dominators: Dominators,
     pub(super) loops: Loops,
     pub(super) frequencies: IndexVec<Block, f64>,
@@ -31,7 +32,7 @@ impl<'a> Facts<'a> {
         let all: Vec<VReg> = function.regs().collect();
         let live = LiveRanges::new(function, &cfg, &dominators, occurrences, &all);
         let costs = Costs::new(function, classification);
-        Self { function, occurrences, costs, dominators, loops, frequencies, live }
+        Self { function, occurrences, costs, cfg, dominators, loops, frequencies, live }
     }
 
     /// The only definition of a register that is read, where it stands ahead of all reads and a clone may take its place for each.

@@ -5,7 +5,8 @@
 //! Cooper and Torczon, "Rematerialization", 1992). A definition that then serves nobody goes, so that one group of
 //! reads means that it has sunk.
 //!
-//! Predicates have registers of their own, seven of them, and comparisons are made again for want of these.
+//! Predicates have registers of their own, seven of them, and comparisons are made again for want of these. What cannot be compared
+//! again is kept as [bits](super::bits).
 //!
 //! In the order of the files:
 //! * [`facts`]: what is known of a function;
@@ -28,7 +29,9 @@ mod tests;
 
 use crate::analysis::Occurrences;
 use crate::config;
-use crate::function::{EditList, Function};
+use crate::config::BitSpill;
+use crate::function::{EditList, Function, VReg};
+use crate::spill::bits;
 use crate::target::Classification;
 use choice::may_be_full;
 use chosen::Choices;
@@ -67,13 +70,15 @@ pub struct Outcome {
     pub values: usize,
     /// How many registers live longer, so that wider ones can be computed from them again.
     pub extended: usize,
-    /// How many instructions there are more: clones less definitions that went.
+    /// How many predicates are kept as bits.
+    pub bits: usize,
+    /// How many instructions there are more: clones less definitions that went, and accesses to bits.
     pub added: isize,
 }
 
 impl Outcome {
     fn nothing(function: &Function) -> Self {
-        Self { edits: EditList::new(function), values: 0, extended: 0, added: 0 }
+        Self { edits: EditList::new(function), values: 0, extended: 0, bits: 0, added: 0 }
     }
 }
 
@@ -92,23 +97,42 @@ pub(crate) struct Wanted {
     pub(crate) widened_alone: bool,
     /// Comparisons are made again where more predicates are live somewhere.
     pub(crate) predicates: u32,
+    /// Which others are kept as bits there.
+    pub(crate) bits: BitSpill,
 }
 
-/// Computes values again where much is live. `registers`: how many a thread may have. The function must have left SSA form.
+/// Computes values again where much is live. `bits`: which predicates are kept as bits; `registers`: how many a thread may
+/// have. The function must have left SSA form.
 /// O(n log n) in the operands and the blocks that registers are live into.
 pub fn rematerialise(
     function: &Function,
     classification: &Classification,
     wanted: config::Remat,
+    bits: BitSpill,
     registers: u32,
 ) -> Outcome {
-    let above =
-        |eighths| Wanted { instructions: 0, needed: 0, eighths, least: FREE, widened_alone: false, predicates: MANY };
+    let above = |eighths| Wanted {
+        instructions: 0,
+        needed: 0,
+        eighths,
+        least: FREE,
+        widened_alone: false,
+        predicates: MANY,
+        bits,
+    };
     let wanted = match wanted {
         config::Remat::Off => return Outcome::nothing(function),
         config::Remat::Widened => {
             let least = registers * FULL_EIGHTHS / 8;
-            Wanted { instructions: LONG, needed: registers, eighths: 0, least, widened_alone: true, predicates: MANY }
+            Wanted {
+                instructions: LONG,
+                needed: registers,
+                eighths: 0,
+                least,
+                widened_alone: true,
+                predicates: MANY,
+                bits,
+            }
         }
         config::Remat::Peaks => above(7),
         config::Remat::High => above(4),
@@ -128,6 +152,17 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
     let mut choices = Choices::none(function);
     choice::choose(&facts, wanted, &mut choices);
     predicates::choose(&facts, wanted.predicates, &mut choices);
+    if wanted.bits != BitSpill::Off {
+        let is_wanted = |reg: VReg| {
+            let definitions = || occurrences.of(reg).iter().filter(|access| access.is_def()).count();
+            choices.is_free(reg) && (wanted.bits == BitSpill::On || definitions() > 1)
+        };
+        let Facts { cfg, occurrences, frequencies, live, .. } = &facts;
+        let facts = bits::Facts { function, cfg, occurrences, frequencies, live };
+        let kept = bits::keep(&facts, wanted.predicates, is_wanted, &mut outcome.edits);
+        outcome.bits = kept.predicates;
+        outcome.added += kept.accesses as isize;
+    }
     let chosen = choices.values;
     outcome.values = chosen.len();
     outcome.extended = chosen.iter().map(|value| value.extended).sum();

@@ -2,6 +2,7 @@
 
 use super::{MANY, Wanted, rematerialise_above};
 use crate::check::check;
+use crate::config::BitSpill;
 use crate::function::Function;
 use crate::target::Classification;
 
@@ -11,7 +12,15 @@ const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD
 /// The function with its values computed again wherever at least `least` words are live, and how many are.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
     let function = Function::parse(&format!("{HEAD}{body}end\n")).expect("a view");
-    let wanted = Wanted { instructions: 0, needed: 0, eighths: 0, least, widened_alone: false, predicates: MANY };
+    let wanted = Wanted {
+        instructions: 0,
+        needed: 0,
+        eighths: 0,
+        least,
+        widened_alone: false,
+        predicates: MANY,
+        bits: BitSpill::Off,
+    };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;
@@ -130,7 +139,15 @@ fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     );
     let text = if by == "%0" { text } else { text.replace("  ST_i32 %0, 6 :: write\n", "") };
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = Wanted { instructions: 0, needed, eighths: 0, least: 5, widened_alone: true, predicates: MANY };
+    let wanted = Wanted {
+        instructions: 0,
+        needed,
+        eighths: 0,
+        least: 5,
+        widened_alone: true,
+        predicates: MANY,
+        bits: BitSpill::Off,
+    };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     (outcome.values, outcome.extended)
@@ -171,7 +188,15 @@ fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
     }
     text += &format!("{last}end\n");
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = Wanted { instructions: 0, needed: 99, eighths: 0, least: 99, widened_alone: true, predicates: MANY };
+    let wanted = Wanted {
+        instructions: 0,
+        needed: 99,
+        eighths: 0,
+        least: 99,
+        widened_alone: true,
+        predicates: MANY,
+        bits: BitSpill::Off,
+    };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;

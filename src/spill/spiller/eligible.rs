@@ -25,7 +25,7 @@ impl Candidate {
     }
 }
 
-/// The values of 16, 32 and 64 bits that no instruction needs in a register of its own choice: no operands of asynchronous
+/// The values of 16 to 128 bits that no instruction needs in a register of its own choice: no operands of asynchronous
 /// instructions. Either one definition stands ahead of all reads and no operand is tied; or there are several definitions, or
 /// paths without one, no definition is within a call sequence, and an operand is tied to a definition of the same register at
 /// most.
@@ -41,7 +41,7 @@ fn value_of(
     is_asynchronous: &[bool],
     reg: VReg,
 ) -> Option<Candidate> {
-    if !matches!(function.class(reg), RegClass::B16 | RegClass::B32 | RegClass::B64) {
+    if !matches!(function.class(reg), RegClass::B16 | RegClass::B32 | RegClass::B64 | RegClass::B128) {
         return None;
     }
     let (written, reads): (Vec<_>, Vec<_>) = occurrences.of(reg).iter().copied().partition(Occurrence::is_def);

@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::aim::Aim;
-use super::at::At;
 use super::choice::{Choice, Chosen};
 use super::facts::Facts;
 use super::moved::{Moved, Reload};
@@ -23,6 +22,7 @@ use super::stores;
 use crate::analysis::{Cfg, Dominators, Loops, Occurrence};
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
+use crate::spill::at::At;
 use crate::spill::groups::Group;
 use crate::spill::pressure::Pressure;
 

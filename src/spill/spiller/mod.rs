@@ -18,16 +18,13 @@
 //! * [`full`]: the instructions with more words live than there is room for;
 //! * [`places`]: what each place costs for a value, and which is the cheapest;
 //! * [`slots`]: slots that values share if they are never live together, and where they lie;
-//! * [`packing`]: the fewest slots for values that are all known;
 //! * [`hoist`]: the places where values come back, one for several groups of reads where that is rarer;
 //! * [`sink`]: the places further down where a value may be stored once for all of its definitions;
-//! * [`at`]: places for stores and loads;
 //! * [`stores`]: the places where values are stored; [`mod@moved`]: both places of a value;
 //! * [`neighbours`]: slots beside each other, and stores and loads of several values at once;
 //! * here: the edits.
 
 mod aim;
-mod at;
 mod callees;
 mod choice;
 mod eligible;
@@ -36,7 +33,6 @@ mod full;
 mod hoist;
 mod moved;
 mod neighbours;
-mod packing;
 mod places;
 mod reached;
 mod room;

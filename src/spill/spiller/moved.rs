@@ -1,9 +1,9 @@
 //! A value that is moved out of the way, with the places of its stores and loads.
 
-use super::at::At;
 use super::choice::Chosen;
 use crate::analysis::Occurrence;
 use crate::function::Function;
+use crate::spill::at::At;
 
 /// A value that is moved out of the way, and where it comes back.
 pub(super) struct Moved {

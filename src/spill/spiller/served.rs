@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::at::At;
 use super::eligible::Candidate;
 use super::facts::Facts;
 use crate::analysis::Occurrence;
 use crate::config::NamedLoad;
 use crate::function::{Block, Inst};
+use crate::spill::at::At;
 use crate::spill::groups::{Group, place};
 
 /// The most blocks that the reads of one load are followed through, and the most steps up the dominator tree.

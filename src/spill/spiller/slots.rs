@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use super::Place;
-use super::packing::fewest;
 use super::room::Room;
 use crate::analysis::{IntervalTree, LiveRanges};
 use crate::function::{Edit, EditList, Function, SharedArray, SharedPlace, Slot, VReg};
+use crate::spill::packing::fewest;
 
 /// The memory that slots take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

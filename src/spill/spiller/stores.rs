@@ -1,10 +1,10 @@
 //! Where a value is stored: at its sink, or behind each definition that a reload may come behind.
 
-use super::at::At;
 use super::choice::Chosen;
 use super::moved::Reload;
 use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Function};
+use crate::spill::at::At;
 
 /// The places of the stores of a value, in the order of its definitions. Of several definitions those are left out from
 /// which no path leads to a reload without another definition. O(blocks + reloads) where there are several.

@@ -137,8 +137,9 @@ impl Kernel {
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // Where these change nothing, the text is the same, and that costs no run.
+        let bits = ["on", "off"].map(|bits| best.with_bits(bits));
         let without = [best.toggled_shared_addresses(), best.with_remat("off"), best.toggled_simd_video()];
-        around.extend(without.into_iter().filter(|variant| !self.proposed.contains(variant)));
+        around.extend(bits.into_iter().chain(without).filter(|variant| !self.proposed.contains(variant)));
         around.extend(self.with_choice_ahead(&best).filter(|_| has_optimisations));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.

@@ -5,15 +5,15 @@ use crate::function::{Block, Effects, Function, Inst, Position, Role};
 
 /// A place in a block: in front of an instruction, or at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct At {
-    pub(super) block: Block,
+pub(crate) struct At {
+    pub(crate) block: Block,
     /// The instruction; at the end of the block the first terminator, or the number behind the block.
-    pub(super) before: u32,
+    pub(crate) before: u32,
 }
 
 impl At {
     /// The place at the end of a block.
-    pub(super) fn end(function: &Function, block: Block) -> Self {
+    pub(crate) fn end(function: &Function, block: Block) -> Self {
         let range = function.block_range(block);
         let is_terminator = |&inst: &u32| function.effects(Inst(inst)).contains(Effects::TERMINATOR);
         let terminators = (range.start.0..range.end.0).rev().take_while(is_terminator).count() as u32;
@@ -21,7 +21,7 @@ impl At {
     }
 
     /// The place behind a definition: not within a call sequence, where nothing may stand.
-    pub(super) fn behind(function: &Function, definition: &Occurrence) -> Self {
+    pub(crate) fn behind(function: &Function, definition: &Occurrence) -> Self {
         let end = Self::end(function, definition.block);
         let is_free = |&inst: &Inst| {
             !function.effects(inst).contains(Effects::CALL_SEQUENCE) && function.role(inst) != Role::Debug
@@ -31,7 +31,7 @@ impl At {
     }
 
     /// The same place for an edit.
-    pub(super) fn position(self, function: &Function) -> Position {
+    pub(crate) fn position(self, function: &Function) -> Position {
         let is_end = self == Self::end(function, self.block);
         Position { block: self.block, before: (!is_end).then_some(Inst(self.before)) }
     }

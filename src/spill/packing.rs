@@ -14,7 +14,7 @@ struct Shared {
 /// Divides values of one size among slots, so that no two of a slot are ever live together: the first value to be live
 /// first, each into the slot that is busy the latest of those that are free for it. The fewest slots where no live range
 /// has a hole; else few. O(values · slots · segments · log values).
-pub(super) fn fewest(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VReg>> {
+pub(crate) fn fewest(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VReg>> {
     let mut order = values.to_vec();
     order.sort_by_key(|&reg| (live.segments(reg).first().map(|segment| segment.start), reg));
     let mut slots: Vec<Shared> = Vec::new();

@@ -1,0 +1,151 @@
+//! Predicates kept as bits of general registers, which is called a bit-spill.
+//!
+//! A thread has seven predicates. ptxas keeps further ones as bits, too, and moves them there and back wherever it needs one: a
+//! tile of 64 branches that each clear the predicates of all others took 20,615 instructions, and 9,976 with bits that are chosen
+//! here. A bit takes two instructions where its predicate is defined, and one in each block that reads it.
+//!
+//! Predicates that live in one block stay: ptxas moves a comparison next to the instruction that reads it. So do those that
+//! [comparisons made again](super::remat) serve. Across blocks, too, ptxas may compare again where that is cheaper than a bit. It
+//! cannot where several definitions, each on paths of its own, set a predicate. So these go by default, and all only if asked.
+//!
+//! Predicates that are never live together share a bit, as values in memory share a slot, and 32 bits are a register. Which
+//! register that is, and that it holds no predicate at first, is left to what applies the edits: a bit is a slot there.
+
+use std::ops::Range;
+
+use super::at::At;
+use super::groups::{Group, freed, group};
+use super::packing::fewest;
+use super::pressure::Pressure;
+use crate::analysis::{Cfg, LiveRanges, Occurrence, Occurrences};
+use crate::function::{BitPlace, Block, Edit, EditList, Effects, Function, Inst, RegClass, Role, VReg};
+use crate::index::IndexVec;
+use crate::target::asynchrony;
+use crate::target::machine::PREDICATES;
+
+/// What setting a bit costs, in reads of one: the others are kept.
+const STORE: f64 = 2.0;
+
+/// A function that has left SSA form, and its analyses.
+pub(crate) struct Facts<'a> {
+    pub(crate) function: &'a Function,
+    pub(crate) cfg: &'a Cfg,
+    pub(crate) occurrences: &'a Occurrences,
+    pub(crate) frequencies: &'a IndexVec<Block, f64>,
+    pub(crate) live: &'a LiveRanges,
+}
+
+/// A predicate that may be kept as a bit.
+struct Candidate {
+    reg: VReg,
+    definitions: Vec<Occurrence>,
+    groups: Vec<Group>,
+    /// The stretches in which no register holds it while it is a bit.
+    freed: Vec<Range<u32>>,
+    /// Instructions for the bit, each as often as it runs, for each instruction without the predicate.
+    price: f64,
+}
+
+/// How many predicates became bits, and by how many instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) predicates: usize,
+    pub(crate) accesses: usize,
+}
+
+/// Keeps predicates as bits where more than seven that live in several blocks are live at once, if somewhere more than `many` are:
+/// the cheapest first. Only those that `may_go` are moved and count. O(n log n) in operands and the blocks that registers are live into.
+pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, edits: &mut EditList) -> Kept {
+    let Facts { function, live, .. } = *facts;
+    let is_global = |reg: VReg| function.class(reg) == RegClass::B1 && !live.live_ins(reg).is_empty();
+    let mut pressure = Pressure::weighted(function, live, |reg| u32::from(is_global(reg) && may_go(reg)));
+    if pressure.peak() <= many {
+        return Kept::default();
+    }
+    let runs = Runs::new(facts);
+    let global = function.regs().filter(|&reg| is_global(reg) && may_go(reg));
+    let mut candidates: Vec<Candidate> = global.filter_map(|reg| candidate(facts, &pressure, &runs, reg)).collect();
+    candidates.sort_by(|one, other| one.price.total_cmp(&other.price).then(one.reg.cmp(&other.reg)));
+    candidates.retain(|candidate| {
+        let is_full = candidate.freed.iter().any(|stretch| pressure.most_in(stretch) > PREDICATES.min(many));
+        if is_full {
+            candidate.freed.iter().for_each(|stretch| pressure.take(stretch, 1));
+        }
+        is_full
+    });
+    let chosen: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
+    let mut kept = Kept { predicates: chosen.len(), accesses: 0 };
+    for (number, sharing) in (0..).zip(fewest(&chosen, live)) {
+        let place = BitPlace { word: number / u32::BITS, bit: number % u32::BITS };
+        let slot = edits.create_bit_slot(place);
+        for candidate in candidates.iter().filter(|candidate| sharing.contains(&candidate.reg)) {
+            kept.accesses += candidate.access(function, slot, edits);
+        }
+    }
+    kept
+}
+
+/// How often instructions run, up to each.
+struct Runs(Vec<f64>);
+
+impl Runs {
+    fn new(facts: &Facts<'_>) -> Self {
+        let mut sums = vec![0.0];
+        for inst in facts.function.blocks().flat_map(|block| facts.function.block_insts(block).map(move |_| block)) {
+            sums.push(sums.last().copied().unwrap_or(0.0) + facts.frequencies[inst]);
+        }
+        Self(sums)
+    }
+
+    fn of(&self, stretch: &Range<u32>) -> f64 {
+        self.0[stretch.end as usize] - self.0[stretch.start as usize]
+    }
+}
+
+/// A predicate that each instruction reads or writes as it stands: none that one instruction must have in the register of another,
+/// none that some instruction or path leaves undefined, none of an asynchronous instruction, and none that a call returns.
+fn candidate(facts: &Facts<'_>, pressure: &Pressure, runs: &Runs, reg: VReg) -> Option<Candidate> {
+    let Facts { function, live, frequencies, .. } = *facts;
+    let accesses = facts.occurrences.of(reg);
+    let definitions: Vec<Occurrence> = accesses.iter().copied().filter(Occurrence::is_def).collect();
+    let is_plain = |access: &Occurrence| {
+        let effects = Effects::TERMINATOR | Effects::CALL_SEQUENCE;
+        let is_definition_of_its_own = !function.effects(access.inst).intersects(effects)
+            && !matches!(function.role(access.inst), Role::Phi | Role::Undef);
+        let operand = &function.operands(access.inst)[access.operand as usize];
+        operand.tied.is_none()
+            && asynchrony(function, access.inst).is_none()
+            && if access.is_def() { is_definition_of_its_own } else { access.is_use() }
+    };
+    let is_reached = |block: Block| block != Block(0) && facts.cfg.is_reachable(block);
+    if !accesses.iter().all(is_plain) || !live.live_ins(reg).iter().all(|live_in| is_reached(live_in.block)) {
+        return None;
+    }
+    // Within a block ptxas would find equal tests of a bit, and make one of them.
+    let groups = group(function, accesses, pressure, u32::MAX);
+    let reads = groups.iter().filter(|group| !group.has_definition).map(|group| frequencies[group.block]);
+    let writes = definitions.iter().map(|definition| STORE * frequencies[definition.block]);
+    let cost: f64 = reads.chain(writes).sum();
+    let freed = freed(reg, definitions.iter().map(|definition| definition.inst), &groups, live);
+    let without: f64 = freed.iter().map(|stretch| runs.of(stretch)).sum();
+    (without > 0.0).then(|| Candidate { reg, definitions, groups, freed, price: cost / without })
+}
+
+impl Candidate {
+    /// Sets the bit behind each definition, and tests it in front of each group of reads. Returns how many instructions that takes.
+    fn access(&self, function: &Function, slot: crate::function::Slot, edits: &mut EditList) -> usize {
+        for definition in &self.definitions {
+            edits.insert_spill(At::behind(function, definition).position(function), self.reg, slot);
+        }
+        let tests = self.groups.iter().filter(|group| !group.has_definition);
+        for group in tests.clone() {
+            let Inst(before) = group.place;
+            let reg = edits.create_register(RegClass::B1);
+            edits.insert_reload(At { block: group.block, before }.position(function), reg, slot);
+            for read in &group.reads {
+                edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
+            }
+        }
+        self.definitions.len() + tests.count()
+    }
+}

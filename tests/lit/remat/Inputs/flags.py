@@ -1,0 +1,28 @@
+"""Prints a kernel with so many predicates that assembly sets ahead of a barrier, where they stay, and that stores behind it depend
+on. With "several" a branch leads around each, and sets it to false."""
+
+import sys
+
+count, has_several = int(sys.argv[1]), sys.argv[2:] == ["several"]
+print('target triple = "nvptx64-nvidia-cuda"')
+print("declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\ndeclare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)")
+print("define ptx_kernel void @flags(i32 %n, ptr addrspace(1) %in, ptr addrspace(1) %out) {\nentry:")
+print("  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  br label %check0")
+for number in range(count):
+    print(f"check{number}:\n  %at{number} = getelementptr i32, ptr addrspace(1) %in, i32 {32 * number}")
+    print(f"  %new{number} = load volatile i32, ptr addrspace(1) %at{number}")
+    flag = f'call i1 asm sideeffect "setp.lt.s32 $0, $1, $2;", "=b,r,r"(i32 %new{number}, i32 %n)'
+    if has_several:
+        print(f"  %skips{number} = icmp eq i32 %new{number}, 0\n  br i1 %skips{number}, label %set{number}, label %do{number}")
+        print(f"do{number}:\n  %done{number} = {flag}\n  br label %set{number}")
+        print(f"set{number}:\n  %is{number} = phi i1 [ %done{number}, %do{number} ], [ false, %check{number} ]")
+    else:
+        print(f"  %is{number} = {flag}")
+    print(f"  br label %{'barrier' if number + 1 == count else f'check{number + 1}'}")
+print("barrier:\n  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n  br label %again0")
+for number in range(count):
+    print(f"again{number}:\n  br i1 %is{number}, label %store{number}, label %stored{number}")
+    print(f"store{number}:\n  %to{number} = getelementptr i32, ptr addrspace(1) %out, i32 {32 * number}")
+    print(f"  store volatile i32 %thread, ptr addrspace(1) %to{number}\n  br label %stored{number}")
+    print(f"stored{number}:\n  br label %{'end' if number + 1 == count else f'again{number + 1}'}")
+print("end:\n  ret void\n}")

@@ -1,0 +1,50 @@
+; More predicates are live across a barrier than a thread has, and assembly has set them, which cannot be done again. All but those that
+; fit into predicates are kept as bits of general registers, each set where its predicate is defined and tested where that is read: 32 of
+; a register, and others of a second one. By default, predicates with one definition stay, and those with several go, a constant as a
+; number. Thirteen predicates are left alone, and by the option all are. The checker proves the edits, LLVM's machine verifier and ptxas
+; take the code, and the same happens to PTX as text.
+; RUN: %python %S/Inputs/flags.py 48 > %t.ll
+; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.ll -o %t.on
+; RUN: FileCheck %s --input-file=%t.on
+; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.on %}
+; RUN: %llc-ra -mcpu=sm_90 %t.ll -o %t.off
+; RUN: FileCheck %s --check-prefix=OFF --input-file=%t.off
+; RUN: %nvptx-ra ptx %t.off -passes='nvptx-remat<bit-spill=on>' -o %t.text
+; RUN: FileCheck %s --check-prefix=TEXT --input-file=%t.text
+; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.text %}
+; RUN: %python %S/Inputs/flags.py 48 several > %t.several.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.several.ll -o %t.several
+; RUN: FileCheck %s --check-prefix=SEVERAL --input-file=%t.several
+; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.several %}
+; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.several.ll -o - | FileCheck %s --check-prefix=OFF
+; RUN: %python %S/Inputs/flags.py 13 several > %t.few.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.few.ll -o %t.few
+; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.few.ll -o - | cmp - %t.few
+; CHECK-LABEL:    .entry flags(
+; CHECK:          mov.b32 {{%r[0-9]+}}, 0;
+; CHECK-NEXT:     mov.b32 {{%r[0-9]+}}, 0;
+; CHECK:          selp.b32 [[BIT:%r[0-9]+]], 1, 0, %p{{[0-9]+}};
+; CHECK-NEXT:     and.b32 [[REST:%r[0-9]+]], {{%r[0-9]+}}, -2;
+; CHECK-NEXT:     or.b32 {{%r[0-9]+}}, [[REST]], [[BIT]];
+; CHECK-COUNT-39: selp.b32
+; CHECK-NOT:      selp.b32
+; CHECK:          bar.sync
+; CHECK-COUNT-40: and.b32
+; CHECK-NOT:      and.b32
+; OFF-LABEL:      .entry flags(
+; OFF-NOT:        selp
+; TEXT-LABEL:     .entry flags(
+; TEXT:           mov.b32 %vr0, 0;
+; TEXT-NEXT:      mov.b32 %vr1, 0;
+; TEXT-COUNT-40:  selp.b32
+; TEXT-NOT:       selp.b32
+; TEXT:           bar.sync
+; TEXT-COUNT-40:  and.b32
+; TEXT-NOT:       and.b32
+; SEVERAL-LABEL:  .entry flags(
+; SEVERAL:        mov.pred [[FALSE:%p[0-9]+]], 0;
+; SEVERAL-NEXT:   and.b32 [[WORD:%r[0-9]+]], [[WORD]], -2;
+; SEVERAL:        selp.b32 {{%r[0-9]+}}, 1, 0, [[FALSE]];
+; SEVERAL:        bar.sync
+; SEVERAL-COUNT-42: and.b32
+; SEVERAL-NOT:    and.b32
