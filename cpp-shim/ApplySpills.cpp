@@ -39,7 +39,7 @@ void Applier::createLocalSlot(const nvptx_ra_edit &E) {
   // An access is aligned to its size, which is at most the slot's.
   uint64_t Size = static_cast<uint64_t>(E.value);
   uint64_t Alignment =
-      std::max<uint64_t>(E.a, std::min<uint64_t>(8, bit_floor(Size)));
+      std::max<uint64_t>(E.a, std::min<uint64_t>(16, bit_floor(Size)));
   LocalOffsets.push_back(alignTo(LocalBytes, Alignment));
   LocalBytes = LocalOffsets.back() + Size;
   LocalAlignment = std::max(LocalAlignment, Alignment);
@@ -304,6 +304,14 @@ MachineInstr *Applier::insertBitAccess(const nvptx_ra_edit &E,
   return MI;
 }
 
+/// The instruction in front of another in its block; what a variable is is none.
+static const MachineInstr *instructionAhead(const MachineInstr &MI) {
+  const MachineInstr *Ahead = MI.getPrevNode();
+  while (Ahead && Ahead->isDebugInstr())
+    Ahead = Ahead->getPrevNode();
+  return Ahead;
+}
+
 void Applier::completeBits() {
   const SpillOpcodes &Spilling = Opcodes.spilling();
   for (const BitAccess &Access : BitAccesses) {
@@ -313,11 +321,11 @@ void Applier::completeBits() {
     int64_t Mask = static_cast<int32_t>(1u << Access.Slot->b);
     bool IsStore = MI->getOpcode() == Spilling.Or;
     // A constant is set directly in front of its store, and needs no predicate.
-    if (const MachineInstr *Ahead = MI->getPrevNode();
+    if (const MachineInstr *Ahead = instructionAhead(*MI);
         IsStore && Ahead && Ahead->getOpcode() == Spilling.Constant &&
         Ahead->getOperand(0).getReg() == Access.Predicate &&
         Ahead->getOperand(1).isImm()) {
-      bool IsSet = Ahead->getOperand(1).getImm() & 1;
+      bool IsSet = Ahead->getOperand(1).getImm() != 0;
       BuildMI(Block, MI, DebugLoc(),
               TII.get(IsSet ? Spilling.Set : Spilling.And), Word)
           .addReg(Word)
@@ -339,9 +347,11 @@ void Applier::completeBits() {
   MachineBasicBlock &Entry = MF.front();
   auto Place =
       LastDirective ? std::next(LastDirective->getIterator()) : Entry.begin();
-  for (Register Word : make_filter_range(
-           Words, [](Register Word) { return Word.isValid(); }))
+  for (Register &Word : Words) {
+    if (!Word)
+      Word = MRI.createVirtualRegister(Classes[B32Class]);
     BuildMI(Entry, Place, DebugLoc(), TII.get(Spilling.Zero), Word).addImm(0);
+  }
 }
 
 void Applier::convertRegisters() {

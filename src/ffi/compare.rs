@@ -10,7 +10,7 @@
 //! * lines of PTX at the top of the function, and the addresses of slots computed there;
 //! * the register of a debug value that has lost its last definition: LLVM then has none.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Error;
 use crate::function::{
@@ -35,8 +35,8 @@ struct Comparison<'a> {
     defined: IndexVec<VReg, bool>,
     /// The registers of the shim that hold an address for slots.
     addresses: HashMap<VReg, Address>,
-    /// The registers of the shim that hold predicates, by their numbers.
-    words: HashMap<VReg, u32>,
+    /// The registers of the shim that hold predicates: the number of each, and the instruction at the entry that clears it.
+    words: HashMap<VReg, (u32, Inst)>,
     /// Where the shim defines registers of its own.
     own_definitions: HashMap<VReg, Inst>,
 }
@@ -112,7 +112,7 @@ impl<'a> Comparison<'a> {
             let operands = function.operands(inst);
             let is_branch = function.effects(inst).contains(Effects::TERMINATOR)
                 && matches!(operands, [Operand { value: Value::Block(_), .. }]);
-            let is_word = |reg: VReg| self.words.contains_key(&reg) && name(function, inst) != "MOV_B32_i";
+            let is_word = |reg: VReg| self.words.get(&reg).is_some_and(|&(_, zero)| zero != inst);
             let is_own = |reg: VReg| reg.index() >= own && !is_word(reg);
             let is_address = operands.iter().find_map(Operand::def).is_some_and(is_own);
             let is_directive = block.index() == 0
@@ -208,7 +208,7 @@ impl<'a> Comparison<'a> {
     /// The instruction that stores or loads the halves of a register of 128 bits, which is taken apart directly in front of a store
     /// and put together directly behind a load.
     fn access_by_halves(&self, role: Role, register: Value, found: Inst) -> Option<Inst> {
-        let before = Inst(found.0.checked_sub(1)?);
+        let before = self.in_block_ahead(found, 1)?;
         let (access, conversion) = if role == Role::Spill { (found, before) } else { (before, found) };
         let values = |inst| self.found.operands(inst).iter().map(|operand| operand.value);
         let halves: Vec<Value> = values(access).take(2).collect();
@@ -219,18 +219,28 @@ impl<'a> Comparison<'a> {
         ((name(self.found, conversion), values(conversion).collect()) == wanted).then_some(access)
     }
 
+    /// The instruction so many in front of another, in its block.
+    fn in_block_ahead(&self, inst: Inst, ahead: u32) -> Option<Inst> {
+        let range = self.found.block_range(self.found.block_of(inst));
+        inst.0.checked_sub(ahead).map(Inst).filter(|&inst| range.start <= inst)
+    }
+
+    fn is_word(&self, reg: VReg, place: BitPlace) -> bool {
+        self.words.get(&reg).is_some_and(|word| word.0 == place.word)
+    }
+
     /// Whether an instruction sets a bit to a predicate or a predicate to a bit, with what it reads directly in front of it.
     fn is_bit_access(&self, role: Role, place: BitPlace, predicate: Value, found: Inst) -> bool {
         let number = |number: i32| Value::Immediate(number.into());
         let values = |inst| self.found.operands(inst).iter().map(|operand| operand.value).collect::<Vec<_>>();
         let code = |ahead: u32| {
-            let inst = Inst(found.0.checked_sub(ahead)?);
+            let inst = self.in_block_ahead(found, ahead)?;
             Some((name(self.found, inst), values(inst)))
         };
         let Some((_, operands)) = code(0) else { return false };
         let (Some((and, masked)), [result, rest @ ..]) = (code(1), &operands[..]) else { return false };
         let (Some(&part), Some(&word)) = (masked.first(), masked.get(1)) else { return false };
-        let is_word = |value: Value| matches!(value, Value::Reg(reg) if self.words.get(&reg) == Some(&place.word));
+        let is_word = |value: Value| matches!(value, Value::Reg(reg) if self.is_word(reg, place));
         let is_masked = |mask: i32| and == "AND_b32ri" && is_word(word) && masked.get(2) == Some(&number(mask));
         if role == Role::Reload {
             return is_masked(place.mask())
@@ -256,7 +266,7 @@ impl<'a> Comparison<'a> {
         let constant = predicate.and_then(|predicate| self.wanted.constant_ahead(wanted, predicate));
         let (Some(constant), [to, from, mask]) = (constant, self.found.operands(found)) else { return false };
         let expected = if constant { ("OR_b32ri", place.mask()) } else { ("AND_b32ri", !place.mask()) };
-        let is_word = |reg: VReg| self.words.get(&reg) == Some(&place.word);
+        let is_word = |reg: VReg| self.is_word(reg, place);
         role == Role::Spill
             && to.def().is_some_and(is_word)
             && from.value == to.value
@@ -297,7 +307,7 @@ impl<'a> Comparison<'a> {
         let slots = (self.found.num_slots()..=slot.index()).map(|index| self.wanted.slot(Slot::new(index)));
         slots.filter(|data| data.shared.is_none()).fold(0, |_, data| {
             let largest = 1 << data.size.max(1).ilog2();
-            let offset = end.next_multiple_of(data.align.max(largest.min(8)));
+            let offset = end.next_multiple_of(data.align.max(largest.min(16)));
             end = offset + data.size;
             offset
         })
@@ -315,12 +325,19 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The registers from the number `own` on that the entry sets to 0, in their order.
-fn words(found: &Function, own: usize) -> HashMap<VReg, u32> {
-    let entry = found.blocks().take(1).flat_map(|entry| found.block_insts(entry));
-    let zeros = entry.filter(|&inst| name(found, inst) == "MOV_B32_i");
-    let is_own = |reg: &VReg| reg.index() >= own;
-    zeros.filter_map(|inst| found.operands(inst).first()?.def().filter(is_own)).zip(0..).collect()
+/// The registers from the number `own` on that the entry sets to 0 ahead of all else that accesses them, in their order.
+fn words(found: &Function, own: usize) -> HashMap<VReg, (u32, Inst)> {
+    let (mut words, mut seen) = (HashMap::new(), HashSet::new());
+    for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {
+        let is_zero = |operands: &[Operand]| matches!(operands, [_, number] if number.value == Value::Immediate(0));
+        let is_clear = name(found, inst) == "MOV_B32_i" && is_zero(found.operands(inst));
+        for reg in found.operands(inst).iter().filter_map(Operand::reg).filter(|reg| reg.index() >= own) {
+            if seen.insert(reg) && is_clear {
+                words.insert(reg, (words.len() as u32, inst));
+            }
+        }
+    }
+    words
 }
 
 /// The registers from the number `own` on that assembly at the entry sets, in their order: those that its text makes by

@@ -414,13 +414,13 @@ impl Function {
         self.symbols[symbol].shared_bytes
     }
 
-    /// The value of a predicate that the instruction directly ahead sets to a constant.
+    /// The value of a predicate that the instruction directly ahead sets to a constant. What a variable is is no instruction.
     pub(crate) fn constant_ahead(&self, inst: Inst, predicate: VReg) -> Option<bool> {
-        let ahead = Inst(inst.0.checked_sub(1)?);
-        let is_of_block = self.block_of(ahead) == self.block_of(inst);
+        let mut before = (self.block_range(self.block_of(inst)).start.0..inst.0).rev().map(Inst);
+        let ahead = before.find(|&inst| self.role(inst) != Role::Debug)?;
         match (self.role(ahead), self.operands(ahead)) {
             (Role::Constant, &[to, Operand { value: Value::Immediate(value), .. }]) => {
-                (is_of_block && to.def() == Some(predicate)).then_some(value & 1 != 0)
+                (to.def() == Some(predicate)).then_some(value != 0)
             }
             _ => None,
         }

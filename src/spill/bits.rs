@@ -1,7 +1,7 @@
 //! Predicates kept as bits of general registers, which is called a bit-spill.
 //!
 //! A thread has seven predicates. ptxas keeps further ones as bits, too, and moves them there and back wherever it needs one: a
-//! tile of 64 branches that each clear the predicates of all others took 20,615 instructions, and 9,976 with bits that are chosen
+//! tile of 64 branches that each clear the predicates of all others took 20,615 instructions, and 9,783 with bits that are chosen
 //! here. A bit takes two instructions where its predicate is defined, and one in each block that reads it.
 //!
 //! Predicates that live in one block stay: ptxas moves a comparison next to the instruction that reads it. So do those that
@@ -13,12 +13,14 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use super::at::At;
 use super::groups::{Group, freed, group};
 use super::packing::fewest;
 use super::pressure::Pressure;
 use crate::analysis::{Cfg, LiveRanges, Occurrence, Occurrences};
-use crate::function::{BitPlace, Block, Edit, EditList, Effects, Function, Inst, RegClass, Role, VReg};
+use crate::function::{BitPlace, Block, Edit, EditList, Effects, Function, Inst, RegClass, Role, Slot, VReg};
 use crate::index::IndexVec;
 use crate::target::asynchrony;
 use crate::target::machine::PREDICATES;
@@ -54,7 +56,8 @@ pub(crate) struct Kept {
 }
 
 /// Keeps predicates as bits where more than seven that live in several blocks are live at once, if somewhere more than `many` are:
-/// the cheapest first. Only those that `may_go` are moved and count. O(n log n) in operands and the blocks that registers are live into.
+/// the cheapest first. Only those that `may_go` are moved and count. O(n log n) in operands and the blocks that registers are live into, and a
+/// search among the bits so far for each predicate that is chosen.
 pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, edits: &mut EditList) -> Kept {
     let Facts { function, live, .. } = *facts;
     let is_global = |reg: VReg| function.class(reg) == RegClass::B1 && !live.live_ins(reg).is_empty();
@@ -74,15 +77,15 @@ pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, 
         is_full
     });
     let chosen: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
-    let mut kept = Kept { predicates: chosen.len(), accesses: 0 };
+    let mut slot_of: FxHashMap<VReg, Slot> = FxHashMap::default();
     for (number, sharing) in (0..).zip(fewest(&chosen, live)) {
-        let place = BitPlace { word: number / u32::BITS, bit: number % u32::BITS };
-        let slot = edits.create_bit_slot(place);
-        for candidate in candidates.iter().filter(|candidate| sharing.contains(&candidate.reg)) {
-            kept.accesses += candidate.access(function, slot, edits);
-        }
+        let slot = edits.create_bit_slot(BitPlace { word: number / u32::BITS, bit: number % u32::BITS });
+        slot_of.extend(sharing.into_iter().map(|reg| (reg, slot)));
     }
-    kept
+    // Stores come first where several accesses share a place: a constant stands directly ahead of its own.
+    let stores: usize = candidates.iter().map(|one| one.store(function, slot_of[&one.reg], edits)).sum();
+    let tests: usize = candidates.iter().map(|one| one.test(function, slot_of[&one.reg], edits)).sum();
+    Kept { predicates: chosen.len(), accesses: stores + tests }
 }
 
 /// How often instructions run, up to each.
@@ -132,11 +135,16 @@ fn candidate(facts: &Facts<'_>, pressure: &Pressure, runs: &Runs, reg: VReg) -> 
 }
 
 impl Candidate {
-    /// Sets the bit behind each definition, and tests it in front of each group of reads. Returns how many instructions that takes.
-    fn access(&self, function: &Function, slot: crate::function::Slot, edits: &mut EditList) -> usize {
+    /// Sets the bit behind each definition. Returns how many those are.
+    fn store(&self, function: &Function, slot: Slot, edits: &mut EditList) -> usize {
         for definition in &self.definitions {
             edits.insert_spill(At::behind(function, definition).position(function), self.reg, slot);
         }
+        self.definitions.len()
+    }
+
+    /// Tests the bit in front of each group of reads. Returns how many those are.
+    fn test(&self, function: &Function, slot: Slot, edits: &mut EditList) -> usize {
         let tests = self.groups.iter().filter(|group| !group.has_definition);
         for group in tests.clone() {
             let Inst(before) = group.place;
@@ -146,6 +154,6 @@ impl Candidate {
                 edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
             }
         }
-        self.definitions.len() + tests.count()
+        tests.count()
     }
 }

@@ -19,6 +19,12 @@ fn opcodes() -> Arc<OpcodeTable> {
         ("SELP_b16ii", Role::Other),
         ("SETP_i16ri", Role::Other),
         ("MOV_B32_i", Role::Constant),
+        ("MOV_B1_i", Role::Constant),
+        ("OR_b32ri", Role::Other),
+        ("I128toV2I64", Role::Unpack),
+        ("V2I64toI128", Role::Pack),
+        ("STV_i64_v2", Role::Other),
+        ("LDV_i64_v2", Role::Other),
         ("SELP_b32ii", Role::Other),
         ("AND_b32ri", Role::Other),
         ("OR_b32rr", Role::Other),
@@ -262,4 +268,56 @@ fn bits() {
         let difference = difference(&wanted, &wrong);
         assert!(difference.contains("expected Spill") || difference.contains("expected Reload"), "{difference}");
     }
+}
+
+/// A constant sets or clears its bit without the predicate; and a word is cleared once, at the entry.
+#[test]
+fn bits_of_constants() {
+    let constant = |value| line("MOV_B1_i", [Operand::write(VReg(3)), Operand::immediate(value)]);
+    let wanted = |value| {
+        let before = function_with(&[RegClass::B1; 2], 0, &[constant(value)]);
+        let mut edits = EditList::new(&before);
+        let slot = edits.create_bit_slot(BitPlace { word: 0, bit: 3 });
+        edits.insert_spill(Position { block: Block(0), before: None }, VReg(3), slot);
+        edits.finish();
+        edits.apply(&before).expect("the edits fit").function
+    };
+    let found = |value, opcode, mask, is_cleared_again| {
+        let word = VReg(5);
+        let clear = line("MOV_B32_i", [Operand::write(word), Operand::immediate(0)]);
+        let set = line(opcode, [Operand::write(word), Operand::read(word), Operand::immediate(mask)]);
+        let mut lines = vec![clear.clone(), constant(value), set];
+        lines.extend(Some(clear).filter(|_| is_cleared_again));
+        function_with(&[RegClass::B1, RegClass::B1, RegClass::B32], 0, &lines)
+    };
+    assert_eq!(compare(&wanted(-1), &found(-1, "OR_b32ri", 8, false)), Ok(()));
+    assert_eq!(compare(&wanted(0), &found(0, "AND_b32ri", -9, false)), Ok(()));
+    assert!(compare(&wanted(-1), &found(-1, "OR_b32ri", 4, false)).is_err());
+    assert!(compare(&wanted(-1), &found(-1, "AND_b32ri", -9, false)).is_err());
+    assert!(compare(&wanted(0), &found(0, "OR_b32ri", 8, false)).is_err());
+    assert!(compare(&wanted(-1), &found(-1, "OR_b32ri", 8, true)).is_err());
+}
+
+/// A register of 128 bits is taken apart directly ahead of its store, low half first.
+#[test]
+fn halves() {
+    let before = function_with(&[RegClass::B128], 0, &[]);
+    let mut edits = EditList::new(&before);
+    let slot = edits.create_slot(16, 16);
+    edits.insert_spill(Position { block: Block(0), before: None }, VReg(3), slot);
+    edits.finish();
+    let wanted = edits.apply(&before).expect("the edits fit").function;
+    let found = |stored: [u32; 2]| {
+        let [address, low, high] = [VReg(4), VReg(5), VReg(6)];
+        let store = stored.map(|half| Operand::read(VReg(half))).into_iter();
+        let store = store.chain([Operand::read(address), Operand::immediate(0)]).collect();
+        let lines = [
+            local_address(address),
+            line("I128toV2I64", [Operand::write(low), Operand::write(high), Operand::read(VReg(3))]),
+            ("STV_i64_v2", store, Effects::WRITE),
+        ];
+        function_with(&[RegClass::B128, RegClass::B32, RegClass::B64, RegClass::B64], 0, &lines)
+    };
+    assert_eq!(compare(&wanted, &found([5, 6])), Ok(()));
+    assert!(difference(&wanted, &found([6, 5])).contains("expected Spill"));
 }

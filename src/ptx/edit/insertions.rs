@@ -19,7 +19,7 @@ fn type_of(class: RegClass) -> &'static str {
 /// A number as an operand of a class.
 fn number(value: i64, class: RegClass) -> String {
     match class {
-        RegClass::B1 => if value & 1 == 0 { "0" } else { "-1" }.to_owned(),
+        RegClass::B1 => if value == 0 { "0" } else { "-1" }.to_owned(),
         RegClass::B16 => (value as i16).to_string(),
         RegClass::B32 => (value as i32).to_string(),
         _ => value.to_string(),

@@ -76,6 +76,8 @@ impl Slots {
         for edit in edits.edits() {
             match *edit {
                 Edit::CreateSlot { size, align, .. } => {
+                    // An access is aligned to its size, which is at most the slot's.
+                    let align = align.max(1 << size.max(1).ilog2().min(4));
                     let offset = slots.local_bytes.next_multiple_of(align);
                     slots.places.push(Place::Local(offset));
                     slots.local_bytes = offset + size;

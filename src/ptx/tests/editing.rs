@@ -188,6 +188,41 @@ fn bits() {
     assert!(after.find("mov.b32 %vr0, 0;") < after.find("$first:"), "{after}");
 }
 
+/// A constant sets its bit, or clears it, without a predicate; any number but 0 is true.
+#[test]
+fn bits_of_constants() {
+    let body = "\t.reg .pred \t%p<3>;\n\tmov.pred \t%p1, 2;\n\tmov.pred \t%p2, 0;\n\t@%p1 bra \t$end;\n\t@%p2 bra \t$end;\n$end:\n\tret;";
+    let edits = "create-bit-slot slot0 word 0 bit 31\ncreate-bit-slot slot1 word 0 bit 0\n\
+        insert-spill i5 in bb0 before i1 %0 slot0\ninsert-spill i6 in bb0 before i2 %1 slot1";
+    let text = kernel(body);
+    let after = edited(&text, edits).unwrap_or_else(|reason| panic!("{reason}"));
+    let (gone, new) = lines_of(&text, &after);
+    assert!(gone.is_empty(), "{gone:?}");
+    let expected =
+        [".reg .b32 %vr<1>;", "mov.b32 %vr0, 0;", "or.b32 %vr0, %vr0, -2147483648;", "and.b32 %vr0, %vr0, -2;"];
+    assert_eq!(new, expected);
+}
+
+/// Registers of 128 bits are stored whole, and their slots in local memory are aligned to that.
+#[test]
+fn slots_of_128_bits() {
+    let body = "\t.reg .b64 \t%rd<3>;\n\t.reg .b128 \t%rq<2>;\n\tmov.b64 \t%rd1, 7;\n\tmov.b128 \t%rq1, {%rd1, %rd1};\n\
+        \tmov.b128 \t{%rd1, %rd2}, %rq1;\n\tret;";
+    let edits = "create-slot slot0 size 8 align 8\ncreate-slot slot1 size 16 align 8\ncreate-register %4 B128\n\
+        insert-spill i4 in bb0 before i2 %1 slot1\ninsert-reload i5 in bb0 before i2 %4 slot1\nset-register i2 operand 2 %4";
+    let text = kernel(body);
+    let after = edited(&text, edits).unwrap_or_else(|reason| panic!("{reason}"));
+    let (_, new) = lines_of(&text, &after);
+    for line in [
+        ".local .align 16 .b8 nvptx_ra_local[32];",
+        "st.local.b128 [%vr0+16], %rq1;",
+        "ld.local.b128 %vq0, [%vr0+16];",
+        "mov.b128 {%rd1, %rd2}, %vq0;",
+    ] {
+        assert!(new.iter().any(|new| new == line), "{line}: {new:?}");
+    }
+}
+
 /// A kernel whose blocks may have any size says how large they are, with an array that counts on it; slots of two bytes lie
 /// two bytes apart.
 #[test]

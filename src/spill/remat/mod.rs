@@ -171,5 +171,6 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
         outcome.added += compute_again(function, &occurrences, register, &value.groups, &mut outcome.edits);
     }
     outcome.edits.finish();
+    debug_assert_eq!(crate::check::slots::errors(function, &outcome.edits), [], "{function}");
     outcome
 }
