@@ -6,7 +6,7 @@
 //! reads means that it has sunk.
 //!
 //! Predicates have registers of their own, seven of them, and comparisons are made again for want of these. What cannot be compared
-//! again is kept as [bits](super::bits).
+//! again is kept as [`bits`].
 //!
 //! In the order of the files:
 //! * [`facts`]: what is known of a function;
