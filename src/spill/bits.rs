@@ -94,8 +94,12 @@ struct Runs(Vec<f64>);
 impl Runs {
     fn new(facts: &Facts<'_>) -> Self {
         let mut sums = vec![0.0];
-        for inst in facts.function.blocks().flat_map(|block| facts.function.block_insts(block).map(move |_| block)) {
-            sums.push(sums.last().copied().unwrap_or(0.0) + facts.frequencies[inst]);
+        let mut sum = 0.0;
+        for block in facts.function.blocks() {
+            for _ in facts.function.block_insts(block) {
+                sum += facts.frequencies[block];
+                sums.push(sum);
+            }
         }
         Self(sums)
     }
