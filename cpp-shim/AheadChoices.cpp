@@ -12,6 +12,7 @@
 
 #include "AheadChoices.h"
 
+#include "FunctionFacts.h"
 #include "Options.h"
 #include "StackAddresses.h"
 #include "Text.h"
@@ -259,14 +260,6 @@ bool Chooser::run(StringRef Options) {
         F->addFnAttr(UnrollAttribute, utostr(Chosen.unrolling()));
   }
   return true;
-}
-
-/// The first value that functions with a body have under the attribute.
-StringRef firstAttribute(const Module &M, StringRef Name) {
-  for (const Function &F : M)
-    if (isDefined(F) && F.hasFnAttribute(Name))
-      return F.getFnAttribute(Name).getValueAsString();
-  return "";
 }
 
 void replayProfile(Module &M, StringRef Options) {

@@ -13,6 +13,7 @@
 #include "Clone.h"
 
 #include "Compilation.h"
+#include "FunctionFacts.h"
 #include "Options.h"
 #include "Remarks.h"
 #include "Text.h"
@@ -35,14 +36,6 @@ namespace nvptx_ra {
 static Error fail(const Module &M, const Twine &Problem) {
   return createStringError("nvptx-ra: " + M.getTargetTriple().str() + ": " +
                            Problem);
-}
-
-/// The first value that functions with a body have under the attribute.
-static StringRef firstAttribute(const Module &M, StringRef Name) {
-  for (const Function &F : M)
-    if (!F.isDeclaration() && F.hasFnAttribute(Name))
-      return F.getFnAttribute(Name).getValueAsString();
-  return "";
 }
 
 static Expected<std::unique_ptr<TargetMachine>> machineFor(const Module &M) {

@@ -24,14 +24,13 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace nvptx_ra {
-
-/// NVPTX's address space of what the threads of a block share.
-static constexpr unsigned SharedSpace = 3;
 
 /// A file's path: its directory counts where the name is relative.
 static nvptx_ra_str pathOf(const DIFile &File, BumpPtrAllocator &Text) {
@@ -74,11 +73,18 @@ uint64_t sharedBytesOf(const MachineOperand &MO, const DataLayout &Layout) {
   if (!MO.isGlobal())
     return 0;
   const auto *Variable = dyn_cast<GlobalVariable>(MO.getGlobal());
-  if (!Variable || Variable->getAddressSpace() != SharedSpace)
+  if (!Variable || Variable->getAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED)
     return 0;
   if (Variable->isDeclaration())
     return NVPTX_RA_DYNAMIC_SHARED;
   return Layout.getTypeAllocSize(Variable->getValueType()).getFixedValue();
+}
+
+StringRef firstAttribute(const Module &M, StringRef Name) {
+  for (const Function &F : M)
+    if (!F.isDeclaration() && F.hasFnAttribute(Name))
+      return F.getFnAttribute(Name).getValueAsString();
+  return "";
 }
 
 } // namespace nvptx_ra

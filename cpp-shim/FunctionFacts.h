@@ -9,6 +9,7 @@
 #define NVPTX_RA_FUNCTIONFACTS_H
 
 #include "nvptx_ra.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Allocator.h"
 #include <cstdint>
 
@@ -19,6 +20,7 @@ class DataLayout;
 class Function;
 class MachineFunction;
 class MachineOperand;
+class Module;
 } // namespace llvm
 
 namespace nvptx_ra {
@@ -42,6 +44,10 @@ const llvm::DILocation *ownLocation(const llvm::DILocation *Loc,
 /// names none, or one that is only declared, as dynamic shared memory is.
 uint64_t sharedBytesOf(const llvm::MachineOperand &MO,
                        const llvm::DataLayout &Layout);
+
+/// The first value that functions with a body have under the attribute; empty
+/// where none has it.
+llvm::StringRef firstAttribute(const llvm::Module &M, llvm::StringRef Name);
 
 } // namespace nvptx_ra
 
