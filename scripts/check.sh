@@ -44,7 +44,7 @@ count_tests() {
 step "format" cargo fmt --check
 step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
 # The core and the tool must compile without LLVM; their tests are the same code with it, and run below.
-step "clippy without LLVM" cargo clippy --all-targets --no-default-features --features fuzzing,tool -- -D warnings
+step "clippy without LLVM" cargo clippy --lib --bins --no-default-features --features fuzzing,tool -- -D warnings
 # With the features of the other steps, so that the shim is not compiled once more for their want.
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features fuzzing
 step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --no-default-features
