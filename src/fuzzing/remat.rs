@@ -19,8 +19,8 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
     let (widened_alone, predicates) = (u.ratio(1, 4)?, u.int_in_range(0..=4)?);
     let bits = *u.choose(&[BitSpill::Off, BitSpill::Auto, BitSpill::On])?;
-    let wanted =
-        Wanted { instructions: 0, needed: u.int_in_range(0..=8)?, eighths, least, widened_alone, predicates, bits };
+    let (needed, registers) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
+    let wanted = Wanted { instructions: 0, needed, eighths, least, widened_alone, predicates, bits, registers };
     let classification = Classification::by_name(function.opcodes());
     let rematerialised = || rematerialise_above(&function, &classification, wanted);
     let outcome = rematerialised();

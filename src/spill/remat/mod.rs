@@ -32,6 +32,7 @@ use crate::config;
 use crate::config::BitSpill;
 use crate::function::{EditList, Function, VReg};
 use crate::spill::bits;
+use crate::spill::pressure::Pressure;
 use crate::target::Classification;
 use choice::may_be_full;
 use chosen::Choices;
@@ -60,6 +61,10 @@ const INSTRUCTIONS_FOR_EACH: usize = 16;
 /// Where no more predicates are live at once, the order that ptxas makes keeps few of them as bits, and comparing again made more
 /// kernels longer than shorter.
 const MANY: u32 = 13;
+
+/// Where more words are live than so many fifths of the registers, ptxas may give most registers up for the sake of warps, and how
+/// many it keeps then depends on all that is spilled. What is spared by bits there can cost warps.
+const GIVEN_UP_FIFTHS: u32 = 7;
 
 /// What rematerialisation did.
 #[derive(Debug)]
@@ -99,6 +104,8 @@ pub(crate) struct Wanted {
     pub(crate) predicates: u32,
     /// Which others are kept as bits there.
     pub(crate) bits: BitSpill,
+    /// How many registers a thread may have.
+    pub(crate) registers: u32,
 }
 
 /// Computes values again where much is live. `bits`: which predicates are kept as bits; `registers`: how many a thread may
@@ -119,6 +126,7 @@ pub fn rematerialise(
         widened_alone: false,
         predicates: MANY,
         bits,
+        registers,
     };
     let wanted = match wanted {
         config::Remat::Off => return Outcome::nothing(function),
@@ -132,6 +140,7 @@ pub fn rematerialise(
                 widened_alone: true,
                 predicates: MANY,
                 bits,
+                registers,
             }
         }
         config::Remat::Peaks => above(7),
@@ -152,7 +161,13 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
     let mut choices = Choices::none(function);
     choice::choose(&facts, wanted, &mut choices);
     predicates::choose(&facts, wanted.predicates, &mut choices);
-    if wanted.bits != BitSpill::Off {
+    let most_live = || Pressure::new(function, &facts.live).peak();
+    let are_bits_wanted = match wanted.bits {
+        BitSpill::Off => false,
+        BitSpill::Auto => 5 * most_live() <= GIVEN_UP_FIFTHS * wanted.registers,
+        BitSpill::On => true,
+    };
+    if are_bits_wanted {
         let is_wanted = |reg: VReg| {
             let definitions = || occurrences.of(reg).iter().filter(|access| access.is_def()).count();
             choices.is_free(reg) && (wanted.bits == BitSpill::On || definitions() > 1)

@@ -20,6 +20,7 @@ fn rewritten(body: &str, least: u32) -> (usize, String) {
         widened_alone: false,
         predicates: MANY,
         bits: BitSpill::Off,
+        registers: 255,
     };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
@@ -147,6 +148,7 @@ fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
         widened_alone: true,
         predicates: MANY,
         bits: BitSpill::Off,
+        registers: 255,
     };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
@@ -196,6 +198,7 @@ fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
         widened_alone: true,
         predicates: MANY,
         bits: BitSpill::Off,
+        registers: 255,
     };
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());

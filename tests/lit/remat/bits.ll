@@ -1,7 +1,8 @@
 ; More predicates are live across a barrier than a thread has, and assembly has set them, which cannot be done again. All but those that
 ; fit into predicates are kept as bits of general registers, each set where its predicate is defined and tested where that is read: 32 of
 ; a register, and others of a second one. By default, predicates with one definition stay, and those with several go, a constant as a
-; number. Thirteen predicates are left alone, and by the option all are. The checker proves the edits, LLVM's machine verifier and ptxas
+; number. Thirteen predicates are left alone, and by the option all are. So are, by default, those of a kernel in which so many words are
+; live that ptxas may give registers up for warps: 400 are, and 320 are not. The checker proves the edits, LLVM's machine verifier and ptxas
 ; take the code, and the same happens to PTX as text.
 ; RUN: %python %S/Inputs/flags.py 48 > %t.ll
 ; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.ll -o %t.on
@@ -20,6 +21,12 @@
 ; RUN: %python %S/Inputs/flags.py 13 several > %t.few.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.few.ll -o %t.few
 ; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.few.ll -o - | cmp - %t.few
+; RUN: %python %S/Inputs/flags.py 48 several 320 > %t.words.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.words.ll -o - | FileCheck %s --check-prefix=SEVERAL
+; RUN: %python %S/Inputs/flags.py 48 several 400 > %t.more.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.more.ll -o %t.more
+; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.more.ll -o - | cmp - %t.more
+; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.more.ll -o - | FileCheck %s --check-prefix=SEVERAL
 ; CHECK-LABEL:    .entry flags(
 ; CHECK:          mov.b32 {{%r[0-9]+}}, 0;
 ; CHECK-NEXT:     mov.b32 {{%r[0-9]+}}, 0;

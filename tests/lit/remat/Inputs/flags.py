@@ -1,13 +1,19 @@
 """Prints a kernel with so many predicates that assembly sets ahead of a barrier, where they stay, and that stores behind it depend
-on. With "several" a branch leads around each, and sets it to false."""
+on. With "several" a branch leads around each, and sets it to false. With a number behind that, so many words are loaded ahead of all
+and stored behind it."""
 
 import sys
 
-count, has_several = int(sys.argv[1]), sys.argv[2:] == ["several"]
+count, has_several = int(sys.argv[1]), sys.argv[2:3] == ["several"]
+words = range(int(sys.argv[3]) if sys.argv[3:] else 0)
 print('target triple = "nvptx64-nvidia-cuda"')
 print("declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\ndeclare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)")
 print("define ptx_kernel void @flags(i32 %n, ptr addrspace(1) %in, ptr addrspace(1) %out) {\nentry:")
-print("  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  br label %check0")
+print("  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()")
+for word in words:
+    print(f"  %from{word} = getelementptr i32, ptr addrspace(1) %in, i32 {-32 - word}")
+    print(f"  %word{word} = load volatile i32, ptr addrspace(1) %from{word}")
+print("  br label %check0")
 for number in range(count):
     print(f"check{number}:\n  %at{number} = getelementptr i32, ptr addrspace(1) %in, i32 {32 * number}")
     print(f"  %new{number} = load volatile i32, ptr addrspace(1) %at{number}")
@@ -25,4 +31,7 @@ for number in range(count):
     print(f"store{number}:\n  %to{number} = getelementptr i32, ptr addrspace(1) %out, i32 {32 * number}")
     print(f"  store volatile i32 %thread, ptr addrspace(1) %to{number}\n  br label %stored{number}")
     print(f"stored{number}:\n  br label %{'end' if number + 1 == count else f'again{number + 1}'}")
-print("end:\n  ret void\n}")
+print("end:")
+for word in words:
+    print(f"  store volatile i32 %word{word}, ptr addrspace(1) %out")
+print("  ret void\n}")
