@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn launch_options(input: &Path, options: &[String]) -> Vec<String> {
     let is_said = options.iter().any(|option| option.starts_with("dynamic-shared"));
     let beside = dynamic_shared::all_said(input, &[]);
-    beside.iter().filter(|_| !is_said).map(|said| dynamic_shared::as_option(said.bytes)).collect()
+    beside.iter().filter(|_| !is_said).map(|said| dynamic_shared::as_option(said.value.0)).collect()
 }
 
 /// The `--set` options as LLVM registers them, each checked first, for a better message than LLVM's.

@@ -2,48 +2,36 @@
 //! is, but it decides how many warps an SM holds, and so how many registers cost none. All of Triton's is such; its
 //! compiler writes it into a file beside the code.
 
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::str::FromStr;
 
 use nvptx_ra::config;
 use nvptx_ra::error::{Error, ErrorKind};
 
-use crate::kernel_names;
+use crate::of_kernels::{OfKernels, last_of};
+
+/// Bytes of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bytes(pub(crate) u32);
 
 /// What one use of the option says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DynamicShared {
-    /// A part of the names of the kernels that it is said of; all kernels without one.
-    kernel: Option<String>,
-    /// Of a block.
-    pub(crate) bytes: u32,
+pub(crate) type DynamicShared = OfKernels<Bytes>;
+
+impl Display for Bytes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
-impl FromStr for DynamicShared {
+impl FromStr for Bytes {
     type Err = Error;
 
-    /// `[KERNEL=]BYTES`.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let (kernel, bytes) = match text.rsplit_once('=') {
-            Some((kernel, bytes)) => (Some(kernel.to_owned()), bytes),
-            None => (None, text),
-        };
-        let wrong = |_| {
-            let problem = format!("'{bytes}' is no number of bytes");
+        text.parse().map(Self).map_err(|_| {
+            let problem = format!("'{text}' is no number of bytes");
             Error::new(ErrorKind::Option, problem, "say --dynamic-shared 49152, or --dynamic-shared KERNEL=49152")
-        };
-        Ok(Self { kernel, bytes: bytes.parse().map_err(wrong)? })
-    }
-}
-
-impl DynamicShared {
-    /// So many bytes for every kernel.
-    pub(crate) fn of_all(bytes: u32) -> Self {
-        Self { kernel: None, bytes }
-    }
-
-    fn is_of(&self, kernel: &str) -> bool {
-        self.kernel.as_ref().is_none_or(|part| kernel_names::fits(part, kernel))
+        })
     }
 }
 
@@ -61,14 +49,14 @@ pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicSh
         std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let beside = metadata.map(|TritonMetadata { name, shared }| {
         log::info!("{}: launches of {name} add {shared} bytes of shared memory", path.display());
-        DynamicShared { kernel: Some(name), bytes: shared }
+        DynamicShared::named(name, Bytes(shared))
     });
     beside.into_iter().chain(options.iter().cloned()).collect()
 }
 
 /// The bytes that a launch of the kernel adds, if anything is said of it; the last that is said counts.
 pub(crate) fn bytes_of(said: &[DynamicShared], kernel: &str) -> Option<u32> {
-    said.iter().rfind(|one| one.is_of(kernel)).map(|one| one.bytes)
+    last_of(said, kernel).map(|Bytes(bytes)| bytes)
 }
 
 /// The option of the passes that says so many bytes. More than any processor gives a block is said as the most that one
@@ -78,23 +66,10 @@ pub(crate) fn as_option(bytes: u32) -> String {
     format!("dynamic-shared={}", bytes.min(config::DynamicShared::MOST))
 }
 
-/// An error where something is said of kernels that are not there. `input` is the module's name, for the message.
-pub(crate) fn check<'a>(
-    said: &[DynamicShared],
-    kernels: impl Iterator<Item = &'a str> + Clone,
-    input: &str,
-) -> Result<(), Error> {
-    said.iter().try_for_each(|DynamicShared { kernel, bytes }| match kernel {
-        Some(kernel) => {
-            kernel_names::check(&format!("--dynamic-shared {kernel}={bytes}"), kernel, kernels.clone(), input)
-        }
-        None => Ok(()),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::of_kernels::check;
 
     fn said(texts: &[&str]) -> Vec<DynamicShared> {
         texts.iter().map(|text| text.parse().expect("is well-formed")).collect()
@@ -141,8 +116,10 @@ mod tests {
         assert!(error.contains("'48k' is no number of bytes") && error.contains("KERNEL=49152"), "{error}");
         assert!("-1".parse::<DynamicShared>().is_err());
         let kernels = ["dot", "softmax"].into_iter();
-        assert_eq!(check(&said(&["8", "max=16"]), kernels.clone(), "m.ll"), Ok(()));
-        let error = check(&said(&["sum=16"]), kernels, "m.ll").expect_err("there is no such kernel").to_string();
-        assert!(error.contains("m.ll has no kernel whose name contains 'sum'"), "{error}");
+        assert_eq!(check("--dynamic-shared", &said(&["8", "max=16"]), kernels.clone(), "m.ll"), Ok(()));
+        let error = check("--dynamic-shared", &said(&["sum=16"]), kernels, "m.ll")
+            .expect_err("there is no such kernel")
+            .to_string();
+        assert!(error.contains("--dynamic-shared sum=16: m.ll has no kernel whose name contains 'sum'"), "{error}");
     }
 }

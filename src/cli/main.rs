@@ -37,6 +37,7 @@ mod machine;
 #[cfg(feature = "llvm")]
 mod mir;
 mod occupancy;
+mod of_kernels;
 mod optimum;
 mod output;
 mod page;
@@ -51,6 +52,7 @@ mod replay;
 mod report;
 mod run;
 mod stats;
+mod threads;
 mod tune;
 mod views;
 mod wrap_cuda;

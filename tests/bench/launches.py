@@ -37,6 +37,10 @@ def nothing_dynamic(_):
     return Launch(None, 0)
 
 
+def marlin(match):
+    return Launch(int(match["threads"]), 96 * 1024)
+
+
 # (module, kernel's mangled name, launch of a match)
 RULES = [
     (r"candle__mmq_gguf", r"mul_mat_qIL9ggml_type(?P<type>\d+)ELi(?P<columns>\d+)E", candle_mul_mat_q),
@@ -44,6 +48,9 @@ RULES = [
     (r"candle__mmq_gguf", r"mul_mat_q_stream_k_fixup", nothing_dynamic),
     # llama.cpp, ggml-cuda/fattn-tile.cuh: `nbytes_shared = 0`; the threads are the kernel's launch bounds.
     (r"ggml__template-instances_fattn-tile", r"flash_attn_tile", nothing_dynamic),
+    # mistralrs-quant 0.8.1, kernels/marlin/marlin_kernel.cuh: `<<<blocks, NUM_THREADS, SHARED_MEM, stream>>>`, the template's
+    # first number and 96 KB.
+    (r"mrs-quant__marlin_marlin_matmul", r"MarlinI\d+[a-z_]\w*?Li(?P<threads>\d+)E", marlin),
 ]
 
 

@@ -117,6 +117,10 @@ class Launches(unittest.TestCase):
             Path(folder, "fla__k.json").write_text('{"name": "k", "num_warps": 8, "shared": 1024}')
             self.assertEqual(launches.launch_of(f"{folder}/fla__k.ll", "k"), launches.Launch(256, 1024))
         self.assertEqual(launches.launch_of("dfdx__k.bc", "mul_mat_q"), launches.Launch())
+        for kind in ("13__nv_bfloat16", "6__half"):
+            marlin = f"_Z6MarlinI{kind}Li128ELi1ELi8ELi4ELi4ELin1E"
+            of = launches.launch_of("mrs-quant__marlin_marlin_matmul_f16.bc", marlin)
+            self.assertEqual(of, launches.Launch(128, 98_304))
 
 
 def figures(local_bytes, instructions=100, warps=16, static=0, **more):

@@ -310,6 +310,24 @@ fn of_another_compiler() -> String {
     text
 }
 
+/// Threads are said of all kernels or of some, what is said last counts, and a name that no kernel has is an error.
+#[test]
+fn threads_of_some_kernels() {
+    let folder = folder(KERNELS, true);
+    let folder = folder.path();
+    let threads = |said: &[&str]| -> Vec<Option<u64>> {
+        let options = ["tune", "k.ptx", "--runs", "2", "--no-compare", "--json"];
+        let json = json(folder, &[&options[..], said].concat());
+        json["kernels"].as_array().expect("kernels").iter().map(|kernel| kernel["threads"].as_u64()).collect()
+    };
+    assert_eq!(threads(&[]), [None, None]);
+    assert_eq!(threads(&["--threads", "64", "--threads", "fixed=32"]), [Some(64), Some(32)]);
+    assert_eq!(threads(&["--threads", "moves=96"]), [Some(96), None]);
+    let output = run(folder, &["tune", "k.ptx", "--threads", "other=32"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--threads other=32: k.ptx has no kernel whose name contains 'other'"), "{said}");
+}
+
 /// A kernel of another compiler wins where it is better, is named in the table, the JSON and the profile, and comes out
 /// again with that file alone. What cannot be taken is said in a line.
 #[test]

@@ -21,7 +21,7 @@ use super::settings::Settings;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
-use crate::dynamic_shared::DynamicShared;
+use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::cubin::{self, Facts};
 use crate::ptxas::{self, Measured};
 use crate::tune::request::{self, Answer, Change, Found, Request, Scope};
@@ -108,7 +108,7 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
     let limit: &'static Limit = Box::leak(Box::new(limit));
     // What the user says stands behind what the text notes, so that it counts first.
     let noted = LaunchNote::of(&String::from_utf8_lossy(&input.text));
-    let note_of_text = noted.dynamic_shared.map(DynamicShared::of_all);
+    let note_of_text = noted.dynamic_shared.map(|bytes| DynamicShared::all(Bytes(bytes)));
     Request {
         content: &input.text,
         name: "found.ptx",

@@ -13,7 +13,7 @@ use super::truth::input::{MACHINE_CODE, of_machine_code, of_ptx};
 use super::truth::{Truth, difference, json, table};
 use super::{Arguments, Report, baseline, compare, page};
 use crate::input::{FUNCTIONS, Input};
-use crate::{dynamic_shared, kernel_names};
+use crate::{dynamic_shared, kernel_names, of_kernels};
 
 /// An input, measured.
 pub(super) struct Measured {
@@ -92,7 +92,7 @@ fn choose_kernels(measured: &mut [Measured], arguments: &Arguments) -> Result<()
     let inputs: Vec<&str> = measured.iter().flat_map(|of| &of.truths).map(|truth| truth.input.as_str()).collect();
     let inputs = inputs.join(", ");
     kernel_names::check_wanted(&arguments.kernel, names.iter().copied(), &inputs)?;
-    dynamic_shared::check(&arguments.dynamic_shared, names.iter().copied(), &inputs)?;
+    of_kernels::check("--dynamic-shared", &arguments.dynamic_shared, names.iter().copied(), &inputs)?;
     for (of, path) in measured.iter_mut().zip(&arguments.inputs) {
         let said = dynamic_shared::all_said(path, &arguments.dynamic_shared);
         for truth in &mut of.truths {

@@ -30,6 +30,7 @@ use crate::codegen::DEFAULT_LEVEL;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::input::{self, FUNCTIONS, Input};
 use crate::kernel_names;
+use crate::of_kernels;
 use crate::ptxas::Measured;
 use crate::views::{Compilation, Source};
 use slots::Slots;
@@ -294,7 +295,7 @@ fn choose_kernels(reports: &mut [Report], arguments: &Arguments) -> Result<(), E
         report.forecasts.retain(|forecast| kernel_names::is_wanted(&arguments.kernel, &forecast.name));
     }
     let wanted = names(reports);
-    dynamic_shared::check(&arguments.dynamic_shared, wanted.iter().map(String::as_str), &inputs)?;
+    of_kernels::check("--dynamic-shared", &arguments.dynamic_shared, wanted.iter().map(String::as_str), &inputs)?;
     for report in reports {
         let said = dynamic_shared::all_said(&report.path, &arguments.dynamic_shared);
         for forecast in &mut report.forecasts {

@@ -86,6 +86,7 @@ use crate::codegen::{Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
 use crate::ptx::read_others;
+use crate::threads::Threads;
 use crate::{input, interrupt, ptxas};
 
 /// What the search takes.
@@ -149,10 +150,11 @@ pub(crate) struct Arguments {
     /// several fit a kernel, the last one counts. With a large size, more registers cost no warp
     #[arg(long, value_name = "[KERNEL=]BYTES")]
     dynamic_shared: Vec<DynamicShared>,
-    /// Threads of a block of the kernels that do not say how many. A kernel that keeps values in shared memory says so from
-    /// then on: a launch of larger blocks fails
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    threads: Option<u32>,
+    /// Threads of a block of the kernels whose name contains KERNEL, or of all kernels, where they do not say how many; repeat
+    /// for more. If several fit a kernel, the last one counts. A kernel that keeps values in shared memory says so from then on: a
+    /// launch of larger blocks fails
+    #[arg(long, value_name = "[KERNEL=]N")]
+    threads: Vec<Threads>,
     /// Allow variants with fewer warps on an SM than stock; --run always allows them
     #[arg(long)]
     allow_occupancy_loss: bool,
@@ -276,7 +278,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let conditions = Conditions {
         judges,
         aim: &aim,
-        threads: arguments.threads,
+        threads: &arguments.threads,
         dynamic_shared: &arguments.dynamic_shared,
         jobs: pace.jobs,
     };
@@ -360,7 +362,7 @@ fn search<'a>(
     }
     progress.end();
     if !arguments.no_compare {
-        winners::compare(&mut tuning, arguments.threads, &outputs::keep(arguments, is_ptx));
+        winners::compare(&mut tuning, &outputs::keep(arguments, is_ptx));
         winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
     }
     print::losses(&tuning.search);

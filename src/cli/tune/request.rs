@@ -31,6 +31,7 @@ use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
 use crate::page::counted;
 use crate::ptxas::Measured;
+use crate::threads::{Count, Threads};
 
 /// How many times more variants of a kernel that spills are judged. Few kernels spill: of 21 of Triton's, 8 runs took 11 % of
 /// the bytes, and 16 took 29 %.
@@ -142,8 +143,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
     let (seed, allowance) = (1, request.allowance);
     let aim = Aim { architecture, allowance, seed, preference: preference(&[]), shared_cost: SHARED_COST };
-    let (threads, dynamic_shared, jobs) = (request.threads, &*request.dynamic_shared, request.jobs);
-    let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs };
+    let (dynamic_shared, jobs) = (&*request.dynamic_shared, request.jobs);
+    let threads = request.threads.map(|threads| Threads::all(Count(threads)));
+    let conditions = Conditions { judges, aim: &aim, threads: threads.as_slice(), dynamic_shared, jobs };
     let Stock { kernels, slices, .. } =
         stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), conditions)?;
     // A stack may be an array's alone.
@@ -157,7 +159,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let pace = Pace { until: request.until, jobs };
     let mut tuning = Tuning { code: &text, judges, search, slices: slices.into(), stock_waits: false, pace };
     rounds::run(&mut tuning, &|_| ());
-    winners::compare(&mut tuning, request.threads, &Keep::Nowhere);
+    winners::compare(&mut tuning, &Keep::Nowhere);
     winners::warnings(&tuning.search).for_each(|warning| (request.note)(&warning));
     if is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until) {
         return Err(Error::pass("the time for the search is over", "give it more"));

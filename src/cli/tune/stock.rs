@@ -18,6 +18,8 @@ use super::tuning::{Judges, Slice};
 use super::turns::in_parallel;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::kernel_names;
+use crate::of_kernels;
+use crate::threads::{Count, Threads};
 
 /// How much longer than stock a variant may take ptxas.
 const TIMES_STOCK: u32 = 10;
@@ -34,7 +36,7 @@ pub(super) struct Conditions<'a> {
     pub(super) judges: Judges<'a>,
     pub(super) aim: &'a Aim,
     /// What is known of how the kernels are launched: the threads of a block of those that do not say.
-    pub(super) threads: Option<u32>,
+    pub(super) threads: &'a [Threads],
     pub(super) dynamic_shared: &'a [DynamicShared],
     /// Threads.
     pub(super) jobs: usize,
@@ -56,20 +58,23 @@ impl Wanted<'_> {
         }
     }
 
-    /// All that is said of launches. What a user says of this file is said of kernels that it has, and Triton may have
-    /// written something beside the file. What is said in a build may be of kernels of other files.
+    /// All that is said of dynamic shared memory. What a user says of the launches of this file is said of kernels that it has, and
+    /// Triton may have written something beside the file. What is said in a build may be of kernels of other files.
     fn dynamic_shared(
         &self,
-        options: &[DynamicShared],
+        conditions: Conditions<'_>,
         kernels: &[&str],
         path: &Path,
     ) -> Result<Vec<DynamicShared>, Error> {
+        let Conditions { threads, dynamic_shared, .. } = conditions;
         match self {
             Self::Parts(_) => {
-                dynamic_shared::check(options, kernels.iter().copied(), &path.to_string_lossy())?;
-                Ok(dynamic_shared::all_said(path, options))
+                let (kernels, input) = (kernels.iter().copied(), path.to_string_lossy());
+                of_kernels::check("--dynamic-shared", dynamic_shared, kernels.clone(), &input)?;
+                of_kernels::check("--threads", threads, kernels, &input)?;
+                Ok(dynamic_shared::all_said(path, dynamic_shared))
             }
-            Self::Named(_) => Ok(options.to_vec()),
+            Self::Named(_) => Ok(dynamic_shared.to_vec()),
         }
     }
 
@@ -112,7 +117,7 @@ pub(super) fn kernels<'a>(
     wanted.check(&names, &input)?;
     let owners = Owners::new(code, &names)?;
     names.retain(|name| wanted.has(name));
-    let said = wanted.dynamic_shared(conditions.dynamic_shared, &names, path)?;
+    let said = wanted.dynamic_shared(conditions, &names, path)?;
     let conditions = Conditions { dynamic_shared: &said, ..conditions };
     let slices = code.slices(&names)?;
     let slices: Vec<(&str, Box<dyn Code + 'a>)> = names.into_iter().zip(slices).collect();
@@ -232,7 +237,8 @@ impl Conditions<'_> {
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = slice.sizes_shared_at_launch(&text);
         let said = dynamic_shared::bytes_of(self.dynamic_shared, name);
-        let block = Block::new(threads, self.threads, said, sizes_shared_at_launch);
+        let said_threads = of_kernels::last_of(self.threads, name).map(|Count(threads)| threads);
+        let block = Block::new(threads, said_threads, said, sizes_shared_at_launch);
         let figures = judged.figures(name, block, self.aim.architecture);
         let figures =
             figures.and_then(|figures| self.judges.timed(figures, name, &ptx, STOCK_LIMIT)).map_err(refused)?;

@@ -32,14 +32,13 @@ pub(super) enum Keep {
     In(PathBuf),
 }
 
-/// Compares the best variants of all kernels with stock until none differs. `threads` are those of a block of the kernels
-/// that do not say how many.
-pub(super) fn compare(tuning: &mut Tuning<'_>, threads: Option<u32>, keep: &Keep) {
+/// Compares the best variants of all kernels with stock until none differs.
+pub(super) fn compare(tuning: &mut Tuning<'_>, keep: &Keep) {
     let Tuning { search, slices, pace, .. } = tuning;
     let runs = search.budget.runs;
     let trial = |(id, slice)| {
         let block = search.kernels[id].block;
-        Trial { slice, block, threads, runs, keep, stock: OnceLock::new() }
+        Trial { slice, block, runs, keep, stock: OnceLock::new() }
     };
     let trials: IndexVec<KernelId, Trial<'_>> = slices.iter_enumerated().map(trial).collect();
     take_turns(pace.jobs, trials.len(), &mut Comparisons { search }, |kernel, variant| {
@@ -73,7 +72,6 @@ impl Parties for Comparisons<'_> {
 struct Trial<'a> {
     slice: &'a Slice<'a>,
     block: Block,
-    threads: Option<u32>,
     runs: usize,
     keep: &'a Keep,
     /// The PTX of stock, once it is wanted.
@@ -99,7 +97,7 @@ impl Trial<'_> {
 
     fn terms(&self, variant: &Variant) -> Terms {
         Terms {
-            threads: self.threads.filter(|_| !self.block.says_threads),
+            threads: self.block.threads.filter(|_| !self.block.says_threads),
             dynamic_shared: self.block.dynamic_shared,
             // Compilers round differently: they fuse other operations.
             is_exact: !variant.changes_optimisations() && variant.compiler() == 0,
