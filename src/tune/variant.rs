@@ -252,6 +252,11 @@ impl Variant {
         Self::Passes(Passes { remat, ..self.passes() })
     }
 
+    /// Where predicates are kept as bits, by the name of the option.
+    pub fn bits(&self) -> &'static str {
+        self.passes().bits
+    }
+
     /// The same with predicates kept as bits elsewhere.
     pub fn with_bits(&self, bits: &'static str) -> Self {
         Self::Passes(Passes { bits, ..self.passes() })

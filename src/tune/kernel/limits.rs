@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn held_to_the_warps_of_stock() {
         let mut kernel = kernel();
-        for number in 0..9u32 {
+        for number in 0..10u32 {
             let variant = kernel.propose(&aim(0));
             let is_third = number == 2;
             let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };

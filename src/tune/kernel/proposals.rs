@@ -80,15 +80,19 @@ pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0).optimised(base));
     // Of all orders `eager` gains most where loads may move.
     let with_loads = spills.then(|| Variant::ordered("eager", 0).optimised(base).toggled_assembly_loads());
+    // Where they change nothing, the text is the same, and that costs no run.
+    let with_bits = spills.then(|| Variant::DEFAULT.optimised(base).with_bits("on"));
     // The default is one of the orders, too; what was proposed is not proposed again.
-    iter::once(Variant::DEFAULT).chain(toggled).chain(orders).chain(with_loads).collect()
+    iter::once(Variant::DEFAULT).chain(with_bits).chain(toggled).chain(orders).chain(with_loads).collect()
 }
 
-/// What is tried on every kernel of PTX: orders, and of those that gain most the same with values computed again.
+/// What is tried on every kernel of PTX: predicates as bits, orders, and of those that gain most the same with values computed
+/// again.
 pub(super) fn first_of_text() -> VecDeque<Variant> {
+    let with_bits = iter::once(Variant::DEFAULT.with_bits("on"));
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
     let again = ["eager", "latency"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
-    orders.chain(again).collect()
+    with_bits.chain(orders).chain(again).collect()
 }
 
 impl Kernel {
@@ -136,6 +140,12 @@ impl Kernel {
         around.retain(|variant| !self.proposed.contains(variant));
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
+        // What bits spare adds to what an order does.
+        if best.bits() != Variant::DEFAULT.bits() {
+            let ordered = orders.iter().filter(|variant| variant.has_order()).take(2);
+            let with_bits = ordered.map(|order| order.with_bits(best.bits()));
+            around.extend(with_bits.filter(|variant| !self.proposed.contains(variant)));
+        }
         // Where these change nothing, the text is the same, and that costs no run.
         let bits = ["on", "off"].map(|bits| best.with_bits(bits));
         let without = [best.toggled_shared_addresses(), best.with_remat("off"), best.toggled_simd_video()];
@@ -223,7 +233,23 @@ mod tests {
         }
         assert_eq!(seen[0], Variant::DEFAULT);
         let told = |order| Variant::ordered(order, 0).optimised(Optimisations::TOLD);
-        assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..8].contains(&told(order))));
+        assert_eq!(seen[1], Variant::DEFAULT.optimised(Optimisations::TOLD).with_bits("on"));
+        assert!(Variant::orders().take(FIRST_ORDERS).all(|order| seen[..9].contains(&told(order))));
+    }
+
+    /// Where bits are best, the best orders are tried with them.
+    #[test]
+    fn orders_with_bits() {
+        let mut kernel = kernel();
+        let mut seen: Vec<Variant> = Vec::new();
+        for number in 0..16u32 {
+            let variant = kernel.propose(&aim(0));
+            let outcome = if variant.bits() == "on" { figures(10, 32, 500) } else { figures(100 - number, 32, 500) };
+            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+            seen.push(variant);
+        }
+        let with_bits = seen.iter().filter(|variant| variant.bits() == "on" && variant.has_order()).count();
+        assert_eq!(with_bits, 2, "{seen:?}");
     }
 
     /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go
@@ -242,7 +268,7 @@ mod tests {
             tried.push(optimisations);
         }
         let toggles = Optimisations::TOGGLES;
-        assert!(tried[3..8].iter().all(|&optimisations| optimisations == Optimisations::TOLD));
+        assert!(tried[4..9].iter().all(|&optimisations| optimisations == Optimisations::TOLD));
         assert!(toggles.iter().take(6).all(|toggle| tried.contains(toggle)));
         assert!(toggles.iter().all(|&toggle| toggle == slsr || tried.contains(&toggle.toggled(slsr))));
     }
