@@ -310,7 +310,8 @@ fn of_another_compiler() -> String {
     text
 }
 
-/// Threads are said of all kernels or of some, what is said last counts, and a name that no kernel has is an error.
+/// Threads are said of all kernels or of some that do not say themselves, what is said last counts, and a name that no kernel has is
+/// an error.
 #[test]
 fn threads_of_some_kernels() {
     let folder = folder(KERNELS, true);
@@ -320,9 +321,11 @@ fn threads_of_some_kernels() {
         let json = json(folder, &[&options[..], said].concat());
         json["kernels"].as_array().expect("kernels").iter().map(|kernel| kernel["threads"].as_u64()).collect()
     };
-    assert_eq!(threads(&[]), [None, None]);
-    assert_eq!(threads(&["--threads", "64", "--threads", "fixed=32"]), [Some(64), Some(32)]);
-    assert_eq!(threads(&["--threads", "moves=96"]), [Some(96), None]);
+    // The first one, `moves`, says itself how many.
+    assert_eq!(threads(&[]), [Some(128), None]);
+    assert_eq!(threads(&["--threads", "64", "--threads", "fixed=32"]), [Some(128), Some(32)]);
+    assert_eq!(threads(&["--threads", "fixed=32", "--threads", "64"]), [Some(128), Some(64)]);
+    assert_eq!(threads(&["--threads", "moves=96"]), [Some(128), None]);
     let output = run(folder, &["tune", "k.ptx", "--threads", "other=32"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("--threads other=32: k.ptx has no kernel whose name contains 'other'"), "{said}");
