@@ -109,10 +109,13 @@ impl Figures {
     }
 
     /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
-    /// stock is for these.
+    /// stock is for these. Where stock spills nothing, what no longer moves to arrays in local memory pays for them.
     pub fn with_slots_in_shared(self, stock: &Self, cost: f64) -> Self {
         let shared_spills = self.sass.shared_traffic.saturating_sub(stock.sass.shared_traffic);
-        Self { shared_spills, shared_spill_cost: (shared_spills as f64 * cost) as u64, ..self }
+        let of_arrays = if stock.spill_bytes() == 0 { stock.sass.stack_traffic } else { 0 };
+        let paid = of_arrays.saturating_sub(self.sass.stack_traffic);
+        let shared_spill_cost = ((shared_spills as f64 * cost) as u64).saturating_sub(paid);
+        Self { shared_spills, shared_spill_cost, ..self }
     }
 
     /// Bytes that a thread stores to spill slots and loads from them, in the code.
@@ -143,13 +146,15 @@ impl Figures {
         self.weighted_spills() + self.shared_spill_cost
     }
 
-    /// What is compared, the first difference first; the less the better.
-    pub fn rank(&self, preference: &Preference) -> [u64; 4] {
+    /// What is compared, the first difference first; the less the better. With what is spilled stands how many accesses of local
+    /// memory there are, but for a factor of four: an array that moves to registers is more than a step of warps.
+    pub fn rank(&self, preference: &Preference) -> [[u64; 2]; 4] {
+        let [local, instructions] = self.counts();
         preference.map(|measure| match measure {
-            Measure::Spills => self.spill_cost(),
-            Measure::Warps => u64::from(u32::MAX - self.warps),
-            Measure::Local => u64::from(self.counts()[0]),
-            Measure::Instructions => u64::from(self.counts()[1]),
+            Measure::Spills => [self.spill_cost(), local.checked_ilog(4).map_or(0, |power| 1 + u64::from(power))],
+            Measure::Warps => [u64::from(u32::MAX - self.warps), 0],
+            Measure::Local => [u64::from(local), 0],
+            Measure::Instructions => [u64::from(instructions), 0],
         })
     }
 
@@ -370,6 +375,25 @@ pub(super) mod tests {
         assert!(counts(kept(198)));
         assert!(!counts(kept(202)) && !counts(kept(300)));
         assert!(kept(300).spill_cost() > stock.spill_cost());
+    }
+
+    /// Arrays that leave local memory pay for slots, where nothing is spilled without them, and come ahead of a step of warps.
+    #[test]
+    fn arrays_in_local_memory() {
+        let preference = preference(&[]);
+        let with = |local, stack_traffic, shared_traffic, warps| {
+            let of = figures(0, warps, 500);
+            Figures { sass: Sass { local, stack_traffic, shared_traffic, ..of.sass }, ..of }
+        };
+        let stock = with(1600, 6400, 0, 32);
+        let kept = |shared_traffic| with(4, 16, shared_traffic, 32).with_slots_in_shared(&stock, 0.5);
+        assert!(kept(12_000).is_no_worse(&stock, Allowance::default()) && kept(12_000).is_better(&stock, &preference));
+        assert!(!kept(13_000).is_no_worse(&stock, Allowance::default()));
+        let more_warps = with(800, 3200, 0, 64);
+        assert!(kept(12_000).compare(&more_warps, &preference).is_lt() && more_warps.is_better(&stock, &preference));
+        assert!(more_warps.compare(&with(700, 2800, 0, 32), &preference).is_lt());
+        let warps_first = super::preference(&[Measure::Warps]);
+        assert!(more_warps.compare(&kept(12_000), &warps_first).is_lt());
     }
 
     /// A benchmark decides alone, and only for what is faster beyond the spread.

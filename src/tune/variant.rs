@@ -207,6 +207,11 @@ impl Variant {
         Self::Passes(Passes { smem_spilling: false, kept: Some(kept), ..self.passes() })
     }
 
+    /// The same without values kept in shared memory.
+    pub fn without_kept_values(&self) -> Self {
+        Self::Passes(Passes { kept: None, ..self.passes() })
+    }
+
     /// Whether copies are coalesced.
     pub fn coalesces(&self) -> bool {
         self.passes().coalesces

@@ -65,7 +65,7 @@ impl Kernel {
         // What was kept is worth more of it where it spared most.
         let kept = worth.iter().filter(|(variant, _)| !variant.named().is_empty() && is_new(variant));
         let least = kept.min_by_key(|(_, figures)| figures.spill_bytes());
-        let least = least.filter(|(_, figures)| figures.spill_bytes() < self.stock.spill_bytes());
+        let least = least.filter(|(variant, figures)| figures.spill_bytes() < self.spilled_before(variant));
         if let Some((variant, _)) = least.filter(|_| most > 0) {
             return vec![(*variant).clone()];
         }
@@ -161,12 +161,21 @@ impl Kernel {
         let limited = self.limit_of_kept.map(|limit| first.with_limit(limit));
         let of = |wanted: &Variant| self.tried.iter().find(|tried| tried.variant == *wanted)?.figures;
         let Some(figures) = limited.and_then(|limited| of(&limited)).or_else(|| of(&first)) else { return false };
-        let stock = &self.stock;
-        let spares = figures.spill_bytes() < stock.spill_bytes();
+        let spares = figures.spill_bytes() < self.spilled_before(variant);
         match (kept.in_loops, kept.access_bytes) {
             WIDE => spares,
-            _ => spares && figures.spill_cost() > stock.spill_cost(),
+            _ => spares && figures.spill_cost() > self.stock.spill_cost(),
         }
+    }
+
+    /// The bytes that stock spills; where it spills nothing, those of the variant without the values that it keeps.
+    fn spilled_before(&self, variant: &Variant) -> u32 {
+        if self.stock.spill_bytes() > 0 {
+            return self.stock.spill_bytes();
+        }
+        let before = variant.without_kept_values();
+        let figures = self.tried.iter().find(|tried| tried.variant == before).and_then(|tried| tried.figures);
+        figures.map_or(0, |figures| figures.spill_bytes())
     }
 }
 
@@ -175,7 +184,7 @@ mod tests {
     use super::super::tests::aim;
     use super::*;
     use crate::tune::figures::{Block, tests::figures};
-    use crate::tune::optimisations::Choices;
+    use crate::tune::optimisations::{Ahead, Choices, Optimisations};
     use crate::tune::question::{Answer, Question};
 
     const BLOCK: Block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
@@ -241,6 +250,24 @@ mod tests {
             asked.extend(kernel.looks.queue.drain(..));
             let ways = asked.iter().filter_map(Variant::kept).map(|kept| (kept.in_loops, kept.access_bytes));
             assert_eq!(ways.collect::<Vec<_>>(), expected, "{spills} bytes");
+        }
+    }
+
+    /// Where stock spills nothing, the values that a variant keeps are to spare what it spills without them.
+    #[test]
+    fn of_variants_that_alone_spill() {
+        for (left, is_looked_at) in [(8, true), (56, false)] {
+            let mut kernel = Kernel::new("k", "0", BLOCK, figures(0, 32, 500), "stock".into(), Choices::All);
+            kernel.queue.clear();
+            let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
+            let spilling = Some(figures(56, 32, 250));
+            kernel.record(&aim(0), inlined, "inlined".into(), spilling);
+            let [variant] = &kernel.to_look_at(&aim(0), false)[..] else { panic!("there is one that spills") };
+            let found = Spilled { registers: ["%r1"].into_iter().collect(), text: "own".into(), figures: spilling };
+            kernel.note_spilled(&aim(0), variant.clone(), Some(found));
+            let kept = kernel.propose(&aim(0));
+            kernel.record(&aim(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
+            assert_eq!(kernel.to_look_at(&aim(0), false).contains(&kept), is_looked_at, "{left} bytes");
         }
     }
 

@@ -81,8 +81,20 @@ fn value(figures: &Figures, measure: Measure) -> i64 {
     }
 }
 
+/// The digits of accesses of local memory, written with four digits, come behind what is spilled.
 fn values(figures: &Figures, aim: &Aim) -> Vec<i64> {
-    aim.preference.iter().map(|&measure| value(figures, measure)).collect()
+    let digits = |mut local: u32| {
+        let mut digits = 0;
+        while local > 0 {
+            (local, digits) = (local / 4, digits + 1);
+        }
+        digits
+    };
+    let with_digits = |&measure: &Measure| match measure {
+        Measure::Spills => vec![value(figures, measure), digits(figures.sass.local)],
+        _ => vec![value(figures, measure)],
+    };
+    aim.preference.iter().flat_map(with_digits).collect()
 }
 
 /// What would be worse than stock in figures that count, in words.
