@@ -88,7 +88,7 @@ pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, 
     Kept { predicates: chosen.len(), accesses: stores + tests }
 }
 
-/// How often instructions run, up to each.
+/// How often instructions run, up to each; what a variable is does not.
 struct Runs(Vec<f64>);
 
 impl Runs {
@@ -96,8 +96,10 @@ impl Runs {
         let mut sums = vec![0.0];
         let mut sum = 0.0;
         for block in facts.function.blocks() {
-            for _ in facts.function.block_insts(block) {
-                sum += facts.frequencies[block];
+            for inst in facts.function.block_insts(block) {
+                if facts.function.role(inst) != Role::Debug {
+                    sum += facts.frequencies[block];
+                }
                 sums.push(sum);
             }
         }

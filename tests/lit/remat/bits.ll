@@ -3,7 +3,8 @@
 ; a register, and others of a second one. By default, predicates with one definition stay, and those with several go, a constant as a
 ; number. Thirteen predicates are left alone, and by the option all are. So are, by default, those of a kernel in which so many words are
 ; live that ptxas may give registers up for warps: 400 are, and 320 are not. The checker proves the edits, LLVM's machine verifier and ptxas
-; take the code, and the same happens to PTX as text.
+; take the code, and the same happens to PTX as text. Debug information, which stands between a constant and its store, changes nothing
+; but the numbers of registers.
 ; RUN: %python %S/Inputs/flags.py 48 > %t.ll
 ; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.ll -o %t.on
 ; RUN: FileCheck %s --input-file=%t.on
@@ -27,6 +28,10 @@
 ; RUN: %llc-ra -mcpu=sm_90 %t.more.ll -o %t.more
 ; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.more.ll -o - | cmp - %t.more
 ; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.more.ll -o - | FileCheck %s --check-prefix=SEVERAL
+; RUN: %opt -passes=debugify -S %t.several.ll -o %t.debug.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.debug.ll -o %t.debug
+; RUN: %python %S/Inputs/unnumbered.py %t.debug > %t.debug.text
+; RUN: %python %S/Inputs/unnumbered.py %t.several | cmp - %t.debug.text
 ; CHECK-LABEL:    .entry flags(
 ; CHECK:          mov.b32 {{%r[0-9]+}}, 0;
 ; CHECK-NEXT:     mov.b32 {{%r[0-9]+}}, 0;
