@@ -35,6 +35,11 @@ const WIDE: (&str, u32) = ("on", 16);
 /// What ptxas spills outside of a loop may be computed in it, and move in every turn.
 const OUTSIDE: (&str, u32) = ("off", 4);
 
+/// Where stock spills nothing, so few values are kept by what they cost if those that ptxas spills do not do: more of them take
+/// registers for the accesses.
+const FEW: u32 = 5;
+const SLACK_OF_FEW: u32 = 24;
+
 /// What was looked at, and what came of it.
 #[derive(Default)]
 pub(super) struct Looks {
@@ -139,6 +144,11 @@ impl Kernel {
         self.looks.queue.push_back(way(FIRST_WAY));
         self.looks.wide.push_back(way(WIDE));
         self.looks.later.push_front(way(OUTSIDE));
+        if self.stock.spill_bytes() == 0 {
+            let (in_loops, values) = ("on", Some(FEW));
+            let few = Kept { slack: SLACK_OF_FEW, in_loops, values, ..kept };
+            self.looks.later.push_back(variant.with_kept_values(few));
+        }
     }
 
     /// Proposes wide accesses, if the last values that were kept ask for them.
@@ -156,6 +166,10 @@ impl Kernel {
     /// Whether what came of the first way of keeping the same values asks for another one.
     fn is_asked_for(&self, variant: &Variant) -> bool {
         let Some(kept) = variant.kept() else { return false };
+        if kept.named.is_empty() {
+            let is_same = |other: &Variant| other.optimisations() == variant.optimisations();
+            return !self.judged().any(|(other, figures)| is_same(other) && figures.spill_bytes() == 0);
+        }
         let (in_loops, access_bytes) = FIRST_WAY;
         let first = variant.with_kept_values(Kept { in_loops, access_bytes, ..kept.clone() });
         let limited = self.limit_of_kept.map(|limit| first.with_limit(limit));
@@ -253,10 +267,11 @@ mod tests {
         }
     }
 
-    /// Where stock spills nothing, the values that a variant keeps are to spare what it spills without them.
+    /// Where stock spills nothing, the values that a variant keeps are to spare what it spills without them. If the values that ptxas
+    /// spills do not spare all, a few others are kept.
     #[test]
     fn of_variants_that_alone_spill() {
-        for (left, is_looked_at) in [(8, true), (56, false)] {
+        for (left, is_looked_at, keeps_few) in [(0, false, false), (8, true, true), (56, false, true)] {
             let mut kernel = Kernel::new("k", "0", BLOCK, figures(0, 32, 500), "stock".into(), Choices::All);
             kernel.queue.clear();
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
@@ -268,6 +283,9 @@ mod tests {
             let kept = kernel.propose(&aim(0));
             kernel.record(&aim(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
             assert_eq!(kernel.to_look_at(&aim(0), false).contains(&kept), is_looked_at, "{left} bytes");
+            kernel.until_next_look();
+            let few = kernel.looks.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
+            assert_eq!(few.count(), usize::from(keeps_few), "{left} bytes");
         }
     }
 
