@@ -110,10 +110,12 @@ impl Kernel {
         self.may_be_looked_at && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
     }
 
-    /// Whether a good part of what is spilled finds room in shared memory, and little else is worse than in stock.
+    /// Whether a good part of what is spilled finds room in shared memory, and little else is worse than in stock. Where stock has
+    /// nothing in local memory, slots cost more than that.
     fn is_worth_a_look(&self, figures: &Figures) -> bool {
         let most = u64::from(self.stock.sass.instructions) * u64::from(MOST_HUNDREDTHS);
         figures.spill_bytes() > 0
+            && self.stock.sass.local > 0
             && figures.sass.instructions <= MOST_INSTRUCTIONS
             && self.slot_bytes(figures) <= MOST_FOR_ROOM * u64::from(SHARED_PER_BLOCK)
             && figures.warps >= self.stock.warps
@@ -197,6 +199,7 @@ impl Kernel {
 mod tests {
     use super::super::tests::aim;
     use super::*;
+    use crate::tune::evidence::Sass;
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::optimisations::{Ahead, Choices, Optimisations};
     use crate::tune::question::{Answer, Question};
@@ -271,8 +274,10 @@ mod tests {
     /// spills do not spare all, a few others are kept.
     #[test]
     fn of_variants_that_alone_spill() {
+        let without = figures(0, 32, 500);
+        let stock = Figures { sass: Sass { local: 100, ..without.sass }, ..without };
         for (left, is_looked_at, keeps_few) in [(0, false, false), (8, true, true), (56, false, true)] {
-            let mut kernel = Kernel::new("k", "0", BLOCK, figures(0, 32, 500), "stock".into(), Choices::All);
+            let mut kernel = Kernel::new("k", "0", BLOCK, stock, "stock".into(), Choices::All);
             kernel.queue.clear();
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
             let spilling = Some(figures(56, 32, 250));
@@ -286,6 +291,9 @@ mod tests {
             kernel.until_next_look();
             let few = kernel.looks.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
             assert_eq!(few.count(), usize::from(keeps_few), "{left} bytes");
+            kernel.looks.queue.clear();
+            kernel.stock = without;
+            assert_eq!(kernel.to_look_at(&aim(0), false), [], "no array pays for slots");
         }
     }
 
