@@ -50,7 +50,7 @@ step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --featur
 step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --no-default-features
 step "build" cargo build --release
 # ptxas is asked once, in a step of its own: that takes long.
-step "tests" env PTXAS=skip cargo test --features fuzzing
+step "tests" env PTXAS=skip cargo test --no-fail-fast --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test occupancy
 step "register limits" env PTXAS=required cargo test --features fuzzing --test register_limit
 step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test ptx_instructions
