@@ -13,6 +13,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>
 #include <optional>
@@ -25,7 +26,8 @@ namespace nvptx_ra {
 /// What NVPTXInstrInfo.td means by the immediates of LD_ and ST_: neither
 /// atomic nor volatile, in local memory, untyped, every byte used.
 static constexpr int64_t NotAtomic = 0, Volatile = 8, ThreadScope = 0,
-                         SharedSpace = 3, LocalSpace = 5, Untyped = 3,
+                         SharedSpace = NVPTXAS::ADDRESS_SPACE_SHARED,
+                         LocalSpace = NVPTXAS::ADDRESS_SPACE_LOCAL, Untyped = 3,
                          AllBytesUsed = -1;
 
 /// What it means by the comparison of a SETP_.

@@ -58,23 +58,24 @@ impl Wanted<'_> {
         }
     }
 
-    /// All that is said of dynamic shared memory. What a user says of the launches of this file is said of kernels that it has, and
-    /// Triton may have written something beside the file. What is said in a build may be of kernels of other files.
-    fn dynamic_shared(
-        &self,
-        conditions: Conditions<'_>,
-        kernels: &[&str],
-        path: &Path,
-    ) -> Result<Vec<DynamicShared>, Error> {
-        let Conditions { threads, dynamic_shared, .. } = conditions;
+    /// What a user says of the launches of this file is said of kernels that it has. What is said in a build may be of kernels of
+    /// other files.
+    fn check_launches(&self, conditions: &Conditions<'_>, kernels: &[&str], input: &str) -> Result<(), Error> {
         match self {
             Self::Parts(_) => {
-                let (kernels, input) = (kernels.iter().copied(), path.to_string_lossy());
-                of_kernels::check("--dynamic-shared", dynamic_shared, kernels.clone(), &input)?;
-                of_kernels::check("--threads", threads, kernels, &input)?;
-                Ok(dynamic_shared::all_said(path, dynamic_shared))
+                let kernels = kernels.iter().copied();
+                of_kernels::check("--dynamic-shared", conditions.dynamic_shared, kernels.clone(), input)?;
+                of_kernels::check("--threads", conditions.threads, kernels, input)
             }
-            Self::Named(_) => Ok(dynamic_shared.to_vec()),
+            Self::Named(_) => Ok(()),
+        }
+    }
+
+    /// All that is said of dynamic shared memory: beside a user's file Triton may have written something.
+    fn dynamic_shared(&self, options: &[DynamicShared], path: &Path) -> Vec<DynamicShared> {
+        match self {
+            Self::Parts(_) => dynamic_shared::all_said(path, options),
+            Self::Named(_) => options.to_vec(),
         }
     }
 
@@ -117,7 +118,8 @@ pub(super) fn kernels<'a>(
     wanted.check(&names, &input)?;
     let owners = Owners::new(code, &names)?;
     names.retain(|name| wanted.has(name));
-    let said = wanted.dynamic_shared(conditions, &names, path)?;
+    wanted.check_launches(&conditions, &names, &input)?;
+    let said = wanted.dynamic_shared(conditions.dynamic_shared, path);
     let conditions = Conditions { dynamic_shared: &said, ..conditions };
     let slices = code.slices(&names)?;
     let slices: Vec<(&str, Box<dyn Code + 'a>)> = names.into_iter().zip(slices).collect();

@@ -30,12 +30,14 @@ struct Extended {
 
 /// Chooses values that are live, without being read, over full points; the cheapest to compute first. What is freed counts
 /// for the next. A value that needs too many clones, or more than are left of what the function may grow by, is passed over.
-pub(super) fn choose(facts: &Facts<'_>, wanted: Wanted, choices: &mut Choices) {
+/// Returns how many words are live where most are, ahead of that.
+pub(super) fn choose(facts: &Facts<'_>, wanted: Wanted, choices: &mut Choices) -> u32 {
     let function = facts.function;
     let mut pressure = Pressure::new(function, &facts.live);
-    let threshold = (pressure.peak() * wanted.eighths).div_ceil(8).max(wanted.least);
-    if pressure.peak() < threshold.max(wanted.needed) {
-        return;
+    let peak = pressure.peak();
+    let threshold = (peak * wanted.eighths).div_ceil(8).max(wanted.least);
+    if peak < threshold.max(wanted.needed) {
+        return peak;
     }
     let mut candidates: Vec<(RematCost, VReg)> = function
         .regs()
@@ -57,6 +59,7 @@ pub(super) fn choose(facts: &Facts<'_>, wanted: Wanted, choices: &mut Choices) {
             choices.add(function, value);
         }
     }
+    peak
 }
 
 /// Whether a point can be full at all: no more is live than instructions write. O(operands).

@@ -32,7 +32,6 @@ use crate::config;
 use crate::config::BitSpill;
 use crate::function::{EditList, Function, VReg};
 use crate::spill::bits;
-use crate::spill::pressure::Pressure;
 use crate::target::Classification;
 use choice::may_be_full;
 use chosen::Choices;
@@ -159,12 +158,11 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
     let occurrences = Occurrences::new(function, &|_| true);
     let facts = Facts::new(function, classification, &occurrences);
     let mut choices = Choices::none(function);
-    choice::choose(&facts, wanted, &mut choices);
+    let most_live = choice::choose(&facts, wanted, &mut choices);
     predicates::choose(&facts, wanted.predicates, &mut choices);
-    let most_live = || Pressure::new(function, &facts.live).peak();
     let are_bits_wanted = match wanted.bits {
         BitSpill::Off => false,
-        BitSpill::Auto => 5 * most_live() <= GIVEN_UP_FIFTHS * wanted.registers,
+        BitSpill::Auto => 5 * most_live <= GIVEN_UP_FIFTHS * wanted.registers,
         BitSpill::On => true,
     };
     if are_bits_wanted {

@@ -243,14 +243,23 @@ impl Kernel {
         }
     }
 
+    fn tried(&self, variant: &Variant) -> Option<&Tried> {
+        self.tried.iter().find(|tried| tried.variant == *variant)
+    }
+
     /// The fingerprint of a variant's PTX.
     fn text(&self, variant: &Variant) -> Option<&str> {
-        self.tried.iter().find(|tried| tried.variant == *variant)?.text.as_deref()
+        self.tried(variant)?.text.as_deref()
+    }
+
+    /// What came of a variant.
+    fn figures(&self, variant: &Variant) -> Option<Figures> {
+        self.tried(variant)?.figures
     }
 
     /// What came of the defaults.
     pub fn default(&self) -> Option<Figures> {
-        self.tried.iter().find(|tried| tried.variant == Variant::DEFAULT)?.figures
+        self.figures(&Variant::DEFAULT)
     }
 
     /// Variants by what came of them, best first: those that are admissible before those that are not, equal ones in their

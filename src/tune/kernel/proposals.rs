@@ -89,10 +89,10 @@ pub(super) fn behind_choices_ahead(stock: &Figures) -> VecDeque<Variant> {
 /// What is tried on every kernel of PTX: predicates as bits, orders, and of those that gain most the same with values computed
 /// again.
 pub(super) fn first_of_text() -> VecDeque<Variant> {
-    let with_bits = [Variant::DEFAULT, Variant::DEFAULT.with_bits("on")].into_iter();
+    let unordered = [Variant::DEFAULT, Variant::DEFAULT.with_bits("on")].into_iter();
     let orders = Variant::orders().take(FIRST_ORDERS).map(|order| Variant::ordered(order, 0));
     let again = ["eager", "latency"].map(|order| Variant::ordered(order, 0).with_remat("peaks"));
-    with_bits.chain(orders).chain(again).collect()
+    unordered.chain(orders).chain(again).collect()
 }
 
 impl Kernel {
@@ -116,6 +116,7 @@ impl Kernel {
         let has_optimisations = self.has_optimisations() && best.compiler() == 0;
         self.queue.extend(self.with_free_registers(aim, best.compiler()));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
+        let is_new = |variant: &Variant| !self.proposed.contains(variant);
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
             around.push(best.with_smem_spilling());
@@ -137,25 +138,25 @@ impl Kernel {
         } else {
             around.extend(orders_and_values.chain(registers));
         }
-        around.retain(|variant| !self.proposed.contains(variant));
+        around.retain(is_new);
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // What bits spare adds to what an order does.
         if best.bits() != Variant::DEFAULT.bits() {
             let ordered = orders.iter().filter(|variant| variant.has_order()).take(2);
             let with_bits = ordered.map(|order| order.with_bits(best.bits()));
-            around.extend(with_bits.filter(|variant| !self.proposed.contains(variant)));
+            around.extend(with_bits.filter(is_new));
         }
         // Where these change nothing, the text is the same, and that costs no run.
         let bits = ["on", "off"].map(|bits| best.with_bits(bits));
         let without = [best.toggled_shared_addresses(), best.with_remat("off"), best.toggled_simd_video()];
-        around.extend(bits.into_iter().chain(without).filter(|variant| !self.proposed.contains(variant)));
+        around.extend(bits.into_iter().chain(without).filter(is_new));
         around.extend(self.with_choice_ahead(&best).filter(|_| has_optimisations));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
         let toggled = loads.into_iter().chain(toggled).filter(|_| has_optimisations);
-        around.extend(toggled.filter(|variant| !self.proposed.contains(variant)).take(3));
+        around.extend(toggled.filter(is_new).take(3));
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
         // A new seed each time, and one that no other `--seed` gives.

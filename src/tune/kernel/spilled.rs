@@ -175,8 +175,8 @@ impl Kernel {
         let (in_loops, access_bytes) = FIRST_WAY;
         let first = variant.with_kept_values(Kept { in_loops, access_bytes, ..kept.clone() });
         let limited = self.limit_of_kept.map(|limit| first.with_limit(limit));
-        let of = |wanted: &Variant| self.tried.iter().find(|tried| tried.variant == *wanted)?.figures;
-        let Some(figures) = limited.and_then(|limited| of(&limited)).or_else(|| of(&first)) else { return false };
+        let figures = limited.and_then(|limited| self.figures(&limited)).or_else(|| self.figures(&first));
+        let Some(figures) = figures else { return false };
         let spares = figures.spill_bytes() < self.spilled_before(variant);
         match (kept.in_loops, kept.access_bytes) {
             WIDE => spares,
@@ -189,9 +189,7 @@ impl Kernel {
         if self.stock.spill_bytes() > 0 {
             return self.stock.spill_bytes();
         }
-        let before = variant.without_kept_values();
-        let figures = self.tried.iter().find(|tried| tried.variant == before).and_then(|tried| tried.figures);
-        figures.map_or(0, |figures| figures.spill_bytes())
+        self.figures(&variant.without_kept_values()).map_or(0, |figures| figures.spill_bytes())
     }
 }
 
