@@ -306,7 +306,7 @@ MachineInstr *Applier::insertBitAccess(const nvptx_ra_edit &E,
   return MI;
 }
 
-/// The instruction in front of another in its block; what a variable is is none.
+/// The instruction in front of another in its block; debug values are none.
 static const MachineInstr *instructionAhead(const MachineInstr &MI) {
   const MachineInstr *Ahead = MI.getPrevNode();
   while (Ahead && Ahead->isDebugInstr())
