@@ -57,6 +57,11 @@ struct Choice {
 
   uint32_t inlining() const { return Number & 0xff; }
   uint32_t unrolling() const { return Number >> 8; }
+
+  bool inlinesMore() const {
+    return inlining() == NVPTX_RA_INLINE_STACK ||
+           inlining() == NVPTX_RA_INLINE_ALL;
+  }
 };
 
 bool isDefined(const Function &F) {
@@ -80,6 +85,17 @@ FunctionSet reachedFrom(ArrayRef<Function *> Roots) {
         if (Function *Callee = calleeOf(*Call))
           Reached.insert(Callee);
   return Reached;
+}
+
+/// Takes out of a function what C++'s rule for types (strict aliasing) says of
+/// its accesses. LLVM moves a load of one type ahead of a store of another. A
+/// source that breaks the rule is right all the same as long as a call is
+/// between the two, and Marlin's kernels are such sources.
+void forgetTypes(Function &F) {
+  for (Instruction &I : instructions(F)) {
+    I.setMetadata(LLVMContext::MD_tbaa, nullptr);
+    I.setMetadata(LLVMContext::MD_tbaa_struct, nullptr);
+  }
 }
 
 /// Makes the choices of a module's kernels.
@@ -245,9 +261,13 @@ bool Chooser::run(StringRef Options) {
     DenseSet<Function *> Marked;
     for (CallBase *Call : callsToMark(Members, Chosen))
       Marked.insert(Call->getFunction());
-    if (Chosen.unrolling() != NVPTX_RA_UNROLL_LLVM)
+    bool ForgetsTypes = Chosen.inlinesMore() && !Marked.empty();
+    if (ForgetsTypes || Chosen.unrolling() != NVPTX_RA_UNROLL_LLVM)
       Marked.insert(Members.begin(), Members.end());
     makeOwn(Number, Marked);
+    if (ForgetsTypes)
+      for (Function *F : Members)
+        forgetTypes(*F);
     for (CallBase *Call : callsToMark(Members, Chosen))
       if (Chosen.inlining() == NVPTX_RA_INLINE_LESS)
         Call->addFnAttr(Attribute::get(M.getContext(),

@@ -24,7 +24,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; inlined. A function that gets a pointer to global memory is not.
 ; CHECK-LABEL: define {{.*}}void @stack(
 ; CHECK-NOT: call
-; CHECK: call {{.*}}i32 @sum{{(\$[0-9]+)?}}(ptr {{.*}}%out)
+; CHECK: call {{.*}}i32 @{{"?sum(\$[0-9]+"?)?}}(ptr {{.*}}%out)
 ; CHECK-NOT: call
 ; CHECK: ret void
 define ptx_kernel void @stack(ptr %out, i32 %x) "nvptx-ra"="inline=stack" {
@@ -72,6 +72,33 @@ define ptx_kernel void @none(ptr %out, i32 %x) {
   ret void
 }
 
+; What is inlined into a kernel has no types that would let LLVM put the load ahead of the store, which a source that breaks
+; C++'s rule for types expects in its order. Stock has the call between the two.
+; CHECK-LABEL: define {{.*}}void @types(
+; CHECK-NOT: !tbaa
+; CHECK: store i32 %x, ptr %out, align 4{{$}}
+; CHECK: load volatile i16, ptr %out, align 4{{$}}
+; CHECK-NOT: !tbaa
+; CHECK: ret void
+define ptx_kernel void @types(ptr %out, i32 %x) "nvptx-ra"="inline=all" {
+  store i32 %x, ptr %out, !tbaa !3
+  %a = call i16 @half(ptr %out)
+  store i16 %a, ptr %out
+  ret void
+}
+
+; A kernel without the choice keeps them, and so does the function that both call.
+; CHECK-LABEL: define {{.*}}void @keeps_types(
+; CHECK: store i32 %x, ptr %out, align 4, !tbaa
+; CHECK: call {{.*}}@half
+; CHECK: ret void
+define ptx_kernel void @keeps_types(ptr %out, i32 %x) {
+  store i32 %x, ptr %out, !tbaa !3
+  %a = call i16 @half(ptr %out)
+  store i16 %a, ptr %out
+  ret void
+}
+
 ; What LLVM inlines is not.
 ; CHECK-LABEL: define {{.*}}void @less(
 ; CHECK: call {{.*}}@middling
@@ -101,6 +128,13 @@ define i32 @sum(ptr %p) "function-inline-cost"="100000" {
   %b = load i32, ptr %q
   %ab = add i32 %a, %b
   ret i32 %ab
+}
+
+; CHECK-LABEL: define {{.*}}i16 @half(
+; CHECK: load volatile i16, ptr %p, align 2, !tbaa
+define internal i16 @half(ptr %p) "function-inline-cost"="100000" {
+  %a = load volatile i16, ptr %p, !tbaa !4
+  ret i16 %a
 }
 
 define internal i32 @apply(ptr %closure) "function-inline-cost"="100000" {
@@ -134,3 +168,9 @@ define internal i32 @middling(ptr %p) "function-inline-cost"="1000" {
   %a = load volatile i32, ptr %p
   ret i32 %a
 }
+
+!0 = !{!"types"}
+!1 = !{!"int", !0}
+!2 = !{!"short", !0}
+!3 = !{!1, !1, i64 0}
+!4 = !{!2, !2, i64 0}
