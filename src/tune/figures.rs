@@ -37,6 +37,9 @@ pub fn preference(first: &[Measure]) -> Preference {
 pub struct Allowance {
     /// Fewer resident warps.
     pub fewer_warps: bool,
+    /// Spills, where fewer bytes move to and from local memory in all: an array that moves to registers may take more of them
+    /// than there are.
+    pub spills_for_arrays: bool,
     /// So many more machine instructions, in hundredths of stock's.
     pub more_instructions: u32,
 }
@@ -45,7 +48,7 @@ impl Allowance {
     /// However many more instructions.
     pub const ANY_INSTRUCTIONS: u32 = u32::MAX;
     /// For a kernel that its caller times: what costs less for spills may have a few more instructions.
-    pub const TIMED: Self = Self { fewer_warps: false, more_instructions: 3 };
+    pub const TIMED: Self = Self { fewer_warps: false, spills_for_arrays: false, more_instructions: 3 };
 }
 
 /// A block of a kernel, as far as it is known how it is launched.
@@ -91,6 +94,8 @@ pub struct Figures {
     pub shared_spills: u64,
     /// What these cost, in bytes of local memory.
     pub shared_spill_cost: u64,
+    /// Whether all that moves to and from local memory costs like spills, arrays included.
+    pub counts_arrays: bool,
     /// Accesses of local memory and instructions that count at least: where loops are unrolled less, functions called
     /// more often, or optimisations left out, fewer of them stand in the code, and no fewer run.
     pub least_counts: [u32; 2],
@@ -105,14 +110,30 @@ impl Figures {
         let warps = architecture.occupancy(&launch).warps;
         let blocks =
             if block.threads.is_some() { BlockSizes::default() } else { BlockSizes::new(architecture, &launch) };
-        Self { real, sass, warps, blocks, shared_spills: 0, shared_spill_cost: 0, least_counts: [0; 2], timing: None }
+        Self {
+            real,
+            sass,
+            warps,
+            blocks,
+            shared_spills: 0,
+            shared_spill_cost: 0,
+            counts_arrays: false,
+            least_counts: [0; 2],
+            timing: None,
+        }
+    }
+
+    /// The same where arrays in local memory count like spills, if that is allowed.
+    pub fn with_arrays(self, allowance: Allowance) -> Self {
+        Self { counts_arrays: allowance.spills_for_arrays, ..self }
     }
 
     /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
     /// stock is for these. Where stock spills nothing, what no longer moves to arrays in local memory pays for them.
     pub fn with_slots_in_shared(self, stock: &Self, cost: f64) -> Self {
         let shared_spills = self.sass.shared_traffic.saturating_sub(stock.sass.shared_traffic);
-        let of_arrays = if stock.spill_bytes() == 0 { stock.sass.stack_traffic } else { 0 };
+        // Where arrays cost like spills, fewer of them are gain enough.
+        let of_arrays = if stock.weighted_spills() == 0 { stock.sass.stack_traffic } else { 0 };
         let paid = of_arrays.saturating_sub(self.sass.stack_traffic);
         let shared_spill_cost = ((shared_spills as f64 * cost) as u64).saturating_sub(paid);
         Self { shared_spills, shared_spill_cost, ..self }
@@ -126,7 +147,7 @@ impl Figures {
     /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows. No launch
     /// fails for it that did not before: more registers make the largest block smaller. ptxas does not complain of more.
     pub fn is_no_worse(&self, stock: &Self, allowance: Allowance) -> bool {
-        self.spill_bytes() <= stock.spill_bytes()
+        (allowance.spills_for_arrays || self.spill_bytes() <= stock.spill_bytes())
             && self.spill_cost() <= stock.spill_cost()
             && (allowance.fewer_warps || (self.warps >= stock.warps && self.blocks.hold_no_fewer(&stock.blocks)))
             && self.blocks.largest() >= stock.blocks.largest()
@@ -138,7 +159,8 @@ impl Figures {
     /// What spills cost in a run: bytes by the loops around them. 0 where nothing is spilled.
     pub fn weighted_spills(&self) -> u64 {
         // What moves to places of the stack is not all spilled, but where something is, it is paid for alike.
-        if self.spill_bytes() == 0 { 0 } else { self.sass.stack_traffic.max(u64::from(self.spill_bytes())) }
+        let costs_nothing = self.spill_bytes() == 0 && !self.counts_arrays;
+        if costs_nothing { 0 } else { self.sass.stack_traffic.max(u64::from(self.spill_bytes())) }
     }
 
     /// What spills cost in a run, wherever they go.
@@ -159,7 +181,7 @@ impl Figures {
     }
 
     /// Accesses of local memory and instructions, as they count.
-    fn counts(&self) -> [u32; 2] {
+    pub(super) fn counts(&self) -> [u32; 2] {
         let [local, instructions] = self.least_counts;
         [self.sass.local.max(local), self.sass.instructions.max(instructions)]
     }
@@ -247,6 +269,7 @@ pub(super) mod tests {
             blocks: BlockSizes::default(),
             shared_spills: 0,
             shared_spill_cost: 0,
+            counts_arrays: false,
             least_counts: [0; 2],
             timing: None,
         }
@@ -257,7 +280,8 @@ pub(super) mod tests {
     #[test]
     fn no_worse_in_each() {
         let is_no_worse = |fewer_warps, more_instructions, figures: Figures| {
-            figures.is_no_worse(&super::tests::figures(100, 32, 500), Allowance { fewer_warps, more_instructions })
+            let allowance = Allowance { fewer_warps, more_instructions, ..Allowance::default() };
+            figures.is_no_worse(&super::tests::figures(100, 32, 500), allowance)
         };
         let any = Allowance::ANY_INSTRUCTIONS;
         assert!(is_no_worse(false, 0, figures(100, 32, 500)));
@@ -282,7 +306,7 @@ pub(super) mod tests {
         let is_no_worse = |threads, registers, stock| {
             of(registers, threads).is_no_worse(
                 &of(stock, threads),
-                Allowance { fewer_warps: true, more_instructions: Allowance::ANY_INSTRUCTIONS },
+                Allowance { fewer_warps: true, more_instructions: Allowance::ANY_INSTRUCTIONS, ..Allowance::default() },
             )
         };
         assert!(is_no_worse(None, 64, 33) && is_no_worse(None, 72, 70));
@@ -297,9 +321,27 @@ pub(super) mod tests {
             let figures = figures(0, 32, 500);
             Figures { real: Real { advice, ..figures.real }, ..figures }
         };
-        let allowance = Allowance { fewer_warps: true, more_instructions: Allowance::ANY_INSTRUCTIONS };
+        let more_instructions = Allowance::ANY_INSTRUCTIONS;
+        let allowance = Allowance { fewer_warps: true, more_instructions, ..Allowance::default() };
         assert!(with(1).is_no_worse(&with(1), allowance) && with(0).is_no_worse(&with(1), allowance));
         assert!(!with(1).is_no_worse(&with(0), allowance));
+    }
+
+    /// An array that moves to registers may leave spills behind where that is allowed, but no more than the array itself moved.
+    #[test]
+    fn spills_for_arrays() {
+        let with = |spills, stack_traffic, allowance| {
+            let figures = figures(spills, 32, 500);
+            Figures { sass: Sass { stack_traffic, ..figures.sass }, ..figures }.with_arrays(allowance)
+        };
+        for (spills_for_arrays, traffic, expected) in
+            [(false, 16, false), (true, 16, true), (true, 400, false), (true, 401, false)]
+        {
+            let allowance = Allowance { spills_for_arrays, ..Allowance::default() };
+            let (stock, variant) = (with(0, 400, allowance), with(16, traffic, allowance));
+            let counts = variant.is_no_worse(&stock, allowance) && variant.is_better(&stock, &preference(&[]));
+            assert_eq!(counts, expected, "{spills_for_arrays}, {traffic} bytes");
+        }
     }
 
     /// Spills count before warps, warps before instructions, unless the user wants it otherwise.

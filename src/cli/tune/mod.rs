@@ -158,6 +158,10 @@ pub(crate) struct Arguments {
     /// Allow variants with fewer warps on an SM than stock; --run always allows them
     #[arg(long)]
     allow_occupancy_loss: bool,
+    /// Allow variants that spill where stock does not, if fewer bytes move to and from local memory in all: an array that moves to
+    /// registers may take more of them than there are
+    #[arg(long)]
+    allow_spills_for_arrays: bool,
     /// Allow variants with more machine instructions than stock, which spills to shared memory need; --run always
     /// allows them
     #[arg(long)]
@@ -261,6 +265,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         architecture,
         allowance: Allowance {
             fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
+            spills_for_arrays: arguments.allow_spills_for_arrays,
             more_instructions: if arguments.allow_more_instructions || benchmark.is_some() {
                 Allowance::ANY_INSTRUCTIONS
             } else {
@@ -367,5 +372,6 @@ fn search<'a>(
     }
     print::losses(&tuning.search);
     print::spills_for_warps(&tuning.search);
+    print::accesses_for_spills(&tuning.search);
     Ok((tuning, is_cut))
 }

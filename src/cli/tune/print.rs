@@ -40,6 +40,27 @@ pub(super) fn spills_for_warps(search: &Search) {
     }
 }
 
+/// What a few spills would save of arrays in local memory, said once.
+pub(super) fn accesses_for_spills(search: &Search) {
+    let of = |kernel: &Kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim);
+    let found: Vec<_> = search.kernels.iter().filter_map(|kernel| Some((&kernel.name, of(kernel)?))).collect();
+    if let Some((kernel, (best, least))) = found.first() {
+        say!(
+            "nvptx-ra: with some spills, {} of the kernels would access local memory at most a quarter as often: '{}' \
+             would have {} instead of {} accesses and {} instead of {} instructions, and spill {} instead of {} bytes; \
+             --allow-spills-for-arrays allows that",
+            found.len(),
+            kernel_names::short(kernel),
+            least.sass.local,
+            best.sass.local,
+            least.sass.instructions,
+            best.sass.instructions,
+            least.spill_bytes(),
+            best.spill_bytes()
+        );
+    }
+}
+
 /// Before and after for each kernel, and in total.
 pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     let search = &tuning.search;

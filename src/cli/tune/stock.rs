@@ -244,6 +244,7 @@ impl Conditions<'_> {
         let figures = judged.figures(name, block, self.aim.architecture);
         let figures =
             figures.and_then(|figures| self.judges.timed(figures, name, &ptx, STOCK_LIMIT)).map_err(refused)?;
+        let figures = figures.with_arrays(self.aim.allowance);
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.add_compilers(&slice.compilers());

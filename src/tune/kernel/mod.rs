@@ -152,6 +152,7 @@ impl Kernel {
     }
 
     fn with_slots(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
+        let figures = figures.with_arrays(aim.allowance);
         if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, aim.shared_cost) } else { figures }
     }
 
@@ -286,10 +287,27 @@ impl Kernel {
         let would_count = self.is_admissible(&allowing, variant, &least);
         (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some((best, least))
     }
+
+    /// The best, and what accesses local memory a quarter as often or less and would win if it might spill for that, where it may
+    /// not.
+    pub fn quarter_of_the_accesses_for_spills(&self, aim: &Aim) -> Option<(Figures, Figures)> {
+        if aim.allowance.spills_for_arrays {
+            return None;
+        }
+        let (_, best) = self.best(aim);
+        let allowance = Allowance { spills_for_arrays: true, ..aim.allowance };
+        let least = self.judged().filter_map(|(_, figures)| {
+            let [figures, stock] = [figures, self.stock].map(|figures| figures.with_arrays(allowance));
+            let would_count = figures.is_no_worse(&stock, allowance) && figures.is_better(&stock, &aim.preference);
+            (would_count && figures.counts()[0] <= best.sass.local / 4).then_some(figures)
+        });
+        least.min_by(|one, other| one.compare(other, &aim.preference)).map(|least| (best, least))
+    }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::evidence::Sass;
     use super::super::figures::{preference, tests::figures};
     use super::*;
     use crate::target::machine::{Architecture, SHARED_COST};
@@ -336,6 +354,36 @@ pub(super) mod tests {
             (figures(40, 16, 500), true),
         ] {
             assert_eq!(saved(outcome, fewer_warps), None, "{outcome:?}");
+        }
+    }
+
+    /// What spills would save of arrays is told where it is three accesses of four and costs nothing else, and where spills are not
+    /// allowed anyway.
+    #[test]
+    fn accesses_for_spills() {
+        let of_arrays = |stack_traffic, local, figures: Figures| {
+            let sass = Sass { stack_traffic, local, ..figures.sass };
+            Figures { sass, ..figures }
+        };
+        let stock = of_arrays(4000, 1000, figures(0, 32, 500));
+        let saved = |outcome: Figures, spills_for_arrays| {
+            let allowance = Allowance { spills_for_arrays, ..Allowance::default() };
+            let (aim, mut kernel) = (Aim { allowance, ..aim(0) }, kernel_with(stock.with_arrays(allowance)));
+            let variant = kernel.propose(&aim);
+            kernel.record(&aim, variant, "spills".into(), Some(outcome));
+            let won = kernel.best(&aim).1.sass == outcome.sass;
+            assert_eq!(won, spills_for_arrays, "{outcome:?}");
+            kernel.quarter_of_the_accesses_for_spills(&aim).map(|(_, least)| least.sass.local)
+        };
+        assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), false), Some(250));
+        assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), true), None);
+        for outcome in [
+            of_arrays(64, 251, figures(64, 32, 500)),
+            of_arrays(64, 250, figures(64, 16, 500)),
+            of_arrays(64, 250, figures(64, 32, 501)),
+            of_arrays(4001, 250, figures(64, 32, 500)),
+        ] {
+            assert_eq!(saved(outcome, false), None, "{outcome:?}");
         }
     }
 

@@ -30,6 +30,7 @@ fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         blocks: BlockSizes::default(),
         shared_spills: 0,
         shared_spill_cost: 0,
+        counts_arrays: false,
         timing: None,
         least_counts: [0; 2],
     }

@@ -153,6 +153,7 @@ impl Case {
         let first = first.collect::<arbitrary::Result<Vec<Measure>>>()?;
         let allowance = Allowance {
             fewer_warps: u.arbitrary()?,
+            spills_for_arrays: u.arbitrary()?,
             more_instructions: *u.choose(&[0, 3, Allowance::ANY_INSTRUCTIONS])?,
         };
         let (seed, shared_cost) = (u.arbitrary()?, f64::from(u.int_in_range(25..=100)?) / 100.0);
@@ -170,14 +171,15 @@ impl Case {
                 advice: u.int_in_range(0..=2)?,
                 ..Real::default()
             };
-            let (instructions, local) = (u.int_in_range(1..=900)?, bytes / 4);
-            let stack_traffic = u64::from(bytes) * u.int_in_range(0..=9)?;
+            let of_arrays = if u.ratio(1, 3)? { u.int_in_range(4..=400)? } else { 0 };
+            let (instructions, local) = (u.int_in_range(1..=900)?, (bytes + of_arrays) / 4);
+            let stack_traffic = u64::from(bytes + of_arrays) * u.int_in_range(0..=9)?;
             let sass = Sass { instructions, local, stack_traffic, shared_traffic: u.int_in_range(0..=500)? };
             let threads = u.ratio(2, 3)?.then_some(32 * u.int_in_range(1..=32)?);
             let dynamic_shared = u.ratio(2, 3)?.then_some(u.int_in_range(0..=100_000)?);
             let block = Block { threads, says_threads: u.arbitrary()?, dynamic_shared };
             let timing = times.then_some(Timing { median: 100.0, spread: 2.0 });
-            let stock = Figures { timing, ..Figures::new(real, sass, architecture, block) };
+            let stock = Figures { timing, ..Figures::new(real, sass, architecture, block) }.with_arrays(aim.allowance);
             let choices = *u.choose(&[Choices::Nothing, Choices::CodeGeneration, Choices::All])?;
             Ok((stock, block, choices, u.arbitrary()?))
         };
