@@ -285,7 +285,8 @@ impl Kernel {
         let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
         let allowing = Aim { allowance: Allowance { fewer_warps: true, ..aim.allowance }, ..*aim };
         let would_count = self.is_admissible(&allowing, variant, &least);
-        (would_count && 2 * least.spill_bytes() <= best.spill_bytes()).then_some((best, least))
+        let is_half = best.spill_bytes() > 0 && 2 * least.spill_bytes() <= best.spill_bytes();
+        (would_count && is_half).then_some((best, least))
     }
 
     /// The best, and what accesses local memory a quarter as often or less and would win if it might spill for that, where it may
@@ -347,6 +348,13 @@ pub(super) mod tests {
             kernel.half_the_spills_for_warps(&aim)
         };
         assert_eq!(saved(figures(40, 16, 500), false), Some((figures(80, 32, 500), figures(40, 16, 500))));
+        let arrays = Allowance { spills_for_arrays: true, ..Allowance::default() };
+        let mut kernel =
+            kernel_with(Figures { sass: Sass { stack_traffic: 400, ..Sass::default() }, ..figures(0, 32, 500) });
+        kernel.stock.counts_arrays = true;
+        let (aim, variant) = (Aim { allowance: arrays, ..aim(0) }, kernel.propose(&aim(0)));
+        kernel.record(&aim, variant, "without".into(), Some(figures(0, 16, 500)));
+        assert_eq!(kernel.half_the_spills_for_warps(&aim), None, "arrays are no spills");
         for (outcome, fewer_warps) in [
             (figures(41, 16, 500), false),
             (figures(40, 16, 501), false),
