@@ -10,7 +10,8 @@
 /// registers. Kernels choose that ahead of LLVM's optimisations: what is chosen
 /// becomes attributes of calls that LLVM's inliner reads, and an attribute of
 /// functions that UnrollChoice reads. A choice holds for all that a kernel
-/// calls; what kernels of other choices call, too, is copied.
+/// calls; what kernels of other choices call, too, is copied. Where more is
+/// inlined, the functions lose the types of their accesses.
 ///
 //===----------------------------------------------------------------------===//
 
