@@ -21,9 +21,10 @@ Register EditChecker::root(Register Reg) const {
   return It == MergedInto.end() ? Reg : It->second;
 }
 Reason EditChecker::setRegister(const nvptx_ra_edit &E) {
-  if (!isViewInst(E.id))
-    return "not an instruction of the view";
-  const MachineInstr &MI = *Flat.inst(E.id);
+  const MachineInstr *Cloned = Clones.lookup(E.id);
+  if (!Cloned && !isViewInst(E.id))
+    return "not an instruction of the view, nor a clone of one";
+  const MachineInstr &MI = Cloned ? *Cloned : *Flat.inst(E.id);
   if (E.a >= MI.getNumOperands())
     return "no such operand";
   const MachineOperand &MO = MI.getOperand(E.a);
@@ -34,6 +35,8 @@ Reason EditChecker::setRegister(const nvptx_ra_edit &E) {
   if (classOf(MO.getReg().virtRegIndex()) != classOf(E.b) ||
       classOf(E.b) == OtherClass)
     return "the classes differ";
+  if (Cloned)
+    return setRegisterOfClone(E, MO);
   Register Old = current(MO);
   if (!Old)
     return "the operand is an immediate now";
@@ -45,6 +48,19 @@ Reason EditChecker::setRegister(const nvptx_ra_edit &E) {
   if (MO.isDef())
     Touched.push_back(Old);
   Set[&MO] = Flat.reg(E.b);
+  return nullptr;
+}
+
+Reason EditChecker::setRegisterOfClone(const nvptx_ra_edit &E,
+                                       const MachineOperand &MO) {
+  if (MO.isDef())
+    return "a clone has its definition from the start";
+  auto [It, IsFirst] = SetOfClones.try_emplace({E.id, E.a}, MO.getReg());
+  if (!MO.isUndef()) {
+    gains(It->second, /*IsDef=*/false, -1);
+    gains(Flat.reg(E.b), /*IsDef=*/false);
+  }
+  It->second = Flat.reg(E.b);
   return nullptr;
 }
 

@@ -123,6 +123,7 @@ Reason EditChecker::insertClone(const nvptx_ra_edit &E) {
     return "the instruction has no definition";
   if (classOf(Def->getReg().virtRegIndex()) != classOf(E.a))
     return "the classes differ";
+  Clones[E.id] = &MI;
   return nullptr;
 }
 

@@ -54,6 +54,8 @@ private:
   Reason move(const nvptx_ra_edit &E);
   Reason permute(const nvptx_ra_edit &E);
   Reason setRegister(const nvptx_ra_edit &E);
+  Reason setRegisterOfClone(const nvptx_ra_edit &E,
+                            const llvm::MachineOperand &MO);
   Reason setImmediate(const nvptx_ra_edit &E);
   Reason setAddress(const nvptx_ra_edit &E);
   Reason setAssembly(const nvptx_ra_edit &E);
@@ -128,6 +130,10 @@ private:
   llvm::DenseSet<uint32_t> Permuted;
   llvm::DenseSet<const llvm::MachineInstr *> Deleted;
   llvm::DenseMap<const llvm::MachineOperand *, llvm::Register> Set;
+  /// New instructions that are clones, with what they are clones of, and which
+  /// of their operands read another register.
+  llvm::DenseMap<uint32_t, const llvm::MachineInstr *> Clones;
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, llvm::Register> SetOfClones;
   llvm::DenseMap<llvm::Register, llvm::Register> MergedInto;
   llvm::DenseMap<llvm::Register, llvm::SmallVector<llvm::Register, 2>> Members;
   /// What registers gain by insertions and by operands that are set.

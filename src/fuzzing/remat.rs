@@ -15,7 +15,7 @@ use crate::target::Classification;
 /// within what a function may grow by.
 pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
-    let function = lowered_function(u, &options)?;
+    let function = if u.ratio(1, 4)? { filled_tile(u)? } else { lowered_function(u, &options)? };
     let (eighths, least) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
     let (widened_alone, predicates) = (u.ratio(1, 4)?, u.int_in_range(0..=4)?);
     let bits = *u.choose(&[BitSpill::Off, BitSpill::Auto, BitSpill::On])?;
@@ -37,10 +37,57 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     reached("computed again", outcome.values > 0);
     reached("sunk", outcome.values as isize > outcome.added);
     reached("kept longer", outcome.extended > 0);
+    let is_linked =
+        |edit: &Edit| matches!(edit, Edit::SetRegister { inst, .. } if inst.0 as usize >= function.num_insts());
+    reached("with its product", outcome.edits.edits().iter().any(is_linked));
     reached("kept as bits", outcome.bits > 0);
     let comparisons = |function: &Function| function.insts().filter(|&inst| is_comparison(function, inst)).count();
     reached("compared again", comparisons(&applied.function) > comparisons(&function));
     Ok(())
+}
+
+/// A loop that stores to rows of a tile, whose addresses are computed ahead of the loop. Now and then others read what leads to an
+/// address, or write the column anew.
+fn filled_tile(u: &mut Unstructured<'_>) -> Result<Function> {
+    let (mut ahead, mut in_loop, mut behind) = (String::new(), String::new(), String::new());
+    let mut classes = "B32 B64".to_owned();
+    for row in 0..u.int_in_range(1..=6)? {
+        let [number, factor, element, product, address, value] = std::array::from_fn(|part| 6 * row + 2 + part);
+        classes += " B32 B32 B32 B64 B64 B64";
+        ahead += &format!("  %{number} = LD_i32 {row} :: read\n");
+        ahead += &match u.arbitrary()? {
+            true => format!("  %{element} = MAD_LO_S32rrr %{number}, %{number}, %0\n"),
+            false => {
+                format!("  %{factor} = MULT32rr %{number}, %{number}\n  %{element} = ADD32rr %{factor}, %0\n")
+            }
+        };
+        ahead += &format!("  %{product} = MUL_WIDEs32_ri %{element}, 4\n  %{address} = ADD64rr %1, %{product}\n");
+        in_loop += &format!("  %{value} = LD_i64 {row} :: read\n");
+        for _ in 0..u.int_in_range(1..=3)? {
+            in_loop += &format!("  ST_i64 %{address}, %{value} :: write\n");
+        }
+        if u.ratio(1, 8)? {
+            in_loop += &format!("  ST_i64 %{}, 7 :: write\n", u.choose(&[product, address])?);
+        }
+        if u.arbitrary()? {
+            in_loop += &format!("  ST_i32 %{}, 7 :: write\n", if u.ratio(1, 8)? { element } else { number });
+        }
+    }
+    if u.ratio(1, 8)? {
+        in_loop += "  %0 = LD_i32 8 :: read\n";
+    }
+    for read in ["  ST_i32 %0, 9 :: write\n", "  ST_i64 %1, 9 :: write\n"] {
+        if u.arbitrary()? {
+            behind += read;
+        }
+    }
+    let text = format!(
+        "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LD_i64\nopcode ST_i32\nopcode ST_i64\nopcode MAD_LO_S32rrr\n\
+         opcode MULT32rr\nopcode ADD32rr\nopcode MUL_WIDEs32_ri\nopcode ADD64rr\nregs %0 {classes}\n\
+         bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i64 1 :: read\n{ahead}\
+         bb1: frequency 9.0 depth 1 -> bb1 bb2\n{in_loop}bb2: frequency 1.0 depth 0\n{behind}end\n"
+    );
+    Ok(Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")))
 }
 
 fn is_comparison(function: &Function, inst: Inst) -> bool {
@@ -58,7 +105,14 @@ mod tests {
         explore(
             check_remat,
             2_000,
-            &[("computed again", 40), ("sunk", 10), ("kept longer", 5), ("compared again", 1), ("kept as bits", 10)],
+            &[
+                ("computed again", 40),
+                ("sunk", 10),
+                ("kept longer", 5),
+                ("with its product", 1),
+                ("compared again", 1),
+                ("kept as bits", 10),
+            ],
         );
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::chosen::{Choices, Chosen};
 use super::cost::pays;
 use super::facts::{Facts, instructions};
+use super::links::Links;
 use super::sources::{is_at_hand, sources, words_read};
 use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE, Wanted};
 use crate::function::{Block, Function, Inst, Operand, RegClass, VReg};
@@ -12,6 +13,9 @@ use crate::spill::groups::{Group, freed, group};
 use crate::spill::pressure::Pressure;
 use crate::spill::single_definition::{definition_and_reads, dominates};
 use crate::target::RematCost;
+
+/// What computing a value again costs, and the instructions that lead to it.
+type Candidate = (RematCost, VReg, Links);
 
 /// A value that is worth computing again, and what that changes.
 struct Considered {
@@ -39,18 +43,23 @@ pub(super) fn choose(facts: &Facts<'_>, wanted: Wanted, choices: &mut Choices) -
     if peak < threshold.max(wanted.needed) {
         return peak;
     }
-    let mut candidates: Vec<(RematCost, VReg)> = function
+    let of_widened = |reg| facts.links(reg).map(|(cost, links)| (cost, reg, links));
+    let alone = |reg| Some((facts.cost(reg)?, reg, Links::new()));
+    let is_wanted = |reg: &VReg| !wanted.widened_alone || facts.is_widened(*reg);
+    let mut candidates: Vec<Candidate> = function
         .regs()
-        .filter(|&reg| !wanted.widened_alone || facts.is_widened(reg))
-        .filter_map(|reg| Some((facts.cost(reg)?, reg)))
+        .filter_map(|reg| of_widened(reg).or_else(|| Some(reg).filter(is_wanted).and_then(alone)))
         .collect();
     candidates.sort_unstable();
     let mut left = MOST_OF_A_VALUE.max(instructions(function) / INSTRUCTIONS_FOR_EACH);
-    for (cost, reg) in candidates {
-        let considered = facts.consider((reg, cost), &pressure, threshold, choices);
-        let is_short = |considered: &Considered| considered.value.clones().count() <= left.min(MOST_OF_A_VALUE);
+    for candidate in candidates {
+        let considered = facts.consider(candidate, &pressure, threshold, choices);
+        let is_short = |Considered { value, .. }: &Considered| {
+            value.clones().count() <= MOST_OF_A_VALUE && value.instructions() <= left
+        };
         if let Some(Considered { value, freed, extended }) = considered.filter(is_short) {
-            left -= value.clones().count();
+            left -= value.instructions();
+            let reg = value.reg;
             freed.iter().for_each(|stretch| pressure.take(stretch, function.class(reg).words()));
             for Extended { reg, words, ranges } in extended {
                 ranges.iter().for_each(|range| pressure.put(range, words));
@@ -79,24 +88,17 @@ impl Facts<'_> {
         self.costs.of(definition.inst)
     }
 
-    /// Whether a register holds what was computed from a narrower one.
-    fn is_widened(&self, reg: VReg) -> bool {
-        let words = self.function.class(reg).words();
-        let is_narrower = |source| (1..words).contains(&words_read(self.function, self.occurrences, source));
-        let definition = self.occurrences.only_definition(reg);
-        definition.is_some_and(|definition| sources(self.function, definition.inst).any(is_narrower))
-    }
-
     /// A value with its groups, and what they free, where it is worth computing again.
     fn consider(
         &self,
-        (reg, cost): (VReg, RematCost),
+        (cost, reg, links): Candidate,
         pressure: &Pressure,
         threshold: u32,
         choices: &Choices,
     ) -> Option<Considered> {
         let definition = *self.occurrences.only_definition(reg)?;
-        if !choices.allow(self.function, reg, definition.inst) {
+        let computed = links.iter().copied().chain([definition.inst]);
+        if !choices.allow(self.function, reg, computed) {
             return None;
         }
         let groups = group(self.function, self.occurrences.of(reg), pressure, threshold);
@@ -112,26 +114,29 @@ impl Facts<'_> {
         if !clones.all(is_worth) {
             return None;
         }
-        let mut value = Chosen { reg, definition: definition.inst, groups, extended: 0 };
+        let mut value = Chosen { reg, definition: definition.inst, links, groups, extended: 0 };
         let extended = self.extended(&value, &freed, choices)?;
         value.extended = extended.len();
         Some(Considered { value, freed, extended })
     }
 
     /// Where registers that the clones of a value read have to be kept for them. `None` if their values are gone there, or if
-    /// they take as many words as the value does. A constant and a parameter of the kernel take none: the hardware reads
-    /// them where they are.
+    /// they take as many words as the value does. What is kept for another clone already takes none, and neither do a constant and
+    /// a parameter of the kernel: the hardware reads them where they are.
     ///
     /// A register with one definition, ahead of all its reads, holds at a clone what it held at the definition of the
     /// value: a path that went around the latter to the clone would lead from the entry around it, too.
     fn extended(&self, value: &Chosen, freed: &[Range<u32>], choices: &Choices) -> Option<Vec<Extended>> {
-        let near = value.groups.iter().filter(|group| group.has_definition).flat_map(|group| &group.kept);
-        let stretches: Vec<Range<u32>> = freed.iter().chain(near).cloned().collect();
+        // In a loop it is live past a clone, too, for the next turn.
+        let kept = value.groups.iter().flat_map(|group| &group.kept);
+        let stretches: Vec<Range<u32>> = freed.iter().chain(kept).cloned().collect();
         let mut extended = Vec::new();
-        let mut missing: Vec<VReg> = sources(self.function, value.definition)
-            .filter(|&source| {
-                value.clones().any(|group| !is_at_hand(&self.live, source, value.definition, group.place))
+        let mut missing: Vec<VReg> = value
+            .sources(self.function)
+            .filter(|&(source, reader)| {
+                value.clones().any(|group| !is_at_hand(&self.live, source, reader, group.place))
             })
+            .map(|(source, _)| source)
             .collect();
         missing.sort_unstable();
         missing.dedup();
@@ -142,9 +147,9 @@ impl Facts<'_> {
             }
             let is_at_no_cost =
                 sources(self.function, definition.inst).next().is_none() && self.costs.of(definition.inst).is_some();
-            if !is_at_no_cost {
+            let ranges = choices.extensions.missing(&self.live, source, &stretches);
+            if !is_at_no_cost && !ranges.is_empty() {
                 let words = words_read(self.function, self.occurrences, source);
-                let ranges = choices.extensions.missing(&self.live, source, &stretches);
                 extended.push(Extended { reg: source, words, ranges });
             }
         }

@@ -1,6 +1,7 @@
 //! What was chosen, and what can be chosen no more because of it.
 
-use super::sources::{Extensions, sources};
+use super::links::Links;
+use super::sources::{Extensions, result, sources};
 use crate::function::{Function, Inst, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::Group;
@@ -10,6 +11,8 @@ pub(super) struct Chosen {
     pub(super) reg: VReg,
     /// Its only definition.
     pub(super) definition: Inst,
+    /// What is computed again ahead of that: nobody else reads it.
+    pub(super) links: Links,
     pub(super) groups: Vec<Group>,
     /// How many registers its clones read where these were not live, and which are kept for that. What comparisons read, ptxas
     /// computes again.
@@ -20,6 +23,23 @@ impl Chosen {
     /// The groups that get a clone.
     pub(super) fn clones(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
+    }
+
+    /// How many instructions the clones are.
+    pub(super) fn instructions(&self) -> usize {
+        self.clones().count() * (1 + self.links.len())
+    }
+
+    /// What is computed again, in its order.
+    pub(super) fn computed(&self) -> impl Iterator<Item = Inst> {
+        self.links.iter().copied().chain([self.definition])
+    }
+
+    /// The registers that clones read and that no clone computes, each with the definition that reads it.
+    pub(super) fn sources(&self, function: &Function) -> impl Iterator<Item = (VReg, Inst)> {
+        let is_link = |source: VReg| self.links.iter().any(|&link| result(function, link) == Some(source));
+        let read = self.computed().flat_map(|inst| sources(function, inst).map(move |source| (source, inst)));
+        read.filter(move |&(source, _)| !is_link(source))
     }
 }
 
@@ -40,9 +60,9 @@ impl Choices {
         Self { values: Vec::new(), gone: none(), held: none(), extensions: Extensions::default() }
     }
 
-    /// Whether a register with that definition may still be chosen.
-    pub(super) fn allow(&self, function: &Function, reg: VReg, definition: Inst) -> bool {
-        !self.held[reg] && !sources(function, definition).any(|source| self.gone[source])
+    /// Whether a register may still be chosen that is computed so.
+    pub(super) fn allow(&self, function: &Function, reg: VReg, computed: impl IntoIterator<Item = Inst>) -> bool {
+        !self.held[reg] && !computed.into_iter().any(|inst| sources(function, inst).any(|source| self.gone[source]))
     }
 
     /// Whether nothing that was chosen has to do with a register.
@@ -51,8 +71,10 @@ impl Choices {
     }
 
     pub(super) fn add(&mut self, function: &Function, value: Chosen) {
-        self.gone[value.reg] = true;
-        sources(function, value.definition).for_each(|source| self.held[source] = true);
+        for inst in value.computed() {
+            self.gone[result(function, inst).unwrap_or(value.reg)] = true;
+            sources(function, inst).for_each(|source| self.held[source] = true);
+        }
         self.values.push(value);
     }
 }

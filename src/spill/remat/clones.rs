@@ -1,37 +1,58 @@
 //! The edits that compute a value again.
 
+use super::sources::result;
 use crate::analysis::Occurrences;
 use crate::function::{Edit, EditList, Function, Inst, Position, VReg, Value};
 use crate::spill::groups::Group;
 
-/// Puts a clone of a value's only definition in front of each group that has none; the definition goes if no group reads
-/// it. Returns by how many instructions the function grows.
+/// Puts clones of a value's only definition, the last of `computed`, and of what leads to it in front of each group that has none;
+/// these definitions go if no group reads the value. Returns by how many instructions the function grows.
 pub(crate) fn compute_again(
     function: &Function,
     occurrences: &Occurrences,
-    (reg, definition): (VReg, Inst),
+    computed: &[Inst],
     groups: &[Group],
     edits: &mut EditList,
 ) -> isize {
     let mut added = 0;
     for group in groups.iter().filter(|group| !group.has_definition) {
         let at = Position { block: group.block, before: Some(group.place) };
-        let clone = edits.create_register(function.class(reg));
-        edits.insert_clone(at, definition, clone);
+        let clone = insert_clones(function, computed, at, edits);
         for read in &group.reads {
             edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg: clone });
         }
-        added += 1;
+        added += computed.len() as isize;
     }
     if groups.iter().any(|group| group.has_definition) {
         return added;
     }
-    edits.push(Edit::Delete { inst: definition });
-    let mut described: Vec<_> = occurrences.debug_uses(reg).iter().map(|read| read.inst).collect();
-    described.dedup();
-    for inst in described {
-        // No clone stands for sure where the variable is described.
-        edits.push(Edit::SetDebugValue { inst, value: Value::NoReg });
+    for &definition in computed {
+        edits.push(Edit::Delete { inst: definition });
+        let uses = result(function, definition).map_or(&[][..], |reg| occurrences.debug_uses(reg));
+        let mut described: Vec<_> = uses.iter().map(|read| read.inst).collect();
+        described.dedup();
+        for inst in described {
+            // No clone stands for sure where the variable is described.
+            edits.push(Edit::SetDebugValue { inst, value: Value::NoReg });
+        }
     }
-    added - 1
+    added - computed.len() as isize
+}
+
+/// Clones of definitions, each of which reads those ahead of it. Returns the last one's register.
+fn insert_clones(function: &Function, computed: &[Inst], at: Position, edits: &mut EditList) -> VReg {
+    let mut clones: Vec<(VReg, VReg)> = Vec::with_capacity(computed.len());
+    for &definition in computed {
+        let reg = result(function, definition).expect("it writes one register");
+        let clone = edits.create_register(function.class(reg));
+        let inst = edits.insert_clone(at, definition, clone);
+        for (operand, read) in function.operands(definition).iter().enumerate().filter(|(_, operand)| !operand.is_def())
+        {
+            if let Some(&(_, reg)) = clones.iter().find(|(cloned, _)| read.reg() == Some(*cloned)) {
+                edits.push(Edit::SetRegister { inst, operand: operand as u32, reg });
+            }
+        }
+        clones.push((reg, clone));
+    }
+    clones.last().expect("a definition at least").1
 }

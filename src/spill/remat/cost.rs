@@ -30,16 +30,11 @@ impl<'a> Costs<'a> {
     /// it has effects, or is no matter of a few instructions, or has other than one definition, or operands that a
     /// clone cannot keep. A copy is left to the coalescer; what is undefined stays one value.
     pub(crate) fn of(&self, inst: Inst) -> Option<RematCost> {
+        if !self.may_be_done_again(inst) {
+            return None;
+        }
         let operands = self.function.operands(inst);
-        let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
-        if !is_alone || !operands.iter().all(is_simple) {
-            return None;
-        }
         let info = self.classification.of(self.function, inst);
-        let is_left_alone = matches!(self.function.role(inst), Role::Copy | Role::Undef);
-        if !self.function.effects(inst).is_pure() || is_left_alone {
-            return None;
-        }
         // The view says that nothing writes it, and the hardware has it in constant memory.
         let spaces = [self.function.memory_space(inst), named_space(operands)];
         // A device function may write its own.
@@ -48,16 +43,22 @@ impl<'a> Costs<'a> {
         if is_parameter { Some(RematCost(1)) } else { info.remat }
     }
 
-    /// Whether an instruction compares two values into one predicate, by an instruction or two of the hardware.
-    pub(super) fn is_comparison(&self, inst: Inst) -> bool {
+    /// Whether a clone of an instruction computes the same, whatever that costs.
+    pub(super) fn may_be_done_again(&self, inst: Inst) -> bool {
         let operands = self.function.operands(inst);
         let is_alone = operands.iter().filter(|operand| operand.is_def()).count() == 1;
+        let is_left_alone = matches!(self.function.role(inst), Role::Copy | Role::Undef);
+        is_alone && operands.iter().all(is_simple) && self.function.effects(inst).is_pure() && !is_left_alone
+    }
+
+    /// Whether an instruction compares two values into one predicate, by an instruction or two of the hardware.
+    pub(super) fn is_comparison(&self, inst: Inst) -> bool {
         let name = self.function.opcodes().name(self.function.opcode(inst));
         let of_ptx = PtxOpcode::of(name).filter(|opcode| !opcode.is_guarded).map(|opcode| opcode.mnemonic);
         let is_setp = name.starts_with("SETP_") || of_ptx.is_some_and(|mnemonic| mnemonic.starts_with("setp."));
         // Of doubles, few processors compare many.
         let is_quick = !name.contains("f64") && !name.contains("16x2");
-        is_alone && is_setp && is_quick && operands.iter().all(is_simple) && self.function.effects(inst).is_pure()
+        is_setp && is_quick && self.may_be_done_again(inst)
     }
 }
 

@@ -14,6 +14,7 @@
 //! * [`chosen`]: what was chosen, and what can be chosen no more because of it;
 //! * [`choice`]: which values, the cheapest first;
 //! * [`predicates`]: which comparisons are made again;
+//! * [`mod@links`]: what leads to a sum of a widened product, and is computed again with it;
 //! * [`mod@sources`]: what a definition reads, and where that is still at hand;
 //! * [`clones`]: the edits.
 
@@ -22,6 +23,7 @@ mod chosen;
 mod clones;
 mod cost;
 mod facts;
+mod links;
 mod predicates;
 mod sources;
 #[cfg(test)]
@@ -30,7 +32,7 @@ mod tests;
 use crate::analysis::Occurrences;
 use crate::config;
 use crate::config::BitSpill;
-use crate::function::{EditList, Function, VReg};
+use crate::function::{EditList, Function, Inst, VReg};
 use crate::spill::bits;
 use crate::target::Classification;
 use choice::may_be_full;
@@ -180,8 +182,8 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
     outcome.values = chosen.len();
     outcome.extended = chosen.iter().map(|value| value.extended).sum();
     for value in &chosen {
-        let register = (value.reg, value.definition);
-        outcome.added += compute_again(function, &occurrences, register, &value.groups, &mut outcome.edits);
+        let computed: Vec<Inst> = value.computed().collect();
+        outcome.added += compute_again(function, &occurrences, &computed, &value.groups, &mut outcome.edits);
     }
     outcome.edits.finish();
     debug_assert_eq!(crate::check::slots::errors(function, &outcome.edits), [], "{function}");

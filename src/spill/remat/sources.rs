@@ -1,5 +1,6 @@
 //! What a definition reads, and where a clone of it would read the same.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -12,6 +13,11 @@ use crate::spill::pressure::instructions;
 /// The registers that an instruction reads.
 pub(crate) fn sources(function: &Function, inst: Inst) -> impl Iterator<Item = VReg> {
     function.operands(inst).iter().filter(|operand| !operand.is_def()).filter_map(Operand::reg)
+}
+
+/// The register that an instruction with one definition writes.
+pub(super) fn result(function: &Function, inst: Inst) -> Option<VReg> {
+    function.operands(inst).iter().find_map(Operand::def)
 }
 
 /// Whether all that a definition reads still holds the same where a clone would stand, and is live there anyway.
@@ -36,8 +42,13 @@ pub(super) fn words_read(function: &Function, occurrences: &Occurrences, reg: VR
 
 /// Whether an instruction reads the low half of its operand alone.
 pub(super) fn takes_low_half(function: &Function, inst: Inst) -> bool {
+    LOW_HALVES.contains(&&*name_in_llvm(function, inst))
+}
+
+/// The name that LLVM has for what an instruction does.
+pub(super) fn name_in_llvm(function: &Function, inst: Inst) -> Cow<'_, str> {
     let name = function.opcodes().name(function.opcode(inst));
-    LOW_HALVES.contains(&equivalent(name).as_deref().unwrap_or(name))
+    equivalent(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// Conversions that read 32 bits of their operand.

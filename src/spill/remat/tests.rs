@@ -9,19 +9,16 @@ use crate::target::Classification;
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD32rr\nopcode ADD32ri\nopcode LD_i32\n\
     opcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B32 B32\n";
 
+/// Points with so many words are full, where so many are live somewhere; `widened_alone` as by default.
+fn wanted(least: u32, needed: u32, widened_alone: bool) -> Wanted {
+    let (predicates, bits) = (MANY, BitSpill::Off);
+    Wanted { instructions: 0, needed, eighths: 0, least, widened_alone, predicates, bits, registers: 255 }
+}
+
 /// The function with its values computed again wherever at least `least` words are live, and how many are.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
     let function = Function::parse(&format!("{HEAD}{body}end\n")).expect("a view");
-    let wanted = Wanted {
-        instructions: 0,
-        needed: 0,
-        eighths: 0,
-        least,
-        widened_alone: false,
-        predicates: MANY,
-        bits: BitSpill::Off,
-        registers: 255,
-    };
+    let wanted = wanted(least, 0, false);
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;
@@ -140,16 +137,7 @@ fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     );
     let text = if by == "%0" { text } else { text.replace("  ST_i32 %0, 6 :: write\n", "") };
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = Wanted {
-        instructions: 0,
-        needed,
-        eighths: 0,
-        least: 5,
-        widened_alone: true,
-        predicates: MANY,
-        bits: BitSpill::Off,
-        registers: 255,
-    };
+    let wanted = wanted(5, needed, true);
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     (outcome.values, outcome.extended)
@@ -166,6 +154,50 @@ fn wide_values_are_computed_from_narrow_ones() {
     assert_eq!(product(KERNEL, "%1", 0), (0, 0), "two words instead of two");
     assert_eq!(product(KERNEL, "8", 6), (1, 1));
     assert_eq!(product(KERNEL, "8", 99), (0, 0), "there is room");
+}
+
+/// What becomes of the address `%6 + 4 * (33 * %0 + %1)`, which a loop reads once in front of a full point, where `more` reads
+/// registers ahead of the loop and `in_loop` in it: how many values are computed again, and the code.
+fn address(more: &str, in_loop: &str) -> (usize, String) {
+    let text = format!(
+        "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode LD_i64\nopcode ST_i64\nopcode ST_i32\nopcode MAD_LO_S32rir\n\
+         opcode MUL_WIDEs32_ri\nopcode ADD64rr\nregs %0 B32 B32 B32 B64 B64 B64 B64 B64\n\
+         bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  %1 = LD_i32 1 :: read\n  %6 = LD_i64 2 :: read\n  \
+         %2 = MAD_LO_S32rir %0, 33, %1\n  %3 = MUL_WIDEs32_ri %2, 4\n  %7 = ADD64rr %6, %3\n{more}\
+         bb1: frequency 9.0 depth 1 -> bb1 bb2\n  ST_i64 %7, 5 :: write\n  %4 = LD_i64 3 :: read\n  %5 = LD_i64 4 :: read\n  \
+         ST_i64 %4, %5 :: write\n{in_loop}bb2: frequency 1.0 depth 0\nend\n"
+    );
+    let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let wanted = wanted(6, 0, true);
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
+    assert!(check(&function, &outcome.edits).is_ok());
+    let applied = outcome.edits.apply(&function).expect("the edits fit").function;
+    assert_eq!(applied.num_insts() as isize - function.num_insts() as isize, outcome.added);
+    (outcome.values, applied.to_string())
+}
+
+/// The address of an element is computed again in the loop that reads it, with the product and what that alone reads, and nothing of it
+/// stays ahead; but not where these serve others, too, or as much would be kept for it, or the loop reads it often.
+#[test]
+fn addresses_are_computed_with_their_products() {
+    let at_hand = "  ST_i32 %0, %1 :: write\n  ST_i64 %6, 6 :: write\n";
+    let (values, text) = address("", at_hand);
+    assert_eq!(values, 1, "{text}");
+    for opcode in ["= MAD_LO", "= MUL_WIDE", "= ADD64"] {
+        assert!(text.find(opcode) > text.find("bb1:"), "{text}");
+        assert_eq!(text.matches(opcode).count(), 1, "{text}");
+    }
+    let values = |more, in_loop: &str| address(more, in_loop).0;
+    assert_eq!(values("  ST_i64 %3, 7 :: write\n", at_hand), 0, "the product is stored");
+    assert_eq!(values("  ST_i64 %7, 7 :: write\n", at_hand), 0, "it is read ahead of the loop");
+    assert_eq!(
+        values("", &format!("{at_hand}  ST_i64 %7, 7 :: write\n  ST_i64 %7, 8 :: write\n")),
+        0,
+        "it is read often"
+    );
+    assert_eq!(values("", "  ST_i32 %0, 6 :: write\n  ST_i64 %6, 6 :: write\n"), 1, "the column is kept for it");
+    assert_eq!(values("", "  ST_i64 %6, 6 :: write\n"), 0, "two words instead of two");
+    assert_eq!(values("", "  ST_i32 %0, %1 :: write\n"), 0, "the base is gone");
 }
 
 /// A kernel with so many comparisons of a thread's number with numbers, each of which decides in two blocks of its own whether a store
@@ -190,16 +222,7 @@ fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
     }
     text += &format!("{last}end\n");
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = Wanted {
-        instructions: 0,
-        needed: 99,
-        eighths: 0,
-        least: 99,
-        widened_alone: true,
-        predicates: MANY,
-        bits: BitSpill::Off,
-        registers: 255,
-    };
+    let wanted = wanted(99, 99, true);
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;

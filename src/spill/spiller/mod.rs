@@ -165,8 +165,7 @@ pub fn keep_values(facts: &Facts<'_>, aim: &Aim, launch: &Launch<'_>) -> Result<
         access(function, &moved, joint, &created, &mut outcome.edits);
     }
     for Moved { chosen, .. } in moved.iter().filter(|value| value.chosen.home.slot.is_none()) {
-        let register = (chosen.reg, chosen.definition());
-        compute_again(function, &facts.occurrences, register, &chosen.groups, &mut outcome.edits);
+        compute_again(function, &facts.occurrences, &[chosen.definition()], &chosen.groups, &mut outcome.edits);
     }
     let is_unbounded = function.kernel().is_some_and(|bounds| bounds.threads().is_none());
     if let Some(room) = room.filter(|_| is_unbounded && bytes.shared > 0) {

@@ -292,10 +292,10 @@ impl Kernel {
     /// The best, and what accesses local memory a quarter as often or less and would win if it might spill for that, where it may
     /// not.
     pub fn quarter_of_the_accesses_for_spills(&self, aim: &Aim) -> Option<(Figures, Figures)> {
-        if aim.allowance.spills_for_arrays {
+        let (_, best) = self.best(aim);
+        if aim.allowance.spills_for_arrays || best.sass.local == 0 {
             return None;
         }
-        let (_, best) = self.best(aim);
         let allowance = Allowance { spills_for_arrays: true, ..aim.allowance };
         let least = self.judged().filter_map(|(_, figures)| {
             let [figures, stock] = [figures, self.stock].map(|figures| figures.with_arrays(allowance));
@@ -385,6 +385,10 @@ pub(super) mod tests {
         };
         assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), false), Some(250));
         assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), true), None);
+        let mut without = kernel_with(figures(0, 32, 500));
+        let variant = without.propose(&aim(0));
+        without.record(&aim(0), variant, "shorter".into(), Some(figures(0, 32, 400)));
+        assert_eq!(without.quarter_of_the_accesses_for_spills(&aim(0)), None, "there are no arrays");
         for outcome in [
             of_arrays(64, 251, figures(64, 32, 500)),
             of_arrays(64, 250, figures(64, 16, 500)),

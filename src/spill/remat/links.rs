@@ -1,0 +1,76 @@
+//! Addresses of elements: sums of a product that was widened to 64 bits, which are computed again with what leads to them.
+//!
+//! LLVM computes the addresses of a tile's rows ahead of the loop that fills the tile, `tile + 4 * (33 * row + column)`, and keeps one
+//! for each row. The rows are live in the loop anyway, for the addresses in global memory, and all share the column. So the sum is
+//! computed again together with the product and with what the product alone reads. The hardware has products with a sum, so that all
+//! of it is two instructions.
+
+use super::facts::Facts;
+use super::sources::{name_in_llvm, sources, words_read};
+use crate::analysis::Occurrence;
+use crate::function::{Inst, VReg};
+use crate::target::RematCost;
+
+/// Definitions that nobody but the next one reads, or the value's own: the order in which they are computed.
+pub(super) type Links = Vec<Inst>;
+
+/// An address that is read more often in a loop keeps its register there.
+const MOST_READS: usize = 2;
+
+impl Facts<'_> {
+    /// Whether a register holds what was computed from a narrower one.
+    pub(super) fn is_widened(&self, reg: VReg) -> bool {
+        let words = self.function.class(reg).words();
+        let is_narrower = |source| (1..words).contains(&words_read(self.function, self.occurrences, source));
+        let definition = self.occurrences.only_definition(reg);
+        definition.is_some_and(|definition| sources(self.function, definition.inst).any(is_narrower))
+    }
+
+    /// What leads to the sum that a register holds, and what the hardware does for both; `None` where it holds no sum of a widened
+    /// product that it alone reads.
+    pub(super) fn links(&self, reg: VReg) -> Option<(RematCost, Links)> {
+        let definition = self.definition_of_plain_reads(reg)?;
+        let sum = definition.inst;
+        self.costs.of(sum).filter(|_| self.is_named(sum, "ADD64"))?;
+        let reads = self.occurrences.of(reg).iter().filter(|access| access.is_use());
+        let goes_deeper = |read: &Occurrence| self.loops.depth(read.block) > self.loops.depth(definition.block);
+        if reads.clone().count() > MOST_READS || !reads.clone().all(goes_deeper) {
+            return None;
+        }
+        let product = sources(self.function, sum).find(|&source| self.is_widened(source))?;
+        let product = self.read_by_one(product)?;
+        // The product and the sum are one instruction.
+        let RematCost(mut cost) = self.costs.of(product)?;
+        let mut links = vec![product];
+        let of_narrow =
+            |source| self.read_by_one(source).and_then(|narrow| Some((narrow, self.cost_of_narrow(narrow)?)));
+        if let Some((narrow, RematCost(more))) = sources(self.function, product).find_map(of_narrow) {
+            cost += more;
+            links.insert(0, narrow);
+            let is_factor = |inst: &Inst| self.is_product(*inst);
+            let factors =
+                || sources(self.function, narrow).find_map(|source| self.read_by_one(source).filter(is_factor));
+            links.splice(0..0, factors().filter(|_| self.is_named(narrow, "ADD32")));
+        }
+        Some((RematCost(cost), links))
+    }
+
+    /// The only definition of a register that one instruction reads, once.
+    fn read_by_one(&self, reg: VReg) -> Option<Inst> {
+        let accesses = self.occurrences.of(reg).len();
+        self.definition_of_plain_reads(reg).filter(|_| accesses == 2).map(|definition| definition.inst)
+    }
+
+    /// What it costs to compute a number of 32 bits again; a product takes one instruction, too.
+    fn cost_of_narrow(&self, inst: Inst) -> Option<RematCost> {
+        self.costs.of(inst).or_else(|| self.is_product(inst).then_some(RematCost(1)))
+    }
+
+    fn is_product(&self, inst: Inst) -> bool {
+        ["MAD_LO_S32", "MULT32"].iter().any(|name| self.is_named(inst, name)) && self.costs.may_be_done_again(inst)
+    }
+
+    fn is_named(&self, inst: Inst, start: &str) -> bool {
+        name_in_llvm(self.function, inst).starts_with(start)
+    }
+}
