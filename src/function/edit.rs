@@ -161,7 +161,7 @@ pub enum Edit {
     },
     /// Another register in an operand: also how a connected component is split off, and how a PHI is rewritten.
     SetRegister {
-        /// The instruction.
+        /// The instruction; of a new one, a clone, and an operand that it reads.
         inst: Inst,
         /// The operand's number.
         operand: u32,

@@ -262,6 +262,15 @@ impl<'f> Editor<'f> {
         let Some(old) = self.operand_mut(inst, operand)?.reg() else {
             return Err(format!("operand {operand} of {inst} is not a virtual register"));
         };
+        let is_def = self.operand_mut(inst, operand)?.is_def();
+        let may_be_set = match self.origin[inst] {
+            Origin::Kept(_) => true,
+            Origin::Clone(_) => !is_def,
+            Origin::Inserted => false,
+        };
+        if !may_be_set {
+            return Err(format!("{inst} is new: it has its registers from the start, but for what a clone reads"));
+        }
         self.same_class(old, reg)?;
         self.operand_mut(inst, operand)?.value = Value::Reg(reg);
         Ok(())

@@ -9,7 +9,7 @@ use crate::target::Classification;
 const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD32rr\nopcode ADD32ri\nopcode LD_i32\n\
     opcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B32 B32\n";
 
-/// Points with so many words are full, where so many are live somewhere; `widened_alone` as by default.
+/// Points with so many words are full, where so many are live somewhere; `widened_alone` is the default's way.
 fn wanted(least: u32, needed: u32, widened_alone: bool) -> Wanted {
     let (predicates, bits) = (MANY, BitSpill::Off);
     Wanted { instructions: 0, needed, eighths: 0, least, widened_alone, predicates, bits, registers: 255 }
@@ -17,8 +17,12 @@ fn wanted(least: u32, needed: u32, widened_alone: bool) -> Wanted {
 
 /// The function with its values computed again wherever at least `least` words are live, and how many are.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
-    let function = Function::parse(&format!("{HEAD}{body}end\n")).expect("a view");
-    let wanted = wanted(least, 0, false);
+    computed_again(&format!("{HEAD}{body}end\n"), wanted(least, 0, false))
+}
+
+/// How many values of a function are computed again, and the function then.
+fn computed_again(text: &str, wanted: Wanted) -> (usize, String) {
+    let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;
@@ -167,13 +171,7 @@ fn address(more: &str, in_loop: &str) -> (usize, String) {
          bb1: frequency 9.0 depth 1 -> bb1 bb2\n  ST_i64 %7, 5 :: write\n  %4 = LD_i64 3 :: read\n  %5 = LD_i64 4 :: read\n  \
          ST_i64 %4, %5 :: write\n{in_loop}bb2: frequency 1.0 depth 0\nend\n"
     );
-    let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = wanted(6, 0, true);
-    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
-    assert!(check(&function, &outcome.edits).is_ok());
-    let applied = outcome.edits.apply(&function).expect("the edits fit").function;
-    assert_eq!(applied.num_insts() as isize - function.num_insts() as isize, outcome.added);
-    (outcome.values, applied.to_string())
+    computed_again(&text, wanted(6, 0, true))
 }
 
 /// The address of an element is computed again in the loop that reads it, with the product and what that alone reads, and nothing of it
