@@ -119,8 +119,8 @@ choices! {
         /// Nowhere.
         "off" => Off,
         /// Values of 64 bits that were computed from 32 alone, where at least six eighths of a thread's registers are live, in
-        /// functions in which more is live somewhere than a thread may have; and sums of such values, in loops that read them once
-        /// or twice. Comparisons, where more than thirteen predicates are live.
+        /// functions in which more is live somewhere than a thread may have. Sums of such values, in loops that read them once or
+        /// twice. Comparisons, where more than thirteen predicates are live.
         "widened" => Widened,
         /// Where the pressure is at least seven eighths of the function's maximum.
         "peaks" => Peaks,

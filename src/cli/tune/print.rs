@@ -21,17 +21,25 @@ pub(super) fn losses(search: &Search) {
     }
 }
 
+/// Of how many kernels something would be saved, and the first one's name and figures as they are and as they would be.
+fn saved(
+    search: &Search,
+    of: impl Fn(&Kernel) -> Option<(Figures, Figures)>,
+) -> Option<(usize, String, (Figures, Figures))> {
+    let mut found = search.kernels.iter().filter_map(|kernel| Some((&kernel.name, of(kernel)?)));
+    let (name, figures) = found.next()?;
+    Some((1 + found.count(), kernel_names::short(name), figures))
+}
+
 /// What fewer warps would save, said once.
 pub(super) fn spills_for_warps(search: &Search) {
-    let kernels = search.kernels.iter();
-    let found: Vec<_> =
-        kernels.filter_map(|kernel| Some((&kernel.name, kernel.half_the_spills_for_warps(&search.aim)?))).collect();
-    if let Some((kernel, (best, least))) = found.first() {
+    let saved = saved(search, |kernel| kernel.half_the_spills_for_warps(&search.aim));
+    if let Some((count, kernel, (best, least))) = saved {
         say!(
             "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
              of {} bytes with {} instead of {} warps; --allow-occupancy-loss allows that",
-            found.len(),
-            kernel_names::short(kernel),
+            count,
+            kernel,
             least.spill_bytes(),
             best.spill_bytes(),
             least.warps,
@@ -42,15 +50,14 @@ pub(super) fn spills_for_warps(search: &Search) {
 
 /// What a few spills would save of arrays in local memory, said once.
 pub(super) fn accesses_for_spills(search: &Search) {
-    let of = |kernel: &Kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim);
-    let found: Vec<_> = search.kernels.iter().filter_map(|kernel| Some((&kernel.name, of(kernel)?))).collect();
-    if let Some((kernel, (best, least))) = found.first() {
+    let saved = saved(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim));
+    if let Some((count, kernel, (best, least))) = saved {
         say!(
             "nvptx-ra: with some spills, {} of the kernels would access local memory at most a quarter as often: '{}' \
              would have {} instead of {} accesses and {} instead of {} instructions, and spill {} instead of {} bytes; \
              --allow-spills-for-arrays allows that",
-            found.len(),
-            kernel_names::short(kernel),
+            count,
+            kernel,
             least.sass.local,
             best.sass.local,
             least.sass.instructions,

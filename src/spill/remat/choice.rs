@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::chosen::{Choices, Chosen};
 use super::cost::pays;
 use super::facts::{Facts, instructions};
-use super::links::Links;
 use super::sources::{is_at_hand, sources, words_read};
 use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE, Wanted};
 use crate::function::{Block, Function, Inst, Operand, RegClass, VReg};
@@ -14,8 +13,8 @@ use crate::spill::pressure::Pressure;
 use crate::spill::single_definition::{definition_and_reads, dominates};
 use crate::target::RematCost;
 
-/// What computing a value again costs, and the instructions that lead to it.
-type Candidate = (RematCost, VReg, Links);
+/// What computing a value again costs, and the instructions that do it.
+type Candidate = (RematCost, VReg, Vec<Inst>);
 
 /// A value that is worth computing again, and what that changes.
 struct Considered {
@@ -43,13 +42,10 @@ pub(super) fn choose(facts: &Facts<'_>, wanted: Wanted, choices: &mut Choices) -
     if peak < threshold.max(wanted.needed) {
         return peak;
     }
-    let of_widened = |reg| facts.links(reg).map(|(cost, links)| (cost, reg, links));
-    let alone = |reg| Some((facts.cost(reg)?, reg, Links::new()));
-    let is_wanted = |reg: &VReg| !wanted.widened_alone || facts.is_widened(*reg);
-    let mut candidates: Vec<Candidate> = function
-        .regs()
-        .filter_map(|reg| of_widened(reg).or_else(|| Some(reg).filter(is_wanted).and_then(alone)))
-        .collect();
+    let is_wanted = |reg| !wanted.widened_alone || facts.is_widened(reg);
+    let computed = |reg| facts.links(reg).or_else(|| is_wanted(reg).then(|| facts.alone(reg)).flatten());
+    let mut candidates: Vec<Candidate> =
+        function.regs().filter_map(|reg| computed(reg).map(|(cost, computed)| (cost, reg, computed))).collect();
     candidates.sort_unstable();
     let mut left = MOST_OF_A_VALUE.max(instructions(function) / INSTRUCTIONS_FOR_EACH);
     for candidate in candidates {
@@ -82,23 +78,22 @@ pub(super) fn may_be_full(function: &Function, wanted: Wanted) -> bool {
 }
 
 impl Facts<'_> {
-    /// What it costs to compute a register's value again; `None` where that is not possible anywhere.
-    fn cost(&self, reg: VReg) -> Option<RematCost> {
+    /// The only definition of a register, and what it costs; `None` where it cannot be computed again anywhere.
+    fn alone(&self, reg: VReg) -> Option<(RematCost, Vec<Inst>)> {
         let definition = self.definition_of_plain_reads(reg).filter(|_| self.function.class(reg).words() > 0)?;
-        self.costs.of(definition.inst)
+        Some((self.costs.of(definition.inst)?, vec![definition.inst]))
     }
 
     /// A value with its groups, and what they free, where it is worth computing again.
     fn consider(
         &self,
-        (cost, reg, links): Candidate,
+        (cost, reg, computed): Candidate,
         pressure: &Pressure,
         threshold: u32,
         choices: &Choices,
     ) -> Option<Considered> {
         let definition = *self.occurrences.only_definition(reg)?;
-        let computed = links.iter().copied().chain([definition.inst]);
-        if !choices.allow(self.function, reg, computed) {
+        if !choices.allow(self.function, reg, &computed) {
             return None;
         }
         let groups = group(self.function, self.occurrences.of(reg), pressure, threshold);
@@ -114,7 +109,7 @@ impl Facts<'_> {
         if !clones.all(is_worth) {
             return None;
         }
-        let mut value = Chosen { reg, definition: definition.inst, links, groups, extended: 0 };
+        let mut value = Chosen { reg, computed, groups, extended: 0 };
         let extended = self.extended(&value, &freed, choices)?;
         value.extended = extended.len();
         Some(Considered { value, freed, extended })

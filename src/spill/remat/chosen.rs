@@ -1,6 +1,5 @@
 //! What was chosen, and what can be chosen no more because of it.
 
-use super::links::Links;
 use super::sources::{Extensions, result, sources};
 use crate::function::{Function, Inst, VReg};
 use crate::index::IndexVec;
@@ -9,10 +8,8 @@ use crate::spill::groups::Group;
 /// A value that is computed again.
 pub(super) struct Chosen {
     pub(super) reg: VReg,
-    /// Its only definition.
-    pub(super) definition: Inst,
-    /// What is computed again ahead of that: nobody else reads it.
-    pub(super) links: Links,
+    /// What is computed again, in its order: last the value's only definition, and ahead of it what nobody else reads.
+    pub(super) computed: Vec<Inst>,
     pub(super) groups: Vec<Group>,
     /// How many registers its clones read where these were not live, and which are kept for that. What comparisons read, ptxas
     /// computes again.
@@ -27,19 +24,14 @@ impl Chosen {
 
     /// How many instructions the clones are.
     pub(super) fn instructions(&self) -> usize {
-        self.clones().count() * (1 + self.links.len())
-    }
-
-    /// What is computed again, in its order.
-    pub(super) fn computed(&self) -> impl Iterator<Item = Inst> {
-        self.links.iter().copied().chain([self.definition])
+        self.clones().count() * self.computed.len()
     }
 
     /// The registers that clones read and that no clone computes, each with the definition that reads it.
     pub(super) fn sources(&self, function: &Function) -> impl Iterator<Item = (VReg, Inst)> {
-        let is_link = |source: VReg| self.links.iter().any(|&link| result(function, link) == Some(source));
-        let read = self.computed().flat_map(|inst| sources(function, inst).map(move |source| (source, inst)));
-        read.filter(move |&(source, _)| !is_link(source))
+        let is_computed = |source| self.computed.iter().any(|&inst| result(function, inst) == Some(source));
+        let read = self.computed.iter().flat_map(|&inst| sources(function, inst).map(move |source| (source, inst)));
+        read.filter(move |&(source, _)| !is_computed(source))
     }
 }
 
@@ -61,8 +53,8 @@ impl Choices {
     }
 
     /// Whether a register may still be chosen that is computed so.
-    pub(super) fn allow(&self, function: &Function, reg: VReg, computed: impl IntoIterator<Item = Inst>) -> bool {
-        !self.held[reg] && !computed.into_iter().any(|inst| sources(function, inst).any(|source| self.gone[source]))
+    pub(super) fn allow(&self, function: &Function, reg: VReg, computed: &[Inst]) -> bool {
+        !self.held[reg] && !computed.iter().any(|&inst| sources(function, inst).any(|source| self.gone[source]))
     }
 
     /// Whether nothing that was chosen has to do with a register.
@@ -71,8 +63,8 @@ impl Choices {
     }
 
     pub(super) fn add(&mut self, function: &Function, value: Chosen) {
-        for inst in value.computed() {
-            self.gone[result(function, inst).unwrap_or(value.reg)] = true;
+        for &inst in &value.computed {
+            result(function, inst).into_iter().for_each(|reg| self.gone[reg] = true);
             sources(function, inst).for_each(|source| self.held[source] = true);
         }
         self.values.push(value);

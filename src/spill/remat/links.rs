@@ -11,9 +11,6 @@ use crate::analysis::Occurrence;
 use crate::function::{Inst, VReg};
 use crate::target::RematCost;
 
-/// Definitions that nobody but the next one reads, or the value's own: the order in which they are computed.
-pub(super) type Links = Vec<Inst>;
-
 /// An address that is read more often in a loop keeps its register there.
 const MOST_READS: usize = 2;
 
@@ -26,9 +23,9 @@ impl Facts<'_> {
         definition.is_some_and(|definition| sources(self.function, definition.inst).any(is_narrower))
     }
 
-    /// What leads to the sum that a register holds, and what the hardware does for both; `None` where it holds no sum of a widened
-    /// product that it alone reads.
-    pub(super) fn links(&self, reg: VReg) -> Option<(RematCost, Links)> {
+    /// The sum that a register holds behind what leads to it, in the order in which that is computed, and what it costs; `None`
+    /// where the register holds no sum of a widened product that the sum alone reads.
+    pub(super) fn links(&self, reg: VReg) -> Option<(RematCost, Vec<Inst>)> {
         let definition = self.definition_of_plain_reads(reg)?;
         let sum = definition.inst;
         self.costs.of(sum).filter(|_| self.is_named(sum, "ADD64"))?;
@@ -41,7 +38,7 @@ impl Facts<'_> {
         let product = self.read_by_one(product)?;
         // The product and the sum are one instruction.
         let RematCost(mut cost) = self.costs.of(product)?;
-        let mut links = vec![product];
+        let mut links = vec![product, sum];
         let of_narrow =
             |source| self.read_by_one(source).and_then(|narrow| Some((narrow, self.cost_of_narrow(narrow)?)));
         if let Some((narrow, RematCost(more))) = sources(self.function, product).find_map(of_narrow) {

@@ -32,7 +32,7 @@ mod tests;
 use crate::analysis::Occurrences;
 use crate::config;
 use crate::config::BitSpill;
-use crate::function::{EditList, Function, Inst, VReg};
+use crate::function::{EditList, Function, VReg};
 use crate::spill::bits;
 use crate::target::Classification;
 use choice::may_be_full;
@@ -182,8 +182,7 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
     outcome.values = chosen.len();
     outcome.extended = chosen.iter().map(|value| value.extended).sum();
     for value in &chosen {
-        let computed: Vec<Inst> = value.computed().collect();
-        outcome.added += compute_again(function, &occurrences, &computed, &value.groups, &mut outcome.edits);
+        outcome.added += compute_again(function, &occurrences, &value.computed, &value.groups, &mut outcome.edits);
     }
     outcome.edits.finish();
     debug_assert_eq!(crate::check::slots::errors(function, &outcome.edits), [], "{function}");

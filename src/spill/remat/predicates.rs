@@ -14,7 +14,6 @@ use rustc_hash::FxHashMap;
 use super::MOST_OF_A_VALUE;
 use super::chosen::{Choices, Chosen};
 use super::facts::{Facts, instructions};
-use super::links::Links;
 use super::sources::{is_at_hand, sources, takes_low_half};
 use crate::function::{Inst, RegClass, VReg};
 use crate::spill::groups::{Group, freed, group};
@@ -53,7 +52,7 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
     for (value, freed) in values {
         let is_full = freed.iter().any(|stretch| pressure.most_in(stretch) > PREDICATES.min(many));
         let clones = value.clones().count();
-        if is_full && clones <= left && choices.allow(function, value.reg, [value.definition]) {
+        if is_full && clones <= left && choices.allow(function, value.reg, &value.computed) {
             left -= clones;
             freed.iter().for_each(|stretch| pressure.take(stretch, 1));
             choices.add(function, value);
@@ -70,7 +69,7 @@ fn considered(
 ) -> Option<(Chosen, Vec<Range<u32>>)> {
     let definition = *facts.occurrences.only_definition(reg).filter(|one| facts.costs.is_comparison(one.inst))?;
     let groups = group(facts.function, facts.occurrences.of(reg), pressure, u32::MAX);
-    let value = Chosen { reg, definition: definition.inst, links: Links::new(), groups, extended: 0 };
+    let value = Chosen { reg, computed: vec![definition.inst], groups, extended: 0 };
     if !(1..=MOST_OF_A_VALUE).contains(&value.clones().count()) {
         return None;
     }
