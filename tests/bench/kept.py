@@ -17,13 +17,11 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-import cache
 import command_line
 import corpus
 import gather
@@ -32,6 +30,7 @@ import measure
 import occupancy
 import ptx
 import report
+import searched
 import tools
 import traffic
 import tuning
@@ -54,23 +53,6 @@ DEFAULT_THREADS = 128  # as `nvptx-ra tune` takes it
 PRAGMA_LINE = '\t.pragma "enable_smem_spilling";'
 HEADER = ["", "kernels", "with slots", "local bytes", "change", f"without {LARGEST}", "slots", "local words"]
 HEADER += ["shared words", "warps", "instructions", "change", f"without {LARGEST}"]
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel in a module of its own, and how it is launched."""
-
-    module: str
-    name: str
-    path: str
-    launch: launches.Launch
-    is_triton: bool
-    unoptimised: str = ""  # the path of its module ahead of LLVM's optimisations, where there is one
-
-    @property
-    def key(self):
-        """The name of its module in the plan; what stands ahead of `__` is the source."""
-        return f"{self.module}::{self.name}"
 
 
 def parse_arguments():
@@ -145,37 +127,10 @@ def has_option(name):
     return name in OPTIONS
 
 
-def tuned_text(kernel, plan, arguments, path):
-    """(error, PTX) of `nvptx-ra tune` on a kernel in a module. What is found ahead of the optimisations is replayed."""
-    target = tuning.tool_flags(kernel.module, plan)
-    words = [*target, f"--runs={arguments.runs}", "--jobs=1", f"--kernel={kernel.name}"]
-    words += [] if kernel.launch.dynamic is None else [f"--dynamic-shared={kernel.launch.dynamic}"]
-    words += [] if kernel.launch.threads is None else [f"--threads={kernel.launch.threads}"]
-    programs = [cache.file_hash(program) for program in (arguments.tool, plan.tools.ptxas)]
-    is_ahead = path == kernel.unoptimised
-    key = cache.key_of("kept ahead" if is_ahead else "kept tune", cache.file_hash(path), words, programs)
-    store = cache.Cache(plan.cache)
-    if (text := store.get_text(key)) is None:
-        with tempfile.TemporaryDirectory() as folder:
-            ptx, profile = Path(folder, "tuned.ptx"), Path(folder, "profile.toml")
-            command = [arguments.tool, "tune", path, *words, f"--output={ptx}", f"--profile={profile}"]
-            outcome = tools.run(command, timeout=None)  # what a variant may take is the tool's to say
-            if outcome.error:
-                return outcome.error, ""
-            text = ptx.read_text(encoding="utf8")
-            if is_ahead and (error := replayed_otherwise(text, path, profile, target, arguments)):
-                return error, ""
-        store.put_text(key, text)
-    return "", text
-
-
-def replayed_otherwise(text, path, profile, words, arguments):
-    """What is wrong with the replay of a profile on a module ahead of its optimisations; empty where the PTX is the same."""
-    output = profile.with_name("replayed.ptx")
-    command = [arguments.tool, "compile", path, *words, "--optimise=yes", f"--set=profile={profile}", "-o", str(output)]
-    if error := tools.run(command, timeout=None).error:
-        return error
-    return "" if output.read_text(encoding="utf8") == text else "it is replayed otherwise"
+def tuned_text(kernel, path, plan, arguments):
+    """(error, PTX) of a search."""
+    error, _, text = searched.searched(kernel, path, arguments.runs, plan, arguments.tool)
+    return error, text
 
 
 def cicc_text(kernel, plan):
@@ -230,30 +185,12 @@ def figures_of(kernel, plan, arguments):
             judged = [judge(way, *compiled(kernel, each, plan)) for each in options]
             found[way] = best(stock, judged) if all(judged) else None
         elif way == TUNE:
-            found[way] = judge(way, *tuned_text(kernel, plan, arguments, kernel.path))
+            found[way] = judge(way, *tuned_text(kernel, kernel.path, plan, arguments))
         elif way == AHEAD:
-            found[way] = judge(way, *tuned_text(kernel, plan, arguments, kernel.unoptimised or kernel.path))
+            found[way] = judge(way, *tuned_text(kernel, kernel.unoptimised or kernel.path, plan, arguments))
         elif not kernel.is_triton and (theirs := cicc_text(kernel, plan)):
             found[way] = judge(way, "", theirs[1], kernel=replace(kernel, name=theirs[0]))
     return {way: figures for way, figures in found.items() if figures}, wrong
-
-
-def reduced(path, name, names, plan):
-    """The path of a module that has no kernel but one."""
-    if len(names) == 1:
-        return path, ""
-    key = cache.key_of("reduced", cache.file_hash(path), name)
-    output = Path(plan.folder, f"{key}.bc")
-    if output.exists():
-        return str(output), ""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    part = output.with_suffix(".part")
-    opt = os.path.join(os.path.dirname(plan.tools.llc), "opt")
-    command = [opt, "-passes=internalize,globaldce", f"-internalize-public-api-list={name}", path, "-o", str(part)]
-    outcome = tools.run(command, plan.timeout)
-    if not outcome.error:
-        part.rename(output)
-    return str(output), outcome.error
 
 
 def wanted(plan, arguments):
@@ -272,17 +209,12 @@ def wanted(plan, arguments):
     if arguments.draw is not None:
         spilling = corpus.drawn(spilling, arguments.draw, arguments.seed)
     kernels = []
-    for module, path, name, names in spilling:
-        own, error = reduced(path, name, names, plan)
-        unoptimised = ""
-        if AHEAD in arguments.ways and (all_of_it := corpus.unoptimised(path)):
-            unoptimised, error_ahead = reduced(all_of_it, name, names, plan)
-            error = error or error_ahead
+    for of in spilling:
+        kernel, error = searched.alone(*of, plan, AHEAD in arguments.ways)
         if error:
-            wrong.append((module, name, STOCK, error))
+            wrong.append((kernel.module, kernel.name, STOCK, error))
         else:
-            is_triton = Path(path).suffix == ".ll"
-            kernels.append(Kernel(module, name, own, launches.launch_of(path, name), is_triton, unoptimised))
+            kernels.append(kernel)
     return kernels, wrong
 
 

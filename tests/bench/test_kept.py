@@ -4,12 +4,11 @@ import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
-from unittest import mock
 
 import kept
 import launches
 import ptx
-import tools
+import searched
 import traffic
 from machine_code import Block, Instruction
 
@@ -133,7 +132,7 @@ class Table(unittest.TestCase):
 
     @staticmethod
     def result(module, name, stock, way, **more):
-        kernel = kept.Kernel(module, name, "", launches.Launch(), module.startswith("fla"))
+        kernel = searched.Kernel(module, name, "", launches.Launch(), module.startswith("fla"))
         stock = figures(*stock, is_of_matrices=name == "m")
         return kernel, {kept.STOCK: stock, kept.AUTO: way and figures(*way)} | more
 
@@ -176,20 +175,6 @@ class Table(unittest.TestCase):
         fewer_warps, fewer_bytes, shorter = figures(0, 90, 8), figures(8, 120), figures(8, 110)
         self.assertIs(kept.best(stock, [fewer_warps, fewer_bytes, shorter]), shorter)
         self.assertIs(kept.best(stock, [fewer_warps]), stock)
-
-    def test_a_replay_gives_the_same_ptx(self):
-        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for text, error in (("ret;\n", ""), ("exit;\n", "it is replayed otherwise")):
-
-            def replay(command, timeout, text=text):
-                self.assertEqual(command[:5], ["ra", "compile", "k.bc", "-O3", "--optimise=yes"])
-                Path(command[-1]).write_text(text, encoding="utf8")
-                return tools.Outcome("", "", 0.0)
-
-            with mock.patch.object(tools, "run", replay):
-                arguments = SimpleNamespace(tool="ra")
-                said = kept.replayed_otherwise("ret;\n", "k.bc", folder / "profile.toml", ["-O3"], arguments)
-            self.assertEqual(said, error)
 
 
 if __name__ == "__main__":

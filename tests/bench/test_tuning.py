@@ -3,16 +3,35 @@
 import unittest
 from types import SimpleNamespace
 
-import tools
+import launches
+import searched
 import tuning
 
 
-def judged(spilled, warps=64, instructions=100):
-    return {"spill_store_bytes": spilled, "spill_load_bytes": 0, "warps": warps, "sass_instructions": instructions}
+def judged(spilled, warps=64, instructions=100, local=0, shared=0):
+    return {
+        "spill_store_bytes": spilled,
+        "spill_load_bytes": 0,
+        "warps": warps,
+        "sass_instructions": instructions,
+        "sass_local": local,
+        "shared_bytes": shared,
+    }
 
 
-def kernel(before, after, name="k", choice=""):
-    return {"name": name, "stock": judged(*before), "tuned": judged(*after), "choice": choice}
+def kernel(before, after, name="k", choice="", compared=None):
+    return {
+        "name": name,
+        "stock": judged(*before),
+        "tuned": judged(*after),
+        "choice": choice,
+        "compared": compared,
+        "refused": [],
+    }
+
+
+def tuned(said, module="m", name="k", runs=16, error=""):
+    return tuning.Tuned(searched.Kernel(module, name, "", launches.Launch(), False), runs, error, said)
 
 
 class Chosen(unittest.TestCase):
@@ -34,10 +53,6 @@ class Chosen(unittest.TestCase):
         self.assertEqual(len(found[tuning.SPILLING]), 7)
         self.assertEqual(len(found[tuning.OTHERS]), 30)
 
-    def test_a_run_of_the_tool_has_a_few_kernels_of_one_module(self):
-        kernels = [("m", str(number)) for number in range(4)] + [("n", "0")]
-        self.assertEqual(list(tuning.jobs_of(kernels)), [("m", ["0", "1", "2"]), ("m", ["3"]), ("n", ["0"])])
-
 
 class Judging(unittest.TestCase):
     def test_worse_is_worse_in_any_of_bytes_warps_and_instructions(self):
@@ -51,38 +66,44 @@ class Judging(unittest.TestCase):
         self.assertEqual(tuning.gains(kernel((0, 32), (0, 32))), (False, False))
 
     def test_a_row_has_sums_and_counts(self):
-        rows = [("m", kernel((40, 32, 100), (0, 40, 90))), ("m", kernel((60, 64, 50), (40, 64, 50)))]
+        kernels = [kernel((40, 32, 100, 10), (0, 40, 90, 2, 512)), kernel((60, 64, 50), (40, 64, 50))]
+        kernels += [kernel((spilled,), (0,)) for spilled in (70, 80)]
         self.assertEqual(
-            tuning.row_of("all", rows),
-            ["all", "2", "100 → 40", "60 %", "2", "1", "150 → 140", "1", "1", "1"],
+            tuning.row_of("all", 16, kernels),
+            ["all", "16", "4", "250 → 40", "84.0 %", "100.0 %", "4", "3", "10 → 2", "512", "350 → 340", "1", "1", "1"],
         )
 
     def test_cicc_is_held_against_the_kernels_that_it_compiles(self):
-        rows = [("m", kernel((100,), (40,), "_ZL1kv")), ("m", kernel((100,), (0,), "_Z1lv"))]
-        said = tuning.against_cicc(rows, {("m", "_Z1kv"): 20})
-        self.assertEqual(
-            said, "of 1 that cicc compiles, too: 100 → 40 bytes, cicc 20, 75 % of the way; 0 spill no more than cicc's"
-        )
+        results = [tuned(kernel((100,), (40,)), name="_ZL1kv"), tuned(kernel((100,), (0,)), name="_Z1lv")]
+        said = tuning.against_cicc(16, results, {("m", "_Z1kv"): 20})
+        expected = "16 runs: of 1 that cicc compiles, too: 100 → 40 bytes, cicc 20; 1 spill more than cicc's"
+        self.assertEqual(said, expected)
 
-    def test_what_is_worse_replayed_otherwise_or_not_tuned_is_named(self):
+    def test_what_comparing_said_is_counted_of_the_kernels_that_change(self):
         results = [
-            {"module": "m", "error": "", "same": False, "kernels": [kernel((8, 32), (0, 16))]},
-            {"module": "n", "error": "tune: killed", "same": True, "kernels": []},
+            tuned(kernel((8,), (8,), choice="stock")),
+            tuned(kernel((8,), (0,), compared={"verdict": "same", "reason": None})),
+            tuned(kernel((8,), (0,))),
+        ]
+        expected = "16 runs: of 2 that change, compared by running: 1 not compared, 1 same; 0 variants refused"
+        self.assertEqual(tuning.compared(16, results), expected)
+
+    def test_what_is_worse_or_not_tuned_is_named_for_each_number_of_runs(self):
+        results = [
+            tuned(kernel((8, 32), (0, 16))),
+            tuned(kernel((8, 32), (0, 32)), runs=64),
+            tuned(None, "n", "l", error="it is replayed otherwise"),
         ]
         wanted = {tuning.SPILLING: [("m", "k"), ("n", "l")], tuning.OTHERS: []}
-        _, bad = tuning.shown(wanted, results, {})
-        self.assertEqual(bad, ["worse: m: k", "replayed otherwise: m", "not tuned: n: tune: killed"])
+        lines, bad = tuning.shown(wanted, results, {})
+        self.assertEqual(bad, ["worse: m: k", "not tuned: n: l: it is replayed otherwise"])
+        rows = [line.split()[:2] for line in lines if line.startswith("m, ")]
+        self.assertEqual(rows, [["m,", "spill"]] * 2)
 
     def test_a_kernel_of_which_no_block_fits_is_left_out(self):
-        results = [{"module": "m", "error": "", "same": True, "kernels": [kernel((8, 0), (8, 0))]}]
-        lines, bad = tuning.shown({tuning.SPILLING: [("m", "k")]}, results, {})
-        self.assertIn("spill: 1 chosen, 1 tuned, of 1 no block fits", lines)
+        lines, bad = tuning.shown({tuning.SPILLING: [("m", "k")]}, [tuned(kernel((8, 0), (8, 0)))], {})
+        self.assertIn("1 searches, of 1 no block fits", lines)
         self.assertEqual(bad, [])
-
-
-class Output(unittest.TestCase):
-    def test_the_object_stands_between_lines_of_progress(self):
-        self.assertEqual(tools.object_in('1 of 16 {…}\n{"kernels": [\n]}\n16 of 16\n'), {"kernels": []})
 
 
 if __name__ == "__main__":

@@ -3,20 +3,20 @@
 
     tuning.py [options] [MODULE-GLOB …]
 
-llc and ptxas judge every kernel first, which is cached as the bench's results are. Then those that spill, or --draw of
-them, are tuned, and --others of the rest. Each profile is replayed by llc, with all checks on, and has to make the same
-PTX, byte for byte.
-With --results FILE every module is kept as it is done, and is not tuned again: one file for each build and number of
-runs. Ends with 1 where a kernel is worse than stock LLVM in bytes spilled, warps or machine instructions, or where a
-replay differs.
+llc and ptxas judge every kernel first. Then those that spill, or --draw of them, are tuned, and --others of the rest:
+each alone in its module, CUDA's ahead of LLVM's optimisations where there is such a module (fetch.py --unoptimised),
+with its launch as far as launches.py knows it, and once for each number of --runs. Each profile is replayed, and has to
+make the same PTX, byte for byte. What the search chose is compared with stock by running, as `tune` does by default.
+
+Everything measured is cached, so a run that was broken off goes on. Ends with 1 where a kernel is worse than stock LLVM
+in bytes spilled, warps or machine instructions, where a replay differs, or where a kernel could not be tuned.
 """
 
 import json
 import sys
-import tempfile
-from collections import defaultdict
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import cache
@@ -26,14 +26,29 @@ import gather
 import measure
 import occupancy
 import report
+import searched
 import tools
 from plan import CICC, OWN, STOCK, Compiler, Plan
 
 CPU = "sm_90"
-KERNELS_OF_A_JOB = 3  # of a module with many of them, so that no core waits long at the end
 SPILLING, OTHERS = "spill", "spill nothing"
-HEADER = ["", "kernels", "bytes spilled", "less", "spill less", "nothing now", "machine instructions"]
-HEADER += ["lack warps", "gain some", "without a limit"]
+LARGEST = 3  # kernels that a percentage leaves out the second time
+HEADER = ["", "runs", "kernels", "bytes spilled", "less", f"without {LARGEST}", "spill less", "nothing now"]
+HEADER += ["local accesses", "bytes of slots", "machine instructions", "lack warps", "gain some", "without a limit"]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A search of a kernel: the number of runs, what went wrong, and what `tune --json` says of it."""
+
+    kernel: searched.Kernel
+    runs: int
+    error: str
+    said: dict | None
+
+
+def numbers(text):
+    return [int(number) for number in text.split(",")]
 
 
 def parse_arguments():
@@ -41,13 +56,13 @@ def parse_arguments():
     add = parser.add_argument
     command_line.add_modules(parser)
     command_line.add_subset(parser)
-    add("--runs", type=int, default=16, help="of ptxas for each kernel (default: %(default)s)")
+    add("--runs", type=numbers, default=[16], metavar="N,…", help="of ptxas for each kernel (default: 16)")
     add("--draw", type=int, metavar="N", help="so many of the kernels that spill (default: all)")
     add("--others", type=int, default=200, metavar="N", help="kernels that spill nothing (default: %(default)s)")
     add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
     add("--timeout", type=int, default=300, help="seconds for llc or ptxas on a module (default: %(default)s)")
     command_line.add_jobs(parser)
-    add("--results", metavar="FILE", help="keeps what was tuned, one job a line")
+    add("--results", metavar="FILE", help="writes what the searches say, one a line, which gains.py reads")
     command_line.add_plugin(parser)
     command_line.add_tool(parser)
     return parser.parse_args()
@@ -90,57 +105,25 @@ def chosen(stock, arguments):
     return {SPILLING: spilling, OTHERS: corpus.drawn(others, arguments.others, arguments.seed)}
 
 
-def jobs_of(kernels):
-    """(module, kernels), each a run of the tool."""
-    by_module = defaultdict(list)
-    for module, name in kernels:
-        by_module[module].append(name)
-    for module, names in by_module.items():
-        for start in range(0, len(names), KERNELS_OF_A_JOB):
-            yield module, names[start : start + KERNELS_OF_A_JOB]
+def searches(wanted, stock, plan, arguments):
+    """A Tuned for each kernel and number of runs, in the order of the kernels."""
 
+    def tuned(job):
+        (module, name), runs = job
+        kernel, error = searched.alone(module, plan.modules[module], name, list(stock[module]), plan, ahead=True)
+        if error:
+            return Tuned(kernel, runs, error, None)
+        path = kernel.unoptimised or kernel.path
+        error, said, _ = searched.searched(kernel, path, runs, plan, arguments.tool)
+        return Tuned(kernel, runs, error, said)
 
-def tool_flags(module, plan):
-    """What the tool is told of the target, as measure.llc_flags() tells llc."""
-    return [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
-
-
-def tuned(module, names, plan, arguments):
-    """{"module", "error", "kernels": what tune --json says of each, "same": whether llc replays the profile}."""
-    flags = tool_flags(module, plan)
-    with tempfile.TemporaryDirectory() as folder:
-        ptx, profile = Path(folder, "tuned.ptx"), Path(folder, "profile.toml")
-        search = [arguments.tool, "tune", plan.modules[module], *flags, f"--runs={arguments.runs}", "--jobs=1"]
-        search += ["--json", f"--output={ptx}", f"--profile={profile}", *(f"--kernel={name}" for name in names)]
-        outcome = tools.run(search, timeout=None)  # what a variant may take is the tool's to say
-        if outcome.error:
-            return {"module": module, "error": outcome.error, "kernels": [], "same": True}
-        said = tools.object_in(outcome.output)
-        replay = Compiler("replay", (f"-nvptx-ra-profile={profile}",))
-        # No limit of time: the checks take as long again.
-        error, _, _, text = measure.run_llc(
-            plan.modules[module], replay, measure.llc_flags(module, plan), replace(plan, timeout=None)
-        )
-        same = not error and text == ptx.read_text(encoding="utf8")
-        kernels = [kernel for kernel in said["kernels"] if kernel["name"] in names]
-        return {"module": module, "error": "", "kernels": kernels, "same": same}
-
-
-def results_of(wanted, plan, arguments):
-    """What tuned() says of all jobs, those done before first."""
-    known = []
-    if arguments.results and Path(arguments.results).exists():
-        known = [json.loads(line) for line in Path(arguments.results).read_text(encoding="utf8").splitlines()]
-    done = {(job["module"], kernel["name"]) for job in known for kernel in job["kernels"]}
-    todo = list(jobs_of([kernel for kernel in wanted if kernel not in done]))
+    jobs = [(kernel, runs) for kernel in wanted for runs in arguments.runs]
+    done = []
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for number, job in enumerate(pool.map(lambda job: tuned(*job, plan, arguments), todo), 1):
-            known.append(job)
-            print(f"{number} of {len(todo)}: {job['module']} {job['error']}", file=sys.stderr)
-            if arguments.results and not job["error"]:
-                with open(arguments.results, "a", encoding="utf8") as file:
-                    file.write(json.dumps(job) + "\n")
-    return known
+        for number, of in enumerate(pool.map(tuned, jobs), 1):
+            done.append(of)
+            print(f"{number} of {len(jobs)}: {of.kernel.key} {of.runs} {of.error}", file=sys.stderr)
+    return done
 
 
 def bytes_of(judged):
@@ -162,64 +145,87 @@ def gains(kernel):
     return more, more and "maxnreg=" not in kernel["choice"]
 
 
-def row_of(title, rows):
-    """The figures of (module, kernel) pairs, as HEADER names them."""
-    kernels = [kernel for _, kernel in rows]
+def less(kernels):
+    """The share of the spilled bytes that goes; empty where nothing spills."""
     before, after = (sum(bytes_of(kernel[side]) for kernel in kernels) for side in ("stock", "tuned"))
-    instructions, fewer = (sum(kernel[side]["sass_instructions"] for kernel in kernels) for side in ("stock", "tuned"))
+    return f"{100 * (before - after) / before:.1f} %" if before else ""
+
+
+def row_of(title, runs, kernels):
+    """The figures of kernels, as HEADER names them."""
+
+    def change(what):
+        before, after = (sum(what(kernel[side]) for kernel in kernels) for side in ("stock", "tuned"))
+        return f"{before:,} → {after:,}"
+
     lacking = [kernel for kernel in kernels if kernel["stock"]["warps"] < occupancy.most_warps(CPU)]
     gained = [gains(kernel) for kernel in lacking]
+    slots = (kernel["tuned"]["shared_bytes"] - kernel["stock"]["shared_bytes"] for kernel in kernels)
+    by_size = sorted(kernels, key=lambda kernel: bytes_of(kernel["stock"]))
     return [
         title,
+        str(runs),
         str(len(kernels)),
-        f"{before:,} → {after:,}",
-        f"{100 * (before - after) / before:.0f} %" if before else "",
+        change(bytes_of),
+        less(kernels),
+        less(by_size[:-LARGEST]),
         str(sum(bytes_of(kernel["tuned"]) < bytes_of(kernel["stock"]) for kernel in kernels)),
         str(sum(bytes_of(kernel["tuned"]) == 0 < bytes_of(kernel["stock"]) for kernel in kernels)),
-        f"{instructions:,} → {fewer:,}",
+        change(lambda figures: figures["sass_local"]),
+        f"{sum(max(0, more) for more in slots):,}",
+        change(lambda figures: figures["sass_instructions"]),
         str(len(lacking)),
         str(sum(more for more, _ in gained)),
         str(sum(by_shape for _, by_shape in gained)),
     ]
 
 
-def against_cicc(rows, spills):
+def against_cicc(runs, results, spills):
     """A line on the kernels that cicc compiles, too. `spills` is what cicc's code spills, by kernel_key()."""
-    keys = [(kernel, gather.kernel_key(module, kernel["name"])) for module, kernel in rows]
-    both = [(kernel, spills[key]) for kernel, key in keys if key in spills]
+    keys = [(of.said, gather.kernel_key(of.kernel.module, of.kernel.name)) for of in results]
+    both = [(said, spills[key]) for said, key in keys if key in spills]
     if not both:
-        return "cicc compiles none of them"
-    stock, ours = (sum(bytes_of(kernel[side]) for kernel, _ in both) for side in ("stock", "tuned"))
+        return f"{runs} runs: cicc compiles none of them"
+    stock, ours = (sum(bytes_of(said[side]) for said, _ in both) for side in ("stock", "tuned"))
     theirs = sum(spilled for _, spilled in both)
-    no_more = sum(bytes_of(kernel["tuned"]) <= spilled for kernel, spilled in both)
-    part = f", {100 * (stock - ours) / (stock - theirs):.0f} % of the way" if stock > theirs else ""
+    more = sum(bytes_of(said["tuned"]) > spilled for said, spilled in both)
     return (
-        f"of {len(both)} that cicc compiles, too: {stock:,} → {ours:,} bytes, cicc {theirs:,}{part}; "
-        f"{no_more} spill no more than cicc's"
+        f"{runs} runs: of {len(both)} that cicc compiles, too: {stock:,} → {ours:,} bytes, cicc {theirs:,}; "
+        f"{more} spill more than cicc's"
     )
+
+
+def compared(runs, results):
+    """A line on what comparing by running said of the kernels that change."""
+    changed = [of.said for of in results if of.said["choice"] != "stock"]
+    verdicts = Counter(said["compared"]["verdict"] if said["compared"] else "not compared" for said in changed)
+    told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+    refused = sum(len(of.said["refused"]) for of in results)
+    return f"{runs} runs: of {len(changed)} that change, compared by running: {told}; {refused} variants refused"
 
 
 def shown(wanted, results, cicc):
     """The lines to print, and those of them that say what is not as it has to be. A kernel of which no block fits on an
     SM counts nowhere."""
-    judged = {(job["module"], kernel["name"]): kernel for job in results for kernel in job["kernels"]}
-    rows, of_cicc, lines, bad = [], [], [], []
-    for part, kernels in wanted.items():
-        have = [(module, judged[module, name]) for module, name in kernels if (module, name) in judged]
-        fitting = [(module, kernel) for module, kernel in have if kernel["stock"]["warps"]]
-        if part == SPILLING:
-            for source in sorted({corpus.source_of(module) for module, _ in fitting}):
-                of_source = [row for row in fitting if corpus.source_of(row[0]) == source]
-                rows.append(row_of(f"{source}, {part}", of_source))
-            of_cicc.append(against_cicc(fitting, cicc))
-        rows.append(row_of(f"all that {part}", fitting))
-        lines.append(f"{part}: {len(kernels)} chosen, {len(have)} tuned, of {len(have) - len(fitting)} no block fits")
-        bad += [f"worse: {module}: {kernel['name']}" for module, kernel in fitting if is_worse(kernel)]
-    modules = {module for kernels in wanted.values() for module, _ in kernels}
-    bad += [f"replayed otherwise: {job['module']}" for job in results if job["module"] in modules and not job["same"]]
-    bad += [f"not tuned: {job['module']}: {job['error']}" for job in results if job["error"]]
-    ending = bad or ["none worse; all replayed, byte for byte"]
-    return [*report.table(rows, HEADER), "", *lines, *of_cicc, *ending], bad
+    rows, lines, bad = [], [], []
+    judged = [of for of in results if of.said]
+    fitting = [of for of in judged if of.said["stock"]["warps"]]
+    for runs in sorted({of.runs for of in results}):
+        with_runs = [of for of in fitting if of.runs == runs]
+        for part, kernels in wanted.items():
+            of_part = [of for of in with_runs if (of.kernel.module, of.kernel.name) in kernels]
+            if part == SPILLING:
+                for source in sorted({corpus.source_of(of.kernel.module) for of in of_part}):
+                    of_source = [of.said for of in of_part if corpus.source_of(of.kernel.module) == source]
+                    rows.append(row_of(f"{source}, {part}", runs, of_source))
+                lines.append(against_cicc(runs, of_part, cicc))
+            rows.append(row_of(f"all that {part}", runs, [of.said for of in of_part]))
+        lines.append(compared(runs, with_runs))
+    rows.sort(key=lambda row: row[0])  # stable: the numbers of runs beside each other
+    bad += [f"worse: {of.kernel.module}: {of.kernel.name}" for of in fitting if is_worse(of.said)]
+    bad += [f"not tuned: {of.kernel.module}: {of.kernel.name}: {of.error}" for of in results if of.error]
+    counts = f"{len(judged)} searches, of {len(judged) - len(fitting)} no block fits"
+    return [*report.table(rows, HEADER), "", counts, *lines, *(bad or ["none worse; all replayed, byte for byte"])], bad
 
 
 def main():
@@ -231,7 +237,10 @@ def main():
         with_cicc = sorted({module for module, _ in wanted[SPILLING] if plan.cicc_text(module).exists()})
         spills = zip(with_cicc, pool.map(lambda m: spills_of(m, CICC, plan), with_cicc), strict=True)
         cicc = {gather.kernel_key(module, name): count for module, of in spills for name, count in of.items()}
-    results = results_of([kernel for kernels in wanted.values() for kernel in kernels], plan, arguments)
+    results = searches([kernel for kernels in wanted.values() for kernel in kernels], stock, plan, arguments)
+    if arguments.results:
+        said = (json.dumps({"kernels": [of.said]}) + "\n" for of in results if of.said)
+        Path(arguments.results).write_text("".join(said), encoding="utf8")
     lines, bad = shown(wanted, results, cicc)
     print("\n".join(lines))
     sys.exit(1 if bad else 0)

@@ -1,0 +1,108 @@
+"""One kernel, alone in a module, searched by `nvptx-ra tune`. Its profile has to replay. Searches are cached."""
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cache
+import corpus
+import launches
+import measure
+import tools
+from plan import Compiler
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel in a module of its own, and how it is launched."""
+
+    module: str
+    name: str
+    path: str
+    launch: launches.Launch
+    is_triton: bool
+    unoptimised: str = ""  # the path of its module ahead of LLVM's optimisations, where there is one
+
+    @property
+    def key(self):
+        """The name of its module in the plan; what stands ahead of `__` is the source."""
+        return f"{self.module}::{self.name}"
+
+
+def alone(module, path, name, names, plan, ahead):
+    """(a kernel out of the names of a module, what went wrong); if asked for with its module ahead of the optimisations."""
+    own, error = reduced(path, name, names, plan)
+    unoptimised = ""
+    if ahead and (all_of_it := corpus.unoptimised(path)):
+        unoptimised, error_ahead = reduced(all_of_it, name, names, plan)
+        error = error or error_ahead
+    is_triton = Path(path).suffix == ".ll"
+    return Kernel(module, name, own, launches.launch_of(path, name), is_triton, unoptimised), error
+
+
+def reduced(path, name, names, plan):
+    """The path of a module that has no kernel but one."""
+    if len(names) == 1:
+        return path, ""
+    key = cache.key_of("reduced", cache.file_hash(path), name)
+    output = Path(plan.folder, f"{key}.bc")
+    if output.exists():
+        return str(output), ""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    part = output.with_suffix(".part")
+    opt = os.path.join(os.path.dirname(plan.tools.llc), "opt")
+    command = [opt, "-passes=internalize,globaldce", f"-internalize-public-api-list={name}", path, "-o", str(part)]
+    outcome = tools.run(command, plan.timeout)
+    if not outcome.error:
+        part.rename(output)
+    return str(output), outcome.error
+
+
+def target_flags(module, plan):
+    """What the tool is told of the target, as measure.llc_flags() tells llc."""
+    return [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
+
+
+def launch_flags(launch):
+    """What the tool is told of a launch."""
+    words = [] if launch.dynamic is None else [f"--dynamic-shared={launch.dynamic}"]
+    return words + ([] if launch.threads is None else [f"--threads={launch.threads}"])
+
+
+def searched(kernel, path, runs, plan, tool):
+    """(error, what `tune --json` says of the kernel, PTX) of a search of the kernel in its module at `path`."""
+    words = [*target_flags(kernel.module, plan), f"--runs={runs}", "--jobs=1", f"--kernel={kernel.name}"]
+    words += launch_flags(kernel.launch)
+    programs = [cache.file_hash(program) for program in (tool, plan.tools.plugin, plan.tools.ptxas)]
+    key = cache.key_of("searched", path == kernel.unoptimised, cache.file_hash(path), words, programs)
+    store = cache.Cache(plan.cache)
+    if (text := store.get_text(key)) is None:
+        with tempfile.TemporaryDirectory() as folder:
+            ptx, profile = Path(folder, "tuned.ptx"), Path(folder, "profile.toml")
+            outputs = ["--json", f"--output={ptx}", f"--profile={profile}", f"--cache={plan.folder}/judged"]
+            outcome = tools.run([tool, "tune", path, *words, *outputs], timeout=None)  # what a variant may take, it says
+            if outcome.error:
+                return outcome.error, None, ""
+            (said,) = (of for of in tools.object_in(outcome.output)["kernels"] if of["name"] == kernel.name)
+            if error := replayed_otherwise(kernel, path, ptx.read_text(encoding="utf8"), profile, plan, tool):
+                return error, None, ""
+            text = json.dumps([said, ptx.read_text(encoding="utf8")])
+        store.put_text(key, text)
+    return "", *json.loads(text)
+
+
+def replayed_otherwise(kernel, path, text, profile, plan, tool):
+    """What is wrong with the replay of a profile; empty where the PTX is the same. llc replays what LLVM has optimised,
+    with all checks on, and the tool what it has not. The checks take as long again, so there is no limit of time."""
+    if path == kernel.unoptimised:
+        output = profile.with_name("replayed.ptx")
+        command = [tool, "compile", path, *target_flags(kernel.module, plan), "--optimise=yes"]
+        error = tools.run([*command, f"--set=profile={profile}", "-o", str(output)], timeout=None).error
+        replayed = "" if error else output.read_text(encoding="utf8")
+    else:
+        replay = Compiler("replay", (f"-nvptx-ra-profile={profile}",))
+        flags = measure.llc_flags(kernel.module, plan)
+        error, _, _, replayed = measure.run_llc(path, replay, flags, replace(plan, timeout=None))
+    return error or ("" if replayed == text else "it is replayed otherwise")
