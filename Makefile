@@ -85,7 +85,7 @@ schedule: build
 	@scripts/with-env.sh tests/bench/schedule.py $(ARGS)
 
 # What tune makes of the corpus: all kernels that spill and 200 others, beside stock llc and cicc. Hours; ARGS="--draw 20
-# --others 20 'candle__*'" takes less, --results FILE goes on where it was broken off.
+# --others 20 'candle__*'" takes less, --runs 16,64 searches twice. What was measured is kept.
 tuning: build
 	@scripts/with-env.sh tests/bench/tuning.py $(ARGS)
 

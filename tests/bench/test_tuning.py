@@ -2,9 +2,12 @@
 
 import unittest
 from types import SimpleNamespace
+from unittest import mock
 
 import launches
+import measure
 import searched
+import traffic
 import tuning
 
 
@@ -30,8 +33,8 @@ def kernel(before, after, name="k", choice="", compared=None):
     }
 
 
-def tuned(said, module="m", name="k", runs=16, error=""):
-    return tuning.Tuned(searched.Kernel(module, name, "", launches.Launch(), False), runs, error, said)
+def tuned(said, module="m", name="k", runs=16, error="", plain=False):
+    return tuning.Tuned(searched.Kernel(module, name, "", launches.Launch(), False), runs, error, said, plain)
 
 
 class Chosen(unittest.TestCase):
@@ -60,18 +63,34 @@ class Judging(unittest.TestCase):
         for after, expected in (((8, 32, 100), False), ((9, 64, 9), True), ((0, 31, 9), True), ((0, 64, 101), True)):
             self.assertEqual(tuning.is_worse(kernel(stock, after)), expected)
 
-    def test_a_gain_of_warps_by_a_limit_is_not_one_without(self):
-        gained = [kernel((0, 32), (0, 48), choice=choice) for choice in ("order=late", "order=late;maxnreg=40")]
-        self.assertEqual([tuning.gains(of) for of in gained], [(True, True), (True, False)])
-        self.assertEqual(tuning.gains(kernel((0, 32), (0, 32))), (False, False))
+    def test_a_gain_of_warps_by_a_plain_limit_is_none_of_other_code(self):
+        def gains(choice, plain=False, after=48):
+            return tuning.gains(tuned(kernel((0, 32), (0, after), choice=choice), plain=plain))
+
+        self.assertEqual(gains("order=late"), (True, True, True))
+        self.assertEqual(gains("order=late;maxnreg=40"), (True, True, False))
+        self.assertEqual(gains("order=late;maxnreg=40", plain=True), (True, False, False))
+        self.assertEqual(gains("order=late", after=32), (False, False, False))
+
+    def test_a_plain_limit_does_where_stock_is_no_worse_with_it(self):
+        said = kernel((8, 32), (0, 48), choice="order=late;maxnreg=40")
+        found = {"error": "", "local_bytes": 8, "instructions": 100}
+        plan = tuning.Plan("", "", "sm_90", {}, (tuning.Compiler(tuning.STOCK),), (), None)
+        for changed, expected in (({}, True), ({"local_bytes": 9}, False), ({"instructions": 101}, False)):
+            with (
+                mock.patch.object(measure, "compile_module", lambda *_: ({}, ".entry k()\n{\n")),
+                mock.patch.object(traffic, "measured", lambda *_, of=found | changed: of),
+            ):
+                self.assertEqual(tuning.plain_limit_does(tuned(said).kernel, said, plan), expected)
+        self.assertFalse(tuning.plain_limit_does(tuned(said).kernel, said | {"choice": "order=late"}, plan))
 
     def test_a_row_has_sums_and_counts(self):
         kernels = [kernel((40, 32, 100, 10), (0, 40, 90, 2, 512)), kernel((60, 64, 50), (40, 64, 50))]
         kernels += [kernel((spilled,), (0,)) for spilled in (70, 80)]
-        self.assertEqual(
-            tuning.row_of("all", 16, kernels),
-            ["all", "16", "4", "250 → 40", "84.0 %", "100.0 %", "4", "3", "10 → 2", "512", "350 → 340", "1", "1", "1"],
-        )
+        row = tuning.row_of("all", 16, [tuned(of) for of in kernels])
+        self.assertEqual(row[:7], ["all", "16", "4", "250 → 40", "84.0 %", "100.0 %", "4"])
+        self.assertEqual(row[7:], ["3", "10 → 2", "512", "350 → 340", "1", "1", "1", "1"])
+        self.assertEqual(len(row), len(tuning.HEADER))
 
     def test_cicc_is_held_against_the_kernels_that_it_compiles(self):
         results = [tuned(kernel((100,), (40,)), name="_ZL1kv"), tuned(kernel((100,), (0,)), name="_Z1lv")]

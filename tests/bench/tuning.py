@@ -13,10 +13,11 @@ in bytes spilled, warps or machine instructions, where a replay differs, or wher
 """
 
 import json
+import re
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cache
@@ -25,26 +26,32 @@ import corpus
 import gather
 import measure
 import occupancy
+import ptxas
 import report
 import searched
 import tools
+import traffic
 from plan import CICC, OWN, STOCK, Compiler, Plan
 
 CPU = "sm_90"
 SPILLING, OTHERS = "spill", "spill nothing"
 LARGEST = 3  # kernels that a percentage leaves out the second time
 HEADER = ["", "runs", "kernels", "bytes spilled", "less", f"without {LARGEST}", "spill less", "nothing now"]
-HEADER += ["local accesses", "bytes of slots", "machine instructions", "lack warps", "gain some", "without a limit"]
+HEADER += ["local accesses", "bytes of slots", "machine instructions"]
+HEADER += ["lack warps", "gain some", "no plain limit does", "without a limit"]
+LIMIT = re.compile(r"\bmaxnreg=(\d+)")
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """A search of a kernel: the number of runs, what went wrong, and what `tune --json` says of it."""
+    """A search of a kernel: the number of runs, what went wrong, what `tune --json` says of it, and whether stock's code
+    gains the same warps by a limit on registers and is no worse otherwise."""
 
     kernel: searched.Kernel
     runs: int
     error: str
     said: dict | None
+    plain_limit_does: bool = False
 
 
 def numbers(text):
@@ -78,7 +85,7 @@ def plan_of(arguments):
         modules={Path(path).stem: path for path in paths},
         compilers=(Compiler(STOCK), Compiler(CICC)),
         settings=(OWN,),
-        tools=tools.find(arguments.plugin, with_sass=False),
+        tools=tools.find(arguments.plugin),
         timeout=arguments.timeout,
         sass=False,
         sources=corpus.sources(),
@@ -115,7 +122,7 @@ def searches(wanted, stock, plan, arguments):
             return Tuned(kernel, runs, error, None)
         path = kernel.unoptimised or kernel.path
         error, said, _ = searched.searched(kernel, path, runs, plan, arguments.tool)
-        return Tuned(kernel, runs, error, said)
+        return Tuned(kernel, runs, error, said, not error and plain_limit_does(kernel, said, plan))
 
     jobs = [(kernel, runs) for kernel in wanted for runs in arguments.runs]
     done = []
@@ -124,6 +131,23 @@ def searches(wanted, stock, plan, arguments):
             done.append(of)
             print(f"{number} of {len(jobs)}: {of.kernel.key} {of.runs} {of.error}", file=sys.stderr)
     return done
+
+
+def plain_limit_does(kernel, said, plan):
+    """Whether a kernel has more warps by a limit on registers that stock's code takes as well: without more bytes spilled
+    or more machine instructions."""
+    limit = LIMIT.search(said["choice"])
+    if not limit or said["tuned"]["warps"] <= said["stock"]["warps"]:
+        return False
+    own = replace(plan, modules={kernel.module: kernel.path})
+    _, text = measure.compile_module(kernel.module, plan.compiler(STOCK), own)
+    text = ptxas.with_setting(text, limit[1])
+    limited = traffic.measured(text, kernel.name, plan.cpu_of(kernel.module), plan)
+    return (
+        not limited["error"]
+        and limited["local_bytes"] <= bytes_of(said["stock"])
+        and limited["instructions"] <= said["stock"]["sass_instructions"]
+    )
 
 
 def bytes_of(judged):
@@ -139,10 +163,10 @@ def is_worse(kernel):
     )
 
 
-def gains(kernel):
-    """Whether more warps fit on an SM, and whether that is by what the code is like, not by a limit on registers."""
-    more = kernel["tuned"]["warps"] > kernel["stock"]["warps"]
-    return more, more and "maxnreg=" not in kernel["choice"]
+def gains(of):
+    """Whether more warps fit on an SM; whether no plain limit on registers does that; and whether none is asked for."""
+    more = of.said["tuned"]["warps"] > of.said["stock"]["warps"]
+    return more, more and not of.plain_limit_does, more and not LIMIT.search(of.said["choice"])
 
 
 def less(kernels):
@@ -151,15 +175,15 @@ def less(kernels):
     return f"{100 * (before - after) / before:.1f} %" if before else ""
 
 
-def row_of(title, runs, kernels):
-    """The figures of kernels, as HEADER names them."""
+def row_of(title, runs, results):
+    """The figures of searches, as HEADER names them."""
+    kernels = [of.said for of in results]
 
     def change(what):
         before, after = (sum(what(kernel[side]) for kernel in kernels) for side in ("stock", "tuned"))
         return f"{before:,} → {after:,}"
 
-    lacking = [kernel for kernel in kernels if kernel["stock"]["warps"] < occupancy.most_warps(CPU)]
-    gained = [gains(kernel) for kernel in lacking]
+    lacking = [gains(of) for of in results if of.said["stock"]["warps"] < occupancy.most_warps(CPU)]
     slots = (kernel["tuned"]["shared_bytes"] - kernel["stock"]["shared_bytes"] for kernel in kernels)
     by_size = sorted(kernels, key=lambda kernel: bytes_of(kernel["stock"]))
     return [
@@ -175,8 +199,7 @@ def row_of(title, runs, kernels):
         f"{sum(max(0, more) for more in slots):,}",
         change(lambda figures: figures["sass_instructions"]),
         str(len(lacking)),
-        str(sum(more for more, _ in gained)),
-        str(sum(by_shape for _, by_shape in gained)),
+        *(str(sum(of[which] for of in lacking)) for which in range(3)),
     ]
 
 
@@ -216,10 +239,10 @@ def shown(wanted, results, cicc):
             of_part = [of for of in with_runs if (of.kernel.module, of.kernel.name) in kernels]
             if part == SPILLING:
                 for source in sorted({corpus.source_of(of.kernel.module) for of in of_part}):
-                    of_source = [of.said for of in of_part if corpus.source_of(of.kernel.module) == source]
+                    of_source = [of for of in of_part if corpus.source_of(of.kernel.module) == source]
                     rows.append(row_of(f"{source}, {part}", runs, of_source))
                 lines.append(against_cicc(runs, of_part, cicc))
-            rows.append(row_of(f"all that {part}", runs, [of.said for of in of_part]))
+            rows.append(row_of(f"all that {part}", runs, of_part))
         lines.append(compared(runs, with_runs))
     rows.sort(key=lambda row: row[0])  # stable: the numbers of runs beside each other
     bad += [f"worse: {of.kernel.module}: {of.kernel.name}" for of in fitting if is_worse(of.said)]
