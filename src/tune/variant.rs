@@ -308,9 +308,14 @@ impl Variant {
         }
     }
 
+    /// The `.maxnreg` that it sets, if it does.
+    pub fn limit(&self) -> Option<u32> {
+        if let Self::Passes(passes) = self { passes.max_registers } else { None }
+    }
+
     /// Whether it sets `.maxnreg`.
     pub fn limits_registers(&self) -> bool {
-        matches!(self, Self::Passes(Passes { max_registers: Some(_), .. }))
+        self.limit().is_some()
     }
 
     /// Whether values have spill slots in shared memory, ptxas's or ours.

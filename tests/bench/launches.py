@@ -46,6 +46,8 @@ RULES = [
     (r"candle__mmq_gguf", r"mul_mat_qIL9ggml_type(?P<type>\d+)ELi(?P<columns>\d+)E", candle_mul_mat_q),
     # candle-kernels, src/mmq_gguf/mmq_instance_*.cu: launched with 0 bytes.
     (r"candle__mmq_gguf", r"mul_mat_q_stream_k_fixup", nothing_dynamic),
+    # candle-core 0.10.2, src/quantized/cuda.rs: `block_dim: (WARP_SIZE as u32, 4, 1), shared_mem_bytes: 0`.
+    (r"candle__quantized$", r"^mul_mat_q\d_[01K]$", lambda _: Launch(4 * WARP, 0)),
     # llama.cpp, ggml-cuda/fattn-tile.cuh: `nbytes_shared = 0`; the threads are the kernel's launch bounds.
     (r"ggml__template-instances_fattn-tile", r"flash_attn_tile", nothing_dynamic),
     # mistralrs-quant 0.8.1, kernels/marlin/marlin_kernel.cuh: `<<<blocks, NUM_THREADS, SHARED_MEM, stream>>>`, the template's

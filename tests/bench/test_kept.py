@@ -110,6 +110,8 @@ class Launches(unittest.TestCase):
         self.assertEqual(launch(8, 128), launches.Launch(256, 512 + 38912 + 18432))
         self.assertEqual(launch(8, 8), launches.Launch(256, 32 + 38912 + 2048))
         self.assertEqual(launch(10, 128), launches.Launch(256, 512 + 51200 + 18432))
+        self.assertEqual(launches.launch_of("candle__quantized.bc", "mul_mat_q3_K"), launches.Launch(128, 0))
+        self.assertEqual(launches.launch_of("candle__quantized.bc", "dequantize_mul_mat_vec_q3_k"), launches.Launch())
 
     def test_of_triton_by_its_metadata_and_of_others_not_at_all(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -41,12 +41,13 @@ impl Kernel {
         least.map(|(variant, figures)| (variant.optimisations().ahead(), figures))
     }
 
-    /// The best with one more choice ahead of LLVM's optimisations, or with the first of them again as LLVM has it.
-    pub(super) fn with_choice_ahead(&self, best: &Variant) -> Option<Variant> {
+    /// The best with one more choice ahead of LLVM's optimisations, or with the first of them again as LLVM has it, if it is
+    /// wanted.
+    pub(super) fn with_choice_ahead(&self, best: &Variant, is_wanted: impl Fn(&Variant) -> bool) -> Option<Variant> {
         let of_best = best.optimisations();
         let others = Ahead::CHOICES.iter().map(|&ahead| of_best.ahead().with(ahead)).chain([Ahead::STOCK]);
         let mut others = others.map(|ahead| best.optimised(of_best.with_ahead(ahead)));
-        others.find(|variant| self.choices == Choices::All && !self.proposed.contains(variant))
+        others.find(|variant| self.choices == Choices::All && is_wanted(variant))
     }
 }
 

@@ -14,6 +14,11 @@ pub(super) const ROUNDING: u32 = 8;
 /// Registers that a kernel lacks at least if ptxas has given them up.
 pub const GIVEN_UP: u32 = 64;
 
+/// With a limit, an order makes up for no more than so many times the bytes that stock spills; where it spills less, for as
+/// many times these.
+const HOPELESS: u32 = 8;
+const FEW_BYTES: u32 = 64;
+
 /// How many registers a kernel could have beside its own at no cost in warps.
 pub fn given_up(real: &Real, block: Block, architecture: &Architecture) -> u32 {
     architecture.step_edge(&launch(real, block)).saturating_sub(real.registers)
@@ -72,6 +77,15 @@ impl Kernel {
         Some(variant.with_limit(self.free_registers(aim)))
     }
 
+    /// Whether ptxas spilled far more than in stock with as many registers, or more. It takes longest for such runs.
+    fn is_hopeless(&self, limit: u32) -> bool {
+        let most = HOPELESS * self.stock.spill_bytes().max(FEW_BYTES);
+        let mut judged = self.judged();
+        judged.any(|(variant, figures)| {
+            variant.limit().is_some_and(|other| other >= limit) && figures.spill_bytes() > most
+        })
+    }
+
     /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
     pub(super) fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
         let launch = launch(&figures.real, self.block);
@@ -83,7 +97,7 @@ impl Kernel {
         let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
         // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
         let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
-        let step = aim.architecture.next_step(&launch).filter(is_near);
+        let step = aim.architecture.next_step(&launch).filter(is_near).filter(|&step| !self.is_hopeless(step));
         let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
         let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
         [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
@@ -112,6 +126,26 @@ mod tests {
             let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
             let limits = variants.iter().any(Variant::limits_registers);
             assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
+        }
+    }
+
+    /// A limit for more warps that made ptxas spill far more than stock is not tried again, with other orders or fewer
+    /// registers.
+    #[test]
+    fn hopeless_limits() {
+        let stock = figures(0, 32, 500);
+        for (spills, expected) in [(513, true), (512, false)] {
+            let mut kernel = kernel_with(stock);
+            let step = aim(0).architecture.next_step(&launch(&stock.real, kernel.block)).expect("there are more warps");
+            let is_tried = |kernel: &Kernel| {
+                let limits = kernel.limits(&aim(0), &Variant::DEFAULT, &stock);
+                limits.contains(&Variant::DEFAULT.with_limit(step))
+            };
+            assert!(is_tried(&kernel));
+            let limited = Variant::ordered("eager", 0).with_limit(step);
+            kernel.record(&aim(0), limited, "limited".into(), Some(figures(spills, 40, 500)));
+            assert_eq!(!is_tried(&kernel), expected, "{spills} bytes");
+            assert!(!kernel.is_hopeless(step + 1));
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod choices_ahead;
 mod compilers;
+mod effects;
 mod limits;
 mod proposals;
 mod rounds;
@@ -251,6 +252,13 @@ impl Kernel {
     /// The fingerprint of a variant's PTX.
     fn text(&self, variant: &Variant) -> Option<&str> {
         self.tried(variant)?.text.as_deref()
+    }
+
+    /// The first variant that has the PTX of this one, which was tried.
+    fn first_with_text_of<'a>(&'a self, variant: &'a Variant) -> &'a Variant {
+        let Some(text) = self.text(variant) else { return variant };
+        let first = self.tried.iter().find(|tried| tried.text.as_deref() == Some(text));
+        first.map_or(variant, |tried| &tried.variant)
     }
 
     /// What came of a variant.

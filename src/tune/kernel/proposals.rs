@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::iter;
 
 use super::Kernel;
+use super::effects::Effects;
 use super::limits::ROUNDING;
 use crate::target::machine::{SHARED_PER_BLOCK, WARP_SIZE};
 use crate::tune::aim::Aim;
@@ -112,18 +113,41 @@ impl Kernel {
         }
         let orders = self.ranked(aim, self.judged());
         let (best, figures) = self.best(aim);
-        // LLVM's optimisations are those of our own code.
-        let has_optimisations = self.has_optimisations() && best.compiler() == 0;
         self.queue.extend(self.with_free_registers(aim, best.compiler()));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
+        let effects = Effects::of(self.judged());
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
+        let is_promising = |variant: &Variant| is_new(variant) && !effects.is_in_vain(aim, &best, variant);
+        let mut around = self.around(aim, &best, &orders, is_promising);
+        if around.is_empty() {
+            around = self.around(aim, &best, &orders, is_new);
+        }
+        let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
+        self.perturbed += 1;
+        // A new seed each time, and one that no other `--seed` gives.
+        let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
+        around.push(base.with_order(base.order(), seed));
+        self.queue.extend(around);
+    }
+
+    /// What is near the best, as far as it is wanted. `orders` are the variants that were judged, best first.
+    fn around(
+        &self,
+        aim: &Aim,
+        best: &Variant,
+        orders: &[Variant],
+        is_wanted: impl Fn(&Variant) -> bool,
+    ) -> Vec<Variant> {
+        let figures = self.figures(best).unwrap_or(self.stock);
+        // LLVM's optimisations are those of our own code.
+        let has_optimisations = self.has_optimisations() && best.compiler() == 0;
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
             around.push(best.with_smem_spilling());
         }
         around.extend(self.held_to_warps(aim, &figures));
-        around.extend(self.limits(aim, &best, &figures));
-        if let Some(other) = orders.iter().find(|variant| **variant != best) {
+        around.extend(self.limits(aim, best, &figures));
+        if let Some(other) = orders.iter().find(|variant| *variant != best) {
             around.extend(self.limits(aim, other, &figures));
         }
         let registers = [(Names::Fewest, true), (Names::Some, false), (Names::Llvm, true)];
@@ -138,31 +162,26 @@ impl Kernel {
         } else {
             around.extend(orders_and_values.chain(registers));
         }
-        around.retain(is_new);
+        around.retain(&is_wanted);
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // What bits spare adds to what an order does.
         if best.bits() != Variant::DEFAULT.bits() {
             let ordered = orders.iter().filter(|variant| variant.has_order()).take(2);
             let with_bits = ordered.map(|order| order.with_bits(best.bits()));
-            around.extend(with_bits.filter(is_new));
+            around.extend(with_bits.filter(&is_wanted));
         }
         // Where these change nothing, the text is the same, and that costs no run.
         let bits = ["on", "off"].map(|bits| best.with_bits(bits));
         let without = [best.toggled_shared_addresses(), best.with_remat("off"), best.toggled_simd_video()];
-        around.extend(bits.into_iter().chain(without).filter(is_new));
-        around.extend(self.with_choice_ahead(&best).filter(|_| has_optimisations));
+        around.extend(bits.into_iter().chain(without).filter(&is_wanted));
+        around.extend(self.with_choice_ahead(best, &is_wanted).filter(|_| has_optimisations));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
         let toggled = loads.into_iter().chain(toggled).filter(|_| has_optimisations);
-        around.extend(toggled.filter(is_new).take(3));
-        let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
-        self.perturbed += 1;
-        // A new seed each time, and one that no other `--seed` gives.
-        let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
-        around.push(base.with_order(base.order(), seed));
-        self.queue.extend(around);
+        around.extend(toggled.filter(&is_wanted).take(3));
+        around
     }
 
     /// How values may be kept in shared memory, as far as the kernel decides: for all registers that a block may have, each
@@ -253,8 +272,8 @@ mod tests {
         assert_eq!(with_bits, 2, "{seen:?}");
     }
 
-    /// Each of LLVM's optimisations is left out or added once, one at a time; where one is best left out, others go
-    /// with it.
+    /// Each of LLVM's optimisations is left out or added once, one at a time. Where one is best left out, those go with it that
+    /// are new, and those that changed nothing before do not.
     #[test]
     fn toggles() {
         let mut kernel = kernel();
@@ -263,15 +282,23 @@ mod tests {
         for number in 0..90u32 {
             let variant = kernel.propose(&aim(0));
             let optimisations = variant.optimisations();
-            let is_good = optimisations.of_ir() == slsr;
+            let is_good = optimisations.toggled(Optimisations::TOLD).of_ir() == slsr;
             let outcome = if is_good { figures(10, 32, 500) } else { figures(100, 32, 500) };
             kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
             tried.push(optimisations);
         }
         let toggles = Optimisations::TOGGLES;
         assert!(tried[4..9].iter().all(|&optimisations| optimisations == Optimisations::TOLD));
-        assert!(toggles.iter().take(6).all(|toggle| tried.contains(toggle)));
-        assert!(toggles.iter().all(|&toggle| toggle == slsr || tried.contains(&toggle.toggled(slsr))));
+        let with = |toggle: Optimisations, base| toggle.toggled(base);
+        let bases = [Optimisations::STOCK, Optimisations::TOLD, slsr, slsr.toggled(Optimisations::TOLD)];
+        let is_tried = |&toggle: &Optimisations| bases.iter().any(|&base| tried.contains(&with(toggle, base)));
+        assert!(toggles.iter().all(is_tried), "{tried:?}");
+        let found = tried.iter().position(|&optimisations| bases[2..].contains(&optimisations)).expect("it is tried");
+        let again = |&toggle: &Optimisations| {
+            let before = bases[..2].iter().any(|&base| tried[..found].contains(&with(toggle, base)));
+            before && bases[2..].iter().any(|&base| tried[found..].contains(&with(toggle, base)))
+        };
+        assert!(!toggles[..4].iter().any(again), "{tried:?}");
     }
 
     /// Where nothing spills, what helps then comes ahead of the orders.

@@ -55,16 +55,19 @@ pub(super) struct Looks {
 
 impl Kernel {
     /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
-    /// It is due where nothing else is left to try, and once half of the runs are over.
-    pub(super) fn to_look_at(&self, aim: &Aim, has_begun: bool) -> Vec<Variant> {
+    /// It is due where nothing is left of what is tried on every kernel, and once half of the runs are over.
+    pub(super) fn to_look_at(&self, aim: &Aim, is_half_over: bool) -> Vec<Variant> {
         let most = (FIRST_LOOKS + self.perturbed as usize).saturating_sub(self.looks.seen.len());
-        let is_due = self.looks.queue.is_empty() && (self.queue.is_empty() || has_begun);
+        // Behind the choices ahead of LLVM's optimisations, the orders are to come.
+        let has_tried_all = self.queue.is_empty() && !self.has_first_choices;
+        let is_due = self.looks.queue.is_empty() && (has_tried_all || is_half_over);
         if !is_due || !self.may_look() {
             return Vec::new();
         }
         let stock = std::iter::once((&Variant::DEFAULT, self.stock));
+        let judged = self.judged().filter(|(variant, _)| self.first_with_text_of(variant) == *variant);
         let worth: Vec<(&Variant, Figures)> =
-            stock.chain(self.judged()).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
+            stock.chain(judged).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
         let is_new = |variant: &Variant| !self.looks.seen.contains(variant);
         let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
         // What was kept is worth more of it where it spared most.
@@ -277,6 +280,7 @@ mod tests {
         for (left, is_looked_at, keeps_few) in [(0, false, false), (8, true, true), (56, false, true)] {
             let mut kernel = Kernel::new("k", "0", BLOCK, stock, "stock".into(), Choices::All);
             kernel.queue.clear();
+            kernel.has_first_choices = false;
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
             let spilling = Some(figures(56, 32, 250));
             kernel.record(&aim(0), inlined, "inlined".into(), spilling);
@@ -295,6 +299,20 @@ mod tests {
         }
     }
 
+    /// Variants with the same PTX are looked at once.
+    #[test]
+    fn the_same_ptx_is_looked_at_once() {
+        let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
+        for (text, expected) in [("default", 1), ("inlined", 2)] {
+            let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
+            kernel.queue.clear();
+            kernel.has_first_choices = false;
+            kernel.record(&aim(0), Variant::DEFAULT, "default".into(), Some(figures(90, 32, 490)));
+            kernel.record(&aim(0), inlined.clone(), text.into(), Some(figures(80, 32, 480)));
+            assert_eq!(kernel.to_look_at(&aim(0), false).len(), expected, "{text}");
+        }
+    }
+
     /// LLVM IR has more to try first than half of the runs, and is looked at then all the same.
     #[test]
     fn looks_begin_with_the_second_half() {
@@ -307,6 +325,24 @@ mod tests {
             assert!(!judged[..8].iter().any(|variant| has_names(&variant)));
             assert!(judged[8..10].iter().all(|variant| has_names(&variant)), "{judged:?}");
         }
+    }
+
+    /// Where choices ahead of LLVM's optimisations change nothing, they cost no runs, and the orders come ahead of all looks.
+    #[test]
+    fn orders_come_ahead_of_looks() {
+        let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
+        for _ in 0..=Ahead::CHOICES.len() {
+            assert_eq!(kernel.to_look_at(&aim(0), false), []);
+            let variant = kernel.propose(&aim(0));
+            kernel.record(&aim(0), variant, "default".into(), Some(figures(90, 32, 490)));
+        }
+        assert_eq!(kernel.to_look_at(&aim(0), false), []);
+        assert_eq!(kernel.to_look_at(&aim(0), true).len(), 1);
+        assert_eq!(kernel.propose(&aim(0)), Variant::DEFAULT.optimised(Optimisations::TOLD));
+        while !kernel.queue.is_empty() {
+            kernel.propose(&aim(0));
+        }
+        assert_eq!(kernel.to_look_at(&aim(0), false).len(), 1);
     }
 
     /// Nothing is looked at where no slots are possible, or where next to nothing of what is spilled has room; and what is

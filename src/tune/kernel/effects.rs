@@ -1,0 +1,91 @@
+//! What a change has done to variants that were tried with and without it.
+//!
+//! A change that made nothing better so far seldom makes the next best better: of 273 that had changed no figure, one did,
+//! and of 128 that had only made figures worse, four. Of changes that were new, 39 of 487 did
+//! (docs/notebook/2026-11-28-what-64-runs-find.md).
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+
+use crate::tune::aim::Aim;
+use crate::tune::figures::Figures;
+use crate::tune::variant::Variant;
+
+/// What a variant chooses, each choice by itself.
+type Parts = BTreeSet<String>;
+
+/// The figures of variants, found by what these choose.
+pub(super) struct Effects {
+    judged: Vec<(Parts, Figures)>,
+    by_parts: HashMap<Parts, Figures>,
+}
+
+impl Effects {
+    /// Of what was judged.
+    pub(super) fn of<'a>(judged: impl Iterator<Item = (&'a Variant, Figures)>) -> Self {
+        let judged: Vec<(Parts, Figures)> = judged.map(|(variant, figures)| (parts(variant), figures)).collect();
+        let by_parts = judged.iter().cloned().collect();
+        Self { judged, by_parts }
+    }
+
+    /// Whether some variant was tried with and without what `variant` has otherwise than `base`, and none was better with it.
+    /// It takes time in proportion to the variants that were judged.
+    pub(super) fn is_in_vain(&self, aim: &Aim, base: &Variant, variant: &Variant) -> bool {
+        let (base, variant) = (parts(base), parts(variant));
+        let (added, removed) = (&variant - &base, &base - &variant);
+        let mut effects = self.judged.iter().filter_map(|(without, before)| {
+            let is_like_base = removed.is_subset(without) && added.is_disjoint(without);
+            let with = is_like_base.then(|| &(without - &removed) | &added)?;
+            Some(self.by_parts.get(&with)?.compare(before, &aim.preference))
+        });
+        effects.next().is_some_and(Ordering::is_ge) && effects.all(Ordering::is_ge)
+    }
+}
+
+/// The options of a variant; of lists each word by itself. What is near stock has the passes, so stock counts as the default.
+fn parts(variant: &Variant) -> Parts {
+    let text = if *variant == Variant::Stock { String::new() } else { format!("{variant:#}") };
+    let words = |option: &str| match option.split_once('=') {
+        Some((name @ ("add" | "skip"), words)) => words.split('+').map(|word| format!("{name}={word}")).collect(),
+        _ => vec![option.to_owned()],
+    };
+    text.split(';').filter(|option| !matches!(*option, "" | "default")).flat_map(words).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::aim;
+    use super::*;
+    use crate::tune::figures::tests::figures;
+    use crate::tune::optimisations::Optimisations;
+
+    /// A change is in vain where no variant was better with it, on whatever variant it was made; not where it is new.
+    #[test]
+    fn changes_in_vain() {
+        let late = Variant::ordered("late", 0);
+        let hoisted = |variant: &Variant| variant.optimised(Optimisations::HOIST);
+        for (hoisted_default, hoisted_late, expected) in
+            [(100, None, true), (101, None, true), (99, None, false), (100, Some(79), false), (100, Some(80), true)]
+        {
+            let mut judged = vec![(Variant::DEFAULT, figures(100, 32, 500)), (late.clone(), figures(80, 32, 500))];
+            judged.push((hoisted(&Variant::DEFAULT), figures(hoisted_default, 32, 500)));
+            judged.extend(hoisted_late.map(|spills| (hoisted(&late), figures(spills, 32, 500))));
+            let effects = Effects::of(judged.iter().map(|(variant, figures)| (variant, *figures)));
+            let eager = Variant::ordered("eager", 0);
+            assert_eq!(effects.is_in_vain(&aim(0), &eager, &hoisted(&eager)), expected);
+            assert_eq!(effects.is_in_vain(&aim(0), &Variant::Stock, &hoisted(&Variant::Stock)), expected);
+            assert!(!effects.is_in_vain(&aim(0), &eager, &eager.with_bits("on")), "it is new");
+            assert!(!effects.is_in_vain(&aim(0), &hoisted(&Variant::DEFAULT), &hoisted(&late)), "late made it better");
+        }
+    }
+
+    /// What made something better is in vain the other way round.
+    #[test]
+    fn the_other_way_round() {
+        let with = Variant::DEFAULT.optimised(Optimisations::HOIST);
+        let judged = [(Variant::DEFAULT, figures(100, 32, 500)), (with.clone(), figures(80, 32, 500))];
+        let effects = Effects::of(judged.iter().map(|(variant, figures)| (variant, *figures)));
+        let best = with.with_order("late", 0);
+        assert!(effects.is_in_vain(&aim(0), &best, &Variant::ordered("late", 0)));
+    }
+}
