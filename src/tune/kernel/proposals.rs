@@ -150,6 +150,8 @@ impl Kernel {
         if let Some(other) = orders.iter().find(|variant| *variant != best) {
             around.extend(self.limits(aim, other, &figures));
         }
+        // Whether a limit costs spills depends on the order more than on what it cost before.
+        around.retain(|variant| !self.proposed.contains(variant));
         let registers = [(Names::Fewest, true), (Names::Some, false), (Names::Llvm, true)];
         let registers = registers.map(|(names, coalesces)| best.with_registers(names, coalesces));
         // Of all that is near these help the fewest kernels of LLVM IR. In PTX, ptxas seldom notices names and copies.
@@ -158,11 +160,10 @@ impl Kernel {
             .map(|order| best.with_order(order, 0))
             .chain(Variant::remats().map(|remat| best.with_remat(remat)));
         if has_optimisations {
-            around.extend(registers.into_iter().chain(orders_and_values));
+            around.extend(registers.into_iter().chain(orders_and_values).filter(&is_wanted));
         } else {
-            around.extend(orders_and_values.chain(registers));
+            around.extend(orders_and_values.chain(registers).filter(&is_wanted));
         }
-        around.retain(&is_wanted);
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // What bits spare adds to what an order does.
