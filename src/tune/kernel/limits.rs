@@ -86,7 +86,8 @@ impl Kernel {
         })
     }
 
-    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step.
+    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step. Where warps may go, also all
+    /// registers, if something spills, and a step more.
     pub(super) fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
         let launch = launch(&figures.real, self.block);
         let edge = aim.architecture.step_edge(&launch);
@@ -100,7 +101,9 @@ impl Kernel {
         let step = aim.architecture.next_step(&launch).filter(is_near).filter(|&step| !self.is_hopeless(step));
         let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
         let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
-        [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
+        // From step to step, most of a budget would go on the way.
+        let all = fewer_warps.and(most).filter(|_| is_held);
+        [to_edge, step, all, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
     }
 }
 
@@ -108,7 +111,7 @@ impl Kernel {
 mod tests {
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
-    use crate::tune::figures::tests::figures;
+    use crate::tune::figures::{Allowance, tests::figures};
     use crate::tune::optimisations::Choices;
     use crate::tune::variant::Kept;
 
@@ -126,6 +129,19 @@ mod tests {
             let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
             let limits = variants.iter().any(Variant::limits_registers);
             assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
+        }
+    }
+
+    /// Where warps may go, what spills is tried with all registers that a block may have; elsewhere it is not.
+    #[test]
+    fn all_registers() {
+        let stock = figures(9_000, 64, 500);
+        for (fewer_warps, spilling, expected) in
+            [(true, stock, true), (false, stock, false), (true, figures(0, 64, 500), false)]
+        {
+            let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
+            let limits = kernel_with(stock).limits(&aim, &Variant::DEFAULT, &spilling);
+            assert_eq!(limits.contains(&Variant::DEFAULT.with_limit(255)), expected, "{limits:?}");
         }
     }
 
