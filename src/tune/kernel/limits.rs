@@ -86,24 +86,34 @@ impl Kernel {
         })
     }
 
-    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step. Where warps may go, also all
-    /// registers, if something spills, and a step more.
+    /// All registers that a block may have, where ptxas takes fewer and spills.
+    fn withheld(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
+        let all = self.block.threads.and_then(|threads| aim.architecture.registers_for_blocks(threads, 1));
+        all.filter(|&all| figures.spill_bytes() > 0 && figures.real.registers < all)
+    }
+
+    /// A variant with all registers that a block may have, if it spills with fewer and warps may go: from step to step, most of a
+    /// budget would go on the way.
+    pub(super) fn with_all_registers(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Option<Variant> {
+        let all = self.withheld(aim, figures).filter(|_| aim.allowance.fewer_warps)?;
+        Some(variant.with_limit(all))
+    }
+
+    /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step. Where warps may go, also a
+    /// step more.
     pub(super) fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
         let launch = launch(&figures.real, self.block);
         let edge = aim.architecture.step_edge(&launch);
         // What takes all registers that it may has that limit already; what ptxas holds to a step by itself has not,
         // and spills less if it is told.
-        let most = self.block.threads.and_then(|threads| aim.architecture.registers_for_blocks(threads, 1));
-        let is_held = figures.spill_bytes() > 0 && most.is_some_and(|most| figures.real.registers < most);
+        let is_held = self.withheld(aim, figures).is_some();
         let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
         // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
         let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
         let step = aim.architecture.next_step(&launch).filter(is_near).filter(|&step| !self.is_hopeless(step));
         let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
         let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
-        // From step to step, most of a budget would go on the way.
-        let all = fewer_warps.and(most).filter(|_| is_held);
-        [to_edge, step, all, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
+        [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
     }
 }
 
@@ -140,8 +150,10 @@ mod tests {
             [(true, stock, true), (false, stock, false), (true, figures(0, 64, 500), false)]
         {
             let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
-            let limits = kernel_with(stock).limits(&aim, &Variant::DEFAULT, &spilling);
-            assert_eq!(limits.contains(&Variant::DEFAULT.with_limit(255)), expected, "{limits:?}");
+            let mut kernel = kernel_with(spilling);
+            kernel.queue.clear();
+            kernel.look_around(&aim);
+            assert_eq!(kernel.queue.contains(&Variant::DEFAULT.with_limit(255)), expected, "{:?}", kernel.queue);
         }
     }
 

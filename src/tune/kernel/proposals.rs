@@ -114,6 +114,7 @@ impl Kernel {
         let orders = self.ranked(aim, self.judged());
         let (best, figures) = self.best(aim);
         self.queue.extend(self.with_free_registers(aim, best.compiler()));
+        self.queue.extend(self.with_all_registers(aim, &best, &figures));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
         let effects = Effects::of(self.judged());
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
