@@ -308,7 +308,6 @@ def main():
     arguments = parse_arguments()
     arguments.jobs = max(1, arguments.jobs)
     plan = replace(tuning.plan_of(arguments), folder=str(tools.ROOT / "target/bench/kept"))
-    plan = replace(plan, tools=tools.find(arguments.plugin))
     programs = (
         plan.tools.llc,
         plan.tools.plugin,

@@ -86,9 +86,10 @@ def searched(kernel, path, runs, plan, tool):
             if outcome.error:
                 return outcome.error, None, ""
             (said,) = (of for of in tools.object_in(outcome.output)["kernels"] if of["name"] == kernel.name)
-            if error := replayed_otherwise(kernel, path, ptx.read_text(encoding="utf8"), profile, plan, tool):
+            code = ptx.read_text(encoding="utf8")
+            if error := replayed_otherwise(kernel, path, code, profile, plan, tool):
                 return error, None, ""
-            text = json.dumps([said, ptx.read_text(encoding="utf8")])
+            text = json.dumps([said, code])
         store.put_text(key, text)
     return "", *json.loads(text)
 

@@ -5,7 +5,7 @@
 //! (docs/notebook/2026-11-28-what-64-runs-find.md).
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
@@ -14,29 +14,24 @@ use crate::tune::variant::Variant;
 /// What a variant chooses, each choice by itself.
 type Parts = BTreeSet<String>;
 
-/// The figures of variants, found by what these choose.
-pub(super) struct Effects {
-    judged: Vec<(Parts, Figures)>,
-    by_parts: HashMap<Parts, Figures>,
-}
+/// The figures of variants, by what these choose.
+pub(super) struct Effects(BTreeMap<Parts, Figures>);
 
 impl Effects {
     /// Of what was judged.
     pub(super) fn of<'a>(judged: impl Iterator<Item = (&'a Variant, Figures)>) -> Self {
-        let judged: Vec<(Parts, Figures)> = judged.map(|(variant, figures)| (parts(variant), figures)).collect();
-        let by_parts = judged.iter().cloned().collect();
-        Self { judged, by_parts }
+        Self(judged.map(|(variant, figures)| (parts(variant), figures)).collect())
     }
 
     /// Whether some variant was tried with and without what `variant` has otherwise than `base`, and none was better with it.
-    /// It takes time in proportion to the variants that were judged.
+    /// It looks up one variant for each that was judged.
     pub(super) fn is_in_vain(&self, aim: &Aim, base: &Variant, variant: &Variant) -> bool {
         let (base, variant) = (parts(base), parts(variant));
         let (added, removed) = (&variant - &base, &base - &variant);
-        let mut effects = self.judged.iter().filter_map(|(without, before)| {
+        let mut effects = self.0.iter().filter_map(|(without, before)| {
             let is_like_base = removed.is_subset(without) && added.is_disjoint(without);
             let with = is_like_base.then(|| &(without - &removed) | &added)?;
-            Some(self.by_parts.get(&with)?.compare(before, &aim.preference))
+            Some(self.0.get(&with)?.compare(before, &aim.preference))
         });
         effects.next().is_some_and(Ordering::is_ge) && effects.all(Ordering::is_ge)
     }

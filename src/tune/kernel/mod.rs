@@ -8,7 +8,7 @@ mod proposals;
 mod rounds;
 mod spilled;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
@@ -195,6 +195,12 @@ impl Kernel {
         judged.filter(|(variant, _)| !self.findings.has_refused(variant))
     }
 
+    /// What was judged, of variants with the same PTX the first.
+    fn judged_once(&self) -> impl Iterator<Item = (&Variant, Figures)> {
+        let mut texts = HashSet::new();
+        self.judged().filter(move |(variant, _)| texts.insert(self.text(variant)))
+    }
+
     /// The best of what is no worse than stock, of equals the first of our own code; stock where nothing is better.
     pub fn best(&self, aim: &Aim) -> (Variant, Figures) {
         self.best_but_for(aim, |_| false)
@@ -252,13 +258,6 @@ impl Kernel {
     /// The fingerprint of a variant's PTX.
     fn text(&self, variant: &Variant) -> Option<&str> {
         self.tried(variant)?.text.as_deref()
-    }
-
-    /// The first variant that has the PTX of this one, which was tried.
-    fn first_with_text_of<'a>(&'a self, variant: &'a Variant) -> &'a Variant {
-        let Some(text) = self.text(variant) else { return variant };
-        let first = self.tried.iter().find(|tried| tried.text.as_deref() == Some(text));
-        first.map_or(variant, |tried| &tried.variant)
     }
 
     /// What came of a variant.

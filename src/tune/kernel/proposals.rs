@@ -119,9 +119,9 @@ impl Kernel {
         let effects = Effects::of(self.judged());
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
         let is_promising = |variant: &Variant| is_new(variant) && !effects.is_in_vain(aim, &best, variant);
-        let mut around = self.around(aim, &best, &orders, is_promising);
+        let mut around = self.around(aim, &best, &figures, &orders, is_promising);
         if around.is_empty() {
-            around = self.around(aim, &best, &orders, is_new);
+            around = self.around(aim, &best, &figures, &orders, is_new);
         }
         let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         self.perturbed += 1;
@@ -136,20 +136,20 @@ impl Kernel {
         &self,
         aim: &Aim,
         best: &Variant,
+        figures: &Figures,
         orders: &[Variant],
         is_wanted: impl Fn(&Variant) -> bool,
     ) -> Vec<Variant> {
-        let figures = self.figures(best).unwrap_or(self.stock);
         // LLVM's optimisations are those of our own code.
         let has_optimisations = self.has_optimisations() && best.compiler() == 0;
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
             around.push(best.with_smem_spilling());
         }
-        around.extend(self.held_to_warps(aim, &figures));
-        around.extend(self.limits(aim, best, &figures));
+        around.extend(self.held_to_warps(aim, figures));
+        around.extend(self.limits(aim, best, figures));
         if let Some(other) = orders.iter().find(|variant| *variant != best) {
-            around.extend(self.limits(aim, other, &figures));
+            around.extend(self.limits(aim, other, figures));
         }
         // Whether a limit costs spills depends on the order more than on what it cost before.
         around.retain(|variant| !self.proposed.contains(variant));
@@ -291,14 +291,13 @@ mod tests {
         }
         let toggles = Optimisations::TOGGLES;
         assert!(tried[4..9].iter().all(|&optimisations| optimisations == Optimisations::TOLD));
-        let with = |toggle: Optimisations, base| toggle.toggled(base);
         let bases = [Optimisations::STOCK, Optimisations::TOLD, slsr, slsr.toggled(Optimisations::TOLD)];
-        let is_tried = |&toggle: &Optimisations| bases.iter().any(|&base| tried.contains(&with(toggle, base)));
+        let is_tried = |&toggle: &Optimisations| bases.iter().any(|&base| tried.contains(&toggle.toggled(base)));
         assert!(toggles.iter().all(is_tried), "{tried:?}");
         let found = tried.iter().position(|&optimisations| bases[2..].contains(&optimisations)).expect("it is tried");
         let again = |&toggle: &Optimisations| {
-            let before = bases[..2].iter().any(|&base| tried[..found].contains(&with(toggle, base)));
-            before && bases[2..].iter().any(|&base| tried[found..].contains(&with(toggle, base)))
+            let before = bases[..2].iter().any(|&base| tried[..found].contains(&toggle.toggled(base)));
+            before && bases[2..].iter().any(|&base| tried[found..].contains(&toggle.toggled(base)))
         };
         assert!(!toggles[..4].iter().any(again), "{tried:?}");
     }

@@ -65,9 +65,8 @@ impl Kernel {
             return Vec::new();
         }
         let stock = std::iter::once((&Variant::DEFAULT, self.stock));
-        let judged = self.judged().filter(|(variant, _)| self.first_with_text_of(variant) == *variant);
         let worth: Vec<(&Variant, Figures)> =
-            stock.chain(judged).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
+            stock.chain(self.judged_once()).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
         let is_new = |variant: &Variant| !self.looks.seen.contains(variant);
         let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
         // What was kept is worth more of it where it spared most.
