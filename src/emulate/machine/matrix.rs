@@ -1,7 +1,7 @@
 //! Matrices that a warp holds, by the fragment layouts of the PTX ISA.
 
 use super::access::{beyond, carry, noted, read, target, write};
-use super::next::undefined;
+use super::next::{undefined, unknown};
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
@@ -30,7 +30,10 @@ pub(super) fn run(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame,
             frame.set_lanes(*to, 32, u32::MAX, &moved, defined);
             Ok(())
         }
-        WarpOp::Multiply(multiply) => multiplied(world, frame, multiply),
+        WarpOp::Multiply(multiply) => {
+            multiplied(world, frame, multiply);
+            Ok(())
+        }
         WarpOp::LoadTile { to, address, stride, tile } => {
             tiles(world, warp, frame, to, *address, *stride, *tile, (true, line))
         }
@@ -184,34 +187,64 @@ pub(super) fn rounded(ty: Ty, value: f64) -> u64 {
     }
 }
 
-fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply) -> Ran<()> {
+/// What lanes hold of a matrix by [`place`], or by tiles, as rows of a matrix.
+fn gathered(multiply: &Multiply, part: Part, held: impl Fn(usize, u32) -> u64) -> Vec<u64> {
+    let Multiply { shape: [m, n, k], types, rows, is_tile, .. } = multiply;
+    let (which, height, width) = match part {
+        Part::Left => (1, *m, *k),
+        Part::Right => (2, *k, *n),
+        Part::Sum => (3, *m, *n),
+    };
+    let ty = types[which];
+    let size = height * width;
+    let mut matrix = vec![0; size as usize];
+    let count = if *is_tile { rows[which].len() as u32 * (32 / ty.bits()).max(1) } else { size.div_ceil(32) };
+    for lane in 0..32 {
+        for number in 0..count {
+            let at = if *is_tile {
+                (number * 32 + lane) % size
+            } else {
+                let (row, column) = place(part, multiply.shape, ty, lane, number);
+                row * width + column
+            };
+            matrix[at as usize] = held(lane as usize, number);
+        }
+    }
+    matrix
+}
+
+/// Which elements of a product are defined: those whose row on the left, whose column on the right and whose summand are.
+fn defined(frame: &Frame, multiply: &Multiply) -> Vec<bool> {
+    let [m, n, k] = multiply.shape.map(|size| size as usize);
+    let of = |part: Part, which: usize| {
+        let packed = (32 / multiply.types[which].bits()).max(1);
+        let rows = &multiply.rows[which];
+        gathered(multiply, part, |lane, number| {
+            u64::from(frame.is_defined(rows[(number / packed) as usize], 1 << lane))
+        })
+    };
+    let [left, right, sum] = [of(Part::Left, 1), of(Part::Right, 2), of(Part::Sum, 3)];
+    let rows: Vec<bool> = (0..m).map(|row| (0..k).all(|i| left[row * k + i] == 1)).collect();
+    let columns: Vec<bool> = (0..n).map(|column| (0..k).all(|i| right[i * n + column] == 1)).collect();
+    (0..m * n).map(|at| rows[at / n] && columns[at % n] && sum[at] == 1).collect()
+}
+
+fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply) {
     let Multiply { shape, types, rows, is_tile, saturates } = multiply;
     let [m, n, k] = shape.map(|size| size as usize);
     let [to_ty, a_ty, b_ty, c_ty] = *types;
-    if let Some(&row) = rows[1..].iter().flatten().find(|&&row| !frame.is_defined(row, u32::MAX)) {
-        return undefined(world, frame, row, "a product of matrices");
-    }
-    let is_integer = a_ty.is_integer();
-    let gather = |part: Part, rows: &[Row], ty: Ty, height: usize, width: usize| {
-        let mut matrix = vec![0u64; height * width];
-        let count = (height * width).div_ceil(32) as u32;
-        let held = rows.len() as u32 * (32 / ty.bits()).max(1);
-        for lane in 0..32u32 {
-            for number in 0..if *is_tile { held } else { count } {
-                let (row, column) = if *is_tile {
-                    let at = (number * 32 + lane) as usize % (height * width);
-                    ((at / width) as u32, (at % width) as u32)
-                } else {
-                    place(part, *shape, ty, lane, number)
-                };
-                matrix[row as usize * width + column as usize] = element(frame, rows, ty, lane as usize, number);
-            }
+    let undefined = rows[1..].iter().flatten().find(|&&row| !frame.is_defined(row, u32::MAX));
+    let defined = undefined.map(|&row| {
+        if let Some(name) = unknown(world, frame, row) {
+            world.note_undefined(|| name.to_owned());
         }
-        matrix
+        defined(frame, multiply)
+    });
+    let is_integer = a_ty.is_integer();
+    let gather = |part: Part, which: usize| {
+        gathered(multiply, part, |lane, number| element(frame, &rows[which], types[which], lane, number))
     };
-    let a = gather(Part::Left, &rows[1], a_ty, m, k);
-    let b = gather(Part::Right, &rows[2], b_ty, k, n);
-    let c = gather(Part::Sum, &rows[3], c_ty, m, n);
+    let [a, b, c] = [gather(Part::Left, 1), gather(Part::Right, 2), gather(Part::Sum, 3)];
     let mut d = vec![0u64; m * n];
     for row in 0..m {
         for column in 0..n {
@@ -233,20 +266,19 @@ fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply)
         for (number, &row) in rows[0].iter().enumerate() {
             let part = |within: u32| {
                 let number = number as u32 * packed + within;
-                let (row, column) = if *is_tile {
-                    let at = (number * 32 + lane) as usize % (m * n);
-                    (at / n, at % n)
+                let at = if *is_tile {
+                    (number * 32 + lane) as usize % (m * n)
                 } else {
                     let (row, column) = place(Part::Sum, *shape, to_ty, lane, number);
-                    (row as usize, column as usize)
+                    row as usize * n + column as usize
                 };
-                d[row * n + column] << (within * to_ty.bits().min(32) % 64)
+                let is_defined = defined.as_ref().is_none_or(|defined| defined[at]);
+                is_defined.then(|| d[at] << (within * to_ty.bits().min(32) % 64))
             };
-            let value = (0..packed).map(part).fold(0, |all, part| all | part);
-            frame.set(row, if to_ty == Ty::F64 { 64 } else { 32 }, lane as usize, Some(value));
+            let value = (0..packed).map(part).try_fold(0, |all, part| Some(all | part?));
+            frame.set(row, if to_ty == Ty::F64 { 64 } else { 32 }, lane as usize, value);
         }
     }
-    Ok(())
 }
 
 /// Loads or stores a fragment of `wmma`.

@@ -22,9 +22,14 @@ pub(super) enum Next {
 
 /// Ends a launch because of an undefined value.
 pub(super) fn undefined<T>(world: &World<'_, '_>, frame: &Frame, row: Row, what: &str) -> Ran<T> {
-    let source = match world.function(frame.function).rows[row.0 as usize].init {
-        Init::Special(Special::Unknown(name)) => name.to_owned(),
-        _ => world.undefined_source(),
-    };
+    let source = unknown(world, frame, row).map_or_else(|| world.undefined_source(), str::to_owned);
     halt(format!("{what} depends on a value that is undefined or not modelled: {source}"))
+}
+
+/// The name of a special register that is not modelled, where a row holds one.
+pub(super) fn unknown(world: &World<'_, '_>, frame: &Frame, row: Row) -> Option<&'static str> {
+    match world.function(frame.function).rows[row.0 as usize].init {
+        Init::Special(Special::Unknown(name)) => Some(name),
+        _ => None,
+    }
 }

@@ -1,6 +1,6 @@
 //! Products of matrices against plain ones, through the fragment layouts that the PTX ISA draws.
 
-use super::{file, words};
+use super::{file, reason, words};
 use crate::emulate::number::{F16, Rounding};
 
 fn half(value: f64) -> u32 {
@@ -125,5 +125,27 @@ fn transposed() {
         let element = |row: u32, column: u32| row * 8 + column;
         assert_eq!(found[lane as usize], element(column, row) | element(column + 1, row) << 16);
         assert_eq!(found[lane as usize + 32], element(row, column) | element(row, column + 1) << 16);
+    }
+}
+
+/// Rows of a product whose rows on the left nobody has set are undefined, and so are columns; the others are not.
+#[test]
+fn undefined_rows_and_columns() {
+    let product = |stored: &str, lanes: &str| {
+        let body = format!(
+            "mov.b32 %r0, 0x3C003C00; mov.b32 %r2, 0x3C003C00; mov.f32 %f0, 0f3F800000;\n\
+             setp.lt.u32 %p0, %t, {lanes}; @%p0 mov.b32 %r4, 0x40004000; @%p0 mov.b32 %r5, 0x40004000;\n\
+             mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{%f1, %f2, %f3, %f4}}, {{%r0, %r1, %r2, %r3}}, {{%r4, %r5}},\n\
+             {{%f0, %f0, %f0, %f0}};\n\
+             and.b32 %r9, %t, 3; setp.lt.u32 %p1, %r9, 2; @%p1 st.global.f32 [%at], {stored};"
+        );
+        file("", &body)
+    };
+    // 16 products of 1 and 2, and 1. Half of the columns on the right are set, and half of the lanes store those.
+    let expected: Vec<u32> = (0..32u32).map(|t| if t % 4 < 2 { 33f32.to_bits() } else { 0 }).collect();
+    assert_eq!(words(&product("%f1", "16"), 32, &[], 32), expected);
+    for (stored, lanes) in [("%f3", "32"), ("%f1", "8")] {
+        let reason = reason(&product(stored, lanes), 32);
+        assert!(reason.contains("undefined"), "{reason}");
     }
 }
