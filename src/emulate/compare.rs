@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::Outcome;
 use super::memory::Image;
@@ -122,50 +122,87 @@ pub(super) fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(S
 
 /// How many of a launch's stores are no finite numbers, and how many there are.
 pub(super) fn odd_stores(outcome: &Outcome) -> [usize; 2] {
-    let stores = stores(&outcome.written);
+    let stores = [stores(&outcome.written), stores_apart(outcome)].concat();
     let is_odd = |store: &&Store| {
         store.kind.is_float() && store.bytes == store.kind.bytes() && !value_of(store.kind, store.bits).is_finite()
     };
     [stores.iter().filter(is_odd).count(), stores.len()]
 }
 
-/// The first address where two runs leave different values, with what each stored there.
+/// What each thread stores to words that threads write in no order.
+fn stores_apart(outcome: &Outcome) -> Vec<Store> {
+    let threads = outcome.apart.chunk_by(|left, right| left.3.thread == right.3.thread);
+    threads.flat_map(stores).collect()
+}
+
+/// What a run leaves, for values of another run to be compared with.
+struct Left {
+    /// Words, and which of their bytes were written, by address.
+    words: FxHashMap<u64, (u32, u8)>,
+    /// The same of words that threads write in no order, by thread and address.
+    apart: FxHashMap<(u64, u64), (u32, u8)>,
+    /// The addresses of these words.
+    raced: FxHashSet<u64>,
+}
+
+impl Left {
+    fn new(outcome: &Outcome) -> Self {
+        let Outcome { written, apart, .. } = outcome;
+        Self {
+            words: written.iter().map(|&(address, value, bytes, _)| (address, (value, bytes))).collect(),
+            apart: apart.iter().map(|&(address, value, bytes, by)| ((by.thread, address), (value, bytes))).collect(),
+            raced: apart.iter().map(|word| word.0).collect(),
+        }
+    }
+
+    /// The value where another run stores one. `None` where nothing can be said: threads wrote there in no order. Of such
+    /// a word a thread's own value counts, if there is one.
+    fn value(&self, store: &Store, is_apart: bool, image: &mut Image) -> Option<u64> {
+        (0..store.bytes as u64).try_fold(0, |all, byte| {
+            let address = store.address + byte;
+            let word = address & !3;
+            let known = if is_apart { self.apart.get(&(store.thread, word)) } else { self.words.get(&word) };
+            let known = known.filter(|known| known.1 >> (address & 3) & 1 == 1);
+            let value = match known {
+                Some(known) => u64::from(known.0) >> (8 * (address & 3)) & 0xff,
+                None if is_apart || self.raced.contains(&word) => return None,
+                None => image.read(address, 1, store.kind),
+            };
+            Some(all | value << (8 * byte))
+        })
+    }
+}
+
+/// The first address where two runs leave different values, with what each stored there. A word that threads write in no
+/// order differs if a thread stores another value there.
 pub(super) fn first_difference(
     first: &Outcome,
     second: &Outcome,
     image: &mut Image,
     equality: Equality,
 ) -> Option<(u64, [Option<Store>; 2])> {
-    let [left, right] = [first, second].map(|outcome| stores(&outcome.written));
-    let bytes_of = |outcome: &Outcome| -> FxHashMap<u64, (u32, u8)> {
-        outcome.written.iter().map(|&(address, value, mask, _)| (address, (value, mask))).collect()
-    };
-    let maps = [bytes_of(first), bytes_of(second)];
-    let mut value_in = |which: usize, store: &Store| {
-        (0..store.bytes as u64).fold(0u64, |all, byte| {
-            let address = store.address + byte;
-            let word = maps[which].get(&(address & !3)).filter(|word| word.1 >> (address & 3) & 1 == 1);
-            let value = match word {
-                Some(word) => u64::from(word.0) >> (8 * (address & 3)) & 0xff,
-                None => image.read(address, 1, store.kind),
+    let left = [first, second].map(Left::new);
+    let of_all = |outcome: &Outcome| [stores(&outcome.written), stores_apart(outcome)];
+    let lists = [first, second].map(of_all);
+    let mut differing: Vec<(u64, [Option<Store>; 2])> = Vec::new();
+    for (which, parts) in lists.iter().enumerate() {
+        for (part, list) in parts.iter().enumerate() {
+            let is_apart = part == 1;
+            let found = list.iter().find(|store| {
+                let Some(other) = left[1 - which].value(store, is_apart, image) else { return false };
+                let other = low(other, 8 * store.bytes as u32);
+                // Parts of a number are compared as bits.
+                let is_whole = store.bytes == store.kind.bytes();
+                !are_equal(if is_whole { equality } else { Equality::Bits }, store.kind, store.bits, other)
+            });
+            let Some(store) = found else { continue };
+            let is_there = |other: &&Store| {
+                other.address <= store.address
+                    && store.address < other.address + other.bytes as u64
+                    && (!is_apart || other.thread == store.thread)
             };
-            all | value << (8 * byte)
-        })
-    };
-    let mut differing = Vec::new();
-    for (which, list) in [(0, &left), (1, &right)] {
-        let found = list.iter().find(|store| {
-            let other = value_in(1 - which, store);
-            let other = low(other, 8 * store.bytes as u32);
-            // Parts of a number are compared as bits.
-            let is_whole = store.bytes == store.kind.bytes();
-            !are_equal(if is_whole { equality } else { Equality::Bits }, store.kind, store.bits, other)
-        });
-        differing.extend(found.map(|store| store.address));
+            differing.push((store.address, lists.each_ref().map(|parts| parts[part].iter().find(is_there).copied())));
+        }
     }
-    let address = differing.into_iter().min()?;
-    let at = |list: &[Store]| {
-        list.iter().find(|store| store.address <= address && address < store.address + store.bytes as u64).copied()
-    };
-    Some((address, [at(&left), at(&right)]))
+    differing.into_iter().min_by_key(|differing| differing.0)
 }

@@ -51,6 +51,8 @@ pub struct Launches {
     pub most_steps: u64,
     /// The most instructions of warps that all launches of both programs together may run.
     pub most_steps_in_all: u64,
+    /// Whether nobody wants the results any more: asked each time another warp has its turn. A launch ends then.
+    pub is_unwanted: fn() -> bool,
 }
 
 impl Default for Launches {
@@ -69,6 +71,7 @@ impl Default for Launches {
             extremes: false,
             most_steps: 4_000_000,
             most_steps_in_all: u64::MAX,
+            is_unwanted: || false,
         }
     }
 }
@@ -78,6 +81,9 @@ const MOST_COMPARED: usize = 8;
 
 /// In place of an attempt: the launch is one of a search, and all sizes are drawn.
 pub(super) const SEARCHED: u32 = 5;
+
+/// From this attempt on, a launch is drawn again because nothing could be said of any attempt.
+pub(super) const MIXED: u32 = 6;
 
 /// Dynamic shared memory of a launch of which nothing is known, in bytes.
 const DYNAMIC_SHARED: u32 = 48 * 1024;
@@ -116,6 +122,7 @@ impl Launches {
             turns: Turns::Drawn,
             divides_by_zero: self.is_exact || self.extremes,
             most_steps: self.most_steps,
+            is_unwanted: self.is_unwanted,
             shared_bytes: self.dynamic_shared,
             wishes: wishes.clone(),
         }
@@ -185,6 +192,7 @@ fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 
         let width = match attempt {
             2 | 4 => 1024,
             3 => 256,
+            MIXED.. => [128, 256, 64, 32][attempt as usize % 4],
             _ => [64, 128, 32, 1024][number as usize % 4],
         };
         return if is_flat { [32, width / 32, 1] } else { [width, 1, 1] };
@@ -222,7 +230,8 @@ fn compared(function: &Function) -> Vec<u64> {
 
 /// The integers that parameters are drawn from: in the first launch sizes alone, in the third and fifth large ones, in
 /// the eighth one size for all, so that rows are as far apart as they are long, in others also what is nothing or odd.
-/// Where a launch is drawn again, first large ones with many factors of two, then small ones, then one alone.
+/// Where a launch is drawn again, first large ones with many factors of two, then small ones, then one alone; at last such
+/// that some are as good as nothing and others large, so that loops end and rows are far apart.
 fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
     let threads: u32 = setting.block.iter().product();
     let width = setting.block[0].max(2);
@@ -234,6 +243,7 @@ fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
         SEARCHED => return SHAKEN.into_iter().chain([width.into(), total.into()]).collect(),
         1 | 4 => return vec![128, 256, 512],
         2 => return vec![1, 2, 4, 8],
+        MIXED.. => return vec![1, 1, 2, 256, 512],
         _ => return vec![width.into()],
     }
     let mut sizes = vec![width.into(), total.into(), 64, 32];

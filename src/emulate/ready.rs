@@ -27,7 +27,8 @@ impl Steps {
         self.ran(program, setting, image).map_err(|stopped| stopped.reason)
     }
 
-    fn ran(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
+    /// The same, with what there is to say of a launch that ended early.
+    pub(super) fn ran(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
         let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
         let ran = run(program, &setting, image);
         let steps = ran.as_ref().map_or_else(|stopped| stopped.steps, |outcome| outcome.steps);

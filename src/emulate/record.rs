@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use super::compare::odd_stores;
 use super::launch::{Drawn, Launches};
 use super::layout;
-use super::machine::{Outcome, Setting, run as run_machine};
+use super::machine::{Outcome, Setting};
 use super::memory::Image;
 use super::program::{Kernel, Program};
 use super::ready::is_wild;
-use super::run::{Side, stores};
+use super::run::{Side, run_in_order, stores};
 use super::types::Kind;
 
 /// A parameter of a launch.
@@ -80,7 +80,7 @@ pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Re
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
     let setting = launches.setting(program, number, &Drawn::default(), 0);
     let mut image = launches.image(program, &setting, &Drawn::default());
-    let outcome = run_machine(program, &setting, &mut image).map_err(|stopped| stopped.reason)?;
+    let outcome = run_in_order(program, &setting, &mut image)?;
     if is_wild(odd_stores(&outcome)) {
         return Err("more than a tenth of what it stores is no finite number".into());
     }

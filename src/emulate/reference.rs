@@ -4,8 +4,8 @@
 //! those that a [guide](super::guide) finds: they show something of the first program that no launch before shows.
 
 use super::compare::{Comparison, Difference, Launched, Verdict, buffer_of, first_difference, odd_stores};
-use super::launch::{Drawn, Launches};
-use super::machine::Setting;
+use super::launch::{Drawn, Launches, MIXED};
+use super::machine::{Setting, Stopped};
 use super::program::Program;
 use super::ready::{Prepared, Ready, Steps, equality, is_wild};
 use super::run::parameters;
@@ -15,6 +15,10 @@ use crate::ptx::Module;
 
 /// How often a launch is drawn until something can be said of it and most of its results are finite numbers.
 const ATTEMPTS: u32 = 5;
+/// How often it is drawn behind these if nothing can be said of any.
+const MIXED_ATTEMPTS: u32 = 8;
+/// Once an attempt was too long, others may run so many times fewer instructions: a shorter one is looked for.
+const SHORTER: u64 = 4;
 
 /// A first program, with the launches of a kernel that have run so far.
 #[derive(Debug)]
@@ -149,21 +153,30 @@ impl<'p> Reference<'p> {
         };
         // The attempt with the fewest results that are no finite numbers is taken.
         let mut best: Option<([usize; 2], Ready)> = None;
-        for attempt in 0..ATTEMPTS {
+        let mut most_steps = launches.most_steps;
+        for attempt in (0..ATTEMPTS).chain(MIXED..MIXED + MIXED_ATTEMPTS) {
+            let is_over = attempt >= MIXED && (best.is_some() || launches.extremes);
+            if is_over || attempt > 0 && steps.left == 0 {
+                break;
+            }
             let drawn = Drawn { number, attempt, wishes: Wishes::default() };
-            let setting = launches.setting(program, kernel, &drawn, 0);
+            let setting = Setting { most_steps, ..launches.setting(program, kernel, &drawn, 0) };
             if attempt == 0 {
                 launched.shape = [setting.grid, setting.block];
             }
             let mut image = launches.image(program, &setting, &drawn);
-            let outcome = match steps.run(program, &setting, &mut image) {
+            let outcome = match steps.ran(program, &setting, &mut image) {
                 Ok(outcome) => outcome,
-                // The first reason is told: it is that of the plainest launch.
-                Err(reason) if attempt == 0 => {
-                    launched.verdict = not_comparable(0, reason);
+                Err(Stopped { reason, is_long, .. }) => {
+                    // The first reason is told: it is that of the plainest launch.
+                    if attempt == 0 {
+                        launched.verdict = not_comparable(0, reason);
+                    }
+                    if is_long {
+                        most_steps = launches.most_steps / SHORTER;
+                    }
                     continue;
                 }
-                Err(_) => continue,
             };
             let odd = odd_stores(&outcome);
             if best.as_ref().is_none_or(|best| odd[0] * best.0[1].max(1) < best.0[0] * odd[1].max(1)) {
@@ -176,7 +189,7 @@ impl<'p> Reference<'p> {
         let Some((odd, mut ready)) = best else { return Prepared { launched, ready: None } };
         launched.is_wild = is_wild(odd) && !launches.extremes;
         launched.shape = [ready.setting.grid, ready.setting.block];
-        launched.stores = ready.outcome.written.len();
+        launched.stores = ready.outcome.num_written();
         launched.verdict = Verdict::Same;
         // Does it always give the same, in whatever order its threads run?
         if let Some(reason) = ready.depends(program, launches, steps) {

@@ -72,7 +72,7 @@ impl Search {
                 continue;
             }
             self.seen.add(&ready.outcome);
-            let (shape, stores) = ([ready.setting.grid, ready.setting.block], ready.outcome.written.len());
+            let (shape, stores) = ([ready.setting.grid, ready.setting.block], ready.outcome.num_written());
             let launched = Launched { shape, verdict: Verdict::Same, stores, new_reads: 0, is_wild: false };
             return Some(Prepared { launched, ready: Some(ready) });
         }

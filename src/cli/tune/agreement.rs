@@ -8,10 +8,12 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 
 use super::benchmark::quoted;
+use crate::interrupt::is_interrupted;
 
-/// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and one more for each
-/// byte of stock's PTX. ptxas takes longer for larger kernels, too.
-const STEPS_FOR_EACH_RUN: u64 = 3_000;
+/// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and so many more for
+/// each byte of stock's PTX. ptxas takes longer for larger kernels, too.
+const STEPS_FOR_EACH_RUN: u64 = 6_000;
+const STEPS_FOR_EACH_BYTE: u64 = 2;
 
 /// The most launches that are searched for behind each.
 const MORE: u32 = 2;
@@ -70,10 +72,10 @@ fn is_fault(reason: &str) -> bool {
 }
 
 /// The launches of a kernel with so many bytes of PTX: one of a single block, which takes few instructions, and one of
-/// several. Each may run half of the instructions, and each attempt at one a third, so that another with smaller sizes may
+/// several. Each may run half of the instructions, and each attempt at one a sixth, so that others with smaller sizes may
 /// follow.
 fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
-    let steps = terms.runs as u64 * (STEPS_FOR_EACH_RUN + bytes as u64);
+    let steps = terms.runs as u64 * (STEPS_FOR_EACH_RUN + STEPS_FOR_EACH_BYTE * bytes as u64);
     let default = Launches::default();
     let launches = Launches {
         count: 1,
@@ -81,8 +83,9 @@ fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
         threads: terms.threads,
         dynamic_shared: terms.dynamic_shared.unwrap_or(default.dynamic_shared),
         is_exact: terms.is_exact,
-        most_steps: (steps / 3).min(default.most_steps),
+        most_steps: (steps / 6).min(default.most_steps),
         most_steps_in_all: steps / 2,
+        is_unwanted: is_interrupted,
         ..default
     };
     [Launches { grid: Some([1, 1, 1]), ..launches.clone() }, Launches { seed: 2, ..launches }]

@@ -47,11 +47,10 @@ pub(super) fn beyond(target: Target, bytes: u32) -> Target {
     }
 }
 
-fn race<T>(world: &World<'_, '_>, what: &str, other: Stamp) -> Ran<T> {
-    let threads: u32 = world.setting.block.iter().product();
+/// A sentence on an access that is not ordered with another one.
+pub(super) fn race(what: &str, other: Stamp) -> String {
     let thread = u32::from(other.warp) * 32 + u32::from(other.lane);
-    debug_assert!(thread < threads.next_multiple_of(32));
-    halt(format!("a race: {what} is not ordered with an access of thread {thread} of block {}", other.block))
+    format!("a race: {what} is not ordered with an access of thread {thread} of block {}", other.block)
 }
 
 /// Notes an access for races.
@@ -83,7 +82,7 @@ pub(super) fn noted(
         }
     };
     match found {
-        Some(other) => race(world, if written.is_some() { "a write" } else { "a read" }, other),
+        Some(other) => halt(race(if written.is_some() { "a write" } else { "a read" }, other)),
         None => Ok(()),
     }
 }

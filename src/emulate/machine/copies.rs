@@ -52,7 +52,7 @@ pub(super) fn start(
 fn arrived(world: &mut World<'_, '_>, warp: &mut Warp, lane: usize, words: Vec<Word>, line: u32) -> Ran<()> {
     for (place, bytes, value) in words {
         noted(world, warp, lane, place, bytes, Some(value), false)?;
-        let by = Write { line, ..Write::default() };
+        let by = Write { thread: warp.global_thread(world, lane), line, ..Write::default() };
         write(world, warp, lane, place, bytes, Some(value), by)?;
     }
     Ok(())

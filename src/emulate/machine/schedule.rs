@@ -4,6 +4,7 @@
 //! text, so that threads meet again behind what parted them; now and then others are let run, so that none waits for ever.
 //! To see whether results depend on that, the first or the last warp runs that can, and threads latest in the text.
 
+use super::access::race;
 use super::block::Block;
 use super::next::Next;
 use super::step::step;
@@ -25,6 +26,8 @@ pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut 
     match run_world(&mut world) {
         Ok(()) => {
             world.outcome.written = world.global.written();
+            world.outcome.apart = world.global.written_apart();
+            world.outcome.race = world.global.first_race.map(|other| race("a write", other));
             Ok(world.outcome)
         }
         Err(halt) => {
@@ -77,6 +80,9 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
         }
         if world.outcome.steps > world.setting.most_steps {
             return halt(format!("it runs for more than {} instructions of warps", world.setting.most_steps));
+        }
+        if (world.setting.is_unwanted)() {
+            return halt("it was interrupted");
         }
         if world.is_full() {
             return halt("it touches more memory than is kept");

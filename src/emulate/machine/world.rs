@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::block::Block;
 use crate::emulate::layout;
-use crate::emulate::memory::{Global, Image, Write};
+use crate::emulate::memory::{Global, Image, Written};
 use crate::emulate::program::{Carried, Function, Program, Variable};
 use crate::emulate::types::{Kind, mixed};
 use crate::emulate::wishes::Wishes;
@@ -33,6 +33,8 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) divides_by_zero: bool,
     /// The most steps of warps.
     pub(in crate::emulate) most_steps: u64,
+    /// Whether nobody wants the results any more.
+    pub(in crate::emulate) is_unwanted: fn() -> bool,
     /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
     pub(in crate::emulate) shared_bytes: u32,
     /// What loads of the first program find in place of what would be drawn.
@@ -42,8 +44,12 @@ pub(in crate::emulate) struct Setting {
 /// What became of a launch that ended.
 #[derive(Debug, Default)]
 pub(in crate::emulate) struct Outcome {
-    /// What was written: address, value, the bytes of the word, and who wrote it last.
-    pub(in crate::emulate) written: Vec<(u64, u32, u8, Write)>,
+    /// What was written, by address.
+    pub(in crate::emulate) written: Vec<Written>,
+    /// Of words that threads write in no order, what each thread wrote last, by thread and address.
+    pub(in crate::emulate) apart: Vec<Written>,
+    /// A sentence on the first two such writes.
+    pub(in crate::emulate) race: Option<String>,
     /// Which instructions of each function ran.
     pub(in crate::emulate) covered: Vec<Vec<bool>>,
     /// Which ways the predicate of each went that has one, as a guard or to choose: bits of [`crate::emulate::ways`].
@@ -56,6 +62,13 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) thread_steps: u64,
     /// A thread read what depends on the order in which threads run.
     pub(in crate::emulate) depends_on_order: bool,
+}
+
+impl Outcome {
+    /// How many words were written.
+    pub(in crate::emulate) fn num_written(&self) -> usize {
+        self.written.len() + self.apart.len()
+    }
 }
 
 /// What happens to threads that wait.
@@ -99,6 +112,8 @@ pub(super) struct World<'p, 'i> {
 
 /// The most pages of global memory.
 const MOST_PAGES: usize = 16_384;
+/// The most words that are kept for each of the threads that wrote them.
+const MOST_APART: usize = 1 << 20;
 
 impl<'p, 'i> World<'p, 'i> {
     pub(super) fn new(program: &'p Program, setting: &'p Setting, image: &'i mut Image) -> Self {
@@ -150,7 +165,7 @@ impl<'p, 'i> World<'p, 'i> {
 
     /// Whether memory grew too large.
     pub(super) fn is_full(&self) -> bool {
-        self.global.num_pages() > MOST_PAGES
+        self.global.num_pages() > MOST_PAGES || self.global.num_apart() > MOST_APART
     }
 
     /// Notes where an undefined value came from, the first time.

@@ -2,23 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
+use super::apart::Apart;
 use super::image::{Image, PAGE, mask_of};
-use super::shadow::{Shadow, Stamp, View};
+use super::shadow::{Race, Shadow, Stamp, View};
+use super::write::{Write, Written};
 use crate::emulate::types::Kind;
 
 const WORDS: usize = PAGE as usize / 4;
-
-/// Who wrote a word last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::emulate) struct Write {
-    /// The thread's number in the grid.
-    pub(in crate::emulate) thread: u64,
-    /// The function, and the line in the text.
-    pub(in crate::emulate) function: u32,
-    pub(in crate::emulate) line: u32,
-    /// What kind of value it is.
-    pub(in crate::emulate) kind: Kind,
-}
 
 struct Page {
     number: u64,
@@ -27,6 +17,8 @@ struct Page {
     written: [u64; PAGE as usize / 64],
     writes: [Write; WORDS],
     shadows: [Shadow; WORDS],
+    /// The words that threads write in no order.
+    raced: [u64; WORDS / 64],
 }
 
 impl Page {
@@ -38,7 +30,22 @@ impl Page {
             written: [0; PAGE as usize / 64],
             writes: [Write::default(); WORDS],
             shadows: [Shadow::default(); WORDS],
+            raced: [0; WORDS / 64],
         })
+    }
+
+    fn is_raced(&self, word: usize) -> bool {
+        self.raced[word / 64] >> (word % 64) & 1 == 1
+    }
+
+    fn word(&self, word: usize) -> u32 {
+        let mut value = [0; 4];
+        value.copy_from_slice(&self.data[4 * word..4 * word + 4]);
+        u32::from_le_bytes(value)
+    }
+
+    fn address(&self, word: usize) -> u64 {
+        self.number * PAGE + 4 * word as u64
     }
 }
 
@@ -50,6 +57,9 @@ pub(in crate::emulate) struct Global<'i> {
     pages: Vec<Box<Page>>,
     places: FxHashMap<u64, u32>,
     cache: [(u64, u32); CACHED],
+    apart: Apart,
+    /// The first race of two writes: the one that came first.
+    pub(in crate::emulate) first_race: Option<Stamp>,
     pub(in crate::emulate) image: &'i mut Image,
 }
 
@@ -61,7 +71,8 @@ impl std::fmt::Debug for Global<'_> {
 
 impl<'i> Global<'i> {
     pub(in crate::emulate) fn new(image: &'i mut Image) -> Self {
-        Self { pages: Vec::new(), places: FxHashMap::default(), cache: [(u64::MAX, 0); CACHED], image }
+        let (places, apart) = (FxHashMap::default(), Apart::default());
+        Self { pages: Vec::new(), places, cache: [(u64::MAX, 0); CACHED], apart, first_race: None, image }
     }
 
     fn page(&mut self, number: u64) -> usize {
@@ -81,6 +92,11 @@ impl<'i> Global<'i> {
     /// How many pages there are.
     pub(in crate::emulate) fn num_pages(&self) -> usize {
         self.pages.len()
+    }
+
+    /// How many words are kept for each of the threads that wrote them.
+    pub(in crate::emulate) fn num_apart(&self) -> usize {
+        self.apart.len()
     }
 
     /// Reads an aligned place of at most eight bytes. What is not known yet is made of that kind.
@@ -112,7 +128,11 @@ impl<'i> Global<'i> {
         page.data[offset..offset + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         page.present[offset / 64] |= mask;
         page.written[offset / 64] |= mask;
-        page.writes[offset / 4..(offset + bytes).div_ceil(4)].fill(write);
+        let words = offset / 4..(offset + bytes).div_ceil(4);
+        page.writes[words.clone()].fill(write);
+        for word in words.filter(|&word| page.is_raced(word)) {
+            self.apart.write(page.address(word), page.word(word), bytes_of_word(offset, bytes), write);
+        }
     }
 
     /// Whether a place holds a value already.
@@ -124,7 +144,8 @@ impl<'i> Global<'i> {
         page.present[offset / 64] & mask == mask && page.data[offset..offset + bytes] == value.to_le_bytes()[..bytes]
     }
 
-    /// Notes an access; the one that it races with, if any.
+    /// Notes an access; the one that it races with, if any. From a race of two plain writes on, what threads write to the
+    /// word is kept apart.
     pub(in crate::emulate) fn note(
         &mut self,
         address: u64,
@@ -135,28 +156,59 @@ impl<'i> Global<'i> {
     ) -> Option<Stamp> {
         let is_same = written.is_some_and(|value| self.holds(address, bytes, value));
         let place = self.page(address / PAGE);
+        let page = &mut self.pages[place];
         let offset = (address % PAGE) as usize;
-        let shadows = &mut self.pages[place].shadows[offset / 4..(offset + bytes).div_ceil(4)];
-        note(shadows, offset, bytes, written.map(|_| is_same), stamp, view)
+        let now = Stamp { bytes: bytes_of_word(offset, bytes), ..stamp };
+        for word in offset / 4..(offset + bytes).div_ceil(4) {
+            let is_raced = page.is_raced(word);
+            let shadow = &mut page.shadows[word];
+            if is_raced && (written.is_none() || now.is_strong) {
+                return Some(shadow.last_write());
+            }
+            let race = match written {
+                Some(_) => shadow.write(now, view, is_same && !is_raced),
+                None => shadow.read(now, view),
+            };
+            match race {
+                Some(Race { with, is_of_writes: true }) if !with.is_strong && !now.is_strong => {
+                    self.first_race.get_or_insert(with);
+                    shadow.add_write(now);
+                    if !is_raced {
+                        page.raced[word / 64] |= 1 << (word % 64);
+                        self.apart.write(page.address(word), page.word(word), with.bytes, page.writes[word]);
+                    }
+                }
+                Some(race) => return Some(race.with),
+                None => {}
+            }
+        }
+        None
     }
 
-    /// All places that were written, as aligned words with the bytes that were: address, value, bytes, writer.
-    pub(in crate::emulate) fn written(&self) -> Vec<(u64, u32, u8, Write)> {
+    /// All words that were written, by address, but for those that threads write in no order.
+    pub(in crate::emulate) fn written(&self) -> Vec<Written> {
         let mut found = Vec::new();
         for page in &self.pages {
-            for word in 0..WORDS {
+            for word in (0..WORDS).filter(|&word| !page.is_raced(word)) {
                 let bytes = (page.written[word / 16] >> (word % 16 * 4) & 0xf) as u8;
                 if bytes != 0 {
-                    let mut value = [0; 4];
-                    value.copy_from_slice(&page.data[4 * word..4 * word + 4]);
-                    let address = page.number * PAGE + 4 * word as u64;
-                    found.push((address, u32::from_le_bytes(value), bytes, page.writes[word]));
+                    found.push((page.address(word), page.word(word), bytes, page.writes[word]));
                 }
             }
         }
         found.sort_unstable_by_key(|written| written.0);
         found
     }
+
+    /// What each thread wrote last to the words that threads write in no order, by thread and address.
+    pub(in crate::emulate) fn written_apart(&self) -> Vec<Written> {
+        self.apart.written()
+    }
+}
+
+/// Which bytes of its words an access touches, as bits: all of them, or some of one.
+fn bytes_of_word(offset: usize, bytes: usize) -> u8 {
+    if bytes >= 4 { 0xf } else { ((1 << bytes) - 1) << (offset % 4) }
 }
 
 /// Notes an access in the shadows of its words. `is_same` is given of writes.
@@ -168,10 +220,10 @@ pub(in crate::emulate) fn note(
     stamp: Stamp,
     view: View<'_>,
 ) -> Option<Stamp> {
-    let mask = if bytes >= 4 { 0xf } else { ((1 << bytes) - 1) << (offset % 4) };
-    let now = Stamp { bytes: mask, ..stamp };
-    shadows.iter_mut().find_map(|shadow| match is_same {
+    let now = Stamp { bytes: bytes_of_word(offset, bytes), ..stamp };
+    let race = shadows.iter_mut().find_map(|shadow| match is_same {
         Some(is_same) => shadow.write(now, view, is_same),
         None => shadow.read(now, view),
-    })
+    });
+    race.map(|race| race.with)
 }

@@ -19,6 +19,15 @@ pub(in crate::emulate) struct Stamp {
     pub(in crate::emulate) bytes: u8,
 }
 
+/// Two accesses of which neither is ordered ahead of the other, one of them a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::emulate) struct Race {
+    /// The one that came first.
+    pub(in crate::emulate) with: Stamp,
+    /// Both are writes, and nobody has read the word meanwhile whom the second does not follow.
+    pub(in crate::emulate) is_of_writes: bool,
+}
+
 /// What a warp has heard of.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::emulate) struct View<'a> {
@@ -51,10 +60,10 @@ pub(in crate::emulate) struct Shadow {
 }
 
 impl Shadow {
-    /// A read; the write that it races with, if any.
-    pub(in crate::emulate) fn read(&mut self, now: Stamp, view: View<'_>) -> Option<Stamp> {
+    /// A read; its race with a write, if any.
+    pub(in crate::emulate) fn read(&mut self, now: Stamp, view: View<'_>) -> Option<Race> {
         if !self.write.is_before(&now, view) {
-            return Some(self.write);
+            return Some(Race { with: self.write, is_of_writes: false });
         }
         let is_replaced = |stamp: &Stamp| stamp.clock == 0 || stamp.is_before(&now, view);
         let place = usize::from(!is_replaced(&self.reads[0]));
@@ -62,18 +71,28 @@ impl Shadow {
         None
     }
 
-    /// A write; the access that it races with, if any. A write of what is there already changes nothing.
-    pub(in crate::emulate) fn write(&mut self, now: Stamp, view: View<'_>, is_same: bool) -> Option<Stamp> {
+    /// A write; its race, if any. A write of what is there already changes nothing.
+    pub(in crate::emulate) fn write(&mut self, now: Stamp, view: View<'_>, is_same: bool) -> Option<Race> {
         if !is_same {
-            let before = [self.write, self.reads[0], self.reads[1]];
-            if let Some(race) = before.into_iter().find(|stamp| !stamp.is_before(&now, view)) {
-                return Some(race);
+            let before = [(self.reads[0], false), (self.reads[1], false), (self.write, true)];
+            if let Some((with, is_of_writes)) = before.into_iter().find(|(stamp, _)| !stamp.is_before(&now, view)) {
+                return Some(Race { with, is_of_writes });
             }
         }
+        self.add_write(now);
+        None
+    }
+
+    /// A write, whether it races or not.
+    pub(in crate::emulate) fn add_write(&mut self, now: Stamp) {
         self.write = Stamp {
             bytes: if self.write.clock == now.clock { self.write.bytes | now.bytes } else { now.bytes },
             ..now
         };
-        None
+    }
+
+    /// The last write.
+    pub(in crate::emulate) fn last_write(&self) -> Stamp {
+        self.write
     }
 }

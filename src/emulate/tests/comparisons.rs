@@ -247,3 +247,53 @@ fn kinds_through_shared_memory() {
     assert!(compared(&floats, true).difference().is_some());
     assert!(compared(&integers, false).difference().is_some());
 }
+
+/// A launch whose results nobody wants any more ends at the next turn of a warp, and nothing is said of the programs.
+#[test]
+fn unwanted() {
+    let launches = Launches { is_unwanted: || true, ..Launches::default() };
+    let first = program(&file("", SUM));
+    let comparison = compare_programs(&first, &first, "k", &launches);
+    let Verdict::NotComparable { program: 0, reason } = &comparison.launches[0].verdict else {
+        panic!("{comparison:?}")
+    };
+    assert_eq!(reason, "it was interrupted");
+    assert!(!comparison.is_same());
+}
+
+/// Threads that write a word in no order: what each of them writes is compared. Whoever reads such a word, or adds to it,
+/// cannot be compared, and nothing is told of what it holds at the end.
+#[test]
+fn writes_that_race() {
+    let of = |value: &str, behind: &str| {
+        file(
+            "",
+            &format!("and.b32 %r0, %t, 7; mad.wide.u32 %d0, %r0, 4, %out; {value}; st.global.u32 [%d0], %r1; {behind}"),
+        )
+    };
+    let compared = |first: &str, second: &str| {
+        let launches = Launches { block: Some([64, 1, 1]), ..Launches::default() };
+        compare_programs(&program(first), &program(second), "k", &launches)
+    };
+    let first = of("mul.lo.u32 %r1, %t, 3", "");
+    let comparison = compared(&first, &of("shl.b32 %r1, %t, 1; add.u32 %r1, %r1, %t", ""));
+    assert!(comparison.is_same(), "{comparison:?}");
+    assert!(comparison.launches[0].stores >= 64, "{comparison:?}");
+
+    // Of all threads, one stores another value, and it is the one that is told.
+    let odd = of("mul.lo.u32 %r1, %t, 3; setp.eq.u32 %p0, %t, 41; @%p0 mov.u32 %r1, 5", "");
+    let comparison = compared(&first, &odd);
+    let difference = comparison.difference().unwrap_or_else(|| panic!("{comparison:?}"));
+    let told = difference.stores.each_ref().map(|store| store.as_ref().map(|store| (store.thread % 64, store.bits)));
+    assert_eq!(told, [Some((41, 123)), Some((41, 5))]);
+
+    for behind in ["ld.global.u32 %r2, [%d0]; st.global.u32 [%at+4096], %r2;", "red.global.add.u32 [%d0], 1;"] {
+        let text = of("mul.lo.u32 %r1, %t, 3", behind);
+        let comparison = compared(&text, &text);
+        let is_race =
+            |verdict: &Verdict| matches!(verdict, Verdict::NotComparable { reason, .. } if reason.contains("a race"));
+        assert!(comparison.launches.iter().all(|launched| is_race(&launched.verdict)), "{comparison:?}");
+    }
+    let reason = stores(&first, &launches(64, &[])).expect_err("it is not known what is there at the end");
+    assert!(reason.contains("a race: a write"), "{reason}");
+}
