@@ -128,6 +128,9 @@ impl<'p> Reference<'p> {
                     Verdict::Different(Box::new(difference))
                 }
             };
+        } else if let (None, Some(reason)) = (&ready.outcome.race, outcome.race) {
+            // Its words cannot be told from those of a program that has no such race.
+            launched.verdict = not_comparable(1, reason);
         } else if launched.is_wild {
             let reason = "more than a tenth of what it stores is NaN or infinite, whatever is drawn";
             launched.verdict = not_comparable(0, reason.into());

@@ -287,6 +287,12 @@ fn writes_that_race() {
     let told = difference.stores.each_ref().map(|store| store.as_ref().map(|store| (store.thread % 64, store.bits)));
     assert_eq!(told, [Some((41, 123)), Some((41, 5))]);
 
+    // A race that the first program has not says nothing of the second.
+    let beside = |value: &str| format!("mov.u32 %r3, {value}; st.global.u32 [%out+-4], %r3;");
+    let comparison = compared(&of("mul.lo.u32 %r1, 3, 3", &beside("5")), &of("mul.lo.u32 %r1, 3, 3", &beside("%t")));
+    let is_of_second = |verdict: &Verdict| matches!(verdict, Verdict::NotComparable { program: 1, reason } if reason.contains("a race"));
+    assert!(comparison.launches.iter().any(|launched| is_of_second(&launched.verdict)), "{comparison:?}");
+
     for behind in ["ld.global.u32 %r2, [%d0]; st.global.u32 [%at+4096], %r2;", "red.global.add.u32 [%d0], 1;"] {
         let text = of("mul.lo.u32 %r1, %t, 3", behind);
         let comparison = compared(&text, &text);
