@@ -165,7 +165,7 @@ impl Left {
             let known = known.filter(|known| known.1 >> (address & 3) & 1 == 1);
             let value = match known {
                 Some(known) => u64::from(known.0) >> (8 * (address & 3)) & 0xff,
-                None if is_apart || self.raced.contains(&word) => return None,
+                None if self.raced.contains(&word) || is_apart && self.words.contains_key(&word) => return None,
                 None => image.read(address, 1, store.kind),
             };
             Some(all | value << (8 * byte))

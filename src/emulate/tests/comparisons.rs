@@ -287,6 +287,9 @@ fn writes_that_race() {
     let told = difference.stores.each_ref().map(|store| store.as_ref().map(|store| (store.thread % 64, store.bits)));
     assert_eq!(told, [Some((41, 123)), Some((41, 5))]);
 
+    let none = of("setp.eq.u32 %p0, %t, %t; @%p0 bra L; mul.lo.u32 %r1, %t, 3", "L:");
+    assert!(compared(&first, &none).difference().is_some(), "nobody stores anything");
+
     // A race that the first program has not says nothing of the second.
     let beside = |value: &str| format!("mov.u32 %r3, {value}; st.global.u32 [%out+-4], %r3;");
     let comparison = compared(&of("mul.lo.u32 %r1, 3, 3", &beside("5")), &of("mul.lo.u32 %r1, 3, 3", &beside("%t")));
