@@ -21,8 +21,8 @@ const VARIABLE_BITS: u32 = 26;
 pub(super) const FIRST_SHARED: u32 = 1024;
 /// Shared memory comes in pieces of so many bytes.
 pub(super) const SHARED_GRANULARITY: u32 = 128;
-/// What a block may use of shared memory.
-pub(super) const SHARED_BYTES: u32 = 232_448;
+/// Where shared memory ends: a block may use 227 KiB, and the first KiB is none of these.
+pub(super) const SHARED_END: u32 = FIRST_SHARED + 232_448;
 /// Where buffers of pointer parameters begin.
 pub(super) const BUFFERS: u64 = 1 << 44;
 /// Where buffers of pointers that are loaded from memory begin.

@@ -52,7 +52,7 @@ pub(super) fn decode(module: &Module<'_>) -> Program {
     program.dynamic_shared = globals.shared_end.next_multiple_of(16);
     // The hardware gives shared memory in pieces.
     let end = program.dynamic_shared.next_multiple_of(layout::SHARED_GRANULARITY);
-    program.shared_end = if globals.has_dynamic { layout::SHARED_BYTES } else { end };
+    program.shared_end = if globals.has_dynamic { layout::SHARED_END } else { end };
     globals::resolve_dynamic(&mut program);
     for function in &mut program.functions {
         kinds::find(function);

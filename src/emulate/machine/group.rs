@@ -66,7 +66,7 @@ fn matrix(
     for outer in first..first + count {
         for inner in 0..depth {
             let offset = descriptor.address(outer, inner, bytes, is_transposed);
-            if offset + bytes > layout::SHARED_BYTES {
+            if offset + bytes > layout::SHARED_END {
                 return halt("a descriptor beyond shared memory");
             }
             let target = Target::Shared(offset);

@@ -118,6 +118,14 @@ fn the_end_of_shared_memory() {
     let rest = format!("{part}\n.extern .shared .align 16 .b8 rest[];");
     let fits = |before: &str, threads| stores(&file(before, body), &launches(threads, &[1])).is_ok();
     assert!(fits(part, 32) && !fits(part, 64) && fits(&rest, 64));
+
+    // A block may use 227 KiB: an array of 25 KiB, and 202 behind it.
+    let before = ".shared .align 1024 .b8 part[25600];\n.extern .shared .align 16 .b8 rest[];";
+    let fits = |offset| {
+        let body = format!("mov.u32 %r0, rest; st.shared.u32 [%r0+{offset}], 1;");
+        stores(&file(before, &body), &launches(1, &[1])).is_ok()
+    };
+    assert!(fits(202 * 1024 - 4) && !fits(202 * 1024));
 }
 
 /// Both programs together run no more than is allowed, whatever they are, and the launches that this leaves out are not
