@@ -187,18 +187,19 @@ pub(super) fn rounded(ty: Ty, value: f64) -> u64 {
     }
 }
 
-/// What lanes hold of a matrix by [`place`], or by tiles, as rows of a matrix.
-fn gathered(multiply: &Multiply, part: Part, held: impl Fn(usize, u32) -> u64) -> Vec<u64> {
+/// What `held` says of the elements of a matrix, by its registers, its type, the lane and the number there: by [`place`], or
+/// by tiles, in rows.
+fn gathered(multiply: &Multiply, part: Part, held: impl Fn(&[Row], Ty, usize, u32) -> u64) -> Vec<u64> {
     let Multiply { shape: [m, n, k], types, rows, is_tile, .. } = multiply;
     let (which, height, width) = match part {
         Part::Left => (1, *m, *k),
         Part::Right => (2, *k, *n),
         Part::Sum => (3, *m, *n),
     };
-    let ty = types[which];
+    let (rows, ty) = (&rows[which], types[which]);
     let size = height * width;
     let mut matrix = vec![0; size as usize];
-    let count = if *is_tile { rows[which].len() as u32 * (32 / ty.bits()).max(1) } else { size.div_ceil(32) };
+    let count = if *is_tile { rows.len() as u32 * (32 / ty.bits()).max(1) } else { size.div_ceil(32) };
     for lane in 0..32 {
         for number in 0..count {
             let at = if *is_tile {
@@ -207,7 +208,7 @@ fn gathered(multiply: &Multiply, part: Part, held: impl Fn(usize, u32) -> u64) -
                 let (row, column) = place(part, multiply.shape, ty, lane, number);
                 row * width + column
             };
-            matrix[at as usize] = held(lane as usize, number);
+            matrix[at as usize] = held(rows, ty, lane as usize, number);
         }
     }
     matrix
@@ -216,14 +217,12 @@ fn gathered(multiply: &Multiply, part: Part, held: impl Fn(usize, u32) -> u64) -
 /// Which elements of a product are defined: those whose row on the left, whose column on the right and whose summand are.
 fn defined(frame: &Frame, multiply: &Multiply) -> Vec<bool> {
     let [m, n, k] = multiply.shape.map(|size| size as usize);
-    let of = |part: Part, which: usize| {
-        let packed = (32 / multiply.types[which].bits()).max(1);
-        let rows = &multiply.rows[which];
-        gathered(multiply, part, |lane, number| {
-            u64::from(frame.is_defined(rows[(number / packed) as usize], 1 << lane))
+    let [left, right, sum] = [Part::Left, Part::Right, Part::Sum].map(|part| {
+        gathered(multiply, part, |rows, ty, lane, number| {
+            let packed = (32 / ty.bits()).max(1);
+            frame.is_defined(rows[(number / packed) as usize], 1 << lane).into()
         })
-    };
-    let [left, right, sum] = [of(Part::Left, 1), of(Part::Right, 2), of(Part::Sum, 3)];
+    });
     let rows: Vec<bool> = (0..m).map(|row| (0..k).all(|i| left[row * k + i] == 1)).collect();
     let columns: Vec<bool> = (0..n).map(|column| (0..k).all(|i| right[i * n + column] == 1)).collect();
     (0..m * n).map(|at| rows[at / n] && columns[at % n] && sum[at] == 1).collect()
@@ -241,10 +240,8 @@ fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply)
         defined(frame, multiply)
     });
     let is_integer = a_ty.is_integer();
-    let gather = |part: Part, which: usize| {
-        gathered(multiply, part, |lane, number| element(frame, &rows[which], types[which], lane, number))
-    };
-    let [a, b, c] = [gather(Part::Left, 1), gather(Part::Right, 2), gather(Part::Sum, 3)];
+    let [a, b, c] = [Part::Left, Part::Right, Part::Sum]
+        .map(|part| gathered(multiply, part, |rows, ty, lane, number| element(frame, rows, ty, lane, number)));
     let mut d = vec![0u64; m * n];
     for row in 0..m {
         for column in 0..n {
