@@ -12,6 +12,8 @@ export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 LOGS=$ROOT/target/check
 mkdir -p "$LOGS"
 passed=0 failed=0 started=$SECONDS
+broken=$LOGS/failed.txt
+: >"$broken"
 
 # step NAME COMMAND...: runs a command, shows its output if it fails, and counts what its test runner counted.
 step() {
@@ -26,7 +28,17 @@ step() {
   local verdict=ok
   if ((bad)); then verdict=FAILED; fi
   printf '%-28s %-6s  %5d passed  %3d failed  %4d s\n' "$name" $verdict "$good" "$bad" $((SECONDS - begin))
-  if ((bad)); then tail -n 80 "$log" | sed 's/^/    /'; fi
+  if ((bad)); then
+    tail -n 80 "$log" | sed 's/^/    /'
+    failures "$name" "$log" >>"$broken"
+  fi
+}
+
+# What failed, and where it panicked: a log of many test programs has its failures far from its end.
+failures() {
+  echo "$1:"
+  grep -hE -A1 "^test .* \.\.\. FAILED|^thread '.*' .*panicked at|^(FAIL|ERROR|TIMEOUT): |^error" "$2" |
+    grep -vE '^(--)?$|\.\.\. ok$' | head -n 20 | cut -c 1-240 | sed 's/^/    /'
 }
 
 # Sums what cargo test, lit and unittest say: passed, failed.
@@ -68,6 +80,7 @@ fi
 
 command -v chromium chromium-browser google-chrome >/dev/null ||
   echo "the page in a browser         skipped: no Chromium; scripts/setup.sh browser brings it"
+cat "$broken"
 echo "logs in ${LOGS#"$ROOT"/}, $((SECONDS - started)) s"
 echo "$passed passed, $failed failed"
 ((failed == 0))
