@@ -1,10 +1,9 @@
 //! What the search makes of choices ahead of LLVM's optimisations: all else is tried with the best of them.
 
 use std::collections::VecDeque;
-use std::iter;
 
 use super::Kernel;
-use super::proposals::behind_choices_ahead;
+use super::proposals::{behind_choices_ahead, in_turn};
 use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
 use crate::tune::optimisations::{Ahead, Choices};
@@ -19,13 +18,13 @@ impl Kernel {
     /// Fills the queue with what is tried on every kernel, with the best of the choices ahead of LLVM's optimisations.
     pub(super) fn continue_with_best_choice(&mut self, aim: &Aim) {
         let ahead = self.best(aim).0.optimisations().ahead();
-        let mut rest = with_ahead(behind_choices_ahead(&self.stock), ahead).into_iter();
+        let rest = with_ahead(behind_choices_ahead(&self.stock), ahead);
         if let Some((promising, figures)) = self.promising_choice_ahead(aim) {
             let others = with_ahead(behind_choices_ahead(&figures), promising);
-            // One of each in turn, for as long as there are both.
-            self.queue.extend(others.into_iter().flat_map(|other| iter::once(other).chain(rest.next())));
+            self.queue.extend(in_turn(others, rest));
+        } else {
+            self.queue.extend(rest);
         }
-        self.queue.extend(rest);
     }
 
     /// What takes half of the accesses of local memory away, or more, and costs too much otherwise: an order may make up for
@@ -55,7 +54,9 @@ impl Kernel {
 mod tests {
     use super::super::tests::{aim, kernel};
     use super::*;
+    use crate::tune::evidence::Sass;
     use crate::tune::figures::tests::figures;
+    use crate::tune::optimisations::Optimisations;
 
     /// Of code that nothing has optimised, what is inlined and unrolled comes first; then the rest with the best of that.
     #[test]
@@ -95,6 +96,31 @@ mod tests {
         }
         for choice in [Ahead::STACK, Ahead::STOCK] {
             assert_eq!(ahead[8..16].iter().filter(|&&other| other == choice).count(), 4, "{ahead:?}");
+        }
+    }
+
+    /// Where what takes arrays out of local memory still spills, half of what is tried later on is near it; where it may win
+    /// as it is, all is near the best.
+    #[test]
+    fn near_what_takes_arrays_away() {
+        let of_arrays = |local, figures: Figures| {
+            let sass = Sass { local, stack_traffic: 4 * u64::from(local), ..figures.sass };
+            Figures { sass, ..figures }
+        };
+        for (spills, expected) in [(40, true), (0, false)] {
+            let stock = of_arrays(1000, figures(0, 32, 500));
+            let mut kernel = Kernel::new("k", "0", kernel().block, stock, "stock".into(), Choices::All);
+            kernel.queue.clear();
+            kernel.has_first_choices = false;
+            let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::STACK));
+            kernel.record(&aim(0), Variant::DEFAULT, "default".into(), Some(of_arrays(1000, figures(0, 32, 490))));
+            kernel.record(&aim(0), inlined, "inlined".into(), Some(of_arrays(10, figures(spills, 32, 300))));
+            kernel.look_around(&aim(0));
+            let is_near = |variant: &&Variant| variant.optimisations().ahead() == Ahead::STACK;
+            let near = kernel.queue.iter().filter(is_near).count();
+            let is_half = near >= 3 && 2 * near <= kernel.queue.len() + 2;
+            assert_eq!(is_half, expected, "{spills} bytes: {near} of {:?}", kernel.queue);
+            assert!(is_half || near + 2 >= kernel.queue.len(), "{spills} bytes: {near} of {:?}", kernel.queue);
         }
     }
 }

@@ -300,16 +300,22 @@ impl Kernel {
     /// not.
     pub fn quarter_of_the_accesses_for_spills(&self, aim: &Aim) -> Option<(Figures, Figures)> {
         let (_, best) = self.best(aim);
+        self.least_accesses_for_spills(aim, &best).map(|(_, least)| (best, least))
+    }
+
+    /// What accesses local memory a quarter as often as `best`, or less, and would win if it might spill for that, where it may not:
+    /// the best of these.
+    fn least_accesses_for_spills(&self, aim: &Aim, best: &Figures) -> Option<(&Variant, Figures)> {
         if aim.allowance.spills_for_arrays || best.sass.local == 0 {
             return None;
         }
         let allowance = Allowance { spills_for_arrays: true, ..aim.allowance };
-        let least = self.judged().filter_map(|(_, figures)| {
-            let [figures, stock] = [figures, self.stock].map(|figures| figures.with_arrays(allowance));
+        let would_win = |(_, figures): &(&Variant, Figures)| {
+            let [figures, stock] = [*figures, self.stock].map(|figures| figures.with_arrays(allowance));
             let would_count = figures.is_no_worse(&stock, allowance) && figures.is_better(&stock, &aim.preference);
-            (would_count && figures.counts()[0] <= best.sass.local / 4).then_some(figures)
-        });
-        least.min_by(|one, other| one.compare(other, &aim.preference)).map(|least| (best, least))
+            would_count && figures.counts()[0] <= best.sass.local / 4
+        };
+        self.judged().filter(would_win).min_by(|one, other| one.1.compare(&other.1, &aim.preference))
     }
 }
 

@@ -96,6 +96,14 @@ pub(super) fn first_of_text() -> VecDeque<Variant> {
     unordered.chain(orders).chain(again).collect()
 }
 
+/// One of each in turn, for as long as there are both.
+pub(super) fn in_turn<T>(ones: impl IntoIterator<Item = T>, others: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut others = others.into_iter();
+    let mut all: Vec<T> = ones.into_iter().flat_map(|one| iter::once(one).chain(others.next())).collect();
+    all.extend(others);
+    all
+}
+
 impl Kernel {
     pub(super) fn has_optimisations(&self) -> bool {
         self.choices != Choices::Nothing
@@ -116,19 +124,29 @@ impl Kernel {
         self.queue.extend(self.with_free_registers(aim, best.compiler()));
         self.queue.extend(self.with_all_registers(aim, &best, &figures));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
-        let effects = Effects::of(self.judged());
-        let is_new = |variant: &Variant| !self.proposed.contains(variant);
-        let is_promising = |variant: &Variant| is_new(variant) && !effects.is_in_vain(aim, &best, variant);
-        let mut around = self.around(aim, &best, &figures, &orders, is_promising);
-        if around.is_empty() {
-            around = self.around(aim, &best, &figures, &orders, is_new);
+        let mut around = self.near(aim, &best, &figures, &orders);
+        let mut base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
+        if let Some((variant, figures)) = self.least_accesses_for_spills(aim, &figures) {
+            // What it spills is little beside what it saves: half of what is tried is to spare that.
+            let others = std::mem::replace(&mut around, self.near(aim, variant, &figures, &orders));
+            around = in_turn(around, others);
+            base = if self.perturbed.is_multiple_of(2) { variant } else { base };
         }
-        let base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
+        let base = base.clone();
         self.perturbed += 1;
         // A new seed each time, and one that no other `--seed` gives.
         let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
         around.push(base.with_order(base.order(), seed));
         self.queue.extend(around);
+    }
+
+    /// What is near a variant, and was not in vain elsewhere; if all of it was, all.
+    fn near(&self, aim: &Aim, base: &Variant, figures: &Figures, orders: &[Variant]) -> Vec<Variant> {
+        let effects = Effects::of(self.judged());
+        let is_new = |variant: &Variant| !self.proposed.contains(variant);
+        let is_promising = |variant: &Variant| is_new(variant) && !effects.is_in_vain(aim, base, variant);
+        let near = self.around(aim, base, figures, orders, is_promising);
+        if near.is_empty() { self.around(aim, base, figures, orders, is_new) } else { near }
     }
 
     /// What is near the best, as far as it is wanted. `orders` are the variants that were judged, best first.

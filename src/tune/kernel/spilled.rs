@@ -84,10 +84,15 @@ impl Kernel {
         let shortest = fitting.min_by_key(|(_, figures)| figures.sass.instructions);
         let shortest = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
         let by_rank = shortest.chain(self.ranked(aim, worth.iter().copied()));
+        // What spills alike spills the same values.
+        let spills =
+            |variant: &Variant| self.judged().find(|(other, _)| *other == variant).map(|(_, figures)| spills(&figures));
         let mut found: Vec<Variant> = Vec::new();
-        for variant in by_rank.map(|variant| with_own_names(&variant)).filter(is_new) {
-            if !found.contains(&variant) {
+        let mut seen: Vec<_> = self.looks.seen.iter().filter_map(spills).collect();
+        for (variant, alike) in by_rank.map(|variant| (with_own_names(&variant), spills(&variant))) {
+            if is_new(&variant) && !found.contains(&variant) && !alike.is_some_and(|alike| seen.contains(&alike)) {
                 found.push(variant);
+                seen.extend(alike);
             }
         }
         found.truncate(AT_FIRST.min(most));
@@ -195,6 +200,11 @@ impl Kernel {
     }
 }
 
+/// What is equal where ptxas spills the same values, nearly always.
+fn spills(figures: &Figures) -> (u32, u32, u64, u32) {
+    (figures.real.spill_store_bytes, figures.real.spill_load_bytes, figures.weighted_spills(), figures.sass.local)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::aim;
@@ -298,17 +308,17 @@ mod tests {
         }
     }
 
-    /// Variants with the same PTX are looked at once.
+    /// Variants with the same PTX are looked at once, and so are those that spill alike.
     #[test]
-    fn the_same_ptx_is_looked_at_once() {
+    fn what_spills_alike_is_looked_at_once() {
         let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
-        for (text, expected) in [("default", 1), ("inlined", 2)] {
+        for (text, spills, expected) in [("default", 80, 1), ("inlined", 80, 2), ("inlined", 90, 1)] {
             let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
             kernel.queue.clear();
             kernel.has_first_choices = false;
             kernel.record(&aim(0), Variant::DEFAULT, "default".into(), Some(figures(90, 32, 490)));
-            kernel.record(&aim(0), inlined.clone(), text.into(), Some(figures(80, 32, 480)));
-            assert_eq!(kernel.to_look_at(&aim(0), false).len(), expected, "{text}");
+            kernel.record(&aim(0), inlined.clone(), text.into(), Some(figures(spills, 32, 480)));
+            assert_eq!(kernel.to_look_at(&aim(0), false).len(), expected, "{text}, {spills} bytes");
         }
     }
 
