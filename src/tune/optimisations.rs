@@ -74,8 +74,8 @@ impl Optimisations {
     pub const TOGGLES: [Self; 19] = [
         Self::HOIST,
         Self::without(Skip::LOOP_REDUCE),
-        Self::without(Skip::CODE_GEN_PREPARE),
         Self::without(Skip::MACHINE_SINK),
+        Self::without(Skip::CODE_GEN_PREPARE),
         Self::with(Add::REG2MEM),
         Self::TOLD,
         Self::with(Add::REASSOCIATE),

@@ -14,6 +14,10 @@ pub(super) const ROUNDING: u32 = 8;
 /// Registers that a kernel lacks at least if ptxas has given them up.
 pub const GIVEN_UP: u32 = 64;
 
+/// ptxas may give registers up for an order where stock spills so many bytes, at least: of 342 kernels that spill, for eight, of which
+/// the least spills 1,652.
+const MANY_BYTES: u32 = 1024;
+
 /// With a limit, an order makes up for no more than so many times the bytes that stock spills; where it spills less, for as
 /// many times these.
 const HOPELESS: u32 = 8;
@@ -37,7 +41,7 @@ impl Kernel {
 
     /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
     /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
-    /// One with kept values has stock's registers, if ptxas gave registers up for such.
+    /// One with kept values, or with an order, has stock's registers, if ptxas gave registers up for such.
     pub(super) fn freed(&self, aim: &Aim, variant: Variant) -> Variant {
         if !matches!(variant, Variant::Passes(_)) || variant.limits_registers() {
             return variant;
@@ -45,19 +49,28 @@ impl Kernel {
         let limit = match (variant.kept(), variant.spills_to_shared()) {
             (Some(_), _) => self.limit_of_kept,
             (None, true) => None,
-            (None, false) => Some(self.free_registers(aim)).filter(|_| self.lacking_registers(aim) >= GIVEN_UP),
+            (None, false) if self.lacking_registers(aim) >= GIVEN_UP => Some(self.free_registers(aim)),
+            (None, false) => self.limit_of_ordered.filter(|_| variant.has_order()),
         };
         limit.map_or(variant.clone(), |limit| variant.with_limit(limit))
     }
 
-    /// Proposes a variant with kept values with a limit on registers, if ptxas has given registers up for it: then it spills
-    /// nearly everything, though all that was kept has its place.
+    /// Proposes a variant with a limit on registers, if ptxas has given registers up for it: it then spills nearly everything,
+    /// though with stock's registers another order, or what was kept, may spare what stock spills.
     pub(super) fn limit_if_given_up(&mut self, variant: &Variant, figures: &Figures) {
         let gives_up = figures.spill_bytes() > 0 && figures.real.registers + GIVEN_UP <= self.stock.real.registers;
-        if gives_up && variant.kept().is_some() && !variant.limits_registers() {
-            let limit = self.stock.real.registers.next_multiple_of(ROUNDING).min(MAX_REGISTERS);
+        if !gives_up || variant.limits_registers() || !matches!(variant, Variant::Passes(_)) {
+            return;
+        }
+        let limit = self.stock.real.registers.next_multiple_of(ROUNDING).min(MAX_REGISTERS);
+        let limited = variant.with_limit(limit);
+        if variant.kept().is_some() {
             self.limit_of_kept = Some(limit);
-            self.looks.queue.push_front(variant.with_limit(limit));
+            self.looks.queue.push_front(limited);
+        } else if variant.has_order() && !variant.spills_to_shared() && self.limit_of_ordered.is_none() {
+            // One tells whether orders pay with a limit; those to come have it.
+            self.limit_of_ordered = Some(limit);
+            self.queue.push_front(limited);
         }
     }
 
@@ -69,6 +82,16 @@ impl Kernel {
         let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
         let variant = Variant::DEFAULT.on_code_of(compiler).optimised(told);
         is_free.then(|| variant.with_limit(self.free_registers(aim)))
+    }
+
+    /// How many variants are to be drawn at once, so that the first order tells whether ptxas gives registers up for it, and the
+    /// others need not be tried twice.
+    pub(super) fn until_first_order(&self) -> Option<usize> {
+        let may_give_up = self.stock.spill_bytes() >= MANY_BYTES && self.stock.real.registers > GIVEN_UP;
+        if !may_give_up || self.proposed.iter().any(Variant::has_order) {
+            return None;
+        }
+        self.queue.iter().position(Variant::has_order).map(|ahead| ahead.max(1))
     }
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.
@@ -123,6 +146,7 @@ mod tests {
     use super::*;
     use crate::tune::figures::{Allowance, tests::figures};
     use crate::tune::optimisations::Choices;
+    use crate::tune::question::{Answer, NoAnswer, Question};
     use crate::tune::variant::Kept;
 
     /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
@@ -223,23 +247,68 @@ mod tests {
         }
     }
 
-    /// Where ptxas gives registers up for kept values, the same variant comes next with stock's registers, and others with kept
-    /// values have these at once; what has no kept values has no limit.
+    /// Where ptxas gives registers up for a variant, the same comes next with stock's registers, and others have these at once. What
+    /// has kept values and what has none do not tell of each other.
     #[test]
-    fn registers_that_were_given_up_for_kept_values() {
-        for (registers, spills, expected) in [(32, 200, true), (32, 0, false), (200, 200, false)] {
-            let mut stock = figures(100, 8, 500);
+    fn registers_that_were_given_up_for_a_variant() {
+        let kept = |slack| Variant::DEFAULT.with_kept_values(Kept { slack, ..Kept::for_registers(255, 0) });
+        let ordered = |order| Variant::ordered(order, 0);
+        for [given_up, other, unlike] in
+            [[kept(0), kept(24), ordered("late")], [ordered("eager"), ordered("late"), kept(0)]]
+        {
+            for (registers, spills, expected) in [(32, 200, true), (32, 0, false), (200, 200, false)] {
+                let mut stock = figures(100, 8, 500);
+                stock.real.registers = 254;
+                let mut kernel = kernel_with(stock);
+                let mut outcome = figures(spills, 8, 500);
+                outcome.real.registers = registers;
+                kernel.record(&aim(0), given_up.clone(), "given up".into(), Some(outcome));
+                let case = format!("{given_up}: {registers} registers, {spills} bytes");
+                assert_eq!(kernel.propose(&aim(0)) == given_up.with_limit(255), expected, "{case}");
+                let with_limit = if expected { other.with_limit(255) } else { other.clone() };
+                assert_eq!(kernel.freed(&aim(0), other.clone()), with_limit, "{case}");
+                assert_eq!(kernel.freed(&aim(0), unlike.clone()), unlike, "{case}");
+                for free in [Variant::DEFAULT, Variant::DEFAULT.with_smem_spilling()] {
+                    assert_eq!(kernel.freed(&aim(0), free.clone()), free, "{case}");
+                }
+            }
+        }
+    }
+
+    /// Where stock spills much, the first order comes alone, and the others with stock's registers if ptxas gives them up for it.
+    #[test]
+    fn the_first_order_comes_alone() {
+        for (spills, is_alone) in [(MANY_BYTES, true), (MANY_BYTES - 1, false)] {
+            let mut stock = figures(spills, 8, 500);
             stock.real.registers = 254;
             let mut kernel = kernel_with(stock);
-            let kept = |slack| Variant::DEFAULT.with_kept_values(Kept { slack, ..Kept::for_registers(255, 0) });
-            let mut outcome = figures(spills, 8, 500);
-            outcome.real.registers = registers;
-            kernel.record(&aim(0), kept(0), "kept".into(), Some(outcome));
-            let next = kernel.looks.queue.pop_front();
-            assert_eq!(next, expected.then(|| kept(0).with_limit(255)), "{registers} registers, {spills} bytes");
-            let other = kernel.freed(&aim(0), kept(24));
-            assert_eq!(other, if expected { kept(24).with_limit(255) } else { kept(24) });
-            assert_eq!(kernel.freed(&aim(0), Variant::DEFAULT), Variant::DEFAULT);
+            let mut rounds: Vec<Vec<Variant>> = Vec::new();
+            while kernel.runs() < 9 {
+                let questions = kernel.ask(&aim(0), 16);
+                let answer = |question: &Question| match question {
+                    Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
+                    Question::Figures(variant) => {
+                        let mut outcome = figures(spills, 8, 500);
+                        let gives_up = variant.has_order() && !variant.limits_registers();
+                        outcome.real.registers = if gives_up { 32 } else { 254 };
+                        Answer::Figures(Ok(outcome))
+                    }
+                    Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
+                };
+                let answers = questions.iter().map(answer).collect();
+                let drawn = questions.iter().filter_map(|question| match question {
+                    Question::Figures(variant) => Some(variant.clone()),
+                    _ => None,
+                });
+                rounds.push(drawn.collect());
+                kernel.tell(&aim(0), answers);
+            }
+            let ordered: Vec<&Variant> = rounds.iter().flatten().filter(|variant| variant.has_order()).collect();
+            let round = rounds.iter().find(|round| round.contains(ordered[0])).expect("it was asked");
+            assert_eq!(round.len() == 1, is_alone, "{rounds:?}");
+            let given_up = ordered.iter().filter(|variant| !variant.limits_registers()).count();
+            assert_eq!(given_up == 1, is_alone, "{ordered:?}");
+            assert!(!is_alone || *ordered[1] == ordered[0].with_limit(255), "{ordered:?}");
         }
     }
 }

@@ -68,6 +68,8 @@ pub struct Kernel {
     looks: Looks,
     /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
     limit_of_kept: Option<u32>,
+    /// The same of variants with an order and without kept values.
+    limit_of_ordered: Option<u32>,
     /// What comparisons with stock say of the variants.
     pub findings: Findings,
 }
@@ -95,6 +97,7 @@ impl Kernel {
             rounds: Rounds::default(),
             looks: Looks::default(),
             limit_of_kept: None,
+            limit_of_ordered: None,
             findings: Findings::default(),
         }
     }

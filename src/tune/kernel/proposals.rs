@@ -191,16 +191,16 @@ impl Kernel {
             let with_bits = ordered.map(|order| order.with_bits(best.bits()));
             around.extend(with_bits.filter(&is_wanted));
         }
-        // Where these change nothing, the text is the same, and that costs no run.
-        let bits = ["on", "off"].map(|bits| best.with_bits(bits));
-        let without = [best.toggled_shared_addresses(), best.with_remat("off"), best.toggled_simd_video()];
-        around.extend(bits.into_iter().chain(without).filter(&is_wanted));
-        around.extend(self.with_choice_ahead(best, &is_wanted).filter(|_| has_optimisations));
         let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
         // Without an order no load moves.
         let loads = best.has_order().then(|| best.toggled_assembly_loads());
         let toggled = loads.into_iter().chain(toggled).filter(|_| has_optimisations);
         around.extend(toggled.filter(&is_wanted).take(3));
+        // Where these change nothing, the text is the same, and that costs no run. Where they change something, they help the fewest.
+        let bits = ["on", "off"].map(|bits| best.with_bits(bits));
+        let without = [best.with_remat("off"), best.toggled_shared_addresses(), best.toggled_simd_video()];
+        around.extend(bits.into_iter().chain(without).filter(&is_wanted));
+        around.extend(self.with_choice_ahead(best, &is_wanted).filter(|_| has_optimisations));
         around
     }
 

@@ -56,7 +56,8 @@ impl Kernel {
             if !self.rounds.looked_at.is_empty() {
                 return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
             }
-            let width = self.until_next_look().unwrap_or(ROUND).clamp(1, ROUND).min(runs - self.rounds.judged);
+            let widths = self.until_next_look().into_iter().chain(self.until_first_order());
+            let width = widths.min().unwrap_or(ROUND).clamp(1, ROUND).min(runs - self.rounds.judged);
             self.rounds.drawn = (0..width).map(|_| self.propose(aim)).collect();
         }
         self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect()
