@@ -52,9 +52,8 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, kernel};
+    use super::super::tests::{aim, kernel, of_arrays};
     use super::*;
-    use crate::tune::evidence::Sass;
     use crate::tune::figures::tests::figures;
     use crate::tune::optimisations::Optimisations;
 
@@ -103,18 +102,19 @@ mod tests {
     /// as it is, all is near the best.
     #[test]
     fn near_what_takes_arrays_away() {
-        let of_arrays = |local, figures: Figures| {
-            let sass = Sass { local, stack_traffic: 4 * u64::from(local), ..figures.sass };
-            Figures { sass, ..figures }
-        };
         for (spills, expected) in [(40, true), (0, false)] {
-            let stock = of_arrays(1000, figures(0, 32, 500));
+            let stock = of_arrays(4000, 1000, figures(0, 32, 500));
             let mut kernel = Kernel::new("k", "0", kernel().block, stock, "stock".into(), Choices::All);
             kernel.queue.clear();
             kernel.has_first_choices = false;
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::STACK));
-            kernel.record(&aim(0), Variant::DEFAULT, "default".into(), Some(of_arrays(1000, figures(0, 32, 490))));
-            kernel.record(&aim(0), inlined, "inlined".into(), Some(of_arrays(10, figures(spills, 32, 300))));
+            kernel.record(
+                &aim(0),
+                Variant::DEFAULT,
+                "default".into(),
+                Some(of_arrays(4000, 1000, figures(0, 32, 490))),
+            );
+            kernel.record(&aim(0), inlined, "inlined".into(), Some(of_arrays(40, 10, figures(spills, 32, 300))));
             kernel.look_around(&aim(0));
             let is_near = |variant: &&Variant| variant.optimisations().ahead() == Ahead::STACK;
             let near = kernel.queue.iter().filter(is_near).count();

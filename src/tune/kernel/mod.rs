@@ -350,6 +350,12 @@ pub(super) mod tests {
         kernel_with(figures(100, 32, 500))
     }
 
+    /// The same with so many accesses of local memory, which move so many bytes by loops.
+    pub(super) fn of_arrays(stack_traffic: u64, local: u32, figures: Figures) -> Figures {
+        let sass = Sass { stack_traffic, local, ..figures.sass };
+        Figures { sass, ..figures }
+    }
+
     /// What fewer warps would save is told where it is half of the spills and costs nothing else, and where they are not
     /// allowed anyway.
     #[test]
@@ -385,10 +391,6 @@ pub(super) mod tests {
     /// allowed anyway.
     #[test]
     fn accesses_for_spills() {
-        let of_arrays = |stack_traffic, local, figures: Figures| {
-            let sass = Sass { stack_traffic, local, ..figures.sass };
-            Figures { sass, ..figures }
-        };
         let stock = of_arrays(4000, 1000, figures(0, 32, 500));
         let saved = |outcome: Figures, spills_for_arrays| {
             let allowance = Allowance { spills_for_arrays, ..Allowance::default() };

@@ -124,11 +124,12 @@ impl Kernel {
         self.queue.extend(self.with_free_registers(aim, best.compiler()));
         self.queue.extend(self.with_all_registers(aim, &best, &figures));
         self.queue.extend(self.with_kept_values(aim, &best, &figures));
-        let mut around = self.near(aim, &best, &figures, &orders);
+        let effects = Effects::of(self.judged());
+        let mut around = self.near(aim, &effects, &best, &figures, &orders);
         let mut base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
         if let Some((variant, figures)) = self.least_accesses_for_spills(aim, &figures) {
             // What it spills is little beside what it saves: half of what is tried is to spare that.
-            let others = std::mem::replace(&mut around, self.near(aim, variant, &figures, &orders));
+            let others = std::mem::replace(&mut around, self.near(aim, &effects, variant, &figures, &orders));
             around = in_turn(around, others);
             base = if self.perturbed.is_multiple_of(2) { variant } else { base };
         }
@@ -141,43 +142,49 @@ impl Kernel {
     }
 
     /// What is near a variant, and was not in vain elsewhere; if all of it was, all.
-    fn near(&self, aim: &Aim, base: &Variant, figures: &Figures, orders: &[Variant]) -> Vec<Variant> {
-        let effects = Effects::of(self.judged());
+    fn near(
+        &self,
+        aim: &Aim,
+        effects: &Effects,
+        base: &Variant,
+        figures: &Figures,
+        orders: &[Variant],
+    ) -> Vec<Variant> {
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
         let is_promising = |variant: &Variant| is_new(variant) && !effects.is_in_vain(aim, base, variant);
         let near = self.around(aim, base, figures, orders, is_promising);
         if near.is_empty() { self.around(aim, base, figures, orders, is_new) } else { near }
     }
 
-    /// What is near the best, as far as it is wanted. `orders` are the variants that were judged, best first.
+    /// What is near a variant, as far as it is wanted. `orders` are the variants that were judged, best first.
     fn around(
         &self,
         aim: &Aim,
-        best: &Variant,
+        base: &Variant,
         figures: &Figures,
         orders: &[Variant],
         is_wanted: impl Fn(&Variant) -> bool,
     ) -> Vec<Variant> {
         // LLVM's optimisations are those of our own code.
-        let has_optimisations = self.has_optimisations() && best.compiler() == 0;
+        let has_optimisations = self.has_optimisations() && base.compiler() == 0;
         let mut around = Vec::new();
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
-            around.push(best.with_smem_spilling());
+            around.push(base.with_smem_spilling());
         }
         around.extend(self.held_to_warps(aim, figures));
-        around.extend(self.limits(aim, best, figures));
-        if let Some(other) = orders.iter().find(|variant| *variant != best) {
+        around.extend(self.limits(aim, base, figures));
+        if let Some(other) = orders.iter().find(|variant| *variant != base) {
             around.extend(self.limits(aim, other, figures));
         }
         // Whether a limit costs spills depends on the order more than on what it cost before.
         around.retain(|variant| !self.proposed.contains(variant));
         let registers = [(Names::Fewest, true), (Names::Some, false), (Names::Llvm, true)];
-        let registers = registers.map(|(names, coalesces)| best.with_registers(names, coalesces));
+        let registers = registers.map(|(names, coalesces)| base.with_registers(names, coalesces));
         // Of all that is near these help the fewest kernels of LLVM IR. In PTX, ptxas seldom notices names and copies.
         let orders_and_values = Variant::orders()
             .skip(FIRST_ORDERS)
-            .map(|order| best.with_order(order, 0))
-            .chain(Variant::remats().map(|remat| best.with_remat(remat)));
+            .map(|order| base.with_order(order, 0))
+            .chain(Variant::remats().map(|remat| base.with_remat(remat)));
         if has_optimisations {
             around.extend(registers.into_iter().chain(orders_and_values).filter(&is_wanted));
         } else {
@@ -186,21 +193,21 @@ impl Kernel {
         // A small budget is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // What bits spare adds to what an order does.
-        if best.bits() != Variant::DEFAULT.bits() {
+        if base.bits() != Variant::DEFAULT.bits() {
             let ordered = orders.iter().filter(|variant| variant.has_order()).take(2);
-            let with_bits = ordered.map(|order| order.with_bits(best.bits()));
+            let with_bits = ordered.map(|order| order.with_bits(base.bits()));
             around.extend(with_bits.filter(&is_wanted));
         }
-        let toggled = Optimisations::TOGGLES.map(|toggle| best.optimised(best.optimisations().toggled(toggle)));
+        let toggled = Optimisations::TOGGLES.map(|toggle| base.optimised(base.optimisations().toggled(toggle)));
         // Without an order no load moves.
-        let loads = best.has_order().then(|| best.toggled_assembly_loads());
+        let loads = base.has_order().then(|| base.toggled_assembly_loads());
         let toggled = loads.into_iter().chain(toggled).filter(|_| has_optimisations);
         around.extend(toggled.filter(&is_wanted).take(3));
         // Where these change nothing, the text is the same, and that costs no run. Where they change something, they help the fewest.
-        let bits = ["on", "off"].map(|bits| best.with_bits(bits));
-        let without = [best.with_remat("off"), best.toggled_shared_addresses(), best.toggled_simd_video()];
+        let bits = ["on", "off"].map(|bits| base.with_bits(bits));
+        let without = [base.with_remat("off"), base.toggled_shared_addresses(), base.toggled_simd_video()];
         around.extend(bits.into_iter().chain(without).filter(&is_wanted));
-        around.extend(self.with_choice_ahead(best, &is_wanted).filter(|_| has_optimisations));
+        around.extend(self.with_choice_ahead(base, &is_wanted).filter(|_| has_optimisations));
         around
     }
 

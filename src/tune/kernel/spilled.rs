@@ -85,8 +85,7 @@ impl Kernel {
         let shortest = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
         let by_rank = shortest.chain(self.ranked(aim, worth.iter().copied()));
         // What spills alike spills the same values.
-        let spills =
-            |variant: &Variant| self.judged().find(|(other, _)| *other == variant).map(|(_, figures)| spills(&figures));
+        let spills = |variant: &Variant| self.figures(variant).map(|figures| spills(&figures));
         let mut found: Vec<Variant> = Vec::new();
         let mut seen: Vec<_> = self.looks.seen.iter().filter_map(spills).collect();
         for (variant, alike) in by_rank.map(|variant| (with_own_names(&variant), spills(&variant))) {
