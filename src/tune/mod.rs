@@ -8,7 +8,7 @@
 //! * [`evidence`], [`timing`]: what ptxas, machine code and a benchmark say of a kernel;
 //! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judged`]: the evidence of a file,
 //!   and its form as text;
-//! * [`optimisations`], [`axis`], [`variant`]: the ways to compile a kernel;
+//! * [`optimisations`], [`kept`], [`axis`], [`variant`]: the ways to compile a kernel;
 //! * [`agreement`], [`findings`]: what comparisons say of variants;
 //! * [`question`]: what is asked and told;
 //! * [`aim`]: what is best, and how much may be asked;
@@ -22,6 +22,7 @@ pub mod evidence;
 pub mod figures;
 pub mod findings;
 pub mod judged;
+pub mod kept;
 pub mod kernel;
 pub mod optimisations;
 pub mod question;

@@ -4,6 +4,7 @@ use crate::config::{RegisterNames, find};
 use crate::profile::Entry;
 
 use super::axis::Axis;
+use super::kept::Kept;
 use super::optimisations::{Ahead, Optimisations};
 
 /// How registers are named.
@@ -57,49 +58,6 @@ pub struct Passes {
     smem_spilling: bool,
     /// Whether values are kept in shared memory.
     kept: Option<Kept>,
-}
-
-/// What the pass that keeps values in shared memory is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Registers for which values are kept.
-    pub registers: u32,
-    /// How many of them are left to ptxas.
-    pub slack: u32,
-    /// The registers whose values are kept, all of them; none: those that pay.
-    pub named: RegisterNames,
-    /// Whether they move in loops, by the name of the option.
-    pub in_loops: &'static str,
-    /// Whether one load may serve what several would.
-    pub hoists: bool,
-    /// The most bytes of one store or load.
-    pub access_bytes: u32,
-    /// The most values; `None`: as many as help.
-    pub values: Option<u32>,
-    /// The most bytes of shared memory; `None`: as many as cost no block.
-    pub limit: Option<u32>,
-    /// Threads of a block, where the kernel does not say.
-    pub threads: Option<u32>,
-    /// Bytes of shared memory that the launch adds.
-    pub dynamic_shared: u32,
-}
-
-impl Kept {
-    /// For so many registers each value that pays by itself and outside of loops, by single accesses.
-    pub fn for_registers(registers: u32, dynamic_shared: u32) -> Self {
-        Self {
-            registers,
-            slack: 0,
-            named: RegisterNames::default(),
-            in_loops: "off",
-            hoists: false,
-            access_bytes: 4,
-            values: None,
-            limit: None,
-            threads: None,
-            dynamic_shared,
-        }
-    }
 }
 
 impl Passes {
@@ -359,39 +317,7 @@ impl Variant {
         if passes.bits != Passes::DEFAULT.bits {
             options.push(format!("bit-spill={}", passes.bits));
         }
-        if let Some(kept) = kept {
-            let Kept {
-                registers,
-                slack,
-                named,
-                in_loops,
-                hoists,
-                access_bytes,
-                values,
-                limit,
-                threads,
-                dynamic_shared,
-            } = kept;
-            options.push(format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on"));
-            if *hoists {
-                options.push("regalloc-hoist".into());
-            }
-            if *access_bytes > 4 {
-                options.push(format!("regalloc-wide={access_bytes}"));
-            }
-            if *in_loops != "off" {
-                options.push(format!("regalloc-loops={in_loops}"));
-            }
-            options.extend(values.map(|values| format!("regalloc-values={values}")));
-            if !named.is_empty() {
-                options.push(format!("regalloc-registers={}", names_of(named)));
-            }
-            options.extend(threads.map(|threads| format!("threads={threads}")));
-            options.extend(limit.map(|limit| format!("shared-limit={limit}")));
-            if *dynamic_shared > 0 {
-                options.push(format!("dynamic-shared={dynamic_shared}"));
-            }
-        }
+        options.extend(kept.iter().flat_map(|kept| kept.options(&names_of)));
         if !coalesces {
             options.push("no-join-liveintervals".into());
         }

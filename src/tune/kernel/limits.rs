@@ -145,9 +145,9 @@ mod tests {
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
     use crate::tune::figures::{Allowance, tests::figures};
+    use crate::tune::kept::Kept;
     use crate::tune::optimisations::Choices;
     use crate::tune::question::{Answer, NoAnswer, Question};
-    use crate::tune::variant::Kept;
 
     /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
     /// have and it spills, and not where they can only cost spills.

@@ -14,8 +14,9 @@ use super::limits::ROUNDING;
 use crate::target::machine::{SHARED_PER_BLOCK, WARP_SIZE};
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
+use crate::tune::kept::Kept;
 use crate::tune::optimisations::{Ahead, Choices, Optimisations};
-use crate::tune::variant::{Kept, Names, Variant};
+use crate::tune::variant::{Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
 const FIRST_ORDERS: usize = 6;

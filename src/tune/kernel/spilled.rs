@@ -10,8 +10,9 @@ use crate::config::{NamedRegister, RegisterNames};
 use crate::target::machine::SHARED_PER_BLOCK;
 use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
+use crate::tune::kept::Kept;
 use crate::tune::question::Spilled;
-use crate::tune::variant::{Kept, Names, Variant};
+use crate::tune::variant::{Names, Variant};
 
 /// How many variants' machine code is looked at ahead of all else that is near the best.
 const FIRST_LOOKS: usize = 4;

@@ -1,0 +1,116 @@
+//! What would save spills or accesses of local memory for something that the search may not give up.
+
+use super::Kernel;
+use crate::tune::aim::Aim;
+use crate::tune::figures::{Allowance, Figures};
+use crate::tune::variant::Variant;
+
+impl Kernel {
+    /// What spills least of all, and less than `best`, if it holds fewer warps than stock.
+    pub(super) fn least_spills_for_warps(&self, best: &Figures) -> Option<(&Variant, Figures)> {
+        let spills_less = self.judged().filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
+        let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
+        least.filter(|(_, figures)| figures.warps < self.stock.warps)
+    }
+
+    /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not.
+    pub fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
+        let (_, best) = self.best(aim);
+        let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
+        let allowing = Aim { allowance: Allowance { fewer_warps: true, ..aim.allowance }, ..*aim };
+        let would_count = self.is_admissible(&allowing, variant, &least);
+        let is_half = best.spill_bytes() > 0 && 2 * least.spill_bytes() <= best.spill_bytes();
+        (would_count && is_half).then_some((best, least))
+    }
+
+    /// The best, and what accesses local memory a quarter as often or less and would win if it might spill for that, where it may
+    /// not.
+    pub fn quarter_of_the_accesses_for_spills(&self, aim: &Aim) -> Option<(Figures, Figures)> {
+        let (_, best) = self.best(aim);
+        self.least_accesses_for_spills(aim, &best).map(|(_, least)| (best, least))
+    }
+
+    /// What accesses local memory a quarter as often as `best`, or less, and would win if it might spill for that, where it may not:
+    /// the best of these.
+    pub(super) fn least_accesses_for_spills(&self, aim: &Aim, best: &Figures) -> Option<(&Variant, Figures)> {
+        if aim.allowance.spills_for_arrays || best.sass.local == 0 {
+            return None;
+        }
+        let allowance = Allowance { spills_for_arrays: true, ..aim.allowance };
+        let would_win = |(_, figures): &(&Variant, Figures)| {
+            let [figures, stock] = [*figures, self.stock].map(|figures| figures.with_arrays(allowance));
+            let would_count = figures.is_no_worse(&stock, allowance) && figures.is_better(&stock, &aim.preference);
+            would_count && figures.counts()[0] <= best.sass.local / 4
+        };
+        self.judged().filter(would_win).min_by(|one, other| one.1.compare(&other.1, &aim.preference))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{aim, kernel, kernel_with, of_arrays};
+    use super::*;
+    use crate::tune::evidence::Sass;
+    use crate::tune::figures::tests::figures;
+
+    /// What fewer warps would save is told where it is half of the spills and costs nothing else, and where they are not
+    /// allowed anyway.
+    #[test]
+    fn spills_for_warps() {
+        let saved = |outcome: Figures, fewer_warps| {
+            let mut kernel = kernel();
+            let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
+            for (number, outcome) in [figures(80, 32, 500), outcome].into_iter().enumerate() {
+                let variant = kernel.propose(&aim);
+                kernel.record(&aim, variant, number.to_string(), Some(outcome));
+            }
+            kernel.half_the_spills_for_warps(&aim)
+        };
+        assert_eq!(saved(figures(40, 16, 500), false), Some((figures(80, 32, 500), figures(40, 16, 500))));
+        let arrays = Allowance { spills_for_arrays: true, ..Allowance::default() };
+        let mut kernel =
+            kernel_with(Figures { sass: Sass { stack_traffic: 400, ..Sass::default() }, ..figures(0, 32, 500) });
+        kernel.stock.counts_arrays = true;
+        let (aim, variant) = (Aim { allowance: arrays, ..aim(0) }, kernel.propose(&aim(0)));
+        kernel.record(&aim, variant, "without".into(), Some(figures(0, 16, 500)));
+        assert_eq!(kernel.half_the_spills_for_warps(&aim), None, "arrays are no spills");
+        for (outcome, fewer_warps) in [
+            (figures(41, 16, 500), false),
+            (figures(40, 16, 501), false),
+            (figures(40, 32, 500), false),
+            (figures(40, 16, 500), true),
+        ] {
+            assert_eq!(saved(outcome, fewer_warps), None, "{outcome:?}");
+        }
+    }
+
+    /// What spills would save of arrays is told where it is three accesses of four and costs nothing else, and where spills are not
+    /// allowed anyway.
+    #[test]
+    fn accesses_for_spills() {
+        let stock = of_arrays(4000, 1000, figures(0, 32, 500));
+        let saved = |outcome: Figures, spills_for_arrays| {
+            let allowance = Allowance { spills_for_arrays, ..Allowance::default() };
+            let (aim, mut kernel) = (Aim { allowance, ..aim(0) }, kernel_with(stock.with_arrays(allowance)));
+            let variant = kernel.propose(&aim);
+            kernel.record(&aim, variant, "spills".into(), Some(outcome));
+            let won = kernel.best(&aim).1.sass == outcome.sass;
+            assert_eq!(won, spills_for_arrays, "{outcome:?}");
+            kernel.quarter_of_the_accesses_for_spills(&aim).map(|(_, least)| least.sass.local)
+        };
+        assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), false), Some(250));
+        assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), true), None);
+        let mut without = kernel_with(figures(0, 32, 500));
+        let variant = without.propose(&aim(0));
+        without.record(&aim(0), variant, "shorter".into(), Some(figures(0, 32, 400)));
+        assert_eq!(without.quarter_of_the_accesses_for_spills(&aim(0)), None, "there are no arrays");
+        for outcome in [
+            of_arrays(64, 251, figures(64, 32, 500)),
+            of_arrays(64, 250, figures(64, 16, 500)),
+            of_arrays(64, 250, figures(64, 32, 501)),
+            of_arrays(4001, 250, figures(64, 32, 500)),
+        ] {
+            assert_eq!(saved(outcome, false), None, "{outcome:?}");
+        }
+    }
+}
