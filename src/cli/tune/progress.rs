@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::kernel::Kernel;
 
 use crate::progress_bar::Bar;
@@ -28,15 +29,34 @@ pub(super) struct Course {
     pub(super) judged: usize,
     /// Whether no more will be.
     pub(super) is_over: bool,
-    /// Bytes that the best variant spills.
-    pub(super) best: u32,
+    /// What the best variant costs.
+    best: Cost,
 }
 
 impl Course {
     /// Of a kernel of which so many variants are judged.
     pub(super) fn of(kernel: &Kernel, aim: &Aim, runs: usize) -> Self {
-        let best = kernel.best(aim).1.spill_bytes();
+        let best = Cost::of(&kernel.best(aim).1);
         Self { judged: kernel.runs(), is_over: kernel.is_over(runs), best }
+    }
+}
+
+/// What is said of the cost of one kernel, or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cost {
+    /// Bytes spilled.
+    spilled: u64,
+    /// Machine instructions.
+    instructions: u64,
+}
+
+impl Cost {
+    fn of(figures: &Figures) -> Self {
+        Self { spilled: figures.spill_bytes().into(), instructions: figures.sass.instructions.into() }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { spilled: self.spilled + other.spilled, instructions: self.instructions + other.instructions }
     }
 }
 
@@ -44,9 +64,11 @@ impl Course {
 struct State {
     /// Variants of each kernel that there will be.
     runs: usize,
-    /// The courses by the name of the kernel, and the bytes that it spilled before.
-    kernels: BTreeMap<String, (Course, u32)>,
+    /// The courses by the name of the kernel, and what it cost before.
+    kernels: BTreeMap<String, (Course, Cost)>,
     said: Instant,
+    /// Variants that were judged when something was said last.
+    judged: Option<usize>,
 }
 
 /// The sums of all kernels.
@@ -57,8 +79,8 @@ struct Sums {
     judged: usize,
     /// Variants that there will be.
     runs: usize,
-    stock: u32,
-    best: u32,
+    stock: Cost,
+    best: Cost,
 }
 
 impl Progress {
@@ -70,10 +92,10 @@ impl Progress {
         runs: usize,
     ) -> Self {
         let course = |kernel: &Kernel| {
-            let stock = kernel.stock.spill_bytes();
+            let stock = Cost::of(&kernel.stock);
             (kernel.name.clone(), (Course { judged: 0, is_over: false, best: stock }, stock))
         };
-        let state = State { runs, kernels: kernels.map(course).collect(), said: start };
+        let state = State { runs, kernels: kernels.map(course).collect(), said: start, judged: None };
         let progress = Self { start, search: Instant::now(), until, bar: Bar::new(), state: Mutex::new(state) };
         progress.draw(&progress.lock());
         progress
@@ -82,18 +104,17 @@ impl Progress {
     /// Notes what a kernel's round brought.
     pub(super) fn note(&self, kernel: &Kernel, course: Course) {
         let mut state = self.lock();
-        state.kernels.insert(kernel.name.clone(), (course, kernel.stock.spill_bytes()));
+        state.kernels.insert(kernel.name.clone(), (course, Cost::of(&kernel.stock)));
         self.draw(&state);
         if self.bar.is_none() && state.said.elapsed() >= Duration::from_secs(1) {
-            state.said = Instant::now();
-            self.say(&state);
+            self.say(&mut state);
         }
     }
 
     /// Says how it ended; the bar goes away.
     pub(super) fn end(mut self) {
         self.bar = None;
-        self.say(&self.lock());
+        self.say(&mut self.lock());
     }
 
     fn draw(&self, state: &State) {
@@ -104,10 +125,15 @@ impl Progress {
         bar.set(sums.judged as u64, sums.runs as u64, text(&sums, state.kernels.len()), end);
     }
 
-    fn say(&self, state: &State) {
-        let Sums { judged, stock, best, .. } = state.sums();
-        let (wanted, seconds) = (state.kernels.len() * state.runs, self.start.elapsed().as_secs());
-        say!("nvptx-ra: {judged} of {wanted} variants, {stock} → {best} bytes spilled, {seconds} s");
+    /// Says how far it is, unless that was said.
+    fn say(&self, state: &mut State) {
+        let (sums, wanted) = (state.sums(), state.kernels.len() * state.runs);
+        if state.judged.replace(sums.judged) == Some(sums.judged) {
+            return;
+        }
+        state.said = Instant::now();
+        let (judged, gain, seconds) = (sums.judged, gain(&sums), self.start.elapsed().as_secs());
+        say!("nvptx-ra: {judged} of {wanted} variants, {gain}, {seconds} s");
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -122,8 +148,8 @@ impl State {
             judged: sums.judged + course.judged,
             // A search without anything new to try ends before its budget is spent.
             runs: sums.runs + if course.is_over { course.judged } else { self.runs },
-            stock: sums.stock + stock,
-            best: sums.best + course.best,
+            stock: sums.stock.plus(*stock),
+            best: sums.best.plus(course.best),
         })
     }
 }
@@ -136,26 +162,47 @@ fn left(sums: &Sums, spent: Duration) -> Option<Duration> {
 
 /// What stands beside the bar.
 fn text(sums: &Sums, kernels: usize) -> String {
-    let Sums { done, judged, runs, stock, best } = sums;
-    format!("{done} of {kernels} kernels, {judged} of {runs} runs, {stock} → {best} bytes spilled")
+    let Sums { done, judged, runs, .. } = sums;
+    format!("{done} of {kernels} kernels, {judged} of {runs} runs, {}", gain(sums))
+}
+
+/// What the search has brought so far.
+fn gain(Sums { stock, best, .. }: &Sums) -> String {
+    let instructions = format!("{} → {} instructions", stock.instructions, best.instructions);
+    // Where nothing spilled, nothing does.
+    if stock.spilled == 0 && best.spilled == 0 {
+        return instructions;
+    }
+    format!("{} → {} bytes spilled, {instructions}", stock.spilled, best.spilled)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sums(courses: &[(usize, bool, u32, u32)]) -> Sums {
-        let course = |&(judged, is_over, stock, best): &_| (Course { judged, is_over, best }, stock);
+    fn cost(spilled: u64) -> Cost {
+        Cost { spilled, instructions: 500 + spilled / 10 }
+    }
+
+    fn sums(courses: &[(usize, bool, u64, u64)]) -> Sums {
+        let course = |&(judged, is_over, stock, best): &_| (Course { judged, is_over, best: cost(best) }, cost(stock));
         let kernels = courses.iter().map(course).enumerate().map(|(at, course)| (at.to_string(), course)).collect();
-        State { runs: 16, kernels, said: Instant::now() }.sums()
+        State { runs: 16, kernels, said: Instant::now(), judged: None }.sums()
     }
 
     /// A kernel counts with its whole budget, and one that is over with the runs that it had.
     #[test]
     fn sums_of_kernels() {
         let sums = sums(&[(16, true, 100, 40), (5, true, 0, 0), (4, false, 60, 60), (0, false, 7, 7)]);
-        assert_eq!(sums, Sums { done: 2, judged: 25, runs: 16 + 5 + 16 + 16, stock: 167, best: 107 });
-        assert_eq!(text(&sums, 4), "2 of 4 kernels, 25 of 53 runs, 167 → 107 bytes spilled");
+        let [stock, best] = [(167, 2016), (107, 2010)].map(|(spilled, instructions)| Cost { spilled, instructions });
+        assert_eq!(sums, Sums { done: 2, judged: 25, runs: 16 + 5 + 16 + 16, stock, best });
+        assert_eq!(text(&sums, 4), "2 of 4 kernels, 25 of 53 runs, 167 → 107 bytes spilled, 2016 → 2010 instructions");
+    }
+
+    /// Where nothing spills, instructions alone are of interest.
+    #[test]
+    fn nothing_spills() {
+        assert_eq!(gain(&sums(&[(4, false, 0, 0), (0, false, 0, 0)])), "1000 → 1000 instructions");
     }
 
     /// Each run that is left takes as long as those so far; nothing is known before the first.

@@ -4,7 +4,7 @@
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/tuned.ptx --runs 4 --profile %t/ra.toml --json > %t/tuned.json 2> %t/log
 ; RUN: FileCheck %s --check-prefix=LOG --input-file=%t/log
-; LOG: nvptx-ra: 4 of 4 variants, {{[0-9]+}} → {{[0-9]+}} bytes spilled
+; LOG: nvptx-ra: 4 of 4 variants, {{.*[0-9]+}} → {{[0-9]+}} instructions, {{[0-9]+}} s
 ; RUN: %python %S/Inputs/never_worse.py %t/tuned.json 4
 ; RUN: %ptxas-verify -arch=sm_90 < %t/tuned.ptx
 ;
