@@ -206,26 +206,36 @@ nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {
 
 namespace {
 
-/// Names what does not compile, as the tool names it, and ends the process:
-/// LLVM does not go on after a fatal error.
-[[noreturn]] void endAfterFatalError(void *Name, const char *Reason, bool) {
-  std::string Line = std::string("nvptx-ra: ") + Reason + "; " +
-                     *static_cast<std::string *>(Name) + " does not compile";
+/// What is said behind the reason of a fatal error. Never destroyed: other
+/// threads may still compile while the process ends.
+std::string &remedyOfFatalErrors() {
+  static auto *Remedy = new std::string;
+  return *Remedy;
+}
+
+/// Says why, and ends the process: LLVM does not go on after a fatal error.
+[[noreturn]] void endAfterFatalError(void *, const char *Reason, bool) {
+  std::string Line =
+      std::string("nvptx-ra: ") + Reason + "; " + remedyOfFatalErrors();
   nvptx_ra_say(nvptx_ra::toStr(Line));
-  exit(1);
+  _Exit(1);
 }
 
 } // namespace
 
+extern "C" void nvptx_ra_end_after_fatal_errors(nvptx_ra_str Remedy) {
+  remedyOfFatalErrors() = toRef(Remedy).str();
+  remove_fatal_error_handler();
+  install_fatal_error_handler(endAfterFatalError);
+}
+
 extern "C" uint32_t nvptx_ra_generate(LLVMModuleRef Module,
                                       LLVMTargetMachineRef Machine,
-                                      nvptx_ra_str Name, char **Message) {
+                                      char **Message) {
   auto &TM = *reinterpret_cast<TargetMachine *>(Machine);
   llvm::Module &M = *unwrap(Module);
   LLVMContext &Context = M.getContext();
-  std::string Input = toRef(Name).str();
   std::string Problem;
-  ScopedFatalErrorHandler OnFatalError(endAfterFatalError, &Input);
   std::unique_ptr<DiagnosticHandler> Before = Context.getDiagnosticHandler();
   const CloneDiagnostics &Said = CloneDiagnostics::install(Context);
   {

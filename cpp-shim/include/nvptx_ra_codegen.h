@@ -46,9 +46,12 @@ char *nvptx_ra_demangle(nvptx_ra_str name);
 uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **message);
 
 /* Runs the code generator's pipeline on a module and prints nothing. 1 where there was no error, else 0; `message` then
- * holds the first, to be freed by LLVMDisposeMessage. Warnings and remarks are dropped. A fatal error ends the process with
- * status 1, after a line that says that `name` does not compile. */
-uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, nvptx_ra_str name, char **message);
+ * holds the first, to be freed by LLVMDisposeMessage. Warnings and remarks are dropped. */
+uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, char **message);
+
+/* From now on ends the process with status 1 where LLVM calls an error fatal, after a line with LLVM's reason and the
+ * remedy, which is copied. */
+void nvptx_ra_end_after_fatal_errors(nvptx_ra_str remedy);
 
 /* Has nobody hear what LLVM says of the modules of a context from now on. An error does not end the process then. */
 void nvptx_ra_quieten(LLVMContextRef context);

@@ -15,6 +15,7 @@ use nvptx_ra::target::Classification;
 
 use crate::input;
 use crate::ptxas;
+use crate::triton;
 
 /// The optimisation level of every command that compiles LLVM IR, unless it is given: that of code whose speed matters.
 pub(crate) const DEFAULT_LEVEL: u8 = 3;
@@ -64,9 +65,25 @@ impl Settings {
         Self { mattr: mattr.to_owned(), fp_contract: None, level }
     }
 
+    /// The same at another level.
+    pub(crate) fn at_level(&self, level: u8) -> Self {
+        Self { level, ..self.clone() }
+    }
+
     /// The same for code of clang's front end, where nothing else is said.
     pub(crate) fn of_front_end(&self) -> Self {
         Self { fp_contract: self.fp_contract.or(Some(FpContract::Fast)), ..self.clone() }
+    }
+
+    /// The same for a kernel of Triton's, where nothing else is said.
+    pub(crate) fn of_triton(&self, kernel: &triton::Kernel) -> Self {
+        let mut settings = self.clone();
+        if settings.mattr.is_empty() {
+            settings.mattr.extend(kernel.features());
+        }
+        let fuses = kernel.fuses == Some(true);
+        settings.fp_contract = settings.fp_contract.or(fuses.then_some(FpContract::Fast));
+        settings
     }
 
     fn fp_contract(&self) -> FpContract {
@@ -152,8 +169,8 @@ impl Settings {
         name: &str,
     ) -> Result<Vec<(Function, Arc<Classification>)>, Error> {
         let machine = self.machine(cpu, module)?;
-        let failed = |message| Error::new(ErrorKind::View, message, format!("{name} does not compile"));
-        views::collect(|| codegen::generate(module, &machine, name).map_err(failed))
+        let failed = |message| Error::new(ErrorKind::View, message, does_not_compile(name, cpu));
+        views::collect(|| codegen::generate(module, &machine).map_err(failed))
     }
 
     fn machine(&self, cpu: &str, module: &Module<'_>) -> Result<TargetMachine, Error> {
@@ -185,6 +202,17 @@ impl Settings {
         );
         Ok(machine)
     }
+}
+
+/// Ends the process where LLVM calls an error fatal, as it does with code that the processor has no instruction for, with a
+/// line that says so. `name` is the input's, for messages.
+pub(crate) fn end_after_fatal_errors(name: &str, cpu: &str) {
+    codegen::end_after_fatal_errors(&does_not_compile(name, cpu));
+}
+
+fn does_not_compile(name: &str, cpu: &str) -> String {
+    let processor = if cpu.is_empty() { "LLVM's default processor" } else { cpu };
+    format!("{name} does not compile for {processor}; say which one it is for, as --cpu sm_90a")
 }
 
 /// A module that is right, for a triple that we compile for; without one it is taken for nvptx64-nvidia-cuda, as llc

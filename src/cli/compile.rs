@@ -9,7 +9,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 
 use crate::codegen::{self, Optimise, Settings};
-use crate::{dynamic_shared, input, output, processor};
+use crate::{dynamic_shared, input, output, processor, triton};
 
 /// Compile LLVM IR to PTX with the passes active, as llc does with the plugin loaded
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// The processor, e.g. sm_90. Unless given, LLVM's default
+    /// The processor, e.g. sm_90. Unless given, the one that Triton names beside its code, or LLVM's default
     #[arg(long, default_value = "", hide_default_value = true)]
     cpu: String,
     #[command(flatten)]
@@ -39,7 +39,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let said = launch_options(&arguments.input, &arguments.options);
     let options = llvm_options(&[said.as_slice(), arguments.options.as_slice()].concat())?;
     let content = input::read(&arguments.input, "compile", &input::IR)?;
-    processor::check(&arguments.cpu)?;
+    let triton = triton::beside(&arguments.input);
+    let of_triton = triton.as_ref().and_then(triton::Kernel::cpu).filter(|_| arguments.cpu.is_empty());
+    let cpu = of_triton.unwrap_or_else(|| arguments.cpu.clone());
+    processor::check(&cpu)?;
     let output = output::beside(arguments.output.as_deref(), &arguments.input, "ptx");
     if !input::is_stream(&output) {
         output::check(&output)?;
@@ -48,12 +51,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         .map_err(|message| Error::new(ErrorKind::Option, message, "`-- -help` lists LLVM's options"))?;
     let context = Context::create();
     let module = codegen::parse(&context, &content, &arguments.input)?;
-    let mut settings = arguments.settings.clone();
-    if settings.optimises(&module, arguments.optimise, &input::name(&arguments.input)) {
+    let name = input::name(&arguments.input);
+    codegen::end_after_fatal_errors(&name, &cpu);
+    let mut settings =
+        triton.map_or_else(|| arguments.settings.clone(), |kernel| arguments.settings.of_triton(&kernel));
+    if settings.optimises(&module, arguments.optimise, &name) {
         settings = settings.of_front_end();
-        settings.optimise(&module, &arguments.cpu)?;
+        settings.optimise(&module, &cpu)?;
     }
-    let ptx = settings.emit(&module, &arguments.cpu)?;
+    let ptx = settings.emit(&module, &cpu)?;
     if input::is_stream(&output) {
         return super::print(&ptx);
     }

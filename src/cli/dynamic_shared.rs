@@ -10,6 +10,7 @@ use nvptx_ra::config;
 use nvptx_ra::error::{Error, ErrorKind};
 
 use crate::of_kernels::{OfKernels, last_of};
+use crate::triton;
 
 /// Bytes of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,22 +36,9 @@ impl FromStr for Bytes {
     }
 }
 
-/// What Triton's compiler writes of a kernel into `NAME.json` beside `NAME.llir`, as far as it is wanted.
-#[derive(serde::Deserialize)]
-struct TritonMetadata {
-    name: String,
-    shared: u32,
-}
-
 /// All that is said of an input: what Triton wrote beside it, and behind that, so that it counts first, the options.
 pub(crate) fn all_said(input: &Path, options: &[DynamicShared]) -> Vec<DynamicShared> {
-    let path = input.with_extension("json");
-    let metadata: Option<TritonMetadata> =
-        std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    let beside = metadata.map(|TritonMetadata { name, shared }| {
-        log::info!("{}: launches of {name} add {shared} bytes of shared memory", path.display());
-        DynamicShared::named(name, Bytes(shared))
-    });
+    let beside = triton::beside(input).map(|kernel| DynamicShared::named(kernel.name, Bytes(kernel.shared)));
     beside.into_iter().chain(options.iter().cloned()).collect()
 }
 

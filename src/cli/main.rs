@@ -53,6 +53,7 @@ mod report;
 mod run;
 mod stats;
 mod threads;
+mod triton;
 mod tune;
 mod views;
 mod wrap_cuda;
@@ -99,6 +100,9 @@ enum Command {
     Mir(mir::Arguments),
     #[command(hide = true)]
     Occupancy(occupancy::Arguments),
+    #[cfg(feature = "llvm")]
+    #[command(hide = true)]
+    Optimise(tune::optimise::Arguments),
     Optimum(optimum::Arguments),
     Ptx(ptx::Arguments),
     Ptxas(assembler::Arguments),
@@ -130,6 +134,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "llvm")]
         Command::Mir(arguments) => mir::run(&arguments),
         Command::Occupancy(arguments) => occupancy::run(&arguments),
+        #[cfg(feature = "llvm")]
+        Command::Optimise(arguments) => tune::optimise::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Ptx(arguments) => ptx::run(&arguments),
         Command::Ptxas(arguments) => assembler::run(arguments.all),

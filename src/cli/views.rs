@@ -19,17 +19,14 @@ use crate::functions;
 use crate::input::{self, Input};
 
 /// How LLVM IR and machine code are compiled. Without LLVM there is nothing to say.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(crate) struct Compilation {
     /// The processor.
     #[cfg(feature = "llvm")]
     pub(crate) cpu: String,
-    /// Its features.
+    /// The rest.
     #[cfg(feature = "llvm")]
-    pub(crate) mattr: String,
-    /// The optimisation level.
-    #[cfg(feature = "llvm")]
-    pub(crate) level: u8,
+    pub(crate) settings: Settings,
 }
 
 /// An input, and how it is compiled where it is LLVM IR.
@@ -78,12 +75,15 @@ impl Source {
         }
     }
 
-    /// The processor that it names itself: PTX does.
-    pub(crate) fn own_processor(&self) -> Result<Option<String>, Error> {
-        let Content::Ptx(content) = &self.content else { return Ok(None) };
-        let name = input::name(&self.path);
-        let target = Module::read(&name, content)?.target().to_owned();
-        Ok(Some(target).filter(|target| !target.is_empty()))
+    /// The processor that PTX names itself, or that LLVM IR is compiled for.
+    pub(crate) fn processor(&self) -> Result<Option<String>, Error> {
+        let named = match &self.content {
+            Content::Ptx(content) => Module::read(&input::name(&self.path), content)?.target().to_owned(),
+            #[cfg(feature = "llvm")]
+            Content::Ir(_) => self.compilation.cpu.clone(),
+            _ => return Ok(None),
+        };
+        Ok(Some(named).filter(|named| !named.is_empty()))
     }
 
     /// Whether there is PTX of it for ptxas.
@@ -94,7 +94,7 @@ impl Source {
     /// Has LLVM IR compiled at another level from now on.
     #[cfg(feature = "llvm")]
     pub(crate) fn set_level(&mut self, level: u8) {
-        self.compilation.level = level;
+        self.compilation.settings = self.compilation.settings.at_level(level);
     }
 
     /// Calls `each` with every function and what its opcodes mean, in order. Functions in text form are there once. Of
@@ -116,8 +116,8 @@ impl Source {
             Content::Ptx(content) => functions_of_ptx(&input::name(&self.path), content, each),
             #[cfg(feature = "llvm")]
             Content::Ir(content) => {
-                let Compilation { cpu, mattr, level } = &self.compilation;
-                let functions = llvm::generate(content, &self.path, &Settings::new(mattr, *level), cpu)?;
+                let Compilation { cpu, settings } = &self.compilation;
+                let functions = llvm::generate(content, &self.path, settings, cpu)?;
                 functions.into_iter().try_for_each(|(function, classification)| each(function, classification))
             }
             #[cfg(feature = "llvm")]

@@ -33,12 +33,8 @@ unsafe extern "C" {
     fn nvptx_ra_optimise(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
     fn nvptx_ra_start_optimising(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
     fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
-    fn nvptx_ra_generate(
-        module: LLVMModuleRef,
-        machine: LLVMTargetMachineRef,
-        name: Str,
-        message: *mut *mut c_char,
-    ) -> u32;
+    fn nvptx_ra_generate(module: LLVMModuleRef, machine: LLVMTargetMachineRef, message: *mut *mut c_char) -> u32;
+    fn nvptx_ra_end_after_fatal_errors(remedy: Str);
     fn nvptx_ra_quieten(context: LLVMContextRef);
     fn nvptx_ra_first_error(context: LLVMContextRef) -> *mut c_char;
     fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
@@ -126,16 +122,22 @@ pub fn demangle(name: &str) -> Option<String> {
 }
 
 /// Runs the code generator on a module, which it changes, and prints nothing: `-stop-after` says how far it goes. An error
-/// is LLVM's own message; one that LLVM calls fatal ends the process, with a line that says that `name` does not compile.
-pub fn generate(module: &Module<'_>, machine: &TargetMachine, name: &str) -> Result<(), String> {
+/// is LLVM's own message.
+pub fn generate(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> {
     let mut message = std::ptr::null_mut();
-    let name = name.as_bytes().into();
     // SAFETY: module and machine are alive and nobody else uses them; `message` may be written.
-    if unsafe { nvptx_ra_generate(module.as_mut_ptr(), machine.as_mut_ptr(), name, &raw mut message) } != 0 {
+    if unsafe { nvptx_ra_generate(module.as_mut_ptr(), machine.as_mut_ptr(), &raw mut message) } != 0 {
         return Ok(());
     }
     // SAFETY: where code generation fails the shim has made a message.
     Err(unsafe { take_message(message) })
+}
+
+/// From now on ends the process with status 1 where LLVM calls an error fatal, which it does not go on after, with one line:
+/// LLVM's reason, and `remedy`. LLVM's own handler prints a stack and aborts.
+pub fn end_after_fatal_errors(remedy: &str) {
+    // SAFETY: the text is given with its length, and copied.
+    unsafe { nvptx_ra_end_after_fatal_errors(remedy.as_bytes().into()) };
 }
 
 /// What `compile` makes with the modules of a context, without anybody hearing what LLVM says of them. An error is LLVM's

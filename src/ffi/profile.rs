@@ -126,7 +126,7 @@ fn finish_in(module: &Module, profile: &Profile, features: &str) -> Result<Unfit
     if !module.is_marked(REPLAYED) {
         let has_entry = |function: Function| profile.entry(&function.name()).is_some();
         let problem = "made for code ahead of LLVM's optimisations: every function gets the defaults; compile its source \
-                       by clang with -fpass-plugin";
+                       by clang with -fpass-plugin, or this code by nvptx-ra compile with --optimise auto";
         return if module.definitions().any(has_entry) { Err(problem) } else { Ok(Unfit::default()) };
     }
     let mut unfit = Unfit::default();

@@ -19,7 +19,7 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The fingerprint; an error says why there is no PTX.
-    Text(Result<String, String>),
+    Text(Result<String, NoAnswer>),
     /// The figures.
     Figures(Result<Figures, NoAnswer>),
     /// The registers, and what else is known then.

@@ -31,7 +31,7 @@ use split::Split;
 use summary::Summary;
 
 #[cfg(feature = "llvm")]
-use crate::codegen::DEFAULT_LEVEL;
+use crate::codegen::{DEFAULT_LEVEL, Settings};
 use crate::views::Compilation;
 
 /// Allocate hardware registers for functions, and print registers, spills, rounds and time
@@ -147,9 +147,7 @@ impl Arguments {
             #[cfg(feature = "llvm")]
             cpu: self.cpu.clone(),
             #[cfg(feature = "llvm")]
-            mattr: String::new(),
-            #[cfg(feature = "llvm")]
-            level: DEFAULT_LEVEL,
+            settings: Settings::new("", DEFAULT_LEVEL),
         }
     }
 }

@@ -26,12 +26,14 @@ use serde_json::Value;
 
 use self::code::Code;
 #[cfg(feature = "llvm")]
-use crate::codegen::DEFAULT_LEVEL;
+use crate::codegen::{DEFAULT_LEVEL, Settings};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::input::{self, FUNCTIONS, Input};
 use crate::kernel_names;
 use crate::of_kernels;
 use crate::ptxas::Measured;
+#[cfg(feature = "llvm")]
+use crate::triton;
 use crate::views::{Compilation, Source};
 use slots::Slots;
 
@@ -45,7 +47,7 @@ pub(crate) struct Arguments {
     /// functions in text form
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// The processor. Unless given, the one that the PTX names, or sm_90
+    /// The processor. Unless given, the one that the PTX names or Triton names beside its code, or sm_90
     #[arg(long)]
     cpu: Option<String>,
     /// Features of the processor and the PTX version, e.g. +ptx88
@@ -112,15 +114,20 @@ const DEFAULT_CPU: &str = "sm_90";
 
 impl Arguments {
     /// How LLVM IR is compiled.
-    fn compilation(&self) -> Compilation {
+    #[cfg(feature = "llvm")]
+    fn compilation(&self, input: &Path) -> Compilation {
+        let settings = Settings::new(&self.mattr, self.level);
+        let triton = triton::beside(input);
+        let named = self.cpu.clone().or_else(|| triton.as_ref()?.cpu());
         Compilation {
-            #[cfg(feature = "llvm")]
-            cpu: self.cpu.clone().unwrap_or_else(|| DEFAULT_CPU.to_owned()),
-            #[cfg(feature = "llvm")]
-            mattr: self.mattr.clone(),
-            #[cfg(feature = "llvm")]
-            level: self.level,
+            cpu: named.unwrap_or_else(|| DEFAULT_CPU.to_owned()),
+            settings: triton.map_or(settings.clone(), |kernel| settings.of_triton(&kernel)),
         }
+    }
+
+    #[cfg(not(feature = "llvm"))]
+    fn compilation(&self, _input: &Path) -> Compilation {
+        Compilation {}
     }
 
     /// Whether what is reported is optimised.
@@ -221,7 +228,7 @@ impl Report {
     /// Forecasts all kernels of an input.
     fn of(input: Input, arguments: &Arguments) -> Result<Self, Error> {
         let path = &input.path.clone();
-        let mut source = Source::read(input, arguments.compilation())?;
+        let mut source = Source::read(input, arguments.compilation(path))?;
         let runs_ptxas = arguments.compare_ptxas || arguments.sass;
         if runs_ptxas && !source.has_ptx() {
             let option = if arguments.sass { "--sass" } else { "--compare-ptxas" };
@@ -230,7 +237,7 @@ impl Report {
         }
         let cpu = match &arguments.cpu {
             Some(cpu) => cpu.clone(),
-            None => source.own_processor()?.unwrap_or_else(|| DEFAULT_CPU.to_owned()),
+            None => source.processor()?.unwrap_or_else(|| DEFAULT_CPU.to_owned()),
         };
         let architecture = Architecture::by_name(&cpu)?;
         let code = Code::read(&mut source, arguments)?;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -13,6 +14,7 @@ use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::target::PtxVersion;
 
+use super::optimise;
 use crate::codegen::{self, Optimise, Settings};
 use crate::input;
 
@@ -89,13 +91,11 @@ impl<'a> Compiler<'a> {
         functions
     }
 
-    /// What LLVM's optimisations make of the module with what a profile chooses ahead of them.
-    pub(super) fn optimised(&self, profile: &Profile) -> Result<Self, Error> {
-        let context = Context::create();
-        let module = codegen::parse(&context, &self.content, self.path)?;
-        profile::replay_attributes(&module, profile);
-        self.optimise(&context, &module)?;
-        Ok(Self { content: write_bitcode(&module).into(), stage: Stage::Finished, ..self.clone() })
+    /// What LLVM's optimisations make of the module with what a profile chooses ahead of them; an error where that takes
+    /// more than the limit, or is interrupted.
+    pub(super) fn optimised(&self, profile: &Profile, limit: Duration) -> Result<Self, Error> {
+        let content = optimise::optimised(&self.content, &self.arguments(), profile, limit)?;
+        Ok(Self { content: content.into(), stage: Stage::Finished, ..self.clone() })
     }
 
     fn optimise(&self, context: &Context, module: &Module<'_>) -> Result<(), Error> {

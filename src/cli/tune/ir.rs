@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
@@ -13,6 +13,7 @@ use super::branches::{Branches, Servers};
 use super::code::{Code, Words};
 use super::compiler::{Compiler, Stage};
 use super::ptx;
+use super::stock::{STOCK_LIMIT, limit_of_variants};
 
 /// What a function is told that is to stay as LLVM has it.
 const OFF: &str = "off";
@@ -30,8 +31,10 @@ pub(super) struct Ir<'a> {
     stock: Front<'a>,
     /// The kernel ahead of LLVM's optimisations, where these are run here.
     source: Option<Compiler<'a>>,
-    /// What the optimisations make of the whole module, once its kernels are wanted.
-    optimised: OnceLock<Result<Compiler<'a>, Error>>,
+    /// What the optimisations make of the whole module, once its kernels are wanted, and how long they took.
+    optimised: OnceLock<(Result<Compiler<'a>, Error>, Duration)>,
+    /// How long they may take with other choices.
+    limit: Duration,
     /// What the optimisations make of it with other choices.
     fronts: Mutex<BTreeMap<Ahead, Arc<LazyFront<'a>>>>,
     servers: &'a Servers,
@@ -73,11 +76,14 @@ impl<'a> Front<'a> {
 
 impl<'a> Ir<'a> {
     pub(super) fn new(compiler: Compiler<'a>, servers: &'a Servers) -> Self {
-        Self::of_parts(compiler, None, servers)
-    }
-
-    fn of_parts(stock: Compiler<'a>, source: Option<Compiler<'a>>, servers: &'a Servers) -> Self {
-        Self { stock: Front::new(stock), source, optimised: OnceLock::new(), fronts: Mutex::default(), servers }
+        Self {
+            stock: Front::new(compiler),
+            source: None,
+            optimised: OnceLock::new(),
+            limit: STOCK_LIMIT,
+            fronts: Mutex::default(),
+            servers,
+        }
     }
 
     /// Compiles a variant that chooses something ahead of LLVM's optimisations, which run once for each such choice.
@@ -97,7 +103,7 @@ impl<'a> Ir<'a> {
             // Only what is chosen ahead: what else is chosen is added to it later, and `off` would stay.
             let mut chosen = profile_of(&Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
             chosen.functions.retain(|entry| entry.options != OFF);
-            Ok(Front::new(source.optimised(&chosen)?))
+            Ok(Front::new(source.optimised(&chosen, self.limit)?))
         };
         front.get_or_init(make).as_ref().map_err(Clone::clone)?.compile(self.servers, variant, profile_of, took)
     }
@@ -125,12 +131,17 @@ impl Code for Ir<'_> {
             return Ok(slices.map(|slice| Box::new(Ir::new(slice, self.servers)) as Box<dyn Code>).collect());
         }
         // Kernels by themselves are those of the whole: what is inlined may depend on the other kernels.
-        let optimised = self.optimised.get_or_init(|| whole.optimised(&Profile::new(whole.cpu(), Vec::new())));
+        let (optimised, took) = self.optimised.get_or_init(|| {
+            let start = Instant::now();
+            let optimised = whole.optimised(&Profile::new(whole.cpu(), Vec::new()), STOCK_LIMIT);
+            (optimised, start.elapsed())
+        });
         let stock = optimised.as_ref().map_err(Clone::clone)?.slices(kernels.iter().copied())?;
         let pairs = slices.into_iter().zip(stock);
         let of_kernel = pairs.map(|(source, stock)| {
             let stock = stock.with_functions_of(&source);
-            Box::new(Ir::of_parts(stock, Some(source), self.servers)) as Box<dyn Code>
+            let limit = limit_of_variants(*took);
+            Box::new(Ir { source: Some(source), limit, ..Ir::new(stock, self.servers) }) as Box<dyn Code>
         });
         Ok(of_kernel.collect())
     }

@@ -35,6 +35,8 @@ mod ir;
 mod judge;
 mod linked;
 mod measure;
+#[cfg(feature = "llvm")]
+pub(crate) mod optimise;
 mod outputs;
 mod page;
 mod print;
@@ -82,11 +84,13 @@ use self::stock::{Conditions, Stock, Wanted};
 use self::text::Text;
 use self::tuning::{Judges, Pace, Tuning};
 #[cfg(feature = "llvm")]
-use crate::codegen::{Optimise, Settings};
+use crate::codegen::{self, Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
 use crate::ptx::read_others;
 use crate::threads::Threads;
+#[cfg(feature = "llvm")]
+use crate::triton;
 use crate::{input, interrupt, ptxas};
 
 /// What the search takes.
@@ -123,7 +127,7 @@ pub(crate) struct Arguments {
     /// variants, with all choices that work on PTX
     #[arg(long, value_name = "FILE")]
     also: Vec<PathBuf>,
-    /// The processor. Unless given, the one that the PTX names, or sm_90
+    /// The processor. Unless given, the one that the PTX names or Triton names beside its code, or sm_90
     #[arg(long)]
     cpu: Option<String>,
     #[cfg(feature = "llvm")]
@@ -235,6 +239,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let tools = Tools::find();
     let name = input::name(&arguments.input);
     let named = if is_ptx { Module::read(&name, &content)?.target().to_owned() } else { String::new() };
+    #[cfg(feature = "llvm")]
+    let triton = triton::beside(&arguments.input).filter(|_| !is_ptx);
+    #[cfg(feature = "llvm")]
+    let named = triton.as_ref().and_then(triton::Kernel::cpu).unwrap_or(named);
+    #[cfg(feature = "llvm")]
+    let settings = triton.map_or_else(|| arguments.settings.clone(), |kernel| arguments.settings.of_triton(&kernel));
     let cpu = arguments.cpu.clone().unwrap_or(if named.is_empty() { DEFAULT_CPU.to_owned() } else { named });
     let architecture = Architecture::by_name(&cpu)?;
     ptxas::check_processor(&tools.ptxas, &cpu)?;
@@ -243,8 +253,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let code: Box<dyn Code> = match is_ptx {
         #[cfg(feature = "llvm")]
         false => {
-            let Arguments { input, settings, optimise, .. } = arguments;
-            Box::new(Ir::new(Compiler::new(&content, input, settings, &cpu, *optimise)?, &servers))
+            let Arguments { input, optimise, .. } = arguments;
+            codegen::end_after_fatal_errors(&name, &cpu);
+            Box::new(Ir::new(Compiler::new(&content, input, &settings, &cpu, *optimise)?, &servers))
         }
         _ => Box::new(Text::new(content, &name, &cpu)?),
     };
@@ -371,7 +382,9 @@ fn search<'a>(
         winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
     }
     print::losses(&tuning.search);
+    print::blocks_that_were_drawn(&tuning.search);
     print::spills_for_warps(&tuning.search);
+    print::warps_for_spills(&tuning.search);
     print::accesses_for_spills(&tuning.search);
     Ok((tuning, is_cut))
 }

@@ -11,13 +11,15 @@ use serde_json::{Value, json};
 use super::compose::Composed;
 use super::tuning::Tuning;
 use crate::kernel_names;
+use crate::page::counted;
 
 /// What was lost, said once.
 pub(super) fn losses(search: &Search) {
     let lost: usize = search.kernels.iter().map(|kernel| kernel.lost).sum();
     if let Some((kernel, problem)) = search.kernels.iter().find_map(|k| Some((&k.name, k.first_loss.as_ref()?))) {
         let kernel = kernel_names::short(kernel);
-        say!("nvptx-ra: {lost} variants could not be judged; the first, of kernel '{kernel}': {problem}");
+        let lost = counted(lost, "variant");
+        say!("nvptx-ra: {lost} could not be judged; the first, of kernel '{kernel}': {problem}");
     }
 }
 
@@ -48,6 +50,23 @@ pub(super) fn spills_for_warps(search: &Search) {
     }
 }
 
+/// How many more warps a few spills would make room for, said once.
+pub(super) fn warps_for_spills(search: &Search) {
+    let found = saved(search, |kernel| kernel.more_warps_for_few_spills(&search.aim));
+    if let Some((count, kernel, (best, more))) = found {
+        say!(
+            "nvptx-ra: with a few more bytes spilled, {} of the kernels would hold more warps: '{}' would hold {} instead of \
+             {} and spill {} instead of {} bytes; --prefer warps chooses that",
+            count,
+            kernel,
+            more.warps,
+            best.warps,
+            more.spill_bytes(),
+            best.spill_bytes()
+        );
+    }
+}
+
 /// What a few spills would save of arrays in local memory, said once.
 pub(super) fn accesses_for_spills(search: &Search) {
     let saved = saved(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim));
@@ -64,6 +83,23 @@ pub(super) fn accesses_for_spills(search: &Search) {
             best.sass.instructions,
             least.spill_bytes(),
             best.spill_bytes()
+        );
+    }
+}
+
+/// Which winners could not be compared with stock, because threads race in blocks of a size that nobody has said, said once.
+pub(super) fn blocks_that_were_drawn(search: &Search) {
+    let mut unknown = search.kernels.iter().filter_map(|kernel| match &kernel.findings.winner {
+        Some(Agreement::NotComparable(reason)) if kernel.block.threads.is_none() && reason.contains("a race:") => {
+            Some((&kernel.name, reason))
+        }
+        _ => None,
+    });
+    if let Some((kernel, reason)) = unknown.next() {
+        let (count, kernel) = (1 + unknown.count(), kernel_names::short(kernel));
+        say!(
+            "nvptx-ra: {count} of the kernels could not be compared in blocks whose size was drawn: '{kernel}': {reason}; \
+             --threads says how many threads their blocks have"
         );
     }
 }

@@ -20,7 +20,7 @@ pub(super) enum Trouble {
 impl std::fmt::Display for Trouble {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::TooLong(limit) => write!(f, "takes more than {} s", limit.as_secs_f64()),
+            Self::TooLong(limit) => write!(f, "takes more than {} s", (limit.as_secs_f64() * 10.0).round() / 10.0),
             Self::Lost(problem) => f.write_str(problem),
         }
     }

@@ -191,7 +191,9 @@ fn unchanged(kernel: &Kernel) -> String {
     let (bytes, warps) = (kernel.stock.spill_bytes(), kernel.stock.warps);
     let name = crate::kernel_names::readable(&kernel.name);
     let variants = counted(kernel.tried.len(), "variant");
-    format!("{name}: no better after {variants}: {bytes} bytes spilled, {warps} warps")
+    let unknown = kernel.block.dynamic_shared.is_none();
+    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
+    format!("{name}: no better after {variants}: {bytes} bytes spilled, {warps} warps{shared}")
 }
 
 /// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.

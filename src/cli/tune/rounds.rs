@@ -95,7 +95,7 @@ fn spilled(
     block: Block,
     aim: &Aim,
 ) -> Result<Spilled, NoAnswer> {
-    let refused = |error: Error| NoAnswer::Refused(error.to_string());
+    let refused = |error: Error| NoAnswer::Refused(error.problem);
     let ptx = slice.compile(variant).map_err(refused)?;
     let numbered = Module::read("the variant", &ptx).map_err(refused)?.numbered();
     let mut judged = judges.judge.judge(&numbered.text, slice.limit, Look::ForSpills)?;
@@ -176,7 +176,8 @@ impl Parties for Rounds<'_> {
                         self.texts[id].push((variant, ptx));
                         Ok(text)
                     }
-                    Err(error) => Err(error.to_string()),
+                    Err(_) if is_interrupted() => Err(NoAnswer::BrokenOff),
+                    Err(error) => Err(NoAnswer::Refused(error.problem)),
                 }),
             });
         }

@@ -21,14 +21,19 @@ use crate::kernel_names;
 use crate::of_kernels;
 use crate::threads::{Count, Threads};
 
-/// How much longer than stock a variant may take ptxas.
+/// How much longer than stock a variant may take ptxas, or LLVM's optimisations.
 const TIMES_STOCK: u32 = 10;
 
-/// How long a run of ptxas may take in any case.
+/// How long it may take in any case.
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
-/// How long ptxas may take on stock.
+/// How long it may take on stock.
 pub(super) const STOCK_LIMIT: Duration = Duration::from_secs(3600);
+
+/// How long it may take on variants of what took stock so long.
+pub(super) fn limit_of_variants(stock: Duration) -> Duration {
+    (stock * TIMES_STOCK).max(LEAST_LIMIT)
+}
 
 /// What kernels are started with.
 #[derive(Clone, Copy)]
@@ -162,7 +167,7 @@ fn what_is_odd(kernels: &[Kernel], architecture: &Architecture) -> Vec<String> {
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
     if unknown > 0 {
         notes.push(format!(
-            "nvptx-ra: {unknown} of the kernels have shared memory whose size only the launch says. It counts as zero; \
+            "nvptx-ra: for {unknown} of the kernels only the launch says how much shared memory there is. It counts as zero; \
              say the size with --dynamic-shared"
         ));
     }
@@ -250,6 +255,6 @@ impl Conditions<'_> {
         kernel.add_compilers(&slice.compilers());
         kernel.may_be_looked_at = self.judges.ptxas.looks_for_spills();
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
-        Ok(Start { kernel, took, limit: (judged.took * TIMES_STOCK).max(LEAST_LIMIT) })
+        Ok(Start { kernel, took, limit: limit_of_variants(judged.took) })
     }
 }

@@ -181,7 +181,8 @@ mod tests {
                 Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
                 Question::Text(variant) => {
                     variants.push(variant);
-                    Answer::Text(texts.get(variants.len() - 1).map(|text| fingerprint(text)).ok_or("none".into()))
+                    let text = texts.get(variants.len() - 1).map(|text| fingerprint(text));
+                    Answer::Text(text.ok_or(NoAnswer::Refused("none".into())))
                 }
                 Question::Figures(variant) => {
                     let number = variants.iter().position(|other| *other == variant).expect("it was compiled");

@@ -22,7 +22,7 @@ impl Source {
     pub(super) fn compile(&self, output: &Path) -> Vec<String> {
         let (path, output) = (self.path.to_string_lossy(), output.to_string_lossy());
         let command = ["compile", "-o", &output, "--cpu", &self.compilation.cpu, &path].map(str::to_owned);
-        command.into_iter().chain(Settings::new(&self.compilation.mattr, self.compilation.level).arguments()).collect()
+        command.into_iter().chain(self.compilation.settings.arguments()).collect()
     }
 
     /// How to have the tool itself print the functions of machine code.
@@ -87,7 +87,9 @@ pub(super) fn generate(
     STOP.clone().map_err(|message| Error::new(ErrorKind::Option, message, "report this"))?;
     let context = Context::create();
     let module = codegen::parse(&context, content, path)?;
-    settings.views(&module, cpu, &input::name(path))
+    let name = input::name(path);
+    codegen::end_after_fatal_errors(&name, cpu);
+    settings.views(&module, cpu, &name)
 }
 
 /// What a process that fails says of it, among warnings, headings of functions and, where LLVM aborts, the stack.

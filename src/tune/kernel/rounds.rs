@@ -33,7 +33,7 @@ pub(super) struct Rounds {
 struct Attempt {
     variant: Variant,
     /// The fingerprint of its PTX; why there is none.
-    text: Result<String, String>,
+    text: Result<String, NoAnswer>,
     /// Whether it is the first with this PTX.
     is_new: bool,
 }
@@ -119,7 +119,7 @@ impl Kernel {
     }
 
     /// Notes the text of the next variant. PTX that is known, or that stands in the round already, is not judged.
-    fn note_text(&mut self, text: Result<String, String>) {
+    fn note_text(&mut self, text: Result<String, NoAnswer>) {
         // Nobody asked for more.
         let Some(variant) = self.rounds.drawn.get(self.rounds.attempts.len()).cloned() else { return };
         self.rounds.compiled += 1;
@@ -136,10 +136,10 @@ impl Kernel {
         let mut judged = judged.into_iter();
         for Attempt { variant, text, is_new } in std::mem::take(&mut self.rounds.attempts) {
             match (text, if is_new { judged.next() } else { None }) {
-                (Ok(_), Some(Err(NoAnswer::BrokenOff))) => {}
+                (Ok(_), Some(Err(NoAnswer::BrokenOff))) | (Err(NoAnswer::BrokenOff), _) => {}
                 // The run of the first with this PTX was broken off.
                 (Ok(text), None) if self.known(&text).is_none() => {}
-                (Err(problem), _) => self.lose(variant, None, problem),
+                (Err(reason), _) => self.lose(variant, None, reason.to_string()),
                 (Ok(text), Some(Err(reason))) => self.lose(variant, Some(text), reason.to_string()),
                 (Ok(text), figures) => self.record(aim, variant, text, figures.and_then(Result::ok)),
             }

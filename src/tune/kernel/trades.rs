@@ -1,4 +1,6 @@
-//! What would save spills or accesses of local memory for something that the search may not give up.
+//! What would save spills or accesses of local memory, or hold more warps, for something that the search does not give up.
+
+use std::cmp::Reverse;
 
 use super::Kernel;
 use crate::tune::aim::Aim;
@@ -30,6 +32,18 @@ impl Kernel {
         self.least_accesses_for_spills(aim, &best).map(|(_, least)| (best, least))
     }
 
+    /// The best, and what holds more warps and would win without it, for a tenth of the spills that the best spares.
+    pub fn more_warps_for_few_spills(&self, aim: &Aim) -> Option<(Figures, Figures)> {
+        let (_, best) = self.best(aim);
+        let spared = self.stock.spill_cost().saturating_sub(best.spill_cost());
+        let most = best.spill_cost() + spared / 10;
+        let does = |(variant, figures): &(&Variant, Figures)| {
+            figures.warps > best.warps && figures.spill_cost() <= most && self.may_win(aim, variant, figures)
+        };
+        let holding_more = self.judged().filter(does).map(|(_, figures)| figures);
+        holding_more.min_by_key(|figures| (Reverse(figures.warps), figures.spill_cost())).map(|figures| (best, figures))
+    }
+
     /// What accesses local memory a quarter as often as `best`, or less, and would win if it might spill for that, where it may not:
     /// the best of these.
     pub(super) fn least_accesses_for_spills(&self, aim: &Aim, best: &Figures) -> Option<(&Variant, Figures)> {
@@ -52,6 +66,7 @@ mod tests {
     use super::*;
     use crate::tune::evidence::Sass;
     use crate::tune::figures::tests::figures;
+    use crate::tune::figures::{Measure, preference};
 
     /// What fewer warps would save is told where it is half of the spills and costs nothing else, and where they are not
     /// allowed anyway.
@@ -81,6 +96,25 @@ mod tests {
             (figures(40, 16, 500), true),
         ] {
             assert_eq!(saved(outcome, fewer_warps), None, "{outcome:?}");
+        }
+    }
+
+    /// More warps are told of where nine tenths of the spills go all the same, and nothing is worse than in stock; not where warps
+    /// come first anyway.
+    #[test]
+    fn warps_for_spills() {
+        let told = |outcome: Figures, first: &[Measure]| {
+            let (aim, mut kernel) = (Aim { preference: preference(first), ..aim(0) }, kernel());
+            for (number, outcome) in [figures(10, 32, 500), outcome].into_iter().enumerate() {
+                let variant = kernel.propose(&aim);
+                kernel.record(&aim, variant, number.to_string(), Some(outcome));
+            }
+            kernel.more_warps_for_few_spills(&aim)
+        };
+        assert_eq!(told(figures(19, 40, 500), &[]), Some((figures(10, 32, 500), figures(19, 40, 500))));
+        assert_eq!(told(figures(19, 40, 500), &[Measure::Warps]), None);
+        for outcome in [figures(20, 40, 500), figures(19, 32, 500), figures(19, 40, 501)] {
+            assert_eq!(told(outcome, &[]), None, "{outcome:?}");
         }
     }
 

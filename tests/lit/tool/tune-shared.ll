@@ -35,7 +35,7 @@
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/tile.ptx --mattr=+ptx88 --runs 10 --allow-more-instructions > %t/table 2> %t/log
 ; RUN: not grep smem-spilling %t/table
 ; RUN: FileCheck %s --check-prefix=UNKNOWN --input-file=%t/log
-; UNKNOWN: nvptx-ra: 1 of the kernels have shared memory whose size only the launch says. It counts as zero; say the size with --dynamic-shared
+; UNKNOWN: nvptx-ra: for 1 of the kernels only the launch says how much shared memory there is. It counts as zero; say the size with --dynamic-shared
 ;
 ; Where the search is told, registers that cost no warp beside that much memory are free: two blocks of 256 threads fit,
 ; so that the limit of 40 registers, which spills, may go as far as 128.

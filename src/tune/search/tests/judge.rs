@@ -41,10 +41,10 @@ impl Judge {
     }
 
     /// The fingerprint of the PTX of a kernel's variant.
-    pub(super) fn text(&self, kernel: KernelId, variant: &Variant) -> Result<String, String> {
+    pub(super) fn text(&self, kernel: KernelId, variant: &Variant) -> Result<String, NoAnswer> {
         let question = format!("{kernel} {variant}");
         if self.refuses(&question) {
-            return Err("no PTX".into());
+            return Err(NoAnswer::Refused("no PTX".into()));
         }
         Ok(match self.draw(&question, self.texts) {
             0 => stock_text(kernel),

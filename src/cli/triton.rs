@@ -1,0 +1,108 @@
+//! What Triton's compiler leaves beside a kernel's LLVM IR of how it goes on with it: `NAME.json` and `NAME.ptx` beside
+//! `NAME.llir`. The code itself names no processor, and says neither whether products and sums may be fused nor how much
+//! shared memory launches add.
+
+use std::path::Path;
+
+#[cfg(feature = "llvm")]
+use nvptx_ra::ptx::Module;
+#[cfg(feature = "llvm")]
+use nvptx_ra::target::PtxVersion;
+
+/// What it says of a kernel, as far as that is wanted.
+#[derive(Debug, PartialEq, Eq, serde::Deserialize)]
+pub(crate) struct Kernel {
+    /// Its name.
+    pub(crate) name: String,
+    /// Bytes of shared memory that launches add.
+    pub(crate) shared: u32,
+    /// Whether products and sums may be fused.
+    #[cfg(feature = "llvm")]
+    #[serde(rename = "enable_fp_fusion")]
+    pub(crate) fuses: Option<bool>,
+    /// In older versions a list.
+    #[cfg(feature = "llvm")]
+    #[serde(default)]
+    target: serde_json::Value,
+    /// Of the PTX that it made.
+    #[cfg(feature = "llvm")]
+    #[serde(skip)]
+    version: Option<PtxVersion>,
+}
+
+/// What stands beside an input; `None` where that is nothing of Triton's.
+pub(crate) fn beside(input: &Path) -> Option<Kernel> {
+    let path = input.with_extension("json");
+    let kernel: Kernel = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+    #[cfg(feature = "llvm")]
+    let kernel = Kernel { version: version_of(&input.with_extension("ptx")), ..kernel };
+    log::info!("{}: how Triton compiles and launches {}", path.display(), kernel.name);
+    Some(kernel)
+}
+
+#[cfg(feature = "llvm")]
+fn version_of(path: &Path) -> Option<PtxVersion> {
+    Module::read(&path.to_string_lossy(), &std::fs::read(path).ok()?).ok()?.version()
+}
+
+#[cfg(feature = "llvm")]
+impl Kernel {
+    /// The newest PTX that LLVM 22 writes.
+    const NEWEST: PtxVersion = PtxVersion(90);
+
+    /// The processor, as LLVM names it: with the instructions that only this one has, as Triton compiles from sm_90 on.
+    pub(crate) fn cpu(&self) -> Option<String> {
+        let architecture = self.target.get("arch").filter(|_| self.target["backend"] == "cuda")?.as_u64()?;
+        let own = if architecture >= 90 { "a" } else { "" };
+        Some(format!("sm_{architecture}{own}"))
+    }
+
+    /// The features of the target that ask for PTX of the version that Triton made.
+    pub(crate) fn features(&self) -> Option<String> {
+        self.version.map(|version| format!("+ptx{}", version.min(Self::NEWEST).0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str, ptx: Option<&str>) -> Option<Kernel> {
+        let folder = tempfile::tempdir().expect("there is space");
+        std::fs::write(folder.path().join("dot.json"), json).expect("is writable");
+        if let Some(ptx) = ptx {
+            std::fs::write(folder.path().join("dot.ptx"), ptx).expect("is writable");
+        }
+        beside(&folder.path().join("dot.llir"))
+    }
+
+    /// A file without a name and shared memory is not Triton's, nor is one that is no JSON.
+    #[test]
+    fn what_is_tritons() {
+        let kernel = of(r#"{"hash": "0", "num_warps": 4, "shared": 4096, "name": "dot"}"#, None).expect("is Triton's");
+        assert_eq!((kernel.name.as_str(), kernel.shared), ("dot", 4096));
+        assert!(of(r#"{"kernels": []}"#, None).is_none() && of("", None).is_none());
+        assert!(beside("dot.llir".as_ref()).is_none());
+    }
+
+    /// The processor, fusing and the version of PTX are Triton's, as far as it says them and LLVM knows them.
+    #[cfg(feature = "llvm")]
+    #[test]
+    fn how_it_is_compiled() {
+        let told = |target: &str, ptx: Option<&str>| {
+            let json = format!(r#"{{"shared": 0, "name": "dot", "enable_fp_fusion": true, "target": {target}}}"#);
+            let kernel = of(&json, ptx).expect("is Triton's");
+            (kernel.cpu(), kernel.features(), kernel.fuses)
+        };
+        let ptx = |version: &str| format!(".version {version}\n.target sm_90a\n.address_size 64\n");
+        let named = |name: &str| Some(name.to_owned());
+        let hopper = r#"{"backend": "cuda", "arch": 90, "warp_size": 32}"#;
+        assert_eq!(told(hopper, Some(&ptx("8.7"))), (named("sm_90a"), named("+ptx87"), Some(true)));
+        assert_eq!(told(hopper, Some(&ptx("9.3"))).1, named("+ptx90"));
+        let ampere = r#"{"backend": "cuda", "arch": 80, "warp_size": 32}"#;
+        assert_eq!(told(ampere, Some("no PTX")), (named("sm_80"), None, Some(true)));
+        for other in [r#"{"backend": "hip", "arch": "gfx942"}"#, r#"["cuda", 80]"#, "null"] {
+            assert_eq!(told(other, None).0, None, "{other}");
+        }
+    }
+}

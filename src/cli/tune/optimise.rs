@@ -1,0 +1,86 @@
+//! LLVM's optimisations of a module, in a process of their own: where more is inlined they may take hours, and a process, other
+//! than a thread, can be ended.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use inkwell::context::Context;
+use nvptx_ra::error::Error;
+use nvptx_ra::ffi::codegen::{quietly, write_bitcode};
+use nvptx_ra::ffi::profile;
+use nvptx_ra::profile::Profile;
+
+use super::process;
+use crate::codegen::{self, Settings};
+use crate::ptxas::Folder;
+
+/// Run LLVM's optimisations on a module
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What the module is called
+    name: PathBuf,
+    /// The processor
+    #[arg(long)]
+    cpu: String,
+    #[command(flatten)]
+    settings: Settings,
+    /// A folder that has the module and its choices, and gets what is made of it
+    #[arg(long)]
+    folder: PathBuf,
+}
+
+// The files of the folder.
+const MODULE: &str = "module";
+const CHOICES: &str = "choices.toml";
+const OPTIMISED: &str = "optimised.bc";
+const ERRORS: &str = "errors";
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let Arguments { name, cpu, settings, folder } = arguments;
+    let context = Context::create();
+    let module = codegen::parse(&context, &read(&folder.join(MODULE))?, name)?;
+    let choices = read(&folder.join(CHOICES))?;
+    profile::replay_attributes(&module, &Profile::parse(&String::from_utf8_lossy(&choices))?);
+    quietly(&context, || settings.optimise(&module, cpu)).map_err(|message| refused(&message))??;
+    write(&folder.join(OPTIMISED), &write_bitcode(&module))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What LLVM's optimisations make of a module with the choices of a profile, as bitcode; an error where that takes more than
+/// the limit, or is interrupted. `settings` are the process's arguments that say how the module is compiled.
+pub(super) fn optimised(
+    module: &[u8],
+    settings: &[OsString],
+    choices: &Profile,
+    limit: Duration,
+) -> Result<Vec<u8>, Error> {
+    let folder = Folder::new("optimise")?;
+    write(&folder.path(MODULE), module)?;
+    write(&folder.path(CHOICES), choices.print("optimise", &[])?.as_bytes())?;
+    let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;
+    let mut command = Command::new(program);
+    command.arg("optimise").arg("--folder").arg(folder.path("")).args(settings);
+    let errors = folder.path(ERRORS);
+    let is_done =
+        process::run(command, &errors, &errors, limit).map_err(|trouble| refused(&format!("a process {trouble}")))?;
+    if !is_done {
+        let said = String::from_utf8_lossy(&read(&errors)?).into_owned();
+        let line = said.lines().next().unwrap_or("LLVM says nothing");
+        return Err(refused(line.trim_start_matches("nvptx-ra: ")));
+    }
+    read(&folder.path(OPTIMISED))
+}
+
+fn refused(reason: &str) -> Error {
+    Error::pass(format!("LLVM's optimisations: {reason}"), "see LLVM's message")
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|error| Error::file(path, &error))
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
+    std::fs::write(path, content).map_err(|error| Error::file(path, &error))
+}
