@@ -3,11 +3,14 @@
 use std::process::{Child, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 use nvptx_ra::error::Error;
+
+use crate::ptxas::Folder;
 
 /// How often the user has interrupted.
 static INTERRUPTIONS: AtomicU32 = AtomicU32::new(0);
@@ -17,6 +20,12 @@ static TOLERATED: AtomicU32 = AtomicU32::new(0);
 
 /// What is said at the first interruption.
 static ANSWER: Mutex<Option<&'static str>> = Mutex::new(None);
+
+/// What is said where an interruption ends the program at once.
+static LAST_WORDS: Mutex<Option<&'static str>> = Mutex::new(None);
+
+/// How long the work may take to end in order. LLVM asks nobody whether to go on, nor does a read of standard input.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The program that is waited for and ends with this one.
 static CHILD: Mutex<Option<Pid>> = Mutex::new(None);
@@ -32,14 +41,41 @@ pub(crate) fn watch() -> Result<(), Error> {
         if let Some(child) = *child() {
             let _ = kill(child, Signal::SIGTERM);
         }
-        let answer = *ANSWER.lock().unwrap_or_else(PoisonError::into_inner);
+        let [answer, last_words] =
+            [&ANSWER, &LAST_WORDS].map(|line| *line.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(answer) = answer.filter(|_| before == 0) {
             say!("{answer}");
+        } else if let Some(last_words) = last_words {
+            std::thread::spawn(move || end_behind(PATIENCE, last_words));
         }
     };
     ctrlc::set_handler(note).map_err(|error| {
         Error::pass(format!("interruptions cannot be watched for: {error}"), "see the system's limits")
     })
+}
+
+/// From now on, an interruption ends the program with this line where the work has not ended in order within moments; not one
+/// that was answered.
+pub(crate) fn end_anyway(last_words: &'static str) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(last_words);
+}
+
+/// Ends the program so much later, if it is still there and nothing has tolerated the interruption.
+fn end_behind(patience: Duration, last_words: &str) {
+    std::thread::sleep(patience);
+    if is_interrupted() {
+        say!("{last_words}");
+        Folder::remove_all();
+        end_at_once();
+    }
+}
+
+/// Ends the program while other threads may be in LLVM, whose parts an orderly end takes down.
+fn end_at_once() -> ! {
+    #[cfg(feature = "llvm")]
+    nvptx_ra::ffi::codegen::end_at_once(EXIT_CODE);
+    #[cfg(not(feature = "llvm"))]
+    std::process::exit(EXIT_CODE.into())
 }
 
 /// Whether the user wants no more of this.

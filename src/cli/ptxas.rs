@@ -1,9 +1,10 @@
 //! NVIDIA's assembler as a judge: where it is, and what it says of kernels.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::tune::evidence::Real;
@@ -139,13 +140,36 @@ fn processors(help: &str) -> Vec<&str> {
 /// A folder for files that nobody needs later; it goes away again.
 pub(crate) struct Folder(TempDir);
 
+/// The folders that there are.
+static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        folders().remove(self.0.path());
+    }
+}
+
 impl Folder {
     /// A new one, which no other process has, under a name that nobody can guess and make before.
     pub(crate) fn new(purpose: &str) -> Result<Self, Error> {
         let prefix = format!("nvptx-ra-{purpose}-");
         let private = std::fs::Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir();
-        folder.map(Self).map_err(|error| Error::file(&std::env::temp_dir(), &error))
+        let folder = folder.map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
+        folders().insert(folder.path().to_owned());
+        Ok(Self(folder))
+    }
+
+    /// Removes all that there are, for a program that ends in the middle of its work.
+    pub(crate) fn remove_all() {
+        for folder in std::mem::take(&mut *folders()) {
+            // What cannot be removed is left.
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
 
     /// The path of a file in it.

@@ -35,6 +35,7 @@ unsafe extern "C" {
     fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_generate(module: LLVMModuleRef, machine: LLVMTargetMachineRef, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_end_after_fatal_errors(remedy: Str);
+    fn nvptx_ra_end_at_once(status: u32) -> !;
     fn nvptx_ra_quieten(context: LLVMContextRef);
     fn nvptx_ra_first_error(context: LLVMContextRef) -> *mut c_char;
     fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
@@ -138,6 +139,12 @@ pub fn generate(module: &Module<'_>, machine: &TargetMachine) -> Result<(), Stri
 pub fn end_after_fatal_errors(remedy: &str) {
     // SAFETY: the text is given with its length, and copied.
     unsafe { nvptx_ra_end_after_fatal_errors(remedy.as_bytes().into()) };
+}
+
+/// Ends the process, whatever LLVM is doing in other threads.
+pub fn end_at_once(status: u8) -> ! {
+    // SAFETY: nothing is run any more, and nothing comes back.
+    unsafe { nvptx_ra_end_at_once(status.into()) }
 }
 
 /// What `compile` makes with the modules of a context, without anybody hearing what LLVM says of them. An error is LLVM's

@@ -103,6 +103,10 @@ const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
 /// What is said of Ctrl-C where the best so far is kept.
 const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing";
 
+/// What is said of Ctrl-C where nothing is kept.
+const INTERRUPTED: &str =
+    "nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here";
+
 /// The processor, where neither the user nor the code names one.
 const DEFAULT_CPU: &str = "sm_90";
 
@@ -231,6 +235,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let start = Instant::now();
     interrupt::watch()?;
+    interrupt::end_anyway(INTERRUPTED);
     arguments.cpu.as_deref().map(Architecture::by_name).transpose()?;
     let input = Input::open(&arguments.input, "tune", &KINDS)?;
     let is_ptx = input.kind == InputKind::Ptx || cfg!(not(feature = "llvm"));
@@ -308,7 +313,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         Ok(Some(code)) => Ok(code),
         Err(error) if !interrupt::is_interrupted() => Err(error),
         Ok(None) | Err(_) => {
-            say!("nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here");
+            say!("{INTERRUPTED}");
             Ok(interrupt::exit_code())
         }
     }
