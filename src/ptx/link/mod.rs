@@ -82,7 +82,8 @@ impl<'f, 'a> Linker<'f, 'a> {
     }
 
     /// Our file with the bodies that kernels have in the other one, and of the kernels that cannot have it, why. All other
-    /// functions and variables keep every byte. O(bytes).
+    /// functions and variables keep every byte. Debug information that describes an old body goes, all of it; the source lines
+    /// of other functions stay, which profilers read. O(bytes).
     pub fn link<'k>(&self, kernels: &[&'k str]) -> (Vec<u8>, Vec<(&'k str, String)>) {
         let (mut replacements, mut refused) = (Vec::new(), Vec::new());
         for &kernel in kernels {
@@ -135,16 +136,17 @@ impl<'f, 'a> Linker<'f, 'a> {
         if let Some(name) = parameters.values().find(is_taken) {
             return Err(format!("it means something else by '{name}', the name of a parameter"));
         }
-        // Debug information of ours that names places in the old body, or by chance in the new one.
+        // Debug information of ours may name places in the old body, or by chance in the new one.
         let labels = ours.uses(own).map(|uses| uses.locals).unwrap_or_default();
-        if let Some(label) = labels.iter().chain(&uses.locals).find(|label| ours.in_sections.contains(*label)) {
-            return Err(format!("debug information names its label '{label}'"));
+        if let Some(label) = labels.iter().chain(&uses.locals).find(|label| ours.in_strings.contains(*label)) {
+            return Err(format!("source lines name its label '{label}'"));
         }
+        let is_described = labels.iter().chain(&uses.locals).any(|label| ours.in_sections.contains(*label));
         let is_behind = |name: &&&str| ours.items_of(name).first().is_some_and(|&number| number > own);
         if let Some(name) = needs.ours.iter().find(is_behind) {
             return Err(format!("it needs '{name}', which this file declares behind it"));
         }
-        Ok(Replacement { own, other, uses, needs, parameters })
+        Ok(Replacement { own, other, uses, needs, parameters, is_described })
     }
 
     /// The names of the other head's parameters, each with ours.

@@ -19,6 +19,8 @@ pub(super) struct Replacement<'a> {
     pub(super) needs: Needs<'a>,
     /// The names of the other kernel's parameters, each with ours.
     pub(super) parameters: FxHashMap<&'a str, &'a str>,
+    /// Whether debug information of our own file names labels of the old body, or of the new one.
+    pub(super) is_described: bool,
 }
 
 /// The changes that put replacements, in our file's order, into its text.
@@ -40,6 +42,13 @@ pub(super) fn replace<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replaceme
         let body = |end: Statement| resolver.own.file.statements().end(text, Statement(end.0 - 1));
         let begin = text.skip_trivia(resolver.own.file.statements().first(Statement(item.first.0 + 1)));
         patch.pieces.push((text.start(begin), text.start(body(item.end)), new_body(resolver, replacement, &names)));
+    }
+    if replacements.iter().any(|replacement| replacement.is_described) {
+        for section in resolver.own.sections_apart_from_lines() {
+            let statements = resolver.own.file.statements();
+            let end = statements.end(text, Statement(section.end.0 - 1));
+            patch.pieces.push((text.start(statements.first(section.first)), text.start(end), Vec::new()));
+        }
     }
     patch
 }

@@ -62,13 +62,21 @@ impl Uses<'_> {
     }
 }
 
+/// Whether a section has the names that source lines of inlined functions (`.loc … function_name`) refer to.
+fn is_of_lines(file: &File<'_>, section: Statement) -> bool {
+    let Some(Parts::Section(section)) = file.parts(section) else { return true };
+    file.text().of(section.name) == b".debug_str"
+}
+
 /// The symbols of a file.
 pub(super) struct Symbols<'f, 'a> {
     pub(super) file: &'f File<'a>,
     pub(super) items: Vec<Item<'a>>,
     by_name: FxHashMap<&'a str, Vec<usize>>,
     aliases: FxHashSet<&'a str>,
-    /// The words of all sections.
+    /// The words of sections that source lines of the code need.
+    pub(super) in_strings: FxHashSet<&'a str>,
+    /// The words of all other sections.
     pub(super) in_sections: FxHashSet<&'a str>,
     /// The directives for the whole file beside its head, as text.
     pub(super) directives: Vec<String>,
@@ -79,13 +87,17 @@ impl<'f, 'a> Symbols<'f, 'a> {
     pub(super) fn new(file: &'f File<'a>) -> Self {
         let (text, statements, items) = (file.text(), file.statements(), items(file));
         let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-        let (mut aliases, mut in_sections, mut directives) = (FxHashSet::default(), FxHashSet::default(), Vec::new());
+        let [mut aliases, mut in_strings, mut in_sections] = [(); 3].map(|()| FxHashSet::default());
+        let mut directives = Vec::new();
         for (number, item) in items.iter().enumerate() {
             item.names.iter().for_each(|name| by_name.entry(name).or_default().push(number));
             let words = words(file, item.first);
             match statements.kind(item.first) {
                 StatementKind::Directive if file.first_word(item.first) == ".alias" => {
                     aliases.extend(words.map(|word| text.str(word)).next());
+                }
+                StatementKind::Section if is_of_lines(file, item.first) => {
+                    in_strings.extend(words.map(|word| text.str(word)));
                 }
                 StatementKind::Section => in_sections.extend(words.map(|word| text.str(word))),
                 StatementKind::Function
@@ -96,7 +108,13 @@ impl<'f, 'a> Symbols<'f, 'a> {
                 _ => directives.push(String::from_utf8_lossy(file.bytes_of(item.first)).trim().to_owned()),
             }
         }
-        Self { file, items, by_name, aliases, in_sections, directives }
+        Self { file, items, by_name, aliases, in_strings, in_sections, directives }
+    }
+
+    /// The sections that only debug information has, and no source line of the code needs.
+    pub(super) fn sections_apart_from_lines(&self) -> impl Iterator<Item = &Item<'a>> {
+        let is_section = |item: &&Item<'a>| self.file.statements().kind(item.first) == StatementKind::Section;
+        self.items.iter().filter(is_section).filter(|item| !is_of_lines(self.file, item.first))
     }
 
     /// The items that give a name.

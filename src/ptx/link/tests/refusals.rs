@@ -269,11 +269,11 @@ fn odd_files() {
     assert!(needs(".global .u32 x;", ".reg .b32 x; mov.u32 %r1, x;").contains("'x' has two meanings"));
     assert!(needs(".global .u32 x1;", ".reg .b32 x<3>; mov.u32 %r1, x1;").contains("'x1' has two meanings"));
     let labelled = |name: &str| {
-        let section = format!(".section .debug_info\n{{\n.b64 {name}\n}}\n");
+        let section = format!(".section .debug_str\n{{\n{name}:\n.b8 0\n}}\n");
         reason(&(file("", "()", "$L1:") + &section), &file("", "()", "$L2:"))
     };
-    assert!(labelled("$L1").contains("debug information names its label '$L1'"));
-    assert!(labelled("$L2").contains("debug information names its label '$L2'"));
+    assert!(labelled("$L1").contains("source lines name its label '$L1'"));
+    assert!(labelled("$L2").contains("source lines name its label '$L2'"));
     let fixed = file("", "()", "") + ".section .debug_loc\n{\n.b8 0\n}\n";
     assert!(reason(&fixed, &file("", "()", "")).contains("debug information says"));
     let constructor = file("", "()", "").replace(" k(", " nvptx$device$init(");
@@ -292,4 +292,23 @@ fn odd_files() {
     assert!(
         linked(&file("", "()", ""), &lines, &["k"]).is_ok_and(|text| !text.contains(".loc") && text.contains("%r1, 5"))
     );
+}
+
+/// Debug information that describes the old body, or by chance the new one, goes with it; what source lines need stays.
+#[test]
+fn debug_information_of_an_old_body() {
+    let sections = |name: &str| {
+        format!(
+            ".file 1 \"k.py\"\n.section .debug_abbrev\n{{\n.b8 1\n}}\n.section .debug_info\n{{\n.b64 {name}\n}}\n\
+             .section .debug_str\n{{\n$L__info_string0:\n.b8 0\n}}\n"
+        )
+    };
+    let [own, other] = ["$L1:", "$L2:"].map(|body| file("", "()", body));
+    for name in ["$L1", "$L2"] {
+        let text = linked(&(own.clone() + &sections(name)), &other, &["k"]).expect("it is taken");
+        assert!(text.contains("$L2:") && text.contains("\"k.py\"") && text.contains("$L__info_string0"), "{text}");
+        assert!(!text.contains(".debug_info") && !text.contains(".debug_abbrev") && !text.contains("$L1"), "{text}");
+    }
+    let apart = linked(&(own + &sections("$L3")), &other, &["k"]).expect("it is taken");
+    assert!(apart.contains(".debug_info"), "{apart}");
 }
