@@ -1,6 +1,6 @@
 //! LLVM IR to PTX in process: what compiling and tuning share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
@@ -24,17 +24,30 @@ pub(crate) const DEFAULT_LEVEL: u8 = 3;
 // these.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Settings {
-    /// Features of the processor and the PTX version, e.g. +ptx88
+    /// Features of the processor and the PTX version, e.g. +ptx88. Unless given, the version of Triton's PTX beside its code, or
+    /// the oldest that knows the processor
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     mattr: String,
-    /// Where floating-point operations may be fused. Unless given, on; where LLVM's optimisations run first, fast, as clang
-    /// has it for CUDA
+    /// Where floating-point operations may be fused. Unless given, on; fast where LLVM's optimisations run first, as clang has it
+    /// for CUDA, and where Triton says so beside its code
     #[arg(long, value_enum)]
     fp_contract: Option<FpContract>,
     /// The optimisation level of the code generator; the default is clang's -O3, while llc's is -O2
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = DEFAULT_LEVEL,
         value_parser = clap::value_parser!(u8).range(0..=3))]
     level: u8,
+}
+
+// What a process is told of a module that another one hands over. No documentation comment, as above.
+#[derive(clap::Args)]
+pub(crate) struct HandedOver {
+    /// What the module is called
+    pub(crate) name: PathBuf,
+    /// The processor
+    #[arg(long)]
+    pub(crate) cpu: String,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
 }
 
 /// Whether LLVM's optimisations run on a module ahead of code generation.

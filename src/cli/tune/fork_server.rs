@@ -7,7 +7,6 @@
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use inkwell::context::Context;
@@ -19,18 +18,13 @@ use nvptx_ra::ffi::branch::{Side, at_branching_point, fork};
 use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 
-use crate::codegen::{self, Settings};
+use crate::codegen::{self, HandedOver};
 
 /// Compile the variants of a module that `tune` asks for
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What the module is called
-    name: PathBuf,
-    /// The processor
-    #[arg(long)]
-    cpu: String,
     #[command(flatten)]
-    settings: Settings,
+    module: HandedOver,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -40,12 +34,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let content = read_part(&mut owner).map_err(lost)?;
     let shared = read_profile(&mut owner)?;
     let context = Context::create();
-    let module = codegen::parse(&context, &content, &arguments.name)?;
+    let HandedOver { name, cpu, settings } = &arguments.module;
+    let module = codegen::parse(&context, &content, name)?;
     profile::replay_attributes(&module, &shared);
     let mut client = None;
     let ptx = at_branching_point(
         || client = wait_for_clients(&listener, &owner, &module),
-        || arguments.settings.emit_quietly(&context, &module, &arguments.cpu),
+        || settings.emit_quietly(&context, &module, cpu),
     )?;
     if let Some(mut client) = client {
         write_part(&mut client, &ptx).map_err(lost)?;

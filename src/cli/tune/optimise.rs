@@ -13,19 +13,14 @@ use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 
 use super::process;
-use crate::codegen::{self, Settings};
+use crate::codegen::{self, HandedOver};
 use crate::ptxas::Folder;
 
 /// Run LLVM's optimisations on a module
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What the module is called
-    name: PathBuf,
-    /// The processor
-    #[arg(long)]
-    cpu: String,
     #[command(flatten)]
-    settings: Settings,
+    module: HandedOver,
     /// A folder that has the module and its choices, and gets what is made of it
     #[arg(long)]
     folder: PathBuf,
@@ -38,7 +33,7 @@ const OPTIMISED: &str = "optimised.bc";
 const ERRORS: &str = "errors";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { name, cpu, settings, folder } = arguments;
+    let Arguments { module: HandedOver { name, cpu, settings }, folder } = arguments;
     let context = Context::create();
     let module = codegen::parse(&context, &read(&folder.join(MODULE))?, name)?;
     let choices = read(&folder.join(CHOICES))?;
