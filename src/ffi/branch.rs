@@ -89,7 +89,7 @@ mod tests {
             calls += 1;
             panic!("where variants part");
         };
-        assert_eq!(at_branching_point(reached, || generate(&module, &machine, "m")), Ok(()));
+        assert_eq!(at_branching_point(reached, || generate(&module, &machine)), Ok(()));
         assert_eq!(calls, 1);
     }
 
