@@ -88,9 +88,10 @@ impl Settings {
         Self { fp_contract: self.fp_contract.or(Some(FpContract::Fast)), ..self.clone() }
     }
 
-    /// The same for a kernel of Triton's, where nothing else is said.
-    pub(crate) fn of_triton(&self, kernel: &triton::Kernel) -> Self {
+    /// The same for a kernel of Triton's, if it is one, where nothing else is said.
+    pub(crate) fn of_triton(&self, kernel: Option<&triton::Kernel>) -> Self {
         let mut settings = self.clone();
+        let Some(kernel) = kernel else { return settings };
         if settings.mattr.is_empty() {
             settings.mattr.extend(kernel.features());
         }

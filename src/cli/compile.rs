@@ -53,8 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let module = codegen::parse(&context, &content, &arguments.input)?;
     let name = input::name(&arguments.input);
     codegen::end_after_fatal_errors(&name, &cpu);
-    let mut settings =
-        triton.map_or_else(|| arguments.settings.clone(), |kernel| arguments.settings.of_triton(&kernel));
+    let mut settings = arguments.settings.of_triton(triton.as_ref());
     if settings.optimises(&module, arguments.optimise, &name) {
         settings = settings.of_front_end();
         settings.optimise(&module, &cpu)?;

@@ -3,6 +3,8 @@
 //! shared memory launches add.
 
 use std::path::Path;
+#[cfg(feature = "llvm")]
+use std::path::PathBuf;
 
 #[cfg(feature = "llvm")]
 use nvptx_ra::ptx::Module;
@@ -24,10 +26,10 @@ pub(crate) struct Kernel {
     #[cfg(feature = "llvm")]
     #[serde(default)]
     target: serde_json::Value,
-    /// Of the PTX that it made.
+    /// Where the PTX is that it made, if it is there.
     #[cfg(feature = "llvm")]
     #[serde(skip)]
-    version: Option<PtxVersion>,
+    ptx: PathBuf,
 }
 
 /// What stands beside an input; `None` where that is nothing of Triton's.
@@ -35,14 +37,9 @@ pub(crate) fn beside(input: &Path) -> Option<Kernel> {
     let path = input.with_extension("json");
     let kernel: Kernel = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
     #[cfg(feature = "llvm")]
-    let kernel = Kernel { version: version_of(&input.with_extension("ptx")), ..kernel };
+    let kernel = Kernel { ptx: input.with_extension("ptx"), ..kernel };
     log::info!("{}: how Triton compiles and launches {}", path.display(), kernel.name);
     Some(kernel)
-}
-
-#[cfg(feature = "llvm")]
-fn version_of(path: &Path) -> Option<PtxVersion> {
-    Module::read(&path.to_string_lossy(), &std::fs::read(path).ok()?).ok()?.version()
 }
 
 #[cfg(feature = "llvm")]
@@ -57,9 +54,11 @@ impl Kernel {
         Some(format!("sm_{architecture}{own}"))
     }
 
-    /// The features of the target that ask for PTX of the version that Triton made.
+    /// The features of the target that ask for PTX of the version that Triton made. It reads the PTX.
     pub(crate) fn features(&self) -> Option<String> {
-        self.version.map(|version| format!("+ptx{}", version.min(Self::NEWEST).0))
+        let content = std::fs::read(&self.ptx).ok()?;
+        let version = Module::read(&self.ptx.to_string_lossy(), &content).ok()?.version()?;
+        Some(format!("+ptx{}", version.min(Self::NEWEST).0))
     }
 }
 
@@ -67,21 +66,25 @@ impl Kernel {
 mod tests {
     use super::*;
 
-    fn of(json: &str, ptx: Option<&str>) -> Option<Kernel> {
+    fn folder_with(json: &str, ptx: Option<&str>) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("there is space");
         std::fs::write(folder.path().join("dot.json"), json).expect("is writable");
         if let Some(ptx) = ptx {
             std::fs::write(folder.path().join("dot.ptx"), ptx).expect("is writable");
         }
-        beside(&folder.path().join("dot.llir"))
+        folder
+    }
+
+    fn of(json: &str) -> Option<Kernel> {
+        beside(&folder_with(json, None).path().join("dot.llir"))
     }
 
     /// A file without a name and shared memory is not Triton's, nor is one that is no JSON.
     #[test]
     fn what_is_tritons() {
-        let kernel = of(r#"{"hash": "0", "num_warps": 4, "shared": 4096, "name": "dot"}"#, None).expect("is Triton's");
+        let kernel = of(r#"{"hash": "0", "num_warps": 4, "shared": 4096, "name": "dot"}"#).expect("is Triton's");
         assert_eq!((kernel.name.as_str(), kernel.shared), ("dot", 4096));
-        assert!(of(r#"{"kernels": []}"#, None).is_none() && of("", None).is_none());
+        assert!(of(r#"{"kernels": []}"#).is_none() && of("").is_none());
         assert!(beside("dot.llir".as_ref()).is_none());
     }
 
@@ -91,7 +94,8 @@ mod tests {
     fn how_it_is_compiled() {
         let told = |target: &str, ptx: Option<&str>| {
             let json = format!(r#"{{"shared": 0, "name": "dot", "enable_fp_fusion": true, "target": {target}}}"#);
-            let kernel = of(&json, ptx).expect("is Triton's");
+            let folder = folder_with(&json, ptx);
+            let kernel = beside(&folder.path().join("dot.llir")).expect("is Triton's");
             (kernel.cpu(), kernel.features(), kernel.fuses)
         };
         let ptx = |version: &str| format!(".version {version}\n.target sm_90a\n.address_size 64\n");

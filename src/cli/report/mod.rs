@@ -116,12 +116,11 @@ impl Arguments {
     /// How LLVM IR is compiled.
     #[cfg(feature = "llvm")]
     fn compilation(&self, input: &Path) -> Compilation {
-        let settings = Settings::new(&self.mattr, self.level);
         let triton = triton::beside(input);
         let named = self.cpu.clone().or_else(|| triton.as_ref()?.cpu());
         Compilation {
             cpu: named.unwrap_or_else(|| DEFAULT_CPU.to_owned()),
-            settings: triton.map_or(settings.clone(), |kernel| settings.of_triton(&kernel)),
+            settings: Settings::new(&self.mattr, self.level).of_triton(triton.as_ref()),
         }
     }
 

@@ -249,7 +249,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     #[cfg(feature = "llvm")]
     let named = triton.as_ref().and_then(triton::Kernel::cpu).unwrap_or(named);
     #[cfg(feature = "llvm")]
-    let settings = triton.map_or_else(|| arguments.settings.clone(), |kernel| arguments.settings.of_triton(&kernel));
+    let settings = arguments.settings.of_triton(triton.as_ref());
     let cpu = arguments.cpu.clone().unwrap_or(if named.is_empty() { DEFAULT_CPU.to_owned() } else { named });
     let architecture = Architecture::by_name(&cpu)?;
     ptxas::check_processor(&tools.ptxas, &cpu)?;
