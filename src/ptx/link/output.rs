@@ -49,6 +49,8 @@ pub(super) fn replace<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replaceme
             let end = statements.end(text, Statement(section.end.0 - 1));
             patch.pieces.push((text.start(statements.first(section.first)), text.start(end), Vec::new()));
         }
+        // Sections may stand ahead of functions and between them.
+        patch.pieces.sort_by_key(|&(begin, ..)| begin);
     }
     patch
 }

@@ -309,6 +309,10 @@ fn debug_information_of_an_old_body() {
         assert!(text.contains("$L2:") && text.contains("\"k.py\"") && text.contains("$L__info_string0"), "{text}");
         assert!(!text.contains(".debug_info") && !text.contains(".debug_abbrev") && !text.contains("$L1"), "{text}");
     }
+    let between = own.replace(".visible", &(sections("$L1") + ".visible"));
+    assert_ne!(between, own);
+    let text = linked(&between, &other, &["k"]).expect("it is taken");
+    assert!(text.contains("$L2:") && !text.contains(".debug_info") && !text.contains("$L1"), "{text}");
     let apart = linked(&(own + &sections("$L3")), &other, &["k"]).expect("it is taken");
     assert!(apart.contains(".debug_info"), "{apart}");
 }
