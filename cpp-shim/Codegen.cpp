@@ -218,6 +218,7 @@ std::string &remedyOfFatalErrors() {
   std::string Line =
       std::string("nvptx-ra: ") + Reason + "; " + remedyOfFatalErrors();
   nvptx_ra_say(nvptx_ra::toStr(Line));
+  nvptx_ra_clean_up();
   _Exit(1);
 }
 

@@ -326,6 +326,9 @@ void nvptx_ra_report_failure(const nvptx_ra_request *request, nvptx_ra_str messa
 /* Writes a line to standard error. What in it a terminal would act on, as it may be in what the line quotes, is escaped. */
 void nvptx_ra_say(nvptx_ra_str line);
 
+/* Does what is left to do where the process ends in the middle of its work. */
+void nvptx_ra_clean_up(void);
+
 /* Whether an input is machine code as text; where it is not, that is said. `path` is the file's, or - for standard input. */
 uint32_t nvptx_ra_check_machine_code(nvptx_ra_str content, nvptx_ra_str path);
 

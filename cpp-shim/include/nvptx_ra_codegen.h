@@ -50,7 +50,7 @@ uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **me
 uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, char **message);
 
 /* From now on ends the process with status 1 where LLVM calls an error fatal, after a line with LLVM's reason and the
- * remedy, which is copied. */
+ * remedy, which is copied, and nvptx_ra_clean_up. */
 void nvptx_ra_end_after_fatal_errors(nvptx_ra_str remedy);
 
 /* Ends the process with this status, and takes nothing down that other threads may use. Does not return. */

@@ -88,15 +88,17 @@ impl Settings {
         Self { fp_contract: self.fp_contract.or(Some(FpContract::Fast)), ..self.clone() }
     }
 
-    /// The same for a kernel of Triton's, if it is one, where nothing else is said.
-    pub(crate) fn of_triton(&self, kernel: Option<&triton::Kernel>) -> Self {
+    /// The same for a kernel of Triton's, if it is one, where nothing else is said. `cpu` is the processor that the user names:
+    /// PTX of Triton's version may not know it.
+    pub(crate) fn of_triton(&self, kernel: Option<&triton::Kernel>, cpu: Option<&str>) -> Self {
         let mut settings = self.clone();
         let Some(kernel) = kernel else { return settings };
-        if settings.mattr.is_empty() {
+        let is_tritons = cpu.is_none_or(|cpu| Some(cpu) == kernel.cpu().as_deref());
+        if settings.mattr.is_empty() && is_tritons {
             settings.mattr.extend(kernel.features());
         }
-        let fuses = kernel.fuses == Some(true);
-        settings.fp_contract = settings.fp_contract.or(fuses.then_some(FpContract::Fast));
+        let contract = |fuses| if fuses { FpContract::Fast } else { FpContract::On };
+        settings.fp_contract = settings.fp_contract.or(kernel.fuses.map(contract));
         settings
     }
 
@@ -221,12 +223,12 @@ impl Settings {
 /// Ends the process where LLVM calls an error fatal, as it does with code that the processor has no instruction for, with a
 /// line that says so. `name` is the input's, for messages.
 pub(crate) fn end_after_fatal_errors(name: &str, cpu: &str) {
-    codegen::end_after_fatal_errors(&does_not_compile(name, cpu));
+    codegen::end_after_fatal_errors(&does_not_compile(name, cpu), ptxas::Folder::remove_all);
 }
 
 fn does_not_compile(name: &str, cpu: &str) -> String {
     let processor = if cpu.is_empty() { "LLVM's default processor" } else { cpu };
-    format!("{name} does not compile for {processor}; say which one it is for, as --cpu sm_90a")
+    format!("{name} does not compile for {processor}; check --cpu, e.g. sm_90a, and --mattr, e.g. +ptx88")
 }
 
 /// A module that is right, for a triple that we compile for; without one it is taken for nvptx64-nvidia-cuda, as llc

@@ -16,7 +16,8 @@ use crate::{dynamic_shared, input, output, processor, triton};
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode; - is standard input
     input: PathBuf,
-    /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx
+    /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx, or with .compiled.ptx
+    /// if it is Triton's code
     #[arg(short, long)]
     output: Option<PathBuf>,
     /// The processor, e.g. sm_90. Unless given, the one that Triton names beside its code, or LLVM's default
@@ -43,7 +44,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let of_triton = triton.as_ref().and_then(triton::Kernel::cpu).filter(|_| arguments.cpu.is_empty());
     let cpu = of_triton.unwrap_or_else(|| arguments.cpu.clone());
     processor::check(&cpu)?;
-    let output = output::beside(arguments.output.as_deref(), &arguments.input, "ptx");
+    // Triton's own PTX stands under the other name.
+    let extension = if triton.is_some() { "compiled.ptx" } else { "ptx" };
+    let output = output::beside(arguments.output.as_deref(), &arguments.input, extension);
     if !input::is_stream(&output) {
         output::check(&output)?;
     }
@@ -53,7 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let module = codegen::parse(&context, &content, &arguments.input)?;
     let name = input::name(&arguments.input);
     codegen::end_after_fatal_errors(&name, &cpu);
-    let mut settings = arguments.settings.of_triton(triton.as_ref());
+    let mut settings =
+        arguments.settings.of_triton(triton.as_ref(), Some(&*arguments.cpu).filter(|cpu| !cpu.is_empty()));
     if settings.optimises(&module, arguments.optimise, &name) {
         settings = settings.of_front_end();
         settings.optimise(&module, &cpu)?;

@@ -24,6 +24,8 @@ mod codegen;
 mod compare;
 #[cfg(feature = "llvm")]
 mod compile;
+#[cfg(feature = "llvm")]
+mod complaint;
 mod dynamic_shared;
 mod explain;
 mod functions;

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use nvptx_ra::ptx::Module;
 #[cfg(feature = "llvm")]
 use nvptx_ra::target::PtxVersion;
+#[cfg(feature = "llvm")]
+use serde::Deserialize as _;
 
 /// What it says of a kernel, as far as that is wanted.
 #[derive(Debug, PartialEq, Eq, serde::Deserialize)]
@@ -20,7 +22,7 @@ pub(crate) struct Kernel {
     pub(crate) shared: u32,
     /// Whether products and sums may be fused.
     #[cfg(feature = "llvm")]
-    #[serde(rename = "enable_fp_fusion")]
+    #[serde(default, rename = "enable_fp_fusion", deserialize_with = "if_it_is_one")]
     pub(crate) fuses: Option<bool>,
     /// In older versions a list.
     #[cfg(feature = "llvm")]
@@ -30,6 +32,12 @@ pub(crate) struct Kernel {
     #[cfg(feature = "llvm")]
     #[serde(skip)]
     ptx: PathBuf,
+}
+
+/// A truth value; nothing of another type, which no version of Triton's writes.
+#[cfg(feature = "llvm")]
+fn if_it_is_one<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<bool>, D::Error> {
+    serde_json::Value::deserialize(field).map(|value| value.as_bool())
 }
 
 /// What stands beside an input; `None` where that is nothing of Triton's.
@@ -103,6 +111,8 @@ mod tests {
         let hopper = r#"{"backend": "cuda", "arch": 90, "warp_size": 32}"#;
         assert_eq!(told(hopper, Some(&ptx("8.7"))), (named("sm_90a"), named("+ptx87"), Some(true)));
         assert_eq!(told(hopper, Some(&ptx("9.3"))).1, named("+ptx90"));
+        let other = r#"{"shared": 8, "name": "dot", "enable_fp_fusion": 1}"#;
+        assert_eq!(of(other).map(|kernel| (kernel.shared, kernel.fuses)), Some((8, None)));
         let ampere = r#"{"backend": "cuda", "arch": 80, "warp_size": 32}"#;
         assert_eq!(told(ampere, Some("no PTX")), (named("sm_80"), None, Some(true)));
         for other in [r#"{"backend": "hip", "arch": "gfx942"}"#, r#"["cuda", 80]"#, "null"] {

@@ -10,6 +10,8 @@ use llvm_sys::core::{LLVMDisposeMessage, LLVMGetVersion};
 use llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
+use super::messages::clean_up_with;
+
 /// `nvptx_ra_str`: bytes by pointer and length, for the time of a call.
 #[repr(C)]
 struct Str {
@@ -135,8 +137,10 @@ pub fn generate(module: &Module<'_>, machine: &TargetMachine) -> Result<(), Stri
 }
 
 /// From now on ends the process with status 1 where LLVM calls an error fatal, which it does not go on after, with one line:
-/// LLVM's reason, and `remedy`. LLVM's own handler prints a stack and aborts.
-pub fn end_after_fatal_errors(remedy: &str) {
+/// LLVM's reason, and `remedy`. `clean_up` comes behind the line; that of the first call counts. LLVM's own handler prints a stack
+/// and aborts.
+pub fn end_after_fatal_errors(remedy: &str, clean_up: fn()) {
+    clean_up_with(clean_up);
     // SAFETY: the text is given with its length, and copied.
     unsafe { nvptx_ra_end_after_fatal_errors(remedy.as_bytes().into()) };
 }

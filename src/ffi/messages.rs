@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
@@ -25,6 +26,21 @@ pub(super) unsafe extern "C" fn nvptx_ra_say(line: nvptx_ra_str) {
             let _ = writeln!(std::io::stderr(), "{}", printable(line.trim_end_matches('\n')));
         },
     );
+}
+
+/// What is left to do where the process ends in the middle of its work.
+static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
+
+/// From now on, this is done where LLVM ends the process. The first of several is.
+pub(super) fn clean_up_with(clean_up: fn()) {
+    CLEAN_UP.get_or_init(|| clean_up);
+}
+
+/// Does what is left to do where the process ends in the middle of its work.
+// SAFETY: the header declares this very name.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn nvptx_ra_clean_up() {
+    entry(|_| (), || CLEAN_UP.get().into_iter().for_each(|clean_up| clean_up()));
 }
 
 /// Whether an input is machine code as text; where it is not, that is said.

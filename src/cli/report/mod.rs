@@ -120,7 +120,7 @@ impl Arguments {
         let named = self.cpu.clone().or_else(|| triton.as_ref()?.cpu());
         Compilation {
             cpu: named.unwrap_or_else(|| DEFAULT_CPU.to_owned()),
-            settings: Settings::new(&self.mattr, self.level).of_triton(triton.as_ref()),
+            settings: Settings::new(&self.mattr, self.level).of_triton(triton.as_ref(), self.cpu.as_deref()),
         }
     }
 

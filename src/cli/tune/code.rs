@@ -48,6 +48,11 @@ pub(super) trait Code: Send + Sync {
     /// What of LLVM's optimisations is among the choices.
     fn choices(&self) -> Choices;
 
+    /// What clang has to do alike, where a profile is replayed ahead of LLVM's optimisations.
+    fn made_by(&self) -> Option<String> {
+        None
+    }
+
     /// Why no pass can change a kernel's instructions, where that is so.
     fn why_kept(&self, kernel: &str) -> Option<String>;
 

@@ -125,6 +125,11 @@ impl<'a> Compiler<'a> {
         settings.into_iter().chain([cpu, "--".into(), self.path.into()]).collect()
     }
 
+    /// What clang has to do alike so that it makes the same code of the source.
+    pub(super) fn like_clang(&self) -> String {
+        self.settings.like_clang()
+    }
+
     /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
     pub(super) fn knows_smem_spilling(&self) -> bool {
         PtxVersion::of_features(self.settings.features()) >= Some(PtxVersion::SMEM_SPILLING)

@@ -86,6 +86,17 @@ impl<'a> Ir<'a> {
         }
     }
 
+    /// What LLVM's optimisations make of the whole module where nothing is chosen ahead of them, and how long that takes.
+    fn optimised(&self) -> Result<(&Compiler<'a>, Duration), Error> {
+        let whole = &self.stock.compiler;
+        let (optimised, took) = self.optimised.get_or_init(|| {
+            let start = Instant::now();
+            let optimised = whole.optimised(&Profile::new(whole.cpu(), Vec::new()), STOCK_LIMIT);
+            (optimised, start.elapsed())
+        });
+        Ok((optimised.as_ref().map_err(Clone::clone)?, *took))
+    }
+
     /// Compiles a variant that chooses something ahead of LLVM's optimisations, which run once for each such choice.
     fn compile_ahead(
         &self,
@@ -119,7 +130,11 @@ impl Code for Ir<'_> {
     }
 
     fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error> {
-        let whole = self.compile(&self.profile(&|_| None))?;
+        let nothing_chosen = self.profile(&|_| None);
+        let whole = match self.stock.compiler.stage {
+            Stage::Unoptimised => self.optimised()?.0.compile(&nothing_chosen)?,
+            Stage::Optimised | Stage::Finished => self.compile(&nothing_chosen)?,
+        };
         Ok(ptx::kernels(&String::from_utf8_lossy(&whole)))
     }
 
@@ -131,16 +146,12 @@ impl Code for Ir<'_> {
             return Ok(slices.map(|slice| Box::new(Ir::new(slice, self.servers)) as Box<dyn Code>).collect());
         }
         // Kernels by themselves are those of the whole: what is inlined may depend on the other kernels.
-        let (optimised, took) = self.optimised.get_or_init(|| {
-            let start = Instant::now();
-            let optimised = whole.optimised(&Profile::new(whole.cpu(), Vec::new()), STOCK_LIMIT);
-            (optimised, start.elapsed())
-        });
-        let stock = optimised.as_ref().map_err(Clone::clone)?.slices(kernels.iter().copied())?;
+        let (optimised, took) = self.optimised()?;
+        let stock = optimised.slices(kernels.iter().copied())?;
         let pairs = slices.into_iter().zip(stock);
         let of_kernel = pairs.map(|(source, stock)| {
             let stock = stock.with_functions_of(&source);
-            let limit = limit_of_variants(*took);
+            let limit = limit_of_variants(took);
             Box::new(Ir { source: Some(source), limit, ..Ir::new(stock, self.servers) }) as Box<dyn Code>
         });
         Ok(of_kernel.collect())
@@ -175,6 +186,10 @@ impl Code for Ir<'_> {
     fn choices(&self) -> Choices {
         let is_unoptimised = self.source.is_some() || self.stock.compiler.stage == Stage::Unoptimised;
         if is_unoptimised { Choices::All } else { Choices::CodeGeneration }
+    }
+
+    fn made_by(&self) -> Option<String> {
+        (self.choices() == Choices::All).then(|| self.stock.compiler.like_clang())
     }
 
     fn why_kept(&self, _kernel: &str) -> Option<String> {

@@ -126,6 +126,10 @@ impl Code for LinkedCode<'_> {
         self.own.choices()
     }
 
+    fn made_by(&self) -> Option<String> {
+        self.own.made_by()
+    }
+
     fn why_kept(&self, kernel: &str) -> Option<String> {
         self.own.why_kept(kernel)
     }

@@ -62,7 +62,6 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
 use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::figures::{Allowance, preference};
-use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
@@ -124,7 +123,7 @@ pub(crate) struct Arguments {
     /// LLVM takes PTX alone
     input: PathBuf,
     /// Where the PTX goes; - is standard output. Unless given, the input's name with .ptx, or with .tuned.ptx if the input
-    /// is PTX
+    /// is PTX or Triton's code
     #[arg(short, long)]
     output: Option<PathBuf>,
     /// PTX that another compiler made of the same source; repeat for more. Its kernels of the same names are further
@@ -249,7 +248,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     #[cfg(feature = "llvm")]
     let named = triton.as_ref().and_then(triton::Kernel::cpu).unwrap_or(named);
     #[cfg(feature = "llvm")]
-    let settings = arguments.settings.of_triton(triton.as_ref());
+    let settings = arguments.settings.of_triton(triton.as_ref(), arguments.cpu.as_deref());
     let cpu = arguments.cpu.clone().unwrap_or(if named.is_empty() { DEFAULT_CPU.to_owned() } else { named });
     let architecture = Architecture::by_name(&cpu)?;
     ptxas::check_processor(&tools.ptxas, &cpu)?;
@@ -328,16 +327,6 @@ fn with_others<'a>(arguments: &Arguments, code: Box<dyn Code + 'a>) -> Result<Bo
     let (code, notes) = LinkedCode::new(code, others, &arguments.kernel)?;
     notes.iter().for_each(|note| say!("{note}"));
     Ok(Box::new(code))
-}
-
-impl Arguments {
-    /// What clang has to do alike, where the profile is replayed ahead of LLVM's optimisations.
-    fn made_by(&self, code: &dyn Code) -> Option<String> {
-        #[cfg(feature = "llvm")]
-        return (code.choices() == Choices::All).then(|| self.settings.like_clang());
-        #[cfg(not(feature = "llvm"))]
-        return (code.choices() == Choices::All).then(String::new);
-    }
 }
 
 /// Reads --shared-cost.

@@ -1,5 +1,5 @@
-//! LLVM's optimisations of a module, in a process of their own: where more is inlined they may take hours, and a process, other
-//! than a thread, can be ended.
+//! LLVM's optimisations of a module, in a process of their own: where more is inlined they may take hours, and a process can be
+//! ended, while a thread cannot.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,9 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use inkwell::context::Context;
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::Signal;
+use nix::unistd::getppid;
 use nvptx_ra::error::Error;
 use nvptx_ra::ffi::codegen::{quietly, write_bitcode};
 use nvptx_ra::ffi::profile;
@@ -14,6 +17,7 @@ use nvptx_ra::profile::Profile;
 
 use super::process;
 use crate::codegen::{self, HandedOver};
+use crate::complaint::Complaint;
 use crate::ptxas::Folder;
 
 /// Run LLVM's optimisations on a module
@@ -24,6 +28,9 @@ pub(crate) struct Arguments {
     /// A folder that has the module and its choices, and gets what is made of it
     #[arg(long)]
     folder: PathBuf,
+    /// The process that waits: this one ends with it
+    #[arg(long)]
+    parent: u32,
 }
 
 // The files of the folder.
@@ -33,14 +40,26 @@ const OPTIMISED: &str = "optimised.bc";
 const ERRORS: &str = "errors";
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { module: HandedOver { name, cpu, settings }, folder } = arguments;
+    let _ = set_pdeathsig(Signal::SIGKILL);
+    if u32::try_from(getppid().as_raw()) != Ok(arguments.parent) {
+        return Ok(ExitCode::FAILURE);
+    }
+    if let Err(error) = optimise(arguments) {
+        // In LLVM's form, which tells it from warnings.
+        say!("error: {}", error.problem);
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn optimise(Arguments { module, folder, .. }: &Arguments) -> Result<(), Error> {
+    let HandedOver { name, cpu, settings } = module;
     let context = Context::create();
     let module = codegen::parse(&context, &read(&folder.join(MODULE))?, name)?;
     let choices = read(&folder.join(CHOICES))?;
     profile::replay_attributes(&module, &Profile::parse(&String::from_utf8_lossy(&choices))?);
-    quietly(&context, || settings.optimise(&module, cpu)).map_err(|message| refused(&message))??;
-    write(&folder.join(OPTIMISED), &write_bitcode(&module))?;
-    Ok(ExitCode::SUCCESS)
+    quietly(&context, || settings.optimise(&module, cpu)).map_err(|message| Error::pass(message, ""))??;
+    write(&folder.join(OPTIMISED), &write_bitcode(&module))
 }
 
 /// What LLVM's optimisations make of a module with the choices of a profile, as bitcode; an error where that takes more than
@@ -56,14 +75,15 @@ pub(super) fn optimised(
     write(&folder.path(CHOICES), choices.print("optimise", &[])?.as_bytes())?;
     let program = std::env::current_exe().map_err(|error| Error::file("/proc/self/exe".as_ref(), &error))?;
     let mut command = Command::new(program);
-    command.arg("optimise").arg("--folder").arg(folder.path("")).args(settings);
+    command.arg("optimise").arg("--folder").arg(folder.path(""));
+    command.arg(format!("--parent={}", std::process::id())).args(settings);
     let errors = folder.path(ERRORS);
     let is_done =
         process::run(command, &errors, &errors, limit).map_err(|trouble| refused(&format!("a process {trouble}")))?;
     if !is_done {
-        let said = String::from_utf8_lossy(&read(&errors)?).into_owned();
-        let line = said.lines().next().unwrap_or("LLVM says nothing");
-        return Err(refused(line.trim_start_matches("nvptx-ra: ")));
+        let mut complaint = Complaint::default();
+        String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| complaint.hear(line));
+        return Err(refused(complaint.error().unwrap_or("the process ends without a reason")));
     }
     read(&folder.path(OPTIMISED))
 }

@@ -3,28 +3,43 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use nvptx_ra::error::Error;
+use nvptx_ra::error::{Error, ErrorKind};
 
 use super::compose::compose;
 use super::page::{self, Outcome, Tuned};
 use super::tuning::Tuning;
 use super::winners::Keep;
 use super::{Arguments, print};
-use crate::{input, interrupt, output};
+use crate::{input, interrupt, output, triton};
+
+/// What is said of Ctrl-C where results are written and that takes long: somebody has to read a pipe.
+const WHILE_WRITING: &str = "nvptx-ra: interrupted while the results were written; some of them may be missing";
 
 /// Tries all that will be written: a search may take hours.
 pub(super) fn check(arguments: &Arguments, is_ptx: bool) -> Result<(), Error> {
     let path = output_of(arguments, is_ptx);
     // A step of a graph writes no code.
     let code = Some(&path).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
+    // The profile names these by their content.
+    let is_output = |other: &&PathBuf| code.is_some_and(|code| is_same_file(code, other));
+    if let Some(other) = arguments.also.iter().find(is_output) {
+        let problem = format!("{}: the result would overwrite a file that --also reads", other.display());
+        return Err(Error::new(ErrorKind::Option, problem, "name another file by -o"));
+    }
     let outputs = [code, arguments.profile.as_ref(), arguments.html.as_ref(), arguments.ninja.as_ref()];
     outputs.into_iter().flatten().try_for_each(|path| output::check(path))
 }
 
-/// Where the PTX goes. What is read is not overwritten.
+/// Where the PTX goes. Unless a file is given, what is read is not overwritten: PTX, and Triton's beside its code.
 fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
-    let extension = if is_ptx { "tuned.ptx" } else { "ptx" };
+    let extension = if is_ptx || triton::beside(&arguments.input).is_some() { "tuned.ptx" } else { "ptx" };
     output::beside(arguments.output.as_deref(), &arguments.input, extension)
+}
+
+/// Whether two names are of one file that is there.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| path.canonicalize().ok());
+    one.is_some() && one == other
 }
 
 /// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
@@ -51,6 +66,7 @@ pub(super) fn write(
     if interrupt::is_interrupted() {
         return Ok(None);
     }
+    interrupt::end_anyway(WHILE_WRITING);
     let output = output_of(arguments, is_ptx);
     if input::is_stream(&output) {
         crate::print(&composed.ptx)?;
@@ -58,7 +74,7 @@ pub(super) fn write(
         output::write(&output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
-        let made_by = arguments.made_by(tuning.code);
+        let made_by = tuning.code.made_by();
         let notes: Vec<String> = made_by.into_iter().chain(print::notes(tuning, &composed, is_cut)).collect();
         output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
     }

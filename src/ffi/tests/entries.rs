@@ -12,7 +12,7 @@ use super::super::assembly::nvptx_ra_assembly_effects;
 use super::super::choices::{nvptx_ra_print_choices, nvptx_ra_record_choices};
 use super::super::forecast::nvptx_ra_forecast;
 use super::super::guard::injection;
-use super::super::messages::{nvptx_ra_check_machine_code, nvptx_ra_say};
+use super::super::messages::{clean_up_with, nvptx_ra_check_machine_code, nvptx_ra_clean_up, nvptx_ra_say};
 use super::super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::super::optimisations::{
     nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_ahead, nvptx_ra_prefer, nvptx_ra_skip_auto, nvptx_ra_skip_bit,
@@ -150,6 +150,8 @@ fn a_panic_in_any_entry_is_survived() {
         });
     }
     with_panic("nvptx_ra_added_pipeline", &mut || assert_eq!(nvptx_ra_added_pipeline(u32::MAX, 0).len, 0));
+    clean_up_with(|| ());
+    with_panic("nvptx_ra_clean_up", &mut || nvptx_ra_clean_up());
     with_panic("nvptx_ra_skip_auto", &mut || assert_eq!(nvptx_ra_skip_auto(), 0));
     with_panic("nvptx_ra_skip_way", &mut || assert_eq!(nvptx_ra_skip_way(0), abi::NVPTX_RA_NONE));
     with_panic("nvptx_ra_option_count", &mut || assert_eq!(nvptx_ra_option_count(), 0));

@@ -1,22 +1,24 @@
 ; Where LLVM gives up in the second kernel, whoever asks for functions is told why in one line: no heading of the first
 ; kernel's trace, no stack. A warning of LLVM's may stand before it, and does not stand for it.
 ;
-; REQUIRES: ptxas
 ; RUN: not %nvptx-ra report %s --cpu sm_75 2> %t.report
 ; RUN: FileCheck %s --input-file=%t.report --match-full-lines
 ; RUN: not %nvptx-ra report %s --cpu sm_75 --mattr=+nonsense 2> %t.warned
 ; RUN: FileCheck %s --input-file=%t.warned --match-full-lines --check-prefix=WARNED
-; WARNED: nvptx-ra: Cannot select: {{.*}}llvm-aborts.ll does not compile for sm_75; say which one it is for, as --cpu sm_90a
+; WARNED: nvptx-ra: Cannot select: {{.*}}llvm-aborts.ll does not compile for sm_75; check --cpu, e.g. sm_90a, and --mattr, e.g. +ptx88
 ; WARNED-NOT: {{.}}
 ; CHECK-NOT: {{.}}
-; CHECK: nvptx-ra: Cannot select: intrinsic %llvm.nvvm.redux.sync.umin; {{.*}}llvm-aborts.ll does not compile for sm_75; say which one it is for, as --cpu sm_90a
+; CHECK: nvptx-ra: Cannot select: intrinsic %llvm.nvvm.redux.sync.umin; {{.*}}llvm-aborts.ll does not compile for sm_75; check --cpu, e.g. sm_90a, and --mattr, e.g. +ptx88
 ; CHECK-NOT: {{.}}
 ;
 ; Nor does a command end in LLVM's stack that compiles, or searches.
 ; RUN: not %nvptx-ra compile %s --cpu sm_75 -o %t.ptx 2> %t.compiled
 ; RUN: FileCheck %s --input-file=%t.compiled --match-full-lines
-; RUN: not env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_75 -o %t.ptx 2> %t.tuned
-; RUN: FileCheck %s --input-file=%t.tuned --match-full-lines
+; Nor does it leave its folders behind.
+; RUN: rm -rf %t && mkdir %t
+; RUN: %if ptxas %{ not env TMPDIR=%t CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_75 -o %t.ptx 2> %t.tuned %}
+; RUN: %if ptxas %{ FileCheck %s --input-file=%t.tuned --match-full-lines %}
+; RUN: ls %t | count 0
 target triple = "nvptx64-nvidia-cuda"
 
 declare i32 @llvm.nvvm.redux.sync.umin(i32, i32)
