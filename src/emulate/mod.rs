@@ -34,6 +34,7 @@ mod wishes;
 
 pub use compare::{Comparison, Difference, Launched, Verdict};
 pub use launch::{Argument, Launches};
+pub use machine::RACE;
 pub use program::Program;
 pub use record::{Buffer, Parameter, Record, Values, record};
 pub use reference::{Reference, compare, compare_programs};

@@ -43,27 +43,30 @@ impl Kept {
             dynamic_shared,
         }
     }
+
     /// The options that ask for it; registers as `names_of` has them.
     pub(super) fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> Vec<String> {
-        let (registers, slack) = (self.registers, self.slack);
+        // Each field is named, so that none is forgotten.
+        let Self { registers, slack, named, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared } =
+            self;
         let mut options = vec![format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on")];
-        if self.hoists {
+        if *hoists {
             options.push("regalloc-hoist".into());
         }
-        if self.access_bytes > 4 {
-            options.push(format!("regalloc-wide={}", self.access_bytes));
+        if *access_bytes > 4 {
+            options.push(format!("regalloc-wide={access_bytes}"));
         }
-        if self.in_loops != "off" {
-            options.push(format!("regalloc-loops={}", self.in_loops));
+        if *in_loops != "off" {
+            options.push(format!("regalloc-loops={in_loops}"));
         }
-        options.extend(self.values.map(|values| format!("regalloc-values={values}")));
-        if !self.named.is_empty() {
-            options.push(format!("regalloc-registers={}", names_of(&self.named)));
+        options.extend(values.map(|values| format!("regalloc-values={values}")));
+        if !named.is_empty() {
+            options.push(format!("regalloc-registers={}", names_of(named)));
         }
-        options.extend(self.threads.map(|threads| format!("threads={threads}")));
-        options.extend(self.limit.map(|limit| format!("shared-limit={limit}")));
-        if self.dynamic_shared > 0 {
-            options.push(format!("dynamic-shared={}", self.dynamic_shared));
+        options.extend(threads.map(|threads| format!("threads={threads}")));
+        options.extend(limit.map(|limit| format!("shared-limit={limit}")));
+        if *dynamic_shared > 0 {
+            options.push(format!("dynamic-shared={dynamic_shared}"));
         }
         options
     }

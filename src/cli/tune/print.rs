@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use nvptx_ra::emulate::RACE;
 use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::kernel::Kernel;
@@ -90,7 +91,7 @@ pub(super) fn accesses_for_spills(search: &Search) {
 /// Which winners could not be compared with stock, because threads race in blocks of a size that nobody has said, said once.
 pub(super) fn blocks_that_were_drawn(search: &Search) {
     let mut unknown = search.kernels.iter().filter_map(|kernel| match &kernel.findings.winner {
-        Some(Agreement::NotComparable(reason)) if kernel.block.threads.is_none() && reason.contains("a race:") => {
+        Some(Agreement::NotComparable(reason)) if kernel.block.threads.is_none() && reason.contains(RACE) => {
             Some((&kernel.name, reason))
         }
         _ => None,

@@ -47,10 +47,13 @@ pub(super) fn beyond(target: Target, bytes: u32) -> Target {
     }
 }
 
+/// How a sentence begins on an access that is not ordered with another one.
+pub const RACE: &str = "a race: ";
+
 /// A sentence on an access that is not ordered with another one.
 pub(super) fn race(what: &str, other: Stamp) -> String {
     let thread = u32::from(other.warp) * 32 + u32::from(other.lane);
-    format!("a race: {what} is not ordered with an access of thread {thread} of block {}", other.block)
+    format!("{RACE}{what} is not ordered with an access of thread {thread} of block {}", other.block)
 }
 
 /// Notes an access for races.

@@ -27,6 +27,7 @@ mod step;
 mod warp;
 mod world;
 
+pub use access::RACE;
 pub(super) use schedule::run;
 pub(super) use world::{Outcome, Setting, Turns};
 
