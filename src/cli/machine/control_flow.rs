@@ -74,9 +74,12 @@ impl ControlFlow {
 }
 
 /// The control flow as a function without instructions, and the block of each instruction. A jump to an address in a
-/// register may go to each block that nothing else leads to.
+/// register may go to each block that nothing else leads to. A jump to what is behind them all leads nowhere: the disassembler
+/// leaves out what fills a function up, and the endless loop ahead of that.
 fn graph(instructions: &[Instruction]) -> (Function, Vec<Block>) {
-    let mut leaders: Vec<u32> = instructions.iter().filter_map(Instruction::successor).collect();
+    let last = instructions.last().map_or(0, |last| last.address);
+    let jump = |instruction: &Instruction| instruction.successor().filter(|&address| address <= last);
+    let mut leaders: Vec<u32> = instructions.iter().filter_map(jump).collect();
     leaders.extend(instructions.iter().take(1).map(|first| first.address));
     leaders.extend(instructions.windows(2).filter(|pair| pair[0].leaves()).map(|pair| pair[1].address));
     leaders.sort_unstable();
@@ -89,7 +92,7 @@ fn graph(instructions: &[Instruction]) -> (Function, Vec<Block>) {
         let from = block_at(instruction.address);
         let next = instructions.get(at + 1).map(|next| next.address);
         let next = next.filter(|&next| block_at(next) != from && instruction.falls_through());
-        for to in next.into_iter().chain(instruction.successor()).map(block_at) {
+        for to in next.into_iter().chain(jump(instruction)).map(block_at) {
             successors[from].push(Block::new(to));
             is_reached[to] = true;
         }

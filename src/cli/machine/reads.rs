@@ -47,4 +47,12 @@ mod tests {
         assert_eq!((of(0, 0), of(2, 0)), (vec![1, 4], vec![1, 4]));
         assert_eq!((of(1, 1), of(4, 1)), (vec![1, 2], vec![]));
     }
+
+    /// Nothing is read behind a jump to what is not shown.
+    #[test]
+    fn jumps_out_of_the_code() {
+        let rows = [("FADD R0, R1, R1", "^v"), ("@P0 BRA 0x30", ":"), ("FADD R1, R0, R0", "v^")];
+        let (table, flow) = (of_texts(&rows), ControlFlow::of(&code_of_texts(&rows)));
+        assert_eq!(reads(&table, &flow, 0, Kind::General, 0), [2]);
+    }
 }
