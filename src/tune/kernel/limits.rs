@@ -100,6 +100,25 @@ impl Kernel {
         Some(variant.with_limit(self.free_registers(aim)))
     }
 
+    /// What takes the fewest registers of all that spills nothing and may count, if these are fewer than `best` takes, with the limit
+    /// that wins warps: it costs that variant the least.
+    pub(super) fn leanest_with_more_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+        let does = |(variant, figures): &(&Variant, Figures)| {
+            figures.spill_bytes() == 0 && !variant.limits_registers() && self.is_admissible(aim, variant, figures)
+        };
+        let (leanest, figures) = self.judged().filter(does).min_by_key(|(_, figures)| figures.real.registers)?;
+        let step = self.winning_step(aim, &figures).filter(|_| figures.real.registers < best.real.registers)?;
+        Some(leanest.with_limit(step))
+    }
+
+    /// The most registers that win a step of warps, where nothing speaks against them.
+    fn winning_step(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
+        // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
+        let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
+        let step = aim.architecture.next_step(&launch(&figures.real, self.block));
+        step.filter(is_near).filter(|&step| !self.is_hopeless(step))
+    }
+
     /// Whether ptxas spilled far more than in stock with as many registers, or more. It takes longest for such runs.
     fn is_hopeless(&self, limit: u32) -> bool {
         let most = HOPELESS * self.stock.spill_bytes().max(FEW_BYTES);
@@ -116,10 +135,13 @@ impl Kernel {
     }
 
     /// A variant with all registers that a block may have, if it spills with fewer and warps may go: from step to step, most of a
-    /// budget would go on the way.
+    /// budget would go on the way. Where warps may not go, but ptxas gives most registers up for them and spills much, one such
+    /// variant tells the user what they cost.
     pub(super) fn with_all_registers(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Option<Variant> {
-        let all = self.withheld(aim, figures).filter(|_| aim.allowance.fewer_warps)?;
-        Some(variant.with_limit(all))
+        let all = self.withheld(aim, figures)?;
+        let gives_up = figures.spill_bytes() >= MANY_BYTES && figures.real.registers + GIVEN_UP <= all;
+        let is_told = || self.proposed.iter().any(|other| other.limit() == Some(all));
+        (aim.allowance.fewer_warps || (gives_up && !is_told())).then(|| variant.with_limit(all))
     }
 
     /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step. Where warps may go, also a
@@ -131,9 +153,7 @@ impl Kernel {
         // and spills less if it is told.
         let is_held = self.withheld(aim, figures).is_some();
         let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
-        // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
-        let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
-        let step = aim.architecture.next_step(&launch).filter(is_near).filter(|&step| !self.is_hopeless(step));
+        let step = self.winning_step(aim, figures);
         let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
         let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
         [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
@@ -166,18 +186,25 @@ mod tests {
         }
     }
 
-    /// Where warps may go, what spills is tried with all registers that a block may have; elsewhere it is not.
+    /// Where warps may go, what spills is tried with all registers that a block may have; elsewhere once, if it spills much.
     #[test]
     fn all_registers() {
-        let stock = figures(9_000, 64, 500);
-        for (fewer_warps, spilling, expected) in
-            [(true, stock, true), (false, stock, false), (true, figures(0, 64, 500), false)]
-        {
+        let [much, little] = [figures(MANY_BYTES, 64, 500), figures(MANY_BYTES - 1, 64, 500)];
+        for (fewer_warps, spilling, expected) in [
+            (true, much, true),
+            (true, little, true),
+            (false, much, true),
+            (false, little, false),
+            (true, figures(0, 64, 500), false),
+        ] {
             let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
             let mut kernel = kernel_with(spilling);
             kernel.queue.clear();
             kernel.look_around(&aim);
             assert_eq!(kernel.queue.contains(&Variant::DEFAULT.with_limit(255)), expected, "{:?}", kernel.queue);
+            kernel.proposed.push(Variant::DEFAULT.with_limit(255));
+            let other = kernel.with_all_registers(&aim, &Variant::ordered("eager", 0), &spilling);
+            assert_eq!(other.is_some(), expected && fewer_warps, "once");
         }
     }
 
@@ -198,6 +225,28 @@ mod tests {
             kernel.record(&aim(0), limited, "limited".into(), Some(figures(spills, 40, 500)));
             assert_eq!(!is_tried(&kernel), expected, "{spills} bytes");
             assert!(!kernel.is_hopeless(step + 1));
+        }
+    }
+
+    /// What takes the fewest registers is tried with the limit that wins warps, ahead of the others near the best.
+    #[test]
+    fn the_leanest_is_limited() {
+        let outcome = |registers: u32| {
+            let outcome = figures(0, 32, 500);
+            Figures { real: Real { registers, ..outcome.real }, ..outcome }
+        };
+        for (registers, expected) in [(57, true), (64, false)] {
+            let mut kernel = kernel_with(outcome(64));
+            let variants: Vec<Variant> = (0..3).map(|_| kernel.propose(&aim(0))).collect();
+            for (number, variant) in variants.iter().enumerate() {
+                let outcome = outcome(if number == 1 { registers } else { 64 });
+                kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+            }
+            kernel.queue.clear();
+            kernel.look_around(&aim(0));
+            let step = aim(0).architecture.next_step(&launch(&outcome(57).real, kernel.block));
+            let limited = variants[1].with_limit(step.expect("there are more warps"));
+            assert_eq!(kernel.queue.contains(&limited), expected, "{:?}", kernel.queue);
         }
     }
 

@@ -119,7 +119,7 @@ impl Kernel {
                 self.look_around(aim);
             }
             let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
-            let variant = self.freed(aim, variant);
+            let variant = self.freed(aim, self.with_sparing_bits(aim, variant));
             if !self.proposed.contains(&variant) {
                 self.proposed.push(variant.clone());
                 return variant;
