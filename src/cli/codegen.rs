@@ -134,6 +134,15 @@ impl Settings {
         is_unoptimised
     }
 
+    /// Says so where a module is taken as it stands, though nothing has optimised it: a build has other code.
+    pub(crate) fn warn_of_unoptimised(&self, module: &Module<'_>, name: &str) {
+        if self.level > 0 && codegen::is_unoptimised(module) {
+            say!(
+                "nvptx-ra: {name} is not optimised, and is taken as it stands; clang's -O3 without -disable-llvm-passes optimises it"
+            );
+        }
+    }
+
     /// What clang has to do alike so that it makes the same code of the source.
     pub(crate) fn like_clang(&self) -> String {
         let features = if self.mattr.is_empty() { "the default" } else { &self.mattr };

@@ -5,6 +5,7 @@ use std::process::Command;
 use nvptx_ra::error::Error;
 use nvptx_ra::forecast::{UnknownCall, UnknownCallee};
 use nvptx_ra::ptx::{Module, Patch};
+use nvptx_ra::target::SYSTEM_FUNCTIONS;
 use tempfile::{NamedTempFile, TempPath};
 
 use super::{Arguments, Report};
@@ -59,9 +60,14 @@ pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured
     Err(Error::pass(problem, format!("the forecast is without ptxas's figures; the PTX is kept in {}", kept.display())))
 }
 
-/// Whether some kernel calls what the file does not define.
+/// Whether some kernel calls what neither the file nor the system defines. ptxas compiles what is to be linked later otherwise, and
+/// spills more.
 pub(super) fn calls_outside(calls: &[UnknownCall]) -> bool {
-    calls.iter().any(|call| matches!(call.callee, UnknownCallee::Outside(_)))
+    let is_outside = |call: &UnknownCall| match &call.callee {
+        UnknownCallee::Outside(name) => !SYSTEM_FUNCTIONS.contains(&&**name),
+        UnknownCallee::Recursion(_) | UnknownCallee::Pointer | UnknownCallee::Table(_) => false,
+    };
+    calls.iter().any(is_outside)
 }
 
 /// An empty file of its own among the system's temporary ones, which goes away unless it is kept.
@@ -85,7 +91,16 @@ fn limited(name: &str, text: &[u8], limit: u32, has_less: impl Fn(&str) -> bool)
 
 #[cfg(test)]
 mod tests {
-    use super::limited;
+    use super::{UnknownCall, UnknownCallee, calls_outside, limited};
+
+    /// What the system defines, as `printf` and `assert` call it, is not linked later.
+    #[test]
+    fn what_is_linked_later() {
+        let outside =
+            |name: &str| UnknownCall { callee: UnknownCallee::Outside(name.into()), caller: "k".into(), line: 0 };
+        assert!(!calls_outside(&[outside("__assertfail"), outside("vprintf")]));
+        assert!(calls_outside(&[outside("vprintf"), outside("helper")]));
+    }
 
     /// A limit stands in the place of a kernel's own, and not where the kernel has less.
     #[test]

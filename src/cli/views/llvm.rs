@@ -90,5 +90,6 @@ pub(super) fn generate(
     let module = codegen::parse(&context, content, path)?;
     let name = input::name(path);
     codegen::end_after_fatal_errors(&name, cpu);
+    settings.warn_of_unoptimised(&module, &name);
     settings.views(&module, cpu, &name)
 }
