@@ -6,6 +6,7 @@ use nvptx_ra::emulate::{Launches, Program, Verdict, compare_programs};
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
+use nvptx_ra::tune::findings::Reach;
 
 use super::benchmark::quoted;
 use crate::interrupt::is_interrupted;
@@ -31,28 +32,34 @@ pub(super) struct Terms {
     pub(super) runs: usize,
 }
 
-/// Compares the PTX of a variant of a kernel with stock's.
-pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> Agreement {
+/// Compares the PTX of a variant of a kernel with stock's. Also returns what ran, where both are the same in all launches.
+pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> (Agreement, Option<Reach>) {
     let program = |name, text| Ok::<_, Error>(Program::new(&Module::read(name, text)?));
     let [first, second] = match (program("stock.ptx", stock), program("variant.ptx", variant)) {
         (Ok(first), Ok(second)) => [first, second],
-        (Err(error), _) | (_, Err(error)) => return Agreement::NotComparable(error.problem),
+        (Err(error), _) | (_, Err(error)) => return (Agreement::NotComparable(error.problem), None),
     };
     let mut reasons = Vec::new();
     let mut is_same = false;
+    let mut reach = Reach::default();
     for launches in launches(stock.len(), terms) {
         let comparison = compare_programs(&first, &second, kernel, &launches);
         if let Some(difference) = comparison.difference() {
             let (place, command) = (difference.to_string(), command(kernel, &launches));
-            return Agreement::Different(Difference { place, command });
+            return (Agreement::Different(Difference { place, command }), None);
         }
         is_same |= comparison.is_same();
+        for (all, side) in reach.steps.iter_mut().zip(&comparison.sides) {
+            *all += side.steps;
+        }
+        let statements = comparison.sides[0].coverage.statements;
+        reach.statements = reach.statements.max(statements);
         for launched in &comparison.launches {
             match &launched.verdict {
                 Verdict::NotComparable { program: 0, reason } => reasons.push(reason.clone()),
                 Verdict::NotComparable { reason, .. } if is_fault(reason) => {
                     let (place, command) = (format!("the second program alone: {reason}"), command(kernel, &launches));
-                    return Agreement::Different(Difference { place, command });
+                    return (Agreement::Different(Difference { place, command }), None);
                 }
                 Verdict::NotComparable { reason, .. } => reasons.push(format!("the variant: {reason}")),
                 _ => {}
@@ -60,8 +67,9 @@ pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) 
         }
     }
     match reasons.into_iter().next() {
-        Some(reason) if !is_same => Agreement::NotComparable(reason),
-        _ => Agreement::Same,
+        Some(reason) if !is_same => (Agreement::NotComparable(reason), None),
+        Some(_) => (Agreement::Same, None),
+        None => (Agreement::Same, Some(reach)),
     }
 }
 

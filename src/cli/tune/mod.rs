@@ -377,6 +377,8 @@ fn search<'a>(
     }
     print::losses(&tuning.search);
     print::blocks_that_were_drawn(&tuning.search);
+    print::small_comparisons(&tuning.search);
+    print::more_steps(&tuning.search);
     print::spills_for_warps(&tuning.search);
     print::warps_for_spills(&tuning.search);
     print::accesses_for_spills(&tuning.search);

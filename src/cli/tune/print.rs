@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use nvptx_ra::emulate::RACE;
 use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::findings::Reach;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
 use serde_json::{Value, json};
@@ -101,6 +102,34 @@ pub(super) fn blocks_that_were_drawn(search: &Search) {
         say!(
             "nvptx-ra: {count} of the kernels could not be compared in blocks whose size was drawn: '{kernel}': {reason}; \
              --threads says how many threads their blocks have"
+        );
+    }
+}
+
+/// Which winners run more instructions than stock where they were compared, said once: the figures are of the code.
+pub(super) fn more_steps(search: &Search) {
+    let mut found = search.kernels.iter().filter_map(|kernel| {
+        let more = kernel.findings.reach?.hundredths_more()?;
+        Some((more, &kernel.name))
+    });
+    if let Some((more, kernel)) = found.next() {
+        let (count, kernel) = (1 + found.count(), kernel_names::short(kernel));
+        say!(
+            "nvptx-ra: {count} of the kernels run more instructions where they were compared, though their code may have fewer: \
+             '{kernel}' runs {more} % more; --run with a benchmark decides by time"
+        );
+    }
+}
+
+/// Which comparisons reached little of the code, said once.
+pub(super) fn small_comparisons(search: &Search) {
+    let small = |kernel: &Kernel| kernel.findings.reach.filter(Reach::is_small);
+    let mut found = search.kernels.iter().filter_map(|kernel| Some((small(kernel)?.statements, &kernel.name)));
+    if let Some(([ran, all], kernel)) = found.next() {
+        let (count, kernel) = (1 + found.count(), kernel_names::short(kernel));
+        say!(
+            "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
+             statements ran; `nvptx-ra run` takes the arguments of a launch"
         );
     }
 }

@@ -87,12 +87,12 @@ impl Trial<'_> {
             (Ok(stock), Ok(text)) => [stock, text],
             (Err(error), _) | (_, Err(error)) => return Agreement::NotComparable(error.problem.clone()).into(),
         };
-        let agreement = agreement::compare(&self.slice.kernel, texts, self.terms(variant));
+        let (agreement, reach) = agreement::compare(&self.slice.kernel, texts, self.terms(variant));
         let folder = match &agreement {
             Agreement::Different(difference) => self.kept(variant, texts, difference),
             _ => None,
         };
-        Compared { agreement, folder }
+        Compared { agreement, folder, reach }
     }
 
     fn terms(&self, variant: &Variant) -> Terms {
@@ -206,7 +206,7 @@ mod tests {
         while let Some(variant) = search.ask_comparison(ID) {
             let text = &texts[number(&variant).expect("it was tried")];
             let terms = Terms { runs: 4, is_exact: true, ..Terms::default() };
-            let compared = agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], terms).into();
+            let compared = agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], terms).0.into();
             search.tell_comparison(ID, variant, compared);
         }
         let findings = &search.kernels[ID].findings;
