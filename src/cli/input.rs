@@ -52,11 +52,15 @@ impl Input {
         Ok(Self { path: path.to_owned(), kind, reader })
     }
 
-    /// The whole of it.
+    /// The whole of it, but for the zeros at the end of PTX: NVRTC's text has one, and programs write it to files.
     pub(crate) fn content(mut self) -> Result<Vec<u8>, Error> {
         let mut content = Vec::new();
         let read = self.reader.read_to_end(&mut content);
-        read.map(|_| content).map_err(|error| Error::file(name(&self.path).as_ref(), &error))
+        read.map_err(|error| Error::file(name(&self.path).as_ref(), &error))?;
+        while self.kind == InputKind::Ptx && content.last() == Some(&0) {
+            content.pop();
+        }
+        Ok(content)
     }
 }
 

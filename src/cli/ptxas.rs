@@ -120,7 +120,8 @@ pub(crate) fn check_processor(ptxas: &Path, cpu: &str) -> Result<(), Error> {
         return Ok(());
     }
     let problem = format!("{}: processor '{cpu}' is not known to this ptxas", ptxas.display());
-    let remedy = format!("it knows {}; use one of them, or the ptxas of another CUDA toolkit", known.join(", "));
+    let remedy =
+        format!("it knows {}; name one of them by --cpu, or use the ptxas of another CUDA toolkit", known.join(", "));
     Err(Error::new(ErrorKind::Option, problem, remedy))
 }
 

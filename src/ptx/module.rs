@@ -181,6 +181,11 @@ impl<'a> Module<'a> {
         self.header(".target")
     }
 
+    /// Whether ptxas may not optimise the file: it is compiled for a debugger.
+    pub fn is_for_debuggers(&self) -> bool {
+        self.header_values(".target").iter().any(|&token| self.file.text().str(token) == "debug")
+    }
+
     /// The first value of a directive of the whole file, empty where it has none.
     fn header(&self, word: &str) -> &'a str {
         self.header_values(word).first().map(|&token| self.file.text().str(token)).unwrap_or_default()

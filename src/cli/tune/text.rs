@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nvptx_ra::error::Error;
+use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::passes::{functions_of_ptx, replay_on_ptx};
 use nvptx_ra::profile::Profile;
 use nvptx_ra::ptx::{Body, Module};
@@ -40,6 +40,15 @@ impl Text {
     /// Reads a file for a processor.
     pub(super) fn new(content: Vec<u8>, name: &str, cpu: &str) -> Result<Self, Error> {
         let module = Module::read(name, &content)?;
+        if module.is_for_debuggers() {
+            let problem =
+                format!("{name}: it is compiled for a debugger (.target …, debug), and ptxas does not optimise it");
+            return Err(Error::new(
+                ErrorKind::View,
+                problem,
+                "compile it without -G; -lineinfo keeps its source lines",
+            ));
+        }
         Ok(Self {
             name: name.to_owned(),
             cpu: cpu.to_owned(),
